@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use carillon_accounts::openid::Provider;
 use carillon_accounts::setup::{self, FirstAdmin};
+use carillon_alerts::Alerts;
 use carillon_engine::executor::{ExecutorClient, ExecutorTokens, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
 use carillon_engine::metrics::Metrics;
-use carillon_engine::outgoing::Connector;
+use carillon_engine::outgoing::{Connector, NetworkRules};
 use carillon_engine::{Engine, EngineParts, Services, Settings};
 use carillon_listener::{Tls, TlsFiles};
 use carillon_scheduler::{Clock, Millis};
@@ -49,6 +50,7 @@ pub enum Error {
 pub struct Admin {
     pub store: Arc<Store>,
     pub engine: Arc<Engine>,
+    pub alerts: Arc<Alerts>,
     /// Whether anybody can log in to the console yet.
     pub first_admin: FirstAdmin,
     state: web::Shared,
@@ -100,7 +102,10 @@ impl Admin {
         };
         let listeners = executors.iter().chain([&listener]).map(|it| it.address).collect();
         let client_tls = config.tls.to_executors().map_err(|wrong| Error::Settings(wrong.to_string()))?;
-        let connector = Connector::new(config.network_rules(listeners));
+        let rules = config.network_rules(listeners);
+        // Channels are no executors, so the networks of those say nothing about them.
+        let channels = Connector::new(NetworkRules { networks: None, ..rules.clone() });
+        let connector = Connector::new(rules);
         let global = (!config.app_tokens_only).then_some(config.access_token.as_str());
         let tokens = Arc::new(ExecutorTokens::new(global, config.secret_keys.clone()).map_err(Error::Settings)?);
         let client = ExecutorClient::new(tokens, limits, connector, client_tls);
@@ -120,11 +125,14 @@ impl Admin {
         engine.begin().await?;
         let first_admin = first_admin(&store, &config, clock.now()).await?;
         let openid = openid_provider(&config, &format!("{scheme}://{}", listener.address))?;
+        let alerts = Alerts::new(engine.clone(), config.secret_keys.clone(), config.data_dir.clone(), channels).await;
+        let alerts = Arc::new(alerts.map_err(|error| Error::Settings(error.to_string()))?);
         let ready = Arc::new(AtomicBool::new(false));
         let most = config.body_memory;
         let state = web::State {
             store: store.clone(),
             engine: engine.clone(),
+            alerts: alerts.clone(),
             clock,
             requests: RateLimit::new(config.request_rate),
             registrations: RateLimit::new(config.registration_rate),
@@ -134,7 +142,7 @@ impl Admin {
             wrong_tokens: WrongTokens::default(),
             ready: ready.clone(),
         };
-        Ok(Self { first_admin, store, engine, state: web::Shared::new(state), listener, executors, ready })
+        Ok(Self { first_admin, store, engine, alerts, state: web::Shared::new(state), listener, executors, ready })
     }
 
     /// Where it listens; the port is known even if 0 was asked for.
@@ -176,6 +184,7 @@ impl Admin {
         let (taking, sending) = (CancellationToken::new(), CancellationToken::new());
         let services = &self.engine.services;
         services.run_taking(&takers, &taking, &fatal);
+        self.alerts.run(&takers, &taking, &fatal);
         services.run_scanners(&takers, &taking, &fatal);
         services.run_sending(&tasks, &sending, &fatal);
         self.ready.store(true, Ordering::Relaxed);

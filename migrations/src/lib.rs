@@ -19,6 +19,7 @@ mod m0016_lists;
 mod m0017_tokens;
 mod m0019_audit;
 mod m0020_sign_in;
+mod m0021_alerts;
 mod m0022_pauses;
 
 use sea_orm_migration::prelude::*;
@@ -46,6 +47,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0017_tokens::Migration),
             Box::new(m0019_audit::Migration),
             Box::new(m0020_sign_in::Migration),
+            Box::new(m0021_alerts::Migration),
             Box::new(m0022_pauses::Migration),
         ]
     }

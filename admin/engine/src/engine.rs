@@ -242,6 +242,11 @@ impl Engine {
         self.held.shards()
     }
 
+    /// This node does what one node does for all, and its clock is not in doubt.
+    pub fn holds_first_shard(&self) -> bool {
+        self.held.has_first() && !self.services.clock_guard.is_suspect()
+    }
+
     /// Redis is set and cannot be reached.
     pub fn is_degraded(&self) -> bool {
         self.cx.metrics.degraded.get() == 1

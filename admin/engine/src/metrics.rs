@@ -44,6 +44,7 @@ metrics! {
     settled: IntCounterVec, "carillon_runs_settled_total", ["state"], "Runs that this node brought to a state, by state.";
     alarms: IntCounterVec, "carillon_alarms_total", ["kind"], "Alarms raised by this node, by kind.";
     escalated: IntCounterVec, "carillon_alarms_escalated_total", ["kind"], "Alarms that this node escalated because they stayed open, by kind.";
+    alert_deliveries: IntCounterVec, "carillon_alert_deliveries_total", ["outcome"], "Tries of this node to send a message of an alert, by outcome.";
     flagged: IntCounter, "carillon_runs_flagged_total", [], "Runs that this node flagged because they were not sent in time.";
     checks: IntCounterVec, "carillon_run_checks_total", ["seen"], "Checks of runs that stay running at an executor without a journal, by what was seen.";
     resends: IntCounter, "carillon_resends_total", [], "Runs that were sent again to the same executor because no answer came.";

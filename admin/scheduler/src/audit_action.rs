@@ -79,5 +79,11 @@ words! {
         Path = 9 "path",
         /// A token of an app's executors.
         ExecutorToken = 10 "executor_token",
+        /// What a rule has made of alarms.
+        Alert = 11 "alert",
+        /// Which alarms become messages.
+        AlertRule = 12 "alert_rule",
+        /// Where messages go.
+        AlertChannel = 13 "alert_channel",
     }
 }

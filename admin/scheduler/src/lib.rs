@@ -19,7 +19,7 @@ pub mod shard;
 pub mod time;
 mod words;
 
-pub use alarm::AlarmKind;
+pub use alarm::{AlarmKind, AlertKind};
 pub use audit_action::{AuditAction, AuditObjectKind};
 pub use calendar::{Calendar, ClockChanges, Excluded, Weekday};
 /// The edition of the time zone database that instants are computed with, such as `2025b`.

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use actix_web::web;
 use carillon_accounts::openid::Provider;
+use carillon_alerts::Alerts;
 use carillon_engine::Engine;
 use carillon_scheduler::Clock;
 use carillon_store::Store;
@@ -18,6 +19,7 @@ use crate::web::limits::rate::RateLimit;
 pub struct State {
     pub store: Arc<Store>,
     pub engine: Arc<Engine>,
+    pub alerts: Arc<Alerts>,
     pub clock: Arc<dyn Clock>,
     pub config: Config,
     /// The OpenID provider of the settings.

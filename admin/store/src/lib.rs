@@ -4,6 +4,7 @@
 pub mod db;
 
 pub mod alarm;
+pub mod alert;
 pub mod app;
 pub mod audit;
 pub mod backfill;

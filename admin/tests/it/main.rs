@@ -7,6 +7,7 @@
 #[macro_use]
 mod services;
 mod access;
+mod alerts;
 mod api;
 mod browser;
 mod cli;

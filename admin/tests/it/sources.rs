@@ -11,6 +11,7 @@ const NAMED_ONLY_IN: &[(&str, &[&str])] = &[("redis::", &["lease/redis"]), ("req
 const WITHOUT_CYCLES: &[&str] = &[
     "admin/src",
     "admin/accounts/src",
+    "admin/alerts/src",
     "admin/engine/src",
     "admin/inspect/src",
     "admin/scheduler/src",
@@ -48,6 +49,7 @@ const CHANGES: &[&str] = &[
 pub const PRODUCT: &[&str] = &[
     "admin/src",
     "admin/accounts/src",
+    "admin/alerts/src",
     "admin/engine/src",
     "admin/inspect/src",
     "admin/scheduler/src",

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use carillon_alerts::Alerts;
+use carillon_alerts::channel::{ChannelKind, Secrets, Settings};
+use carillon_alerts::manage::ChannelDraft;
 use carillon_engine::Engine;
 use carillon_engine::manage::Error;
 use carillon_scheduler::{JobDraft, RouteStrategy, ScheduleDraft};
@@ -10,7 +13,7 @@ use carillon_store::Actor;
 pub const APP: &str = "demo";
 
 /// Creates app and jobs, unless this database has had a demo before.
-pub async fn create(engine: &Arc<Engine>) -> anyhow::Result<()> {
+pub async fn create(engine: &Arc<Engine>, alerts: &Alerts) -> anyhow::Result<()> {
     let by = Actor::engine();
     match engine.apps().create(APP, Some("Demonstration"), &by).await {
         Ok(_) => {}
@@ -18,6 +21,17 @@ pub async fn create(engine: &Arc<Engine>) -> anyhow::Result<()> {
         Err(error) => return Err(error.into()),
     }
     engine.jobs().create_all(drafts().into(), None, &by).await?;
+    create_alerts(alerts, &by).await
+}
+
+/// A channel that needs no network, and a rule for the job that fails.
+async fn create_alerts(alerts: &Alerts, by: &Actor) -> anyhow::Result<()> {
+    let (settings, secrets) = (Settings::default(), Secrets::default());
+    let channel = ChannelDraft { name: "Mailbox".to_owned(), kind: ChannelKind::File, settings, secrets };
+    let channel = alerts.create_channel(channel, by).await?.id;
+    let kinds = ["failed", "unknown", "lost", "paused", "stuck", "no_executor"];
+    let rule = serde_json::json!({"name": "What goes wrong", "kinds": kinds, "channels": [channel], "group_by": "job"});
+    alerts.create_rule(serde_json::from_value(rule)?, by).await?;
     Ok(())
 }
 
@@ -25,7 +39,7 @@ pub fn count() -> usize {
     drafts().len()
 }
 
-fn drafts() -> [JobDraft; 5] {
+fn drafts() -> [JobDraft; 6] {
     let job = |name: &str, handler: &str| JobDraft::new(APP, name, handler);
     let every = |seconds| ScheduleDraft::fixed_rate(seconds);
     [
@@ -40,6 +54,7 @@ fn drafts() -> [JobDraft; 5] {
             ..job("Recount the customers, a part on each executor", "recount")
         },
         JobDraft { schedule: every(20), retries: 2, ..job("Fetch from a shaky service, with retries", "fetch") },
+        JobDraft { schedule: every(60), ..job("Copy to a full disk, which fails", "copy") },
         JobDraft {
             params: "120".to_owned(),
             timeout_seconds: 300,

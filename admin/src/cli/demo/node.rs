@@ -32,7 +32,7 @@ pub async fn run(mut settings: ServeSettings) -> anyhow::Result<()> {
     logging::start(config.log_format, "warn");
     another_port_if_taken(&mut config);
     let admin = Admin::build(config.clone(), Arc::new(SystemClock::new())).await?;
-    jobs::create(&admin.engine).await?;
+    jobs::create(&admin.engine, &admin.alerts).await?;
     let address = admin.address();
     let workers = workers::build(&config, address).context("the demo's workers")?;
     print!("{}", welcome(&config, &admin, temporary.is_some()));

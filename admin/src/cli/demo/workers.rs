@@ -25,6 +25,7 @@ pub fn build(config: &Config, node: SocketAddr) -> Result<[Executor; 2], Error> 
             .job("recount", recount)
             .job("fetch", fetch)
             .job("walk", walk)
+            .job("copy", copy)
             .build()
     };
     Ok([worker("worker-1")?, worker("worker-2")?])
@@ -83,6 +84,12 @@ async fn fetch(ctx: JobContext) -> Result<String, JobError> {
         return Err(JobError::new("the service was busy"));
     }
     Ok("fetched".to_owned())
+}
+
+/// Fails each time, so that there is an alert.
+async fn copy(ctx: JobContext) -> Result<String, JobError> {
+    log!(ctx, "copying to /backup");
+    Err(JobError::new("no space left on /backup"))
 }
 
 async fn walk(ctx: JobContext) -> Result<String, JobError> {

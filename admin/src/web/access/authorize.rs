@@ -80,6 +80,8 @@ async fn located(request: &ServiceRequest, target: Target) -> Result<AuditObject
         Target::Job => AuditObjectKind::Job,
         Target::Run => AuditObjectKind::Run,
         Target::Backfill => AuditObjectKind::Backfill,
+        Target::Alert => AuditObjectKind::Alert,
+        Target::AlertRule => AuditObjectKind::AlertRule,
         _ => AuditObjectKind::App,
     };
     let id = request.match_info().query("id");
@@ -89,6 +91,9 @@ async fn located(request: &ServiceRequest, target: Target) -> Result<AuditObject
         Target::Job => store.app_of_job(id).await?,
         Target::Run => store.app_of_run(id).await?,
         Target::Backfill => store.app_of_backfill(id).await?,
+        // Those of no app are for roles that count for all apps.
+        Target::Alert => store.app_of_alert(id).await?.flatten(),
+        Target::AlertRule => store.app_of_alert_rule(id).await?.flatten(),
         _ => store.app(id).await?.map(|app| app.id),
     };
     Ok(AuditObject { app_id: Some(app_id.ok_or_else(missing)?), ..AuditObject::new(kind, id) })

@@ -32,6 +32,8 @@ pub enum Target {
     Job,
     Run,
     Backfill,
+    Alert,
+    AlertRule,
 }
 
 /// As the table of expected answers spells it: `operate job`.
@@ -58,6 +60,8 @@ impl fmt::Display for Access {
             Target::Job => "job",
             Target::Run => "run",
             Target::Backfill => "backfill",
+            Target::Alert => "alert",
+            Target::AlertRule => "alert rule",
         };
         write!(f, "{action} {target}")
     }

@@ -12,7 +12,7 @@ use utoipa::openapi::{
 };
 
 use super::error::Answer;
-use super::extract::KEY_HEADER;
+use super::extract::{KEY_HEADER, LIMIT, MAX_LIMIT};
 use crate::web::access::{Access, Route};
 
 /// Schemas by name.
@@ -92,6 +92,12 @@ impl Endpoint {
     pub fn query(mut self, name: &'static str, description: &str, schema: impl Into<RefOr<Schema>>) -> Self {
         self.queries.push(name);
         self.parameter(ParameterIn::Query, name, description, schema)
+    }
+
+    /// The parameters of a page of a list.
+    pub fn page(self, after: ObjectBuilder) -> Self {
+        let page = self.query("after", "`next` of the page before", after);
+        page.query("limit", "Items on a page", number(LIMIT, MAX_LIMIT))
     }
 
     pub fn required_query(mut self, name: &'static str, description: &str, schema: impl Into<RefOr<Schema>>) -> Self {

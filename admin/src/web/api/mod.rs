@@ -4,6 +4,7 @@
 //! Every path is in `routes`, with its handlers and what the OpenAPI document says about them. An answer that is no success is
 //! `{"error":{"code","message","field"?}}`.
 
+mod alerts;
 mod apps;
 mod backfills;
 mod calendars;

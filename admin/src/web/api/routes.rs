@@ -6,13 +6,12 @@ use utoipa::PartialSchema;
 use utoipa::openapi::{ArrayBuilder, Content, KnownFormat, ObjectBuilder, Ref, ResponseBuilder, SchemaFormat, Type};
 
 use super::endpoint::{Endpoint, integer, number};
-use super::extract::{LIMIT, MAX_LIMIT};
 use super::records::{alarms, audit, misfires};
 use super::view::time::Time;
 use super::view::{
     AppView, BackfillInstants, BackfillView, CalendarView, JobView, List, NewAppTokenView, PauseView, words,
 };
-use super::{apps, backfills, calendars, forecast, jobs, openapi, pauses, retention, runs};
+use super::{alerts, apps, backfills, calendars, forecast, jobs, openapi, pauses, retention, runs};
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{AnyApp, App, Backfill, Installation, Job, Run, Shared};
 
@@ -33,6 +32,7 @@ pub fn all() -> Vec<Endpoint> {
         of_backfills(),
         of_runs(),
         of_audit(),
+        alerts::routes(),
         others(),
     ];
     groups.into_iter().flatten().collect()
@@ -366,14 +366,6 @@ fn others() -> Vec<Endpoint> {
             .query("hours", "How far to look", number(24, forecast::MAX_HOURS)),
         document.describe("document", "getDocument", "This document; needs no token"),
     ]
-}
-
-impl Endpoint {
-    /// The parameters of a page of a list.
-    fn page(self, after: ObjectBuilder) -> Self {
-        let page = self.query("after", "`next` of the page before", after);
-        page.query("limit", "Items on a page", number(LIMIT, MAX_LIMIT))
-    }
 }
 
 fn id() -> ObjectBuilder {

@@ -2,6 +2,7 @@
 //! fresh what is shown. Its paths are in `routes.rs`, and every request passes `guard/session_guard.rs`.
 
 pub mod account;
+pub mod alerts;
 pub mod apps;
 pub mod audit;
 pub mod badge;

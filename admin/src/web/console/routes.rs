@@ -6,10 +6,10 @@ use actix_web::web::{self, ServiceConfig};
 use carillon_accounts::policy::Action::{Administer, Edit, Operate, View};
 
 use crate::web::access::Access::{Open, Own, Policy};
-use crate::web::access::Target::{AnyApp, App, Backfill, Installation, Job, Run, Shared};
+use crate::web::access::Target::{Alert, AlertRule, AnyApp, App, Backfill, Installation, Job, Run, Shared};
 use crate::web::access::{Route, by_path, guarded};
 use crate::web::console::operations::{gaps, misfires, nodes, retention, retention_form};
-use crate::web::console::{account, apps, audit, calendars, dashboard, forecast, jobs, pauses, runs, users};
+use crate::web::console::{account, alerts, apps, audit, calendars, dashboard, forecast, jobs, pauses, runs, users};
 use crate::web::guard::session_guard;
 use crate::web::page::{PageError, assets};
 
@@ -28,7 +28,7 @@ pub fn configure(cfg: &mut ServiceConfig) {
 
 /// The methods of a path follow each other.
 pub fn all() -> Vec<Route> {
-    [before_signing_in(), of_jobs(), of_runs(), of_calendars(), of_operations(), of_apps(), of_people()]
+    [before_signing_in(), of_jobs(), of_runs(), of_calendars(), of_operations(), of_apps(), of_alerts(), of_people()]
         .into_iter()
         .flatten()
         .collect()
@@ -132,6 +132,27 @@ fn of_apps() -> Vec<Route> {
         Route::new(POST, "/apps/{id}/tokens", Policy(Administer, App), apps::tokens::create),
         Route::new(POST, "/apps/{id}/tokens/rule", Policy(Administer, App), apps::tokens::set_rule),
         Route::new(POST, "/apps/{id}/tokens/{token}/revoke", Policy(Administer, App), apps::tokens::revoke),
+    ]
+}
+
+fn of_alerts() -> Vec<Route> {
+    vec![
+        Route::new(GET, "/alerts", Policy(View, AnyApp), alerts::list::list),
+        Route::new(GET, "/alerts/rules", Policy(View, AnyApp), alerts::rules::list),
+        Route::new(POST, "/alerts/rules", Policy(Edit, AnyApp), alerts::rules::create),
+        Route::new(GET, "/alerts/rules/new", Policy(Edit, AnyApp), alerts::rules::new),
+        Route::new(GET, "/alerts/rules/{id}", Policy(Edit, AlertRule), alerts::rules::edit),
+        Route::new(POST, "/alerts/rules/{id}", Policy(Edit, AlertRule), alerts::rules::update),
+        Route::new(POST, "/alerts/rules/{id}/delete", Policy(Edit, AlertRule), alerts::rules::delete),
+        Route::new(GET, "/alerts/channels", Policy(Administer, Installation), alerts::channels::list),
+        Route::new(POST, "/alerts/channels", Policy(Administer, Installation), alerts::channels::create),
+        Route::new(GET, "/alerts/channels/new", Policy(Administer, Installation), alerts::channels::new),
+        Route::new(GET, "/alerts/channels/{id}", Policy(Administer, Installation), alerts::channels::edit),
+        Route::new(POST, "/alerts/channels/{id}", Policy(Administer, Installation), alerts::channels::update),
+        Route::new(POST, "/alerts/channels/{id}/test", Policy(Administer, Installation), alerts::channels::test),
+        Route::new(POST, "/alerts/channels/{id}/delete", Policy(Administer, Installation), alerts::channels::delete),
+        Route::new(GET, "/alerts/{id}", Policy(View, Alert), alerts::page::page),
+        Route::new(POST, "/alerts/{id}/acknowledge", Policy(Operate, Alert), alerts::page::acknowledge),
     ]
 }
 

@@ -1,5 +1,5 @@
-//! What operators should know. Until there are channels an alarm is its row, written in the transaction that causes it,
-//! a warning in the log, and a count: the engine does the last two.
+//! What operators should know. An alarm is its row, written in the transaction that causes it, a warning in the log, and a count: the
+//! engine does the last two. The row is also the outbox of the alert rules, which look at each alarm once (`alert::routing`).
 
 use carillon_scheduler::{AlarmKind, Millis};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, FromQueryResult, QueryResult, Value};
@@ -79,7 +79,7 @@ pub struct AlarmFilter {
     pub limit: u32,
 }
 
-const COLUMNS: &str = "id, job_id, run_id, kind, message, created_at, open_at";
+const COLUMNS: &str = "id, job_id, run_id, kind, message, created_at, open_at, unrouted_at";
 
 impl Store {
     /// Writes an alarm. `id` is of [`ids::ROW`] and was taken before the transaction began: on SQLite there is no second
@@ -168,6 +168,8 @@ fn row(id: i64, alarm: Alarm, now: Millis) -> (Alarm, Vec<Value>) {
         alarm.text.as_str().into(),
         now.into(),
         alarm.is_actionable().then_some(now).into(),
+        // Until the alert rules have been matched with it.
+        now.into(),
     ];
     (alarm, values)
 }

@@ -14,6 +14,10 @@ const AT_ONCE: i64 = 200;
 
 /// In the order of the index: PostgreSQL would read the whole table, expecting that many old rows at its beginning.
 pub(crate) const OLD_ALARMS: &str = "SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?";
+pub(crate) const OLD_ALERTS: &str =
+    "SELECT id FROM alert WHERE last_at < ? AND open_key IS NULL ORDER BY last_at LIMIT ?";
+pub(crate) const OLD_DELIVERIES: &str =
+    "SELECT id FROM alert_delivery WHERE created_at < ? AND next_at IS NULL ORDER BY created_at LIMIT ?";
 pub(crate) const OLD_AUDIT: &str = "SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?";
 pub(crate) const OLD_KEYS: &str =
     "SELECT request_key FROM idempotency WHERE created_at < ? ORDER BY created_at LIMIT ?";
@@ -22,13 +26,15 @@ pub(crate) const OLD_THROTTLES: &str =
     "SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?";
 
 impl Store {
-    /// Deletes what is old, a few rows a statement, until nothing old is left; answers how many. Alarms are kept for
+    /// Deletes what is old, a few rows a statement, until nothing old is left; answers how many. Alarms and alerts are kept for
     /// `alarm_days`, 0: for ever.
     pub async fn prune_rest(&self, alarm_days: i32, now: Millis) -> Result<u64> {
         let mut done = 0;
         if alarm_days > 0 {
             let before = now - i64::from(alarm_days) * DAY;
             done += self.prune_by_id("alarm", OLD_ALARMS, before).await?;
+            done += self.prune_by_id("alert_delivery", OLD_DELIVERIES, before).await?;
+            done += self.prune_alerts(before).await?;
         }
         let before = now - AUDIT_DAYS * DAY;
         done += self.prune_by_id("audit", OLD_AUDIT, before).await?;
@@ -67,6 +73,20 @@ impl Store {
                 return Ok(done);
             }
             done += self.delete_by_id(&self.write, table, "id", &ids).await?;
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// With their items.
+    async fn prune_alerts(&self, before: Millis) -> Result<u64> {
+        let mut done = 0;
+        loop {
+            let ids: Vec<i64> = self.tuples(&self.engine_reads, OLD_ALERTS, values![before, AT_ONCE]).await?;
+            if ids.is_empty() {
+                return Ok(done);
+            }
+            self.delete_by_id(&self.write, "alert_item", "alert_id", &ids).await?;
+            done += self.delete_by_id(&self.write, "alert", "id", &ids).await?;
             tokio::task::yield_now().await;
         }
     }

@@ -222,9 +222,11 @@ impl Store {
         skipped: &[(i64, &SkippedRange)],
     ) -> Result<()> {
         let row = |(job_id, it): &(i64, &SkippedRange)| {
-            values![*job_id, it.from_at, it.to_at, it.count as i32, it.policy, it.reason, epoch]
+            // What an edit skips is no event: it was asked for.
+            let unrouted_at = (epoch > 0).then_some(it.to_at);
+            values![*job_id, it.from_at, it.to_at, it.count as i32, it.policy, it.reason, epoch, unrouted_at]
         };
-        let columns = "job_id, from_at, to_at, count, policy, reason, epoch";
+        let columns = "job_id, from_at, to_at, count, policy, reason, epoch, unrouted_at";
         self.insert_rows(tx, "misfire", columns, skipped.iter().map(row).collect()).await
     }
 }

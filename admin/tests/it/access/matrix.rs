@@ -80,7 +80,8 @@ async fn answered(route: &RouteEntry, names: &Names, response: Response) -> Answ
     };
     // The request's id, the form token and the numbers of the object are different each time. Small numbers occur in the digests
     // of assets too.
-    let numbers = [names.app_id, names.job, names.run, names.backfill].map(|id| id.to_string());
+    let numbers =
+        [names.app_id, names.job, names.run, names.backfill, names.rule, names.alert].map(|id| id.to_string());
     let text = without_versions(&without_icons(&text));
     let text = text.split_inclusive(|c: char| !c.is_ascii_digit()).map(|part| {
         let digits = part.trim_end_matches(|c: char| !c.is_ascii_digit());

@@ -24,6 +24,9 @@ pub struct Names {
     pub job: i64,
     pub run: i64,
     pub backfill: i64,
+    pub rule: i64,
+    pub alert: i64,
+    pub channel: i64,
     pub executor: String,
     pub token: i64,
 }
@@ -36,6 +39,9 @@ impl Names {
             job: it.job,
             run: it.run,
             backfill: it.backfill,
+            rule: it.rule,
+            alert: it.alert,
+            channel: world.channel,
             executor: it.executor.clone(),
             token: it.token,
         };
@@ -48,6 +54,9 @@ impl Names {
                 job: MISSING,
                 run: MISSING,
                 backfill: MISSING,
+                rule: MISSING,
+                alert: MISSING,
+                channel: world.channel,
                 executor: "http://missing.example:9999/".to_owned(),
                 token: MISSING,
             },
@@ -76,10 +85,17 @@ fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
     if route.path.starts_with("/users/{id}") {
         return route.path.replace("{id}", &world.guest.to_string());
     }
+    if route.path.contains("channels/{id}") {
+        let is_deletion = route.method == "DELETE" || route.path.ends_with("/delete");
+        let id = if is_deletion { world.spare_channel } else { names.channel };
+        return route.path.replace("{id}", &id.to_string());
+    }
     let id = match route.access.rsplit(' ').next().unwrap_or_default() {
         "app" => names.app_id,
         "run" => names.run,
         "backfill" => names.backfill,
+        "rule" => names.rule,
+        "alert" => names.alert,
         _ => names.job,
     };
     let path = route.path.replace("{id}", &id.to_string()).replace("{name}", "bank");
@@ -100,6 +116,10 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         ("POST", "/jobs") | ("PUT", "/jobs/{id}") => job,
         (_, "/jobs:batch") => json!([job]),
         (_, "/preview") => json!({"schedule": {"kind": "fixed_rate", "seconds": 60}}),
+        (_, "/alert-rules" | "/alert-rules/{id}") => {
+            json!({"name": unique, "app": names.app, "kinds": ["failed"], "channels": [names.channel]})
+        }
+        (_, "/alert-channels" | "/alert-channels/{id}") => json!({"name": unique, "kind": "file"}),
         ("POST", "/apps") => json!({"name": unique}),
         ("POST", "/apps/{id}/tokens") => json!({"name": "new"}),
         ("PUT", "/apps/{id}/tokens") => json!({"own_tokens_only": true}),
@@ -134,6 +154,13 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         path if path.contains("retention") => vec![("days", "30".into())],
         "/runs/{id}/resolve" => vec![("outcome", "failed".into()), ("note", "seen".into())],
         "/apps" => vec![("name", unique())],
+        "/alerts/rules" | "/alerts/rules/{id}" => vec![
+            ("name", unique()),
+            ("app", names.app.clone()),
+            ("kinds", "failed".into()),
+            ("channels", names.channel.to_string()),
+        ],
+        "/alerts/channels" | "/alerts/channels/{id}" => vec![("name", unique()), ("kind", "file".into())],
         "/apps/{id}/executor" => vec![("address", names.executor.clone()), ("weight", "3".into())],
         "/apps/{id}/tokens" => vec![("name", "new".into())],
         "/apps/{id}/tokens/rule" => vec![("own_tokens_only", "yes".into())],

@@ -7,9 +7,14 @@ use carillon_accounts::secret_keys::SecretKeys;
 use carillon_admin::Admin;
 use carillon_engine::Engine;
 use carillon_engine::manage::{BackfillRange, RunRequest};
-use carillon_scheduler::{Calendar, Cause, JobDraft, ManualClock, Millis, ScheduleDraft};
+use carillon_scheduler::{AlertKind, Calendar, Cause, JobDraft, ManualClock, Millis, ScheduleDraft};
+use carillon_store::alert::alerts::AlertFilter;
+use carillon_store::alert::channels::ChannelRow;
+use carillon_store::alert::routing::AlertEvent;
+use carillon_store::alert::rules::NewRule;
 use carillon_store::app::executor_tokens::NewExecutorToken;
 use carillon_store::app::executors::{Executor, ExecutorSettings};
+use carillon_store::db::ids;
 use carillon_store::people::accounts::NewAccount;
 use carillon_store::{Actor, App, Grants, Store};
 
@@ -26,6 +31,8 @@ pub struct Objects {
     pub job: i64,
     pub run: i64,
     pub backfill: i64,
+    pub rule: i64,
+    pub alert: i64,
     pub executor: String,
     /// A token that has expired: another one may be made.
     pub token: i64,
@@ -42,6 +49,9 @@ pub struct World {
     pub other: Objects,
     /// An account that the pages of users are about.
     pub guest: i64,
+    /// A channel for alerts, and one that no rule uses.
+    pub channel: i64,
+    pub spare_channel: i64,
     raw: DatabaseConnection,
     second: Arc<Engine>,
 }
@@ -57,14 +67,33 @@ impl World {
         let urls = [&first, &second].map(|node| format!("http://{}", node.address()));
         let (_, engine, store) = first.serve_only().unwrap();
         let (_, second, _) = second.serve_only().unwrap();
+        // Pages have small numbers of their own, such as the status: the ids of objects are none of those.
+        let raw = Database::connect(db.direct_url()).await.unwrap();
+        for kind in [&ids::JOB, &ids::RUN, &ids::ROW] {
+            store.take_ids(kind, 5_000).await.unwrap();
+        }
         let app = async |name: &str| engine.apps().create(name, None, &Actor::engine()).await.unwrap();
         let (one, two) = (app("app-own").await, app("app-other").await);
-        let own = objects(&engine, &store, one).await;
-        let other = objects(&engine, &store, two).await;
+        let (channel, spare_channel) = (channel(&store).await, channel(&store).await);
+        let own = objects(&engine, &store, one, channel).await;
+        let other = objects(&engine, &store, two, channel).await;
         let guest = guest(&store).await;
-        let raw = Database::connect(db.direct_url()).await.unwrap();
         let (access_token, password) = (config.access_token, config.admin_password.unwrap_or_default());
-        Self { urls, store, engine, clock, access_token, password, own, other, guest, raw, second }
+        Self {
+            urls,
+            store,
+            engine,
+            clock,
+            access_token,
+            password,
+            own,
+            other,
+            guest,
+            channel,
+            spare_channel,
+            raw,
+            second,
+        }
     }
 
     pub async fn sql(&self, text: &str) {
@@ -73,9 +102,10 @@ impl World {
 
     /// New objects, after a request that may have changed the old ones.
     pub async fn renew(&mut self) {
-        self.own = objects(&self.engine, &self.store, self.own.app.clone()).await;
-        self.other = objects(&self.engine, &self.store, self.other.app.clone()).await;
+        self.own = objects(&self.engine, &self.store, self.own.app.clone(), self.channel).await;
+        self.other = objects(&self.engine, &self.store, self.other.app.clone(), self.channel).await;
         self.guest = guest(&self.store).await;
+        self.spare_channel = channel(&self.store).await;
     }
 
     /// A token of the app's executors, which both nodes know.
@@ -103,6 +133,21 @@ async fn expired_token(engine: &Engine, store: &Store, app: &App) -> i64 {
     store.create_executor_token(app, &new, &by).await.unwrap().id
 }
 
+async fn channel(store: &Store) -> i64 {
+    let id = store.next_channel_id().await.unwrap();
+    let row = ChannelRow {
+        id,
+        name: format!("file {id}"),
+        kind: "file".to_owned(),
+        settings: "{}".to_owned(),
+        sealed: None,
+        revision: 1,
+        updated_at: 0,
+    };
+    store.create_alert_channel(&row, NOW, &Actor::engine()).await.unwrap();
+    id
+}
+
 async fn guest(store: &Store) -> i64 {
     if let Some(account) = store.account_by_name("guest").await.unwrap() {
         return account.id;
@@ -111,7 +156,7 @@ async fn guest(store: &Store) -> i64 {
     store.create_account(&new, NOW, &Actor::engine()).await.unwrap()
 }
 
-async fn objects(engine: &Engine, store: &Store, app: App) -> Objects {
+async fn objects(engine: &Engine, store: &Store, app: App, channel: i64) -> Objects {
     let by = Actor::engine();
     let executor = format!("http://{}.example:9999/", app.name);
     store.register_executor(&registration(&app.name, &executor)).await.unwrap();
@@ -127,7 +172,34 @@ async fn objects(engine: &Engine, store: &Store, app: App) -> Objects {
     let calendar: Calendar = serde_json::from_value(serde_json::json!({"name": "bank"})).unwrap();
     let _ = engine.calendars().create(calendar, &by).await;
     let token = expired_token(engine, store, &app).await;
-    Objects { app, job, run, backfill, executor, token }
+    let (rule, alert) = alert(store, &app, channel).await;
+    Objects { app, job, run, backfill, rule, alert, executor, token }
+}
+
+/// A rule of the app, and an open alert of it.
+async fn alert(store: &Store, app: &App, channel: i64) -> (i64, i64) {
+    let definition = serde_json::from_value(serde_json::json!({"kinds": ["failed"], "channels": [channel]})).unwrap();
+    let name = format!("rule {:016x}", rand::random::<u64>());
+    let new = NewRule { name, app_id: Some(app.id), definition, enabled: true };
+    let rule_id = store.create_alert_rule(&new, NOW, &Actor::engine()).await.unwrap();
+    let event = AlertEvent {
+        rule_id,
+        group_key: "rule".to_owned(),
+        app_id: Some(app.id),
+        subject: "job:1".to_owned(),
+        kind: AlertKind::Failed,
+        job_id: None,
+        run_id: None,
+        text: "failed".to_owned(),
+        at: NOW,
+        threshold: 1,
+        is_lasting: false,
+        escalate_after_ms: None,
+        group_ms: 0,
+    };
+    store.record_alert_events(&[event], &[], NOW).await.unwrap();
+    let filter = AlertFilter { rule_id: Some(rule_id), limit: 1, ..AlertFilter::default() };
+    (rule_id, store.alerts(&filter).await.unwrap().items[0].id)
 }
 
 fn registration(app: &str, address: &str) -> Executor {

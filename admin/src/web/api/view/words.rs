@@ -29,6 +29,7 @@ macro_rules! all {
 
 words! {
     AlarmKind = all!(AlarmKind), "What an alarm is about";
+    AlertKind = all!(AlertKind), "What an alert rule is about: the alarms, and conditions that are looked for while a rule asks for them";
     AuditAction = all!(AuditAction), "What was done, or refused";
     AuditObjectKind = all!(AuditObjectKind), "What an entry of the audit is about; `path`: a refused request that names no object";
     BlockStrategy = all!(BlockStrategy), "What the executor does while an earlier run of the job is running";

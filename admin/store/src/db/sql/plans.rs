@@ -60,7 +60,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("open_of_backfills", &release::OPEN_OF_BACKFILLS),
         ("open_runs", &cancel::OPEN_RUNS),
     ];
-    let plain: [(&str, &str); 22] = [
+    let plain: [(&str, &str); 24] = [
         ("due", claim::DUE),
         ("orphans", adopt::ORPHANS),
         ("new", adopt::NEW_ORPHANS),
@@ -79,6 +79,8 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("open_links", fixed_delay::OPEN_LINKS),
         ("cursors", records::cursors(backend)),
         ("old_alarms", prune_rest::OLD_ALARMS),
+        ("old_alerts", prune_rest::OLD_ALERTS),
+        ("old_deliveries", prune_rest::OLD_DELIVERIES),
         ("old_audit", prune_rest::OLD_AUDIT),
         ("old_keys", prune_rest::OLD_KEYS),
         ("old_sessions", prune_rest::OLD_SESSIONS),

@@ -6,6 +6,8 @@ use sea_orm::{DbErr, SqlErr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UniqueKey {
     AccountName,
+    AlertChannelName,
+    AlertRuleName,
     AppName,
     CalendarName,
     RequestKey,
@@ -19,6 +21,8 @@ impl UniqueKey {
         };
         let names: &[&str] = match self {
             Self::AccountName => &["account_name", "account.name"],
+            Self::AlertChannelName => &["alert_channel_name", "alert_channel.name"],
+            Self::AlertRuleName => &["alert_rule_name", "alert_rule.name"],
             Self::AppName => &["app_name", "app.name"],
             Self::CalendarName => &["calendar_name", "calendar.name"],
             Self::RequestKey => &["idempotency_pkey", "PRIMARY", "idempotency.request_key"],
@@ -35,6 +39,8 @@ impl UniqueKey {
     pub fn subject(self) -> &'static str {
         match self {
             Self::AccountName => "the name",
+            Self::AlertChannelName => "the channel name",
+            Self::AlertRuleName => "the rule name",
             Self::AppName => "the app name",
             Self::CalendarName => "the calendar name",
             Self::RequestKey => "the idempotency key",

@@ -1,0 +1,301 @@
+//! What a channel is told to do: the settings that everybody may see, the secrets that are stored encrypted, and their rules.
+
+use carillon_accounts::secret_keys::SecretKeys;
+use carillon_scheduler::FieldError;
+use carillon_store::alert::channels::ChannelRow;
+use lettre::Address;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::channel::kind::ChannelKind;
+use crate::channel::template;
+
+/// How the connection to a mail server is protected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tls {
+    /// Begun in the clear, then encrypted or given up; port 587.
+    #[default]
+    Starttls,
+    /// From the first byte; port 465.
+    Tls,
+    /// Not at all: for a server on this machine or in a network of its own.
+    None,
+}
+
+/// Each kind has some of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Mail server.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub host: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Tls>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub user: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub from: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub to: Vec<String>,
+    /// Of a webhook; of PagerDuty another one than usual.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub url: String,
+    /// The body of a webhook.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub template: String,
+}
+
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Secrets {
+    /// The address of a chat's robot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Signs the requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// Of the mail server's user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+    /// Of a service of PagerDuty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing_key: Option<String>,
+}
+
+impl Secrets {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The names of those that are there.
+    pub fn names(&self) -> Vec<&'static str> {
+        let all = [
+            ("url", &self.url),
+            ("secret", &self.secret),
+            ("password", &self.password),
+            ("routing_key", &self.routing_key),
+        ];
+        all.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name).collect()
+    }
+
+    /// Those that are given, and the old ones for the others. An empty one removes the old one.
+    pub fn over(self, old: Self) -> Self {
+        let pick = |new: Option<String>, old: Option<String>| new.or(old).filter(|secret| !secret.is_empty());
+        Self {
+            url: pick(self.url, old.url),
+            secret: pick(self.secret, old.secret),
+            password: pick(self.password, old.password),
+            routing_key: pick(self.routing_key, old.routing_key),
+        }
+    }
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+/// A channel that can be used.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    pub kind: ChannelKind,
+    pub settings: Settings,
+    pub secrets: Secrets,
+}
+
+/// The place that a channel's secrets are encrypted for.
+pub fn context(id: i64) -> String {
+    format!("alert_channel {id}")
+}
+
+impl Channel {
+    /// # Errors
+    /// What is stored cannot be used; the text says what would help.
+    pub fn from_row(row: &ChannelRow, keys: &SecretKeys) -> Result<Self, String> {
+        let settings =
+            serde_json::from_str(&row.settings).map_err(|error| format!("the settings cannot be read: {error}"))?;
+        let secrets = match &row.sealed {
+            None => Secrets::default(),
+            Some(sealed) => {
+                let opened = keys.open(&context(row.id), sealed);
+                let text =
+                    opened.ok_or("its secrets cannot be decrypted: no key of --secret-key-file has encrypted them")?;
+                serde_json::from_str(&text).map_err(|_| "its secrets cannot be read".to_owned())?
+            }
+        };
+        Ok(Self { kind: row.kind.parse()?, settings, secrets })
+    }
+}
+
+/// What is wrong with a channel. Members that its kind does not have are wrong too.
+pub fn check(channel: &Channel) -> Vec<FieldError> {
+    let mut errors = Errors(vec![]);
+    let (settings, secrets, kind) = (&channel.settings, &channel.secrets, channel.kind);
+    let is_mail = kind == ChannelKind::Email;
+    let may_have = [
+        ("host", is_mail, !settings.host.is_empty()),
+        ("port", is_mail, settings.port.is_some()),
+        ("tls", is_mail, settings.tls.is_some()),
+        ("user", is_mail, !settings.user.is_empty()),
+        ("from", is_mail, !settings.from.is_empty()),
+        ("to", is_mail, !settings.to.is_empty()),
+        ("template", kind == ChannelKind::Webhook, !settings.template.is_empty()),
+        ("password", is_mail, secrets.password.is_some()),
+        ("routing_key", kind == ChannelKind::Pagerduty, secrets.routing_key.is_some()),
+        (
+            "secret",
+            matches!(kind, ChannelKind::Webhook | ChannelKind::Dingtalk | ChannelKind::Feishu),
+            secrets.secret.is_some(),
+        ),
+        (
+            "url",
+            matches!(kind, ChannelKind::Webhook | ChannelKind::Pagerduty) || kind.has_secret_url(),
+            !settings.url.is_empty() || secrets.url.is_some(),
+        ),
+    ];
+    for (name, _, _) in may_have.iter().filter(|(_, may, has)| *has && !may) {
+        errors.add(name, format!("a channel of the kind {kind} has no `{name}`"));
+    }
+    match kind {
+        ChannelKind::Email => errors.check_mail(settings, secrets),
+        ChannelKind::Webhook => {
+            errors.check_url(&settings.url, "http://, https://");
+            if let Err(why) = template::check(&settings.template) {
+                errors.add("template", why);
+            }
+        }
+        ChannelKind::Pagerduty => {
+            if !settings.url.is_empty() {
+                errors.check_url(&settings.url, "https://");
+            }
+            if secrets.routing_key.is_none() {
+                errors.add("routing_key", "write the integration key of the PagerDuty service (Events API v2)");
+            }
+        }
+        ChannelKind::File => {}
+        _ => errors.check_url(secrets.url.as_deref().unwrap_or_default(), "https://"),
+    }
+    errors.0
+}
+
+struct Errors(Vec<FieldError>);
+
+impl Errors {
+    fn add(&mut self, field: &str, message: impl Into<String>) {
+        self.0.push(FieldError::new(field, message));
+    }
+
+    fn check_url(&mut self, text: &str, schemes: &str) {
+        let is_right = Url::parse(text).is_ok_and(|url| {
+            matches!(url.scheme(), "http" | "https")
+                && url.has_host()
+                && url.username().is_empty()
+                && text.len() <= 2_000
+        });
+        if !is_right {
+            self.add(
+                "url",
+                format!("is not a URL of a message; write one that begins with {schemes} and has no user name"),
+            );
+        }
+    }
+
+    fn check_mail(&mut self, settings: &Settings, secrets: &Secrets) {
+        let is_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':');
+        if settings.host.is_empty() || settings.host.len() > 255 || !settings.host.chars().all(is_host) {
+            self.add("host", "write the mail server's name or address, such as smtp.example.org");
+        }
+        if settings.port == Some(0) {
+            self.add("port", "write a port from 1 to 65535, or none for the usual one");
+        }
+        // The syntax of an address has no room for a line end, so none can add a header.
+        if settings.from.parse::<Address>().is_err() {
+            self.add(
+                "from",
+                format!(
+                    "`{:.64}` is not a mail address; write one such as carillon@example.org",
+                    printable(&settings.from)
+                ),
+            );
+        }
+        if settings.to.is_empty() || settings.to.len() > 50 {
+            self.add("to", "write 1 to 50 mail addresses");
+        }
+        if let Some(wrong) = settings.to.iter().find(|to| to.parse::<Address>().is_err()) {
+            self.add(
+                "to",
+                format!("`{:.64}` is not a mail address; write one such as ops@example.org", printable(wrong)),
+            );
+        }
+        if secrets.password.is_some() == settings.user.is_empty() {
+            self.add("user", "a mail server wants a user and a password, or neither of them");
+        }
+        if secrets.password.is_some() && settings.tls == Some(Tls::None) {
+            self.add("tls", "a password is not sent without TLS; choose starttls or tls");
+        }
+    }
+}
+
+fn printable(text: &str) -> String {
+    text.escape_debug().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn wrong(kind: ChannelKind, settings: Value, secrets: Value) -> Vec<String> {
+        let settings = serde_json::from_value(settings).unwrap();
+        let secrets = serde_json::from_value(secrets).unwrap();
+        check(&Channel { kind, settings, secrets }).into_iter().map(|error| error.field).collect()
+    }
+
+    // covers: S33
+    #[test]
+    fn a_channel_has_what_its_kind_needs_and_nothing_else() {
+        let mail =
+            json!({"host": "smtp.example.org", "from": "a@example.org", "to": ["b@example.org", "c@example.org"]});
+        assert_eq!(wrong(ChannelKind::Email, mail.clone(), json!({})), [""; 0]);
+        let with = |name: &str, value: Value| {
+            let mut mail = mail.clone();
+            mail[name] = value;
+            mail
+        };
+        for (settings, secrets, field) in [
+            (with("to", json!(["b@example.org\r\nBcc: c@example.org"])), json!({}), "to"),
+            (with("from", json!("Ops <a@example.org>\n")), json!({}), "from"),
+            (with("host", json!("smtp example")), json!({}), "host"),
+            (with("user", json!("ops")), json!({}), "user"),
+            (with("url", json!("https://x.example/")), json!({}), "url"),
+        ] {
+            assert_eq!(wrong(ChannelKind::Email, settings.clone(), secrets), [field], "{settings}");
+        }
+        let bare = with("user", json!("ops"));
+        let mut plain = bare.clone();
+        plain["tls"] = json!("none");
+        assert_eq!(wrong(ChannelKind::Email, bare, json!({"password": "x"})), [""; 0]);
+        assert_eq!(wrong(ChannelKind::Email, plain, json!({"password": "x"})), ["tls"]);
+        for url in ["", "ftp://a.example/", "https://user@a.example/", "/x"] {
+            assert_eq!(wrong(ChannelKind::Webhook, json!({"url": url}), json!({})), ["url"], "{url}");
+        }
+        assert_eq!(wrong(ChannelKind::Slack, json!({}), json!({"url": "https://hooks.example/x"})), [""; 0]);
+        assert_eq!(wrong(ChannelKind::Slack, json!({}), json!({})), ["url"]);
+        assert_eq!(wrong(ChannelKind::Pagerduty, json!({}), json!({})), ["routing_key"]);
+        assert_eq!(wrong(ChannelKind::File, json!({"template": "x"}), json!({})), ["template"]);
+    }
+
+    // covers: S34
+    #[test]
+    fn secrets_are_kept_unless_others_are_given_and_are_never_shown() {
+        let old = Secrets { url: Some("u".to_owned()), secret: Some("s".to_owned()), ..Secrets::default() };
+        let new = Secrets { secret: Some(String::new()), ..Secrets::default() }.over(old);
+        assert_eq!(new.names(), ["url"]);
+        assert_eq!(format!("{new:?}"), "[\"url\"]");
+    }
+}

@@ -1,0 +1,154 @@
+//! What is told of an alert whose time has come, and when it is looked at again.
+
+use carillon_scheduler::Millis;
+use carillon_store::alert::alerts::{Alert, AlertState};
+use carillon_store::alert::due::Told;
+use carillon_store::alert::rules::AlertRule;
+
+use crate::message::MessageKind;
+use crate::silence::silent_until;
+
+/// Messages to be written, and the alert's next times.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Decision {
+    /// To which channels, and of which kind.
+    pub messages: Vec<(MessageKind, Vec<i64>)>,
+    /// Its deliveries are still to be filled in.
+    pub told: Told,
+}
+
+/// `rule` is None where it is gone.
+pub fn decide(alert: &Alert, rule: Option<&AlertRule>, now: Millis) -> Decision {
+    let mut told =
+        Told { told: alert.told, told_at: alert.told_at, escalated_at: alert.escalated_at, ..Told::default() };
+    let Some(rule) = rule.filter(|rule| rule.enabled) else {
+        return Decision { told, ..Decision::default() };
+    };
+    let definition = &rule.definition;
+    let is_due = |at: Option<Millis>| at.is_some_and(|at| at <= now);
+    if let Some(until) = silent_until(&definition.silences, now) {
+        let later = |at: Option<Millis>| if is_due(at) { Some(until) } else { at };
+        (told.notify_at, told.repeat_at, told.escalate_at) =
+            (later(alert.notify_at), later(alert.repeat_at), later(alert.escalate_at));
+        return Decision { told, ..Decision::default() };
+    }
+    let second = definition.escalation.as_ref().map(|it| it.channels.clone()).unwrap_or_default();
+    let mut told_so_far = definition.channels.clone();
+    if alert.escalated_at.is_some() {
+        told_so_far.extend(&second);
+    }
+    let mut messages = vec![];
+    match alert.state {
+        AlertState::Resolved if definition.recovered => messages.push((MessageKind::Resolved, told_so_far)),
+        AlertState::Open => {
+            let has_news = is_due(alert.notify_at) && alert.events > alert.told;
+            if has_news || is_due(alert.repeat_at) {
+                let kind = match (alert.told, has_news) {
+                    (0, _) => MessageKind::Opened,
+                    (_, true) => MessageKind::Update,
+                    (_, false) => MessageKind::Reminder,
+                };
+                messages.push((kind, told_so_far));
+                (told.told, told.told_at) = (alert.events, Some(now));
+            }
+            if is_due(alert.escalate_at) {
+                messages.push((MessageKind::Escalated, second));
+                told.escalated_at = Some(now);
+            }
+            let later = |at: Option<Millis>| at.filter(|at| *at > now);
+            told.notify_at = later(alert.notify_at);
+            told.escalate_at = later(alert.escalate_at);
+            let repeat_at = definition.repeat_seconds.map(|seconds| now + seconds * 1000);
+            told.repeat_at = if messages.is_empty() { later(alert.repeat_at) } else { repeat_at };
+        }
+        _ => {}
+    }
+    Decision { messages, told }
+}
+
+#[cfg(test)]
+mod tests {
+    use carillon_scheduler::AlertKind;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const NOW: Millis = 1_760_000_000_000;
+
+    fn rule(more: Value) -> AlertRule {
+        let mut definition = json!({"kinds": ["failed"], "channels": [1, 2]});
+        definition.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let definition = serde_json::from_value(definition).unwrap();
+        AlertRule { id: 1, name: "r".to_owned(), app_id: None, definition, enabled: true, revision: 1, updated_at: 0 }
+    }
+
+    fn open(events: i64, told: i64) -> Alert {
+        Alert {
+            id: 7,
+            rule_id: 1,
+            rule: None,
+            group_key: "rule".to_owned(),
+            app_id: None,
+            app: None,
+            state: AlertState::Open,
+            kind: AlertKind::Failed,
+            message: String::new(),
+            events,
+            told,
+            opened_at: NOW,
+            last_at: NOW,
+            told_at: None,
+            notify_at: Some(NOW),
+            repeat_at: None,
+            escalate_at: None,
+            escalated_at: None,
+            acknowledged_at: None,
+            acknowledged_by: None,
+            note: None,
+            resolved_at: None,
+        }
+    }
+
+    #[test]
+    fn the_first_event_then_further_ones_then_reminders_are_told() {
+        let rule = rule(json!({"repeat_seconds": 600}));
+        let first = decide(&open(1, 0), Some(&rule), NOW);
+        assert_eq!(first.messages, [(MessageKind::Opened, vec![1, 2])]);
+        assert_eq!((first.told.told, first.told.notify_at, first.told.repeat_at), (1, None, Some(NOW + 600_000)));
+        let more = decide(&open(500, 1), Some(&rule), NOW);
+        assert_eq!((more.messages, more.told.told), (vec![(MessageKind::Update, vec![1, 2])], 500));
+        let still = Alert { notify_at: None, repeat_at: Some(NOW), ..open(500, 500) };
+        assert_eq!(decide(&still, Some(&rule), NOW).messages, [(MessageKind::Reminder, vec![1, 2])]);
+        let early = Alert { notify_at: None, repeat_at: Some(NOW + 1), ..open(500, 500) };
+        let early = decide(&early, Some(&rule), NOW);
+        assert_eq!((early.messages, early.told.repeat_at), (vec![], Some(NOW + 1)));
+    }
+
+    // covers: 001-40
+    #[test]
+    fn what_is_not_acknowledged_goes_to_the_second_list_once_and_its_end_to_both() {
+        let rule = rule(json!({"escalation": {"channels": [9], "after_seconds": 60}}));
+        let late = Alert { notify_at: None, escalate_at: Some(NOW), ..open(3, 3) };
+        let escalated = decide(&late, Some(&rule), NOW);
+        assert_eq!(escalated.messages, [(MessageKind::Escalated, vec![9])]);
+        assert_eq!((escalated.told.escalated_at, escalated.told.escalate_at), (Some(NOW), None));
+        let over = Alert { state: AlertState::Resolved, escalated_at: Some(NOW), ..open(3, 3) };
+        assert_eq!(decide(&over, Some(&rule), NOW).messages, [(MessageKind::Resolved, vec![1, 2, 9])]);
+        let acknowledged = Alert { state: AlertState::Acknowledged, ..open(3, 3) };
+        assert_eq!(decide(&acknowledged, Some(&rule), NOW).messages, []);
+    }
+
+    #[test]
+    fn nothing_is_told_in_a_silence_and_what_lasts_is_told_at_its_end() {
+        // All of the time, in windows of a day.
+        let always = json!([{"weekdays": ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"], "from": "00:00", "to": "00:00", "zone": "UTC"}]);
+        let rule = rule(json!({"silences": always, "recovered": false}));
+        let silent = decide(&Alert { repeat_at: Some(NOW + 5), ..open(1, 0) }, Some(&rule), NOW);
+        assert_eq!((silent.messages, silent.told.told), (vec![], 0));
+        let until = silent.told.notify_at.unwrap();
+        assert!(until > NOW && until % 86_400_000 == 0, "{until}");
+        assert_eq!(silent.told.repeat_at, Some(NOW + 5));
+        let gone = decide(&open(1, 0), None, NOW);
+        assert_eq!((gone.messages, gone.told.notify_at), (vec![], None));
+    }
+}

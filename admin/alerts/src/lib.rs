@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+#![recursion_limit = "256"]
+
+pub mod channel;
+mod deliverer;
+mod flush;
+pub mod manage;
+pub mod message;
+mod router;
+mod rule_match;
+pub mod silence;
+mod watch;
+
+pub use deliverer::AlertDeliverer;
+pub use manage::Alerts;
+pub use router::AlertRouter;

@@ -1,0 +1,75 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use carillon_accounts::policy::{self, Action, Decision, Object};
+use carillon_accounts::secret_keys::SecretKeys;
+use carillon_engine::Engine;
+use carillon_engine::manage::Error;
+use carillon_engine::outgoing::Connector;
+use carillon_engine::runtime::run;
+use carillon_store::{Actor, Store};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::channel::Sender;
+use crate::deliverer::AlertDeliverer;
+use crate::router::AlertRouter;
+
+/// The alerts of a node: the services, and what people and programs may ask for.
+pub struct Alerts {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) keys: SecretKeys,
+    pub(crate) sends: Arc<Notify>,
+    pub router: Arc<AlertRouter>,
+    pub deliverer: Arc<AlertDeliverer>,
+}
+
+impl Alerts {
+    /// `folder`: where the channel `file` writes; `connector`: opens the connections to channels.
+    ///
+    /// # Errors
+    /// The database cannot be read, or no TLS is at hand.
+    pub async fn new(
+        engine: Arc<Engine>,
+        keys: SecretKeys,
+        folder: PathBuf,
+        connector: Connector,
+    ) -> Result<Self, Error> {
+        let cluster = engine.cx.store.cluster().await?;
+        let sender = Sender::new(cluster, folder, connector).map_err(Error::Executor)?;
+        let (sends, sender) = (Arc::new(Notify::new()), Arc::new(sender));
+        let router = Arc::new(AlertRouter::new(engine.clone(), sends.clone()));
+        let deliverer = Arc::new(AlertDeliverer::new(engine.clone(), sender, keys.clone(), sends.clone()));
+        Ok(Self { engine, keys, sends, router, deliverer })
+    }
+
+    /// Starts the services.
+    pub fn run(&self, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
+        run(&self.router, tasks, stop, fatal);
+        run(&self.deliverer, tasks, stop, fatal);
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.engine.cx.store
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        self.engine.cx.clock.now()
+    }
+}
+
+/// What an app's rules and alerts, or those of all apps, belong to.
+pub(crate) fn object_of(app_id: Option<i64>) -> Object {
+    app_id.map_or(Object::Installation, Object::App)
+}
+
+/// # Errors
+/// `Forbidden`; `Missing`, where the actor may not know that the object exists
+pub(crate) fn require(by: &Actor, action: Action, object: Object, name: impl FnOnce() -> String) -> Result<(), Error> {
+    match policy::decide(by, action, object) {
+        Decision::Allowed => Ok(()),
+        Decision::Forbidden => Err(Error::Forbidden(policy::refusal(action, object))),
+        Decision::Hidden => Err(Error::Missing(name())),
+    }
+}

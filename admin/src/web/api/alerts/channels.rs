@@ -1,0 +1,125 @@
+//! `/alert-channels`
+
+use actix_web::HttpResponse;
+use actix_web::web::Json;
+use carillon_alerts::channel::{ChannelKind, Secrets, Settings};
+use carillon_alerts::manage::ChannelDraft;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::web::api::error::{Answer, Error};
+use crate::web::api::extract::{Body, Caller, Id, RequestBody, from_json};
+use crate::web::api::view::{ChannelMembers, ChannelView, List};
+use crate::web::state::Shared;
+
+/// The members of answers that a request may send back unchanged.
+const READ_ONLY: [&str; 3] = ["id", "revision", "updated_at"];
+
+/// A channel. Secrets that are left out stay as they are; an empty one is removed
+#[derive(ToSchema)]
+#[schema(as = AlertChannelRequest)]
+#[expect(dead_code, reason = "describes another type")]
+pub struct ChannelRequest {
+    #[serde(flatten)]
+    members: ChannelMembers,
+    /// `password`; `url`, `secret`; `routing_key`: stored encrypted, and never shown
+    #[schema(required = false, value_type = Object)]
+    secrets: Value,
+    /// The revision that you have seen: an update is refused (409 `changed`) if the channel has another one by now
+    #[schema(required = false)]
+    revision: i64,
+}
+
+#[derive(Deserialize)]
+struct Members {
+    name: String,
+    kind: String,
+    #[serde(default)]
+    settings: Settings,
+    #[serde(default)]
+    secrets: Secrets,
+}
+
+pub struct GivenChannel {
+    draft: ChannelDraft,
+    revision: Option<i64>,
+}
+
+impl RequestBody for GivenChannel {
+    const WHAT: &'static str = "a channel, such as {\"name\":\"ops\",\"kind\":\"email\",\
+        \"settings\":{\"host\":\"smtp.example.org\",\"from\":\"carillon@example.org\",\"to\":[\"ops@example.org\"]}}";
+
+    fn read(mut value: Value) -> Result<Self, Error> {
+        let revision = seen_revision(&value)?;
+        without(&mut value, Self::WHAT, &["name", "kind", "settings", "secrets"])?;
+        // Of an answer: their names.
+        if let Some(members) = value.as_object_mut() {
+            members.retain(|name, given| name != "secrets" || !(given.is_array() || given.is_null()));
+        }
+        let Members { name, kind, settings, secrets } = from_json(&value)?;
+        let kind: ChannelKind = kind.parse().map_err(|error: String| Error::field("kind", error))?;
+        Ok(Self { draft: ChannelDraft { name, kind, settings, secrets }, revision })
+    }
+}
+
+/// A message that was written to the outbox
+#[derive(Serialize, ToSchema)]
+pub struct TestedChannel {
+    /// The delivery in `/alert-deliveries`
+    #[schema(minimum = 1)]
+    delivery_id: i64,
+}
+
+pub async fn list(state: Shared, caller: Caller) -> Answer<List<ChannelView>> {
+    let channels = state.alerts.channels(&caller.0).await?;
+    Ok(Json(List::whole(channels.into_iter().map(ChannelView::from))))
+}
+
+pub async fn get(state: Shared, caller: Caller, id: Id) -> Answer<ChannelView> {
+    Ok(Json(state.alerts.channel(id.0, &caller.0).await?.into()))
+}
+
+pub async fn create(state: Shared, caller: Caller, body: Body<GivenChannel>) -> Result<HttpResponse, Error> {
+    let channel = state.alerts.create_channel(body.0.draft, &caller.0).await?;
+    Ok(HttpResponse::Created().json(ChannelView::from(channel)))
+}
+
+pub async fn update(state: Shared, caller: Caller, id: Id, body: Body<GivenChannel>) -> Answer<ChannelView> {
+    let GivenChannel { draft, revision } = body.0;
+    Ok(Json(state.alerts.update_channel(id.0, draft, revision, &caller.0).await?.into()))
+}
+
+pub async fn delete(state: Shared, caller: Caller, id: Id) -> Result<HttpResponse, Error> {
+    state.alerts.delete_channel(id.0, &caller.0).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+pub async fn test(state: Shared, caller: Caller, id: Id) -> Answer<TestedChannel> {
+    let delivery_id = state.alerts.test_channel(id.0, &caller.0).await?;
+    Ok(Json(TestedChannel { delivery_id }))
+}
+
+/// The revision that the client has seen.
+pub(super) fn seen_revision(value: &Value) -> Result<Option<i64>, Error> {
+    let wrong = || Error::field("revision", "must be a whole number");
+    match value.get("revision") {
+        None => Ok(None),
+        Some(given) => given.as_i64().map(Some).ok_or_else(wrong),
+    }
+}
+
+/// Takes away what an answer has beside these members, and refuses what it has not.
+pub(super) fn without(value: &mut Value, what: &str, members: &[&str]) -> Result<(), Error> {
+    let Some(given) = value.as_object_mut() else {
+        return Err(Error::invalid(format!("the body must be {what} as an object")));
+    };
+    given.retain(|name, _| !READ_ONLY.contains(&name.as_str()));
+    match given.keys().find(|name| !members.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let message = format!("there is no member `{name}`; expected one of {}", members.join(", "));
+            Err(Error::field(name.as_str(), message))
+        }
+    }
+}

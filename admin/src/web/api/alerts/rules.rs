@@ -1,0 +1,98 @@
+//! `/alert-rules`
+
+use actix_web::HttpResponse;
+use actix_web::web::Json;
+use carillon_alerts::manage::RuleDraft;
+use carillon_store::alert::rules::AlertRule;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::web::api::alerts::channels::{seen_revision, without};
+use crate::web::api::error::{Answer, Error};
+use crate::web::api::extract::{Body, Caller, Id, RequestBody, from_json};
+use crate::web::api::view::{List, RuleMembers, RuleView};
+use crate::web::state::{Shared, State};
+
+const MEMBERS: [&str; 14] = [
+    "name",
+    "app",
+    "enabled",
+    "kinds",
+    "jobs",
+    "threshold",
+    "running_seconds",
+    "group_by",
+    "group_seconds",
+    "channels",
+    "escalation",
+    "repeat_seconds",
+    "recovered",
+    "silences",
+];
+
+/// A rule; an answer may be changed and sent back
+#[derive(ToSchema)]
+#[schema(as = AlertRuleRequest)]
+#[expect(dead_code, reason = "describes another type")]
+pub struct RuleRequest {
+    #[serde(flatten)]
+    members: RuleMembers,
+    /// The revision that you have seen: an update is refused (409 `changed`) if the rule has another one by now
+    #[schema(required = false)]
+    revision: i64,
+}
+
+pub struct GivenRule {
+    draft: RuleDraft,
+    revision: Option<i64>,
+}
+
+impl RequestBody for GivenRule {
+    const WHAT: &'static str = "a rule, such as {\"name\":\"failures\",\"kinds\":[\"failed\"],\"channels\":[1]}";
+
+    fn read(mut value: Value) -> Result<Self, Error> {
+        let revision = seen_revision(&value)?;
+        without(&mut value, Self::WHAT, &MEMBERS)?;
+        Ok(Self { draft: from_json(&value)?, revision })
+    }
+}
+
+pub async fn list(state: Shared, caller: Caller) -> Answer<List<RuleView>> {
+    let visible = caller.visible();
+    let rules = state.store.alert_rules(&visible).await?;
+    let apps = state.store.apps(&visible).await?;
+    let view = |rule: AlertRule| {
+        let app = apps.iter().find(|app| Some(app.id) == rule.app_id).map(|app| app.name.clone());
+        RuleView::new(rule, app)
+    };
+    Ok(Json(List::whole(rules.into_iter().map(view))))
+}
+
+pub async fn get(state: Shared, id: Id) -> Answer<RuleView> {
+    let rule = state.alerts.rule(id.0).await?;
+    Ok(Json(view(&state, rule).await?))
+}
+
+pub async fn create(state: Shared, caller: Caller, body: Body<GivenRule>) -> Result<HttpResponse, Error> {
+    let rule = state.alerts.create_rule(body.0.draft, &caller.0).await?;
+    Ok(HttpResponse::Created().json(view(&state, rule).await?))
+}
+
+pub async fn update(state: Shared, caller: Caller, id: Id, body: Body<GivenRule>) -> Answer<RuleView> {
+    let GivenRule { draft, revision } = body.0;
+    let rule = state.alerts.update_rule(id.0, draft, revision, &caller.0).await?;
+    Ok(Json(view(&state, rule).await?))
+}
+
+pub async fn delete(state: Shared, caller: Caller, id: Id) -> Result<HttpResponse, Error> {
+    state.alerts.delete_rule(id.0, &caller.0).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+async fn view(state: &State, rule: AlertRule) -> Result<RuleView, Error> {
+    let app = match rule.app_id {
+        Some(id) => state.store.app(id).await?.map(|app| app.name),
+        None => None,
+    };
+    Ok(RuleView::new(rule, app))
+}

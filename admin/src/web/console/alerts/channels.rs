@@ -1,0 +1,200 @@
+//! Channels: the list, the form of each kind, and the test.
+
+use actix_web::web;
+use askama::Template;
+use carillon_alerts::channel::{ChannelKind, Secrets, Settings, Tls};
+use carillon_alerts::manage::{ChannelDraft, ChannelView};
+use carillon_engine::manage::Error;
+use carillon_store::alert::deliveries::DeliveryFilter;
+use serde::Deserialize;
+
+use crate::web::access::Caller;
+use crate::web::console::alerts::message_line::DeliveryLine;
+use crate::web::console::alerts::rules::refuse;
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
+use crate::web::state::Shared;
+
+#[derive(Template)]
+#[template(path = "alerts/channels.html")]
+struct ListPage {
+    context: PageContext,
+    channels: Vec<ChannelView>,
+    kinds: [ChannelKind; 9],
+}
+
+impl ListPage {
+    fn kind(&self, channel: &ChannelView) -> &'static str {
+        channel.kind.parse().map_or("unknown", ChannelKind::title)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "alerts/channel.html")]
+struct FormPage {
+    context: PageContext,
+    form: Form,
+    kind: ChannelKind,
+    /// None: a new one.
+    channel: Option<ChannelView>,
+    messages: Vec<DeliveryLine>,
+}
+
+impl FormPage {
+    fn action(&self) -> String {
+        self.channel.as_ref().map_or_else(|| "/alerts/channels".to_owned(), |it| format!("/alerts/channels/{}", it.id))
+    }
+
+    fn is(&self, kind: &str) -> bool {
+        self.kind.as_str() == kind
+    }
+
+    fn may_sign(&self) -> bool {
+        matches!(self.kind, ChannelKind::Webhook | ChannelKind::Dingtalk | ChannelKind::Feishu)
+    }
+
+    /// What the field of a secret says when it is empty.
+    fn placeholder(&self, name: &str) -> &'static str {
+        let set = self.channel.as_ref().and_then(|channel| channel.secrets.as_ref());
+        if set.is_some_and(|set| set.iter().any(|it| it == name)) { "unchanged" } else { "" }
+    }
+}
+
+/// `GET /alerts/channels`
+pub async fn list(state: Shared, context: PageContext) -> PageResult {
+    let channels = state.alerts.channels(&context.actor).await?;
+    Ok(show(&ListPage { context, channels, kinds: ChannelKind::ALL }))
+}
+
+#[derive(Deserialize)]
+pub struct NewQuery {
+    #[serde(default)]
+    kind: String,
+}
+
+/// `GET /alerts/channels/new?kind=`
+pub async fn new(context: PageContext, query: web::Query<NewQuery>) -> PageResult {
+    let kind = if query.kind.is_empty() { Ok(ChannelKind::Email) } else { query.kind.parse() };
+    let kind = kind.map_err(PageError::Bad)?;
+    let form = Form::default().with("kind", kind.as_str());
+    Ok(show(&FormPage { context, form, kind, channel: None, messages: vec![] }))
+}
+
+/// `POST /alerts/channels`
+pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
+    let mut form = Form::from(fields);
+    let kind: ChannelKind = form.value("kind").parse().map_err(PageError::Bad)?;
+    let draft = draft(&mut form, kind);
+    if form.is_valid() {
+        match state.alerts.create_channel(draft, &by.0).await {
+            Ok(channel) => {
+                let text = format!("The channel {} is saved. Send a test message.", channel.name);
+                return Ok(redirect_with_flash(&format!("/alerts/channels/{}", channel.id), "ok", &text));
+            }
+            Err(error) => refuse(&mut form, error)?,
+        }
+    }
+    let status = form.status();
+    Ok(render(&FormPage { context, form, kind, channel: None, messages: vec![] }, status))
+}
+
+/// `GET /alerts/channels/{id}`
+pub async fn edit(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+    let channel = state.alerts.channel(*id, &context.actor).await?;
+    let form = filled(&channel);
+    show_channel(&state, context, channel, form).await
+}
+
+/// `POST /alerts/channels/{id}`
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+    let channel = state.alerts.channel(*id, &by.0).await?;
+    let mut form = Form::from(fields);
+    let kind: ChannelKind = channel.kind.parse().map_err(PageError::Internal)?;
+    let draft = draft(&mut form, kind);
+    if form.is_valid() {
+        let revision = form.value("revision").parse().ok();
+        match state.alerts.update_channel(*id, draft, revision, &by.0).await {
+            Ok(saved) => {
+                let text = format!("The channel {} is saved.", saved.name);
+                return Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "ok", &text));
+            }
+            Err(error) => refuse(&mut form, error)?,
+        }
+    }
+    show_channel(&state, context, channel, form).await
+}
+
+/// `POST /alerts/channels/{id}/test`
+pub async fn test(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+    state.alerts.test_channel(*id, &by.0).await?;
+    let text = "A test message is on its way; its answer is below.";
+    Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "ok", text))
+}
+
+/// `POST /alerts/channels/{id}/delete`
+pub async fn delete(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+    match state.alerts.delete_channel(*id, &by.0).await {
+        Ok(()) => Ok(redirect_with_flash("/alerts/channels", "ok", "The channel is deleted.")),
+        Err(Error::InUse(why)) => Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "failed", &why)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn show_channel(state: &Shared, context: PageContext, channel: ChannelView, form: Form) -> PageResult {
+    let kind: ChannelKind = channel.kind.parse().map_err(PageError::Internal)?;
+    let filter = DeliveryFilter { channel_id: Some(channel.id), limit: 20, ..DeliveryFilter::default() };
+    let messages = state.store.deliveries(&filter).await?.items.into_iter().map(DeliveryLine::from).collect();
+    let status = form.status();
+    Ok(render(&FormPage { context, form, kind, channel: Some(channel), messages }, status))
+}
+
+fn filled(channel: &ChannelView) -> Form {
+    let it = &channel.settings;
+    let tls = match it.tls {
+        None | Some(Tls::Starttls) => "starttls",
+        Some(Tls::Tls) => "tls",
+        Some(Tls::None) => "none",
+    };
+    Form::default()
+        .with("name", &channel.name)
+        .with("kind", &channel.kind)
+        .with("host", &it.host)
+        .with("port", it.port.map_or_else(String::new, |port| port.to_string()))
+        .with("tls", tls)
+        .with("user", &it.user)
+        .with("from", &it.from)
+        .with("to", it.to.join("\n"))
+        .with("url", &it.url)
+        .with("template", &it.template)
+        .with("revision", channel.revision.to_string())
+}
+
+fn draft(form: &mut Form, kind: ChannelKind) -> ChannelDraft {
+    let is_mail = kind == ChannelKind::Email;
+    let port: u16 = form.number("port", 0);
+    let tls = match form.value("tls") {
+        "tls" => Tls::Tls,
+        "none" => Tls::None,
+        _ => Tls::Starttls,
+    };
+    let text = |name: &str| form.value(name).trim().to_owned();
+    let secret = |name: &str| Some(text(name)).filter(|secret| !secret.is_empty());
+    let to = form.value("to").split([',', '\n', ';']).map(str::trim).filter(|to| !to.is_empty()).map(str::to_owned);
+    let settings = Settings {
+        host: text("host"),
+        port: Some(port).filter(|port| *port > 0),
+        tls: is_mail.then_some(tls),
+        user: text("user"),
+        from: text("from"),
+        to: to.collect(),
+        url: if kind.has_secret_url() { String::new() } else { text("url") },
+        template: form.value("template").replace("\r\n", "\n").trim().to_owned(),
+    };
+    let secrets = Secrets {
+        url: if kind.has_secret_url() { secret("url") } else { None },
+        secret: secret("secret"),
+        password: secret("password"),
+        routing_key: secret("routing_key"),
+    };
+    ChannelDraft { name: form.value("name").to_owned(), kind, settings, secrets }
+}

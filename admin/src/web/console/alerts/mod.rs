@@ -1,0 +1,8 @@
+//! Alerts, rules, channels, and what was sent.
+
+pub mod channels;
+pub mod list;
+pub mod message_line;
+pub mod page;
+mod rule_form;
+pub mod rules;

@@ -1,0 +1,59 @@
+//! The page of an alert.
+
+use actix_web::web;
+use askama::Template;
+use carillon_accounts::policy::{self, Action, Object};
+use carillon_engine::manage::Error;
+use carillon_store::alert::alerts::{Alert, AlertItem, AlertState};
+use carillon_store::alert::deliveries::DeliveryFilter;
+
+use crate::web::access::Caller;
+use crate::web::console::alerts::message_line::DeliveryLine;
+use crate::web::forms::Fields;
+use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, show};
+use crate::web::state::Shared;
+
+const ITEMS: u32 = 100;
+const MESSAGES: u32 = 100;
+
+#[derive(Template)]
+#[template(path = "alerts/page.html")]
+struct Page {
+    context: PageContext,
+    alert: Alert,
+    items: Vec<AlertItem>,
+    open_items: i64,
+    all_items: i64,
+    messages: Vec<DeliveryLine>,
+    may_acknowledge: bool,
+}
+
+impl Page {
+    fn title(&self) -> &str {
+        self.alert.app.as_deref().or(self.alert.rule.as_deref()).unwrap_or("Alert")
+    }
+}
+
+/// `GET /alerts/{id}`
+pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+    let alert = state.store.alert(*id).await?.ok_or_else(|| PageError::Missing("alert".to_owned()))?;
+    let items = state.store.alert_items(alert.id, ITEMS).await?;
+    let (open_items, all_items) = state.store.count_alert_items(alert.id).await?;
+    let filter = DeliveryFilter { alert_id: Some(alert.id), limit: MESSAGES, ..DeliveryFilter::default() };
+    let messages = state.store.deliveries(&filter).await?.items.into_iter().map(DeliveryLine::from).collect();
+    let object = alert.app_id.map_or(Object::Installation, Object::App);
+    let may_acknowledge = alert.state == AlertState::Open && policy::may(&context.actor, Action::Operate, object);
+    Ok(show(&Page { context, alert, items, open_items, all_items, messages, may_acknowledge }))
+}
+
+/// `POST /alerts/{id}/acknowledge`
+pub async fn acknowledge(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
+    let here = format!("/alerts/{id}");
+    match state.alerts.acknowledge(*id, fields.get("note"), &by.0).await {
+        Ok(()) => Ok(redirect_with_flash(&here, "ok", "You look after it: there are no reminders until it is over.")),
+        Err(error @ (Error::Changed(_) | Error::Invalid(_))) => {
+            Ok(redirect_with_flash(&here, "failed", &error.to_string()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

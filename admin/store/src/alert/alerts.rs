@@ -1,0 +1,231 @@
+//! Alerts as people see them, and what they do with them.
+
+use carillon_scheduler::{AlertKind, AuditAction, AuditObjectKind, Millis};
+use serde_json::json;
+
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::db::ids;
+use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::rows::Word;
+use crate::error::{Error, Result};
+use crate::people::grants::VisibleApps;
+use crate::store::Store;
+
+/// Where an alert stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlertState {
+    /// Fewer events in a row than the rule asks for.
+    Pending,
+    Open,
+    /// Somebody looks after it: no reminder and no escalation.
+    Acknowledged,
+    Resolved,
+}
+
+impl AlertState {
+    pub const fn code(self) -> i16 {
+        self as i16
+    }
+
+    pub const fn from_code(code: i16) -> Self {
+        match code {
+            0 => Self::Pending,
+            1 => Self::Open,
+            2 => Self::Acknowledged,
+            _ => Self::Resolved,
+        }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Open => "open",
+            Self::Acknowledged => "acknowledged",
+            Self::Resolved => "resolved",
+        }
+    }
+}
+
+struct StateCode(AlertState);
+
+impl sea_orm::TryGetable for StateCode {
+    fn try_get_by<I: sea_orm::ColIdx>(
+        row: &sea_orm::QueryResult,
+        index: I,
+    ) -> std::result::Result<Self, sea_orm::TryGetError> {
+        Ok(Self(AlertState::from_code(i16::try_get_by(row, index)?)))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alert {
+    pub id: i64,
+    pub rule_id: i64,
+    pub rule: Option<String>,
+    pub group_key: String,
+    pub app_id: Option<i64>,
+    pub app: Option<String>,
+    pub state: AlertState,
+    pub kind: AlertKind,
+    /// Of the latest event.
+    pub message: String,
+    pub events: i64,
+    /// Events that messages have told of.
+    pub told: i64,
+    pub opened_at: Millis,
+    pub last_at: Millis,
+    pub told_at: Option<Millis>,
+    pub notify_at: Option<Millis>,
+    pub repeat_at: Option<Millis>,
+    pub escalate_at: Option<Millis>,
+    pub escalated_at: Option<Millis>,
+    pub acknowledged_at: Option<Millis>,
+    pub acknowledged_by: Option<String>,
+    pub note: Option<String>,
+    pub resolved_at: Option<Millis>,
+}
+
+from_row!(Alert {
+    id,
+    rule_id,
+    rule,
+    group_key,
+    app_id,
+    app,
+    state: StateCode,
+    kind: Word,
+    message,
+    events,
+    told,
+    opened_at,
+    last_at,
+    told_at,
+    notify_at,
+    repeat_at,
+    escalate_at,
+    escalated_at,
+    acknowledged_at,
+    acknowledged_by,
+    note,
+    resolved_at,
+});
+
+/// A job, executor or condition of an alert.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertItem {
+    pub subject: String,
+    pub kind: AlertKind,
+    pub job_id: Option<i64>,
+    pub job: Option<String>,
+    pub run_id: Option<i64>,
+    pub message: String,
+    pub events: i64,
+    pub first_at: Millis,
+    pub last_at: Millis,
+    pub resolved_at: Option<Millis>,
+}
+
+from_row!(AlertItem { subject, kind: Word, job_id, job, run_id, message, events, first_at, last_at, resolved_at });
+
+/// Which alerts; the default is all of them that have been open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AlertFilter {
+    pub apps: VisibleApps,
+    /// Only those that are not resolved, or only those that are.
+    pub open: Option<bool>,
+    pub rule_id: Option<i64>,
+    /// Alerts behind this one in the list: its last event and its id.
+    pub after: Option<(Millis, i64)>,
+    /// 1 to 1000.
+    pub limit: u32,
+}
+
+pub(crate) const SELECT: &str = "SELECT a.id, a.rule_id, r.name AS rule, a.group_key, a.app_id, p.name AS app, a.state, a.kind, a.message, a.events, \
+     a.told, a.opened_at, a.last_at, a.told_at, a.notify_at, a.repeat_at, a.escalate_at, a.escalated_at, a.acknowledged_at, \
+     a.acknowledged_by, a.note, a.resolved_at FROM alert a LEFT JOIN alert_rule r ON r.id = a.rule_id LEFT JOIN app p ON p.id = a.app_id";
+
+impl Store {
+    /// The latest event first.
+    pub async fn alerts(&self, filter: &AlertFilter) -> Result<Page<Alert, (Millis, i64)>> {
+        let mut conditions = Conditions::default();
+        conditions.visible(&filter.apps, "a.app_id");
+        conditions.add_if("a.rule_id = ?", filter.rule_id);
+        match filter.open {
+            Some(true) => conditions.add("a.state IN (1, 2)", []),
+            Some(false) => conditions.add("a.state = 3", []),
+            None => conditions.add("a.state > 0", []),
+        }
+        if let Some((last_at, id)) = filter.after {
+            let text = "a.last_at <= ? AND (a.last_at < ? OR a.id < ?)";
+            conditions.add(text, [last_at.into(), last_at.into(), id.into()]);
+        }
+        let (text, mut values) = conditions.finish();
+        let (limit, one_more) = page_and_one(filter.limit);
+        values.push(one_more);
+        let text = format!("{SELECT}{text} ORDER BY a.last_at DESC, a.id DESC LIMIT ?");
+        let alerts = self.all(&self.read, &text, values).await?;
+        Ok(Page::cut(alerts, limit, |alert: &Alert| (alert.last_at, alert.id)))
+    }
+
+    pub async fn alert(&self, id: i64) -> Result<Option<Alert>> {
+        self.one(&self.read, &format!("{SELECT} WHERE a.id = ?"), values![id]).await
+    }
+
+    /// The app of an alert; the inner None: it is of no app.
+    pub async fn app_of_alert(&self, id: i64) -> Result<Option<Option<i64>>> {
+        self.tuple(&self.read, "SELECT app_id FROM alert WHERE id = ?", values![id]).await
+    }
+
+    /// The app of a rule; the inner None: it is for all apps.
+    pub async fn app_of_alert_rule(&self, id: i64) -> Result<Option<Option<i64>>> {
+        self.tuple(&self.read, "SELECT app_id FROM alert_rule WHERE id = ?", values![id]).await
+    }
+
+    /// Those that are not over first, the latest event first.
+    pub async fn alert_items(&self, alert_id: i64, limit: u32) -> Result<Vec<AlertItem>> {
+        let text = "SELECT i.subject, i.kind, i.job_id, j.name AS job, i.run_id, i.message, i.events, i.first_at, i.last_at, i.resolved_at \
+                    FROM alert_item i LEFT JOIN job j ON j.id = i.job_id WHERE i.alert_id = ? \
+                    ORDER BY CASE WHEN i.resolved_at IS NULL THEN 0 ELSE 1 END, i.last_at DESC, i.subject LIMIT ?";
+        self.all(&self.read, text, values![alert_id, i64::from(limit)]).await
+    }
+
+    /// How many items an alert has that are not over, and how many in all.
+    pub async fn count_alert_items(&self, alert_id: i64) -> Result<(i64, i64)> {
+        let text =
+            "SELECT COUNT(CASE WHEN resolved_at IS NULL THEN 1 END), COUNT(*) FROM alert_item WHERE alert_id = ?";
+        Ok(self.tuple(&self.read, text, values![alert_id]).await?.unwrap_or_default())
+    }
+
+    /// No reminder and no escalation from now on.
+    ///
+    /// # Errors
+    /// `Missing`; `Changed`, if it is resolved already
+    pub async fn acknowledge_alert(&self, id: i64, note: &str, now: Millis, actor: &Actor) -> Result<()> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin_change().await?;
+        let text = "SELECT state, app_id FROM alert WHERE id = ?{for_update}";
+        let found: Option<(i16, Option<i64>)> = self.tuple(&tx, text, values![id]).await?;
+        let app_id = found.and_then(|(_, app_id)| app_id);
+        match found.map(|(state, _)| AlertState::from_code(state)) {
+            None => return Err(Error::Missing(format!("alert {id}"))),
+            Some(AlertState::Resolved) => return Err(Error::Changed("the alert is resolved already".to_owned())),
+            Some(_) => {}
+        }
+        let text = "UPDATE alert SET state = ?, acknowledged_at = ?, acknowledged_by = ?, note = ?, notify_at = NULL, repeat_at = NULL, \
+                    escalate_at = NULL, due_at = NULL WHERE id = ?";
+        let by: String = actor.name.chars().take(64).collect();
+        let values = values![AlertState::Acknowledged.code(), now, by, note, id];
+        self.execute(&tx, text, values).await?;
+        let detail = json!({"acknowledged": true, "note": note});
+        let entry = AuditEntry::new(
+            actor,
+            now,
+            AuditAction::Update,
+            AuditObject { app_id, ..AuditObject::new(AuditObjectKind::Alert, id) },
+            detail,
+        );
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
+        tx.commit().await.map_err(Into::into)
+    }
+}

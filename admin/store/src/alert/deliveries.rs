@@ -1,0 +1,149 @@
+//! The outbox: messages that wait for their channel, and what the channels have answered.
+//!
+//! A try takes a delivery by setting its next time ahead by as long as the try may last. A node that dies in between leaves it to the
+//! next look after that time: at least once, always under the same id.
+
+use carillon_scheduler::Millis;
+use sea_orm::FromQueryResult;
+
+use crate::db::ids;
+use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::text::{cut, printable};
+use crate::error::Result;
+use crate::people::grants::VisibleApps;
+use crate::store::Store;
+
+/// Kept of an answer, in bytes.
+const ANSWER: usize = 1_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryState {
+    Pending,
+    Sent,
+    /// Given up.
+    Failed,
+}
+
+impl DeliveryState {
+    pub const fn from_code(code: i16) -> Self {
+        match code {
+            0 => Self::Pending,
+            1 => Self::Sent,
+            _ => Self::Failed,
+        }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Sent => "sent",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
+pub struct Delivery {
+    pub id: i64,
+    /// None: a test of the channel.
+    pub alert_id: Option<i64>,
+    pub channel_id: i64,
+    pub channel: Option<String>,
+    pub kind: String,
+    /// JSON: see `carillon-alerts`.
+    pub message: String,
+    pub state: i16,
+    pub attempts: i32,
+    pub created_at: Millis,
+    pub next_at: Option<Millis>,
+    pub finished_at: Option<Millis>,
+    pub answer: Option<String>,
+}
+
+impl Delivery {
+    pub fn state(&self) -> DeliveryState {
+        DeliveryState::from_code(self.state)
+    }
+}
+
+/// Which deliveries; the default is all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeliveryFilter {
+    pub apps: VisibleApps,
+    pub alert_id: Option<i64>,
+    pub channel_id: Option<i64>,
+    pub after: Option<i64>,
+    /// 1 to 1000.
+    pub limit: u32,
+}
+
+const SELECT: &str = "SELECT d.id, d.alert_id, d.channel_id, c.name AS channel, d.kind, d.message, d.state, d.attempts, d.created_at, d.next_at, \
+     d.finished_at, d.answer FROM alert_delivery d LEFT JOIN alert_channel c ON c.id = d.channel_id";
+
+impl Store {
+    /// A message to a channel that no alert causes.
+    pub async fn add_test_delivery(&self, channel_id: i64, message: &str, now: Millis) -> Result<i64> {
+        let id = self.take_id(&ids::ROW).await?;
+        let columns = "id, channel_id, kind, message, state, attempts, created_at, next_at";
+        let row = values![id, channel_id, "test", message, 0_i16, 0_i32, now, now];
+        self.insert_rows(&self.changes, "alert_delivery", columns, vec![row]).await?;
+        Ok(id)
+    }
+
+    /// Takes deliveries that are due, for as long as `lease` says.
+    pub async fn claim_deliveries(&self, most: i64, lease: Millis, now: Millis) -> Result<Vec<Delivery>> {
+        let text = "SELECT id, next_at FROM alert_delivery WHERE next_at <= ? ORDER BY next_at, id LIMIT ?";
+        let due: Vec<(i64, Millis)> = self.tuples(&self.write, text, values![now, most]).await?;
+        let mut taken = vec![];
+        for (id, next_at) in due {
+            let text = "UPDATE alert_delivery SET next_at = ?, attempts = attempts + 1 WHERE id = ? AND next_at = ?";
+            if self.execute(&self.write, text, values![now + lease, id, next_at]).await? == 1 {
+                taken.push(id);
+            }
+        }
+        if taken.is_empty() {
+            return Ok(vec![]);
+        }
+        let text = format!("{SELECT} WHERE d.id IN ({{ids}}) ORDER BY d.id");
+        self.all(&self.write, &text, values![self.ids(&taken)]).await
+    }
+
+    /// The channel has taken it, or it is given up.
+    pub async fn finish_delivery(
+        &self,
+        delivery: &Delivery,
+        state: DeliveryState,
+        answer: &str,
+        now: Millis,
+    ) -> Result<()> {
+        let text = "UPDATE alert_delivery SET state = ?, next_at = NULL, finished_at = ?, answer = ? WHERE id = ? AND next_at > 0";
+        let answer = cut(&printable(answer), ANSWER);
+        self.execute(&self.write, text, values![state as i16, now, answer, delivery.id]).await?;
+        Ok(())
+    }
+
+    /// It is tried again. A try that took too long changes nothing: another one has begun.
+    pub async fn retry_delivery(&self, delivery: &Delivery, next_at: Millis, answer: &str) -> Result<()> {
+        let text = "UPDATE alert_delivery SET next_at = ?, answer = ? WHERE id = ? AND attempts = ? AND next_at > 0";
+        let answer = cut(&printable(answer), ANSWER);
+        self.execute(&self.write, text, values![next_at, answer, delivery.id, delivery.attempts]).await?;
+        Ok(())
+    }
+
+    /// Newest first.
+    pub async fn deliveries(&self, filter: &DeliveryFilter) -> Result<Page<Delivery>> {
+        let mut conditions = Conditions::default();
+        if !filter.apps.is_all() {
+            let of_apps = filter.apps.condition("app_id");
+            conditions.add(format!("d.alert_id IN (SELECT id FROM alert WHERE {of_apps})"), []);
+        }
+        conditions.add_if("d.alert_id = ?", filter.alert_id);
+        conditions.add_if("d.channel_id = ?", filter.channel_id);
+        conditions.add_if("d.id < ?", filter.after);
+        let (text, mut values) = conditions.finish();
+        let (limit, one_more) = page_and_one(filter.limit);
+        values.push(one_more);
+        let rows = self.all(&self.read, &format!("{SELECT}{text} ORDER BY d.id DESC LIMIT ?"), values).await?;
+        Ok(Page::cut(rows, limit, |row: &Delivery| row.id))
+    }
+}

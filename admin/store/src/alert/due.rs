@@ -1,0 +1,78 @@
+//! Alerts whose time has come: the messages are written to the outbox in the transaction that takes the alert forward.
+
+use carillon_scheduler::Millis;
+
+use crate::alert::alerts::{Alert, SELECT};
+use crate::db::ids;
+use crate::error::Result;
+use crate::store::Store;
+
+/// Alerts of one round.
+const MOST: i64 = 100;
+
+/// What follows from a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The messages: a channel, the kind of the message, and its text as JSON.
+    pub deliveries: Vec<NewDelivery>,
+    /// Events that have been told of.
+    pub told: i64,
+    pub told_at: Option<Millis>,
+    pub notify_at: Option<Millis>,
+    pub repeat_at: Option<Millis>,
+    pub escalate_at: Option<Millis>,
+    pub escalated_at: Option<Millis>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDelivery {
+    pub channel_id: i64,
+    pub kind: &'static str,
+    pub message: String,
+}
+
+impl Store {
+    /// Alerts with something to tell, the earliest first.
+    pub async fn due_alerts(&self, now: Millis) -> Result<Vec<Alert>> {
+        let text = format!("{SELECT} WHERE a.due_at <= ? ORDER BY a.due_at, a.id LIMIT {MOST}");
+        self.all(&self.write, &text, values![now]).await
+    }
+
+    /// Writes the messages about an alert, and when there is something to tell again. False: another node was faster, or the alert has
+    /// changed; then nothing is written.
+    pub async fn tell_alert(&self, alert: &Alert, told: &Told, now: Millis) -> Result<bool> {
+        let ids = self.take_ids(&ids::ROW, told.deliveries.len()).await?;
+        let tx = self.begin().await?;
+        let due_at = [told.notify_at, told.repeat_at, told.escalate_at].into_iter().flatten().min();
+        // State, count and the three times are all that routing, recovery and people change.
+        let text = "UPDATE alert SET told = ?, told_at = ?, notify_at = ?, repeat_at = ?, escalate_at = ?, escalated_at = ?, due_at = ? \
+                    WHERE id = ? AND state = ? AND events = ? AND COALESCE(notify_at, 0) = ? AND COALESCE(repeat_at, 0) = ? \
+                    AND COALESCE(escalate_at, 0) = ? AND due_at > 0";
+        let values = values![
+            told.told,
+            told.told_at,
+            told.notify_at,
+            told.repeat_at,
+            told.escalate_at,
+            told.escalated_at,
+            due_at,
+            alert.id,
+            alert.state.code(),
+            alert.events,
+            alert.notify_at.unwrap_or(0),
+            alert.repeat_at.unwrap_or(0),
+            alert.escalate_at.unwrap_or(0)
+        ];
+        if self.execute(&tx, text, values).await? == 0 {
+            return Ok(false);
+        }
+        let rows = told.deliveries.iter().zip(ids);
+        let row = |(it, id): (&NewDelivery, i64)| {
+            values![id, alert.id, it.channel_id, it.kind, it.message.as_str(), 0_i16, 0_i32, now, now]
+        };
+        let columns = "id, alert_id, channel_id, kind, message, state, attempts, created_at, next_at";
+        self.insert_rows(&tx, "alert_delivery", columns, rows.map(row).collect()).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,13 @@
+//! Alerts: the rules and channels that people define, what is open, and the outbox of messages.
+//!
+//! Two transactions make the path: [`routing`] turns events into alerts and clears the marks of the events, [`due`] turns an alert
+//! whose time has come into deliveries. A crash between any two steps repeats nothing that is committed and loses nothing.
+
+pub mod alerts;
+pub mod channels;
+pub mod conditions;
+pub mod deliveries;
+pub mod due;
+pub mod recovery;
+pub mod routing;
+pub mod rules;

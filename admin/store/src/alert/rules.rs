@@ -1,0 +1,250 @@
+//! Alert rules: which events become messages, and on which channels.
+
+use carillon_scheduler::{AlertKind, AuditAction, AuditObjectKind, Millis, Weekday};
+use sea_orm::{FromQueryResult, QueryResult};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject, difference};
+use crate::db::ids;
+use crate::db::sql::filter::Conditions;
+use crate::db::sql::unique_key::UniqueKey;
+use crate::error::{Error, Result};
+use crate::people::grants::VisibleApps;
+use crate::store::Store;
+
+/// What one message is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupBy {
+    /// Everything that the rule matches.
+    Rule,
+    /// An app.
+    #[default]
+    App,
+    Job,
+}
+
+/// A span of time without messages, each week.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Silence {
+    /// The days on which it begins.
+    pub weekdays: Vec<Weekday>,
+    /// `HH:MM`; the window ends on the next day if `to` is not later.
+    pub from: String,
+    pub to: String,
+    /// A time zone, such as `Europe/Berlin`.
+    pub zone: String,
+}
+
+/// A second list of channels, for alerts that nobody has acknowledged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Escalation {
+    pub channels: Vec<i64>,
+    pub after_seconds: i64,
+}
+
+/// What a rule says, beside its name and app.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleDefinition {
+    pub kinds: Vec<AlertKind>,
+    /// Only these jobs; empty: all of the app, or of all apps.
+    #[serde(default)]
+    pub jobs: Vec<i64>,
+    /// Events in a row of one job before there is an alert.
+    #[serde(default = "one")]
+    pub threshold: i64,
+    /// A run that takes longer is an event of the kind `long_running`.
+    #[serde(default)]
+    pub running_seconds: Option<i64>,
+    #[serde(default)]
+    pub group_by: GroupBy,
+    /// Further events within this time become one message.
+    #[serde(default = "a_minute")]
+    pub group_seconds: i64,
+    pub channels: Vec<i64>,
+    #[serde(default)]
+    pub escalation: Option<Escalation>,
+    /// A reminder while the alert is open and not acknowledged.
+    #[serde(default)]
+    pub repeat_seconds: Option<i64>,
+    /// Send a message when it is over.
+    #[serde(default = "yes")]
+    pub recovered: bool,
+    #[serde(default)]
+    pub silences: Vec<Silence>,
+}
+
+fn one() -> i64 {
+    1
+}
+
+fn a_minute() -> i64 {
+    60
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl RuleDefinition {
+    /// All channels that it names.
+    pub fn all_channels(&self) -> impl Iterator<Item = i64> {
+        let escalation = self.escalation.iter().flat_map(|it| &it.channels);
+        self.channels.iter().chain(escalation).copied()
+    }
+}
+
+/// A rule as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertRule {
+    pub id: i64,
+    pub name: String,
+    /// None: it is for all apps.
+    pub app_id: Option<i64>,
+    pub definition: RuleDefinition,
+    pub enabled: bool,
+    pub revision: i64,
+    pub updated_at: Millis,
+}
+
+/// A rule to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRule {
+    pub name: String,
+    pub app_id: Option<i64>,
+    pub definition: RuleDefinition,
+    pub enabled: bool,
+}
+
+impl NewRule {
+    fn audited(&self) -> serde_json::Value {
+        let mut members = json!({"name": self.name, "app_id": self.app_id, "enabled": self.enabled});
+        let definition = serde_json::to_value(&self.definition).unwrap_or_default();
+        if let (Some(members), Some(definition)) = (members.as_object_mut(), definition.as_object()) {
+            members.extend(definition.clone());
+        }
+        members
+    }
+}
+
+impl AlertRule {
+    fn as_new(&self) -> NewRule {
+        let Self { name, app_id, definition, enabled, .. } = self.clone();
+        NewRule { name, app_id, definition, enabled }
+    }
+}
+
+const COLUMNS: &str = "id, name, app_id, definition, enabled, revision, updated_at";
+
+impl FromQueryResult for AlertRule {
+    fn from_query_result(row: &QueryResult, pre: &str) -> std::result::Result<Self, sea_orm::DbErr> {
+        let definition: String = row.try_get(pre, "definition")?;
+        Ok(Self {
+            id: row.try_get(pre, "id")?,
+            name: row.try_get(pre, "name")?,
+            app_id: row.try_get(pre, "app_id")?,
+            definition: serde_json::from_str(&definition)
+                .map_err(|error| sea_orm::DbErr::Type(format!("alert rule: {error}")))?,
+            enabled: row.try_get(pre, "enabled")?,
+            revision: row.try_get(pre, "revision")?,
+            updated_at: row.try_get(pre, "updated_at")?,
+        })
+    }
+}
+
+fn object(id: i64, app_id: Option<i64>) -> AuditObject {
+    AuditObject { app_id, ..AuditObject::new(AuditObjectKind::AlertRule, id) }
+}
+
+impl Store {
+    /// By name: those of these apps; those for all apps are for who sees all.
+    pub async fn alert_rules(&self, visible: &VisibleApps) -> Result<Vec<AlertRule>> {
+        let mut conditions = Conditions::default();
+        conditions.visible(visible, "app_id");
+        let (filter, values) = conditions.finish();
+        self.all(&self.read, &format!("SELECT {COLUMNS} FROM alert_rule{filter} ORDER BY name"), values).await
+    }
+
+    /// All of them, for the router.
+    pub async fn rules_to_match(&self) -> Result<Vec<AlertRule>> {
+        let rows = self.query(&self.engine_reads, &format!("SELECT {COLUMNS} FROM alert_rule"), vec![]).await?;
+        // One that cannot be read must not keep the others from their messages.
+        Ok(rows.iter().filter_map(|row| AlertRule::from_query_result(row, "").ok()).collect())
+    }
+
+    pub async fn alert_rule(&self, id: i64) -> Result<Option<AlertRule>> {
+        self.one(&self.read, &format!("SELECT {COLUMNS} FROM alert_rule WHERE id = ?"), values![id]).await
+    }
+
+    /// # Errors
+    /// `Taken`
+    pub async fn create_alert_rule(&self, new: &NewRule, now: Millis, actor: &Actor) -> Result<i64> {
+        let ids = self.take_ids(&ids::ROW, 2).await?;
+        let tx = self.begin_change().await?;
+        let definition = serde_json::to_string(&new.definition).unwrap_or_default();
+        let row = values![ids[0], new.name.as_str(), new.app_id, definition, new.enabled, 1_i64, now, now];
+        let columns = "id, name, app_id, definition, enabled, revision, created_at, updated_at";
+        let written = self.insert_rows(&tx, "alert_rule", columns, vec![row]).await;
+        written.map_err(|error| error.or_taken(UniqueKey::AlertRuleName, &new.name))?;
+        let detail = json!({"after": new.audited()});
+        let entry = AuditEntry::new(actor, now, AuditAction::Create, object(ids[0], new.app_id), detail);
+        self.audit(&tx, vec![entry], &ids[1..]).await?;
+        tx.commit().await?;
+        Ok(ids[0])
+    }
+
+    /// `expected`: the revision that the caller has read.
+    ///
+    /// # Errors
+    /// `Missing`, `Changed`, `Taken`
+    pub async fn update_alert_rule(
+        &self,
+        id: i64,
+        new: &NewRule,
+        expected: Option<i64>,
+        now: Millis,
+        actor: &Actor,
+    ) -> Result<()> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin_change().await?;
+        let text = format!("SELECT {COLUMNS} FROM alert_rule WHERE id = ?{{for_update}}");
+        let old: Option<AlertRule> = self.one(&tx, &text, values![id]).await?;
+        let old = old.ok_or_else(|| Error::Missing(format!("alert rule {id}")))?;
+        if expected.is_some_and(|expected| expected != old.revision) {
+            return Err(Error::Changed(format!("the rule has revision {} by now", old.revision)));
+        }
+        let definition = serde_json::to_string(&new.definition).unwrap_or_default();
+        let text = "UPDATE alert_rule SET name = ?, app_id = ?, definition = ?, enabled = ?, revision = revision + 1, updated_at = ? WHERE id = ?";
+        let values = values![new.name.as_str(), new.app_id, definition, new.enabled, now, id];
+        let written = self.execute(&tx, text, values).await;
+        written.map_err(|error| error.or_taken(UniqueKey::AlertRuleName, &new.name))?;
+        let detail = difference(&old.as_new().audited(), &new.audited());
+        let entry = AuditEntry::new(actor, now, AuditAction::Update, object(id, new.app_id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
+        tx.commit().await.map_err(Into::into)
+    }
+
+    /// Its open alerts end without a message.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn delete_alert_rule(&self, id: i64, now: Millis, actor: &Actor) -> Result<()> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin_change().await?;
+        let text = format!("SELECT {COLUMNS} FROM alert_rule WHERE id = ?{{for_update}}");
+        let old: Option<AlertRule> = self.one(&tx, &text, values![id]).await?;
+        let old = old.ok_or_else(|| Error::Missing(format!("alert rule {id}")))?;
+        self.execute(&tx, "DELETE FROM alert_rule WHERE id = ?", values![id]).await?;
+        let text = "UPDATE alert SET state = 3, open_key = NULL, due_at = NULL, resolved_at = ? WHERE rule_id = ? AND open_key IS NOT NULL";
+        self.execute(&tx, text, values![now, id]).await?;
+        let detail = json!({"before": old.as_new().audited()});
+        let entry = AuditEntry::new(actor, now, AuditAction::Delete, object(id, old.app_id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
+        tx.commit().await.map_err(Into::into)
+    }
+}

@@ -1,0 +1,100 @@
+//! A node, an app with jobs, and what a test asks of its alerts.
+
+use std::sync::Arc;
+
+use carillon_admin::Admin;
+use carillon_alerts::Alerts;
+use carillon_alerts::channel::ChannelKind;
+use carillon_alerts::manage::ChannelDraft;
+use carillon_engine::Engine;
+use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, ManualClock, Millis};
+use carillon_store::Store;
+use carillon_store::alarm::alarms::Alarm;
+use carillon_store::alert::alerts::{Alert, AlertFilter};
+use carillon_store::alert::deliveries::{Delivery, DeliveryFilter};
+use sea_orm::ConnectionTrait as _;
+use serde_json::{Value, json};
+
+use crate::conformance::fixture::actor;
+use crate::services::TestDatabase;
+
+pub const NOW: Millis = 1_760_000_040_400;
+
+pub struct World {
+    pub store: Arc<Store>,
+    pub engine: Arc<Engine>,
+    pub alerts: Arc<Alerts>,
+    pub clock: Arc<ManualClock>,
+    pub jobs: Vec<i64>,
+    raw: sea_orm::DatabaseConnection,
+}
+
+impl World {
+    pub async fn start(db: &TestDatabase, jobs: usize) -> Self {
+        let clock = Arc::new(ManualClock::new(NOW));
+        let admin = Admin::build(db.config(), clock.clone()).await.unwrap();
+        let alerts = admin.alerts.clone();
+        let (_, engine, store) = admin.serve_only().unwrap();
+        engine.apps().create("billing", None, &actor()).await.unwrap();
+        let drafts = (0..jobs).map(|number| JobDraft::new("billing", &format!("job {number}"), "h")).collect();
+        let made = engine.jobs().create_all(drafts, None, &actor()).await.unwrap();
+        let jobs = made.iter().map(|job| job.id).collect();
+        let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        Self { store, engine, alerts, clock, jobs, raw }
+    }
+
+    pub async fn channel(&self, kind: ChannelKind, settings: Value) -> i64 {
+        let settings = serde_json::from_value(settings).unwrap();
+        let draft = ChannelDraft { name: format!("{kind}"), kind, settings, secrets: Default::default() };
+        self.alerts.create_channel(draft, &actor()).await.unwrap().id
+    }
+
+    pub async fn rule(&self, channel: i64, more: Value) -> i64 {
+        let mut rule = json!({"name": "failures", "kinds": ["failed", "paused"], "channels": [channel]});
+        rule.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let draft = serde_json::from_value(rule).unwrap();
+        self.alerts.create_rule(draft, &actor()).await.unwrap().id
+    }
+
+    pub async fn fail(&self, job_id: i64, run_id: i64) {
+        let alarm =
+            Alarm { kind: AlarmKind::Failed, job_id: Some(job_id), run_id: Some(run_id), text: "boom".to_owned() };
+        let _raised = self.store.raise_alone(alarm, self.clock.now()).await.unwrap();
+    }
+
+    /// A run of the job that succeeded.
+    pub async fn succeed(&self, job_id: i64, run_id: i64) {
+        let text = format!(
+            "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends) \
+             VALUES ({run_id}, {job_id}, 1, 0, 0, {run_id}, 0, 1, 1, {run_id}, {run_id}, 9, 1, 1)"
+        );
+        self.raw.execute_unprepared(&text).await.unwrap();
+    }
+
+    pub async fn round(&self) {
+        self.alerts.router.round().await.unwrap();
+    }
+
+    /// So many seconds later.
+    pub fn later(&self, seconds: u64) {
+        self.clock.advance(std::time::Duration::from_secs(seconds));
+    }
+
+    pub async fn open(&self) -> Vec<Alert> {
+        let filter = AlertFilter { open: Some(true), limit: 100, ..AlertFilter::default() };
+        self.store.alerts(&filter).await.unwrap().items
+    }
+
+    /// Oldest first.
+    pub async fn deliveries(&self) -> Vec<Delivery> {
+        let filter = DeliveryFilter { limit: 1000, ..DeliveryFilter::default() };
+        let mut found = self.store.deliveries(&filter).await.unwrap().items;
+        found.reverse();
+        found
+    }
+
+    /// The kinds of all messages, oldest first.
+    pub async fn told(&self) -> Vec<String> {
+        self.deliveries().await.into_iter().map(|delivery| delivery.kind).collect()
+    }
+}
