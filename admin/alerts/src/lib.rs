@@ -8,6 +8,8 @@ pub mod manage;
 pub mod message;
 mod router;
 mod rule_match;
+#[cfg(test)]
+mod samples;
 pub mod silence;
 mod watch;
 

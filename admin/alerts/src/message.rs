@@ -220,31 +220,9 @@ pub fn one_line(text: &str) -> String {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::*;
-
-    pub fn sample(kind: MessageKind) -> Message {
-        let item = |id: i64| MessageItem {
-            kind: AlertKind::Failed,
-            job_id: Some(id),
-            job: Some(format!("close \"day\" {id}")),
-            run_id: Some(100 + id),
-            events: 2,
-            text: "run 101 failed: a\r\nBcc: b <&>".to_owned(),
-        };
-        Message {
-            kind,
-            alert_id: Some(7),
-            rule: "failures".to_owned(),
-            app: Some("billing".to_owned()),
-            events: 500,
-            new_events: 499,
-            open_items: 12,
-            opened_at: 0,
-            last_at: 60_000,
-            items: vec![item(1), item(2)],
-        }
-    }
+    use crate::samples::sample;
 
     // covers: S28
     #[test]

@@ -54,6 +54,12 @@ SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_f
 -- old_alarms
 SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
 
+-- old_alerts
+SELECT id FROM alert WHERE last_at < ? AND open_key IS NULL ORDER BY last_at LIMIT ?;
+
+-- old_deliveries
+SELECT id FROM alert_delivery WHERE created_at < ? AND next_at IS NULL ORDER BY created_at LIMIT ?;
+
 -- old_audit
 SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?;
 
@@ -230,6 +236,12 @@ SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_f
 -- old_alarms
 SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
 
+-- old_alerts
+SELECT id FROM alert WHERE last_at < ? AND open_key IS NULL ORDER BY last_at LIMIT ?;
+
+-- old_deliveries
+SELECT id FROM alert_delivery WHERE created_at < ? AND next_at IS NULL ORDER BY created_at LIMIT ?;
+
 -- old_audit
 SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?;
 
@@ -405,6 +417,12 @@ SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_f
 
 -- old_alarms
 SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
+
+-- old_alerts
+SELECT id FROM alert WHERE last_at < ? AND open_key IS NULL ORDER BY last_at LIMIT ?;
+
+-- old_deliveries
+SELECT id FROM alert_delivery WHERE created_at < ? AND next_at IS NULL ORDER BY created_at LIMIT ?;
 
 -- old_audit
 SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?;

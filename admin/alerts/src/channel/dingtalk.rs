@@ -32,9 +32,9 @@ pub fn judge(answer: &Answer) -> Attempt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::sender::tests::chat;
     use crate::message::MessageKind;
-    use crate::message::tests::sample;
+    use crate::samples::chat;
+    use crate::samples::sample;
 
     #[test]
     fn the_robot_is_called_with_time_and_signature() {

@@ -79,7 +79,7 @@ fn describe(error: &lettre::transport::smtp::Error) -> String {
 mod tests {
     use super::*;
     use crate::message::MessageKind;
-    use crate::message::tests::sample;
+    use crate::samples::sample;
 
     // covers: S33
     #[test]

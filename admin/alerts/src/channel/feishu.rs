@@ -30,9 +30,9 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::channel::sender::tests::chat;
     use crate::message::MessageKind;
-    use crate::message::tests::sample;
+    use crate::samples::chat;
+    use crate::samples::sample;
 
     #[test]
     fn the_body_has_time_and_signature() {

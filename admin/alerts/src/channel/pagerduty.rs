@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use crate::channel::kind::ChannelKind;
     use crate::channel::settings::{Secrets, Settings};
-    use crate::message::tests::sample;
+    use crate::samples::sample;
 
     #[test]
     fn the_messages_of_an_alert_are_one_incident_that_its_end_resolves() {

@@ -46,14 +46,3 @@ impl Sender {
         }
     }
 }
-
-#[cfg(test)]
-pub mod tests {
-    use crate::channel::kind::ChannelKind;
-    use crate::channel::settings::{Channel, Secrets, Settings};
-
-    pub fn chat(url: &str, secret: Option<&str>) -> Channel {
-        let secrets = Secrets { url: Some(url.to_owned()), secret: secret.map(str::to_owned), ..Secrets::default() };
-        Channel { kind: ChannelKind::Dingtalk, settings: Settings::default(), secrets }
-    }
-}

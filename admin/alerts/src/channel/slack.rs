@@ -21,14 +21,14 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::message::MessageKind;
-    use crate::message::tests::sample;
+    use crate::samples::sample;
 
     // covers: S28
     #[test]
     fn nobody_is_mentioned_by_a_text_of_an_executor() {
         let mut message = sample(MessageKind::Opened);
         message.items[0].text = "<!channel> & <https://evil.example|here>".to_owned();
-        let channel = crate::channel::sender::tests::chat("https://hooks.example/x", None);
+        let channel = crate::samples::chat("https://hooks.example/x", None);
         let body = call(&channel, &message).body;
         assert!(body.contains("&lt;!channel&gt; &amp; ") && !body.contains('<'), "{body}");
     }

@@ -61,7 +61,7 @@ pub fn check(template: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::tests::sample;
+    use crate::samples::sample;
 
     // covers: S28
     #[test]

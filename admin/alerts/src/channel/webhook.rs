@@ -44,7 +44,7 @@ mod tests {
     use crate::channel::kind::ChannelKind;
     use crate::channel::settings::{Secrets, Settings};
     use crate::message::MessageKind;
-    use crate::message::tests::sample;
+    use crate::samples::sample;
 
     #[test]
     fn a_request_has_its_id_and_a_signature_of_time_and_body() {

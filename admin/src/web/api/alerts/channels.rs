@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::web::api::alerts::view::{ChannelMembers, ChannelView};
 use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, RequestBody, from_json};
-use crate::web::api::view::{ChannelMembers, ChannelView, List};
+use crate::web::api::view::List;
 use crate::web::state::Shared;
 
 /// The members of answers that a request may send back unchanged.

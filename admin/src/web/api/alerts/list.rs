@@ -6,9 +6,10 @@ use carillon_store::alert::deliveries::DeliveryFilter;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::web::api::alerts::view::{AlertView, DeliveryView};
 use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
-use crate::web::api::view::{AlertView, DeliveryView, List};
+use crate::web::api::view::List;
 use crate::web::state::{Shared, State};
 
 pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<AlertView, String>> {

@@ -4,5 +4,6 @@ mod channels;
 mod list;
 mod routes;
 mod rules;
+mod view;
 
 pub use routes::routes;

@@ -6,9 +6,9 @@ use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{Alert, AlertRule, AnyApp, Installation, Shared};
+use crate::web::api::alerts::view::{ChannelView, RuleView};
 use crate::web::api::alerts::{channels, list, rules};
 use crate::web::api::endpoint::Endpoint;
-use crate::web::api::view::{ChannelView, RuleView};
 
 const GET: Method = Method::GET;
 const POST: Method = Method::POST;

@@ -8,9 +8,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::web::api::alerts::channels::{seen_revision, without};
+use crate::web::api::alerts::view::{RuleMembers, RuleView};
 use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, RequestBody, from_json};
-use crate::web::api::view::{List, RuleMembers, RuleView};
+use crate::web::api::view::List;
 use crate::web::state::{Shared, State};
 
 const MEMBERS: [&str; 14] = [

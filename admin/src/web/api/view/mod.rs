@@ -1,7 +1,6 @@
 //! The answers in JSON, each with its schema for the OpenAPI document.
 
 mod alarm;
-mod alert;
 mod app;
 mod audit;
 mod backfill;
@@ -22,7 +21,6 @@ pub mod time;
 pub mod words;
 
 pub use alarm::AlarmView;
-pub use alert::{AlertView, ChannelMembers, ChannelView, DeliveryView, RuleMembers, RuleView};
 pub use app::{AppTokenView, AppView, NewAppTokenView};
 pub use audit::AuditView;
 pub use backfill::{BackfillInstants, BackfillView};

@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::time::Time;
-use super::words;
+use crate::web::api::view::time::Time;
+use crate::web::api::view::words;
 
 /// What rules have made of alarms: one for each group, until it is over
 #[derive(Serialize, ToSchema)]
