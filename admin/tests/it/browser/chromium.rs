@@ -162,6 +162,19 @@ impl Browser {
         wide.as_str().map(str::to_owned)
     }
 
+    /// What axe finds wrong with the page: its rule, and the elements.
+    pub async fn violations(&self, axe: &str) -> Vec<String> {
+        if self.script("return typeof axe").await != "object" {
+            self.script(axe).await;
+        }
+        let script = "const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: ['violations']}) \
+            .then(found => done(found.violations.map(it => `${it.id} (${it.help}): ` + it.nodes.slice(0, 3) \
+            .map(node => `${node.html.slice(0, 160)} ${node.any.concat(node.all, node.none).map(why => why.message).join('; ').slice(0, 160)}`).join(' … '))), \
+            error => done([`axe: ${error}`]))";
+        let found = self.client.execute_async(script, vec![]).await.unwrap();
+        serde_json::from_value(found).unwrap()
+    }
+
     pub async fn close(self) {
         self.assert_quiet().await;
         self.client.clone().close().await.unwrap();

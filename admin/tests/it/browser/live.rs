@@ -9,7 +9,7 @@ use carillon_admin::Admin;
 use carillon_engine::Engine;
 use carillon_executor::{Executor, JobContext, JobError, log};
 use carillon_scheduler::{Clock, JobDraft, SystemClock};
-use carillon_store::{Definition, DefinitionContext, Job, Store};
+use carillon_store::{App, Definition, DefinitionContext, Job, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::conformance::fixture::actor;
@@ -47,10 +47,8 @@ impl Live {
         Self { url, name: FIRST_ADMIN, password, store, engine, clock, token, stop, database }
     }
 
-    pub async fn app(&self, name: &str, title: &str) {
-        let now = self.clock.now();
-        let made = self.store.create_app(name, title, now, &actor()).await;
-        made.unwrap();
+    pub async fn app(&self, name: &str, title: &str) -> App {
+        self.store.create_app(name, title, self.clock.now(), &actor()).await.unwrap()
     }
 
     pub async fn job(&self, draft: JobDraft) -> Job {

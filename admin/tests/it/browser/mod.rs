@@ -1,10 +1,11 @@
 //! The console in a real browser, on a real node with a real executor.
 
 pub mod chromium;
-mod fits;
+mod every_page;
 mod live;
 mod log;
 mod new_job;
+mod pages;
 mod people;
 mod plain;
 mod runs;

@@ -1,4 +1,4 @@
-//! The main path with scripts switched off, and every page on a phone and in the dark.
+//! The main path with scripts switched off, and what a phone can do.
 
 use carillon_scheduler::{JobDraft, ScheduleDraft};
 
@@ -46,25 +46,6 @@ fn everything_works_without_script() {
     });
 }
 
-const PAGES: &[&str] = &[
-    "/",
-    "/jobs",
-    "/jobs?text=nothing",
-    "/jobs/1",
-    "/jobs/1/edit",
-    "/jobs/1/copy",
-    "/jobs/1/run",
-    "/jobs/1/delete",
-    "/jobs/new",
-    "/runs",
-    "/runs?state=trouble",
-    "/forecast",
-    "/calendars",
-    "/apps",
-    "/apps/new",
-    "/no/such/page",
-];
-
 async fn filled() -> Live {
     let live = Live::start().await;
     live.app("orders", "Orders").await;
@@ -77,32 +58,6 @@ async fn filled() -> Live {
     draft.schedule.calendars = vec!["the-days-on-which-no-bank-of-this-world-is-open-for-anybody".into()];
     live.job(draft).await;
     live
-}
-
-async fn tour(kind: Kind) {
-    let live = filled().await;
-    let browser = Browser::signed_in(&live, kind).await;
-    browser.go("/runs").await;
-    let run = browser.find("tr[data-run-id] a[href^='/runs/']").await.attr("href").await.unwrap().unwrap();
-    for path in PAGES.iter().copied().chain([run.as_str(), &format!("{run}/kill")]) {
-        browser.go(path).await;
-        browser.find("h1").await;
-        browser.assert_fits(path).await;
-        if !path.contains("such") {
-            browser.assert_quiet().await;
-        }
-    }
-    browser.close().await;
-}
-
-#[test]
-fn every_page_fits_a_phone() {
-    run(tour(Kind { phone: true, ..Kind::default() }));
-}
-
-#[test]
-fn every_page_is_quiet_in_the_dark() {
-    run(tour(Kind { dark: true, ..Kind::default() }));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What the tests of the job store start from: a migrated database, an app, and rows as an engine would have left them.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use carillon_scheduler::{JobDraft, Millis, ScheduleDraft};
 use carillon_store::{Actor, App, Definition, Job, RunFilter, RunView, Store};
@@ -36,9 +37,8 @@ impl Fixture {
     }
 
     pub async fn create(&self, draft: &JobDraft) -> Job {
-        let definitions = vec![self.definition(draft)];
-        let jobs = self.store.create_jobs(definitions, NOW, &actor(), None).await.unwrap();
-        jobs.into_iter().next().unwrap()
+        let create = async || self.store.create_jobs(vec![self.definition(draft)], NOW, &actor(), None).await;
+        repeated(create).await.into_iter().next().unwrap()
     }
 
     /// A job that fires each second and whose instants are claimed up to, not including, `cursor`.
@@ -146,4 +146,16 @@ pub fn each(cron: &str) -> JobDraft {
 /// So many seconds after [`SECOND`].
 pub fn after(seconds: i64) -> Millis {
     SECOND + seconds * 1000
+}
+
+/// What a call answers once the database is there for it: on a busy machine a connection may not be free within seconds. The
+/// call must be one that may be repeated.
+pub async fn repeated<T>(call: impl AsyncFn() -> carillon_store::Result<T>) -> T {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        match call().await {
+            Err(error) if error.is_transient() && Instant::now() < end => {}
+            other => return other.unwrap(),
+        }
+    }
 }

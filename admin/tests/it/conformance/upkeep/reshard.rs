@@ -15,7 +15,7 @@ use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Error, Store};
 use sea_orm::ConnectionTrait as _;
 
-use crate::conformance::fixture::{Fixture, NOW, SHARDS, actor, after, draft, each};
+use crate::conformance::fixture::{Fixture, NOW, SHARDS, actor, after, draft, each, repeated};
 use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure};
 
 /// The race lasts this long, and longer on a busy machine until each part has happened often enough.
@@ -129,7 +129,7 @@ async fn changes(race: &Race) {
         if !race.goes_on() {
             return;
         }
-        race.store().set_shards(count, NOW, &actor()).await.unwrap();
+        repeated(async || race.store().set_shards(count, NOW, &actor()).await).await;
         race.count(0);
         tokio::time::sleep(Duration::from_millis(60)).await;
     }
@@ -146,10 +146,13 @@ async fn creates(race: &Race) {
 
 async fn fires(race: &Race) {
     let job = race.fixture.create(&draft("by hand")).await;
-    while race.goes_on() {
-        let fire =
-            NewTrigger { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
-        race.store().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
+    for key in 0.. {
+        if !race.goes_on() {
+            return;
+        }
+        let idempotency_key = Some(format!("fire {key}"));
+        let fire = NewTrigger { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key };
+        repeated(async || race.store().insert_triggered(&fire, NOW, &Actor::engine()).await).await.unwrap();
         race.count(2);
         tokio::task::yield_now().await;
     }
@@ -167,13 +170,13 @@ async fn backfills(race: &Race) {
     race.store().create_backfill(&new, NOW, &actor()).await.unwrap();
     let mut goes_on = true;
     while goes_on {
-        for open in race.store().open_backfills().await.unwrap() {
-            race.store().release_backfill(&open, NOW).await.unwrap();
+        for open in repeated(async || race.store().open_backfills().await).await {
+            repeated(async || race.store().release_backfill(&open, NOW).await).await;
         }
         let text = format!("UPDATE run SET state = 9 WHERE cause = 4 AND job_id = {} AND state < 9", job.id);
         // A deadlock is this test's own.
         let _ = race.fixture.raw.execute_unprepared(&text).await;
-        goes_on = !race.store().open_backfills().await.unwrap().is_empty();
+        goes_on = !repeated(async || race.store().open_backfills().await).await.is_empty();
     }
 }
 
@@ -181,10 +184,10 @@ async fn edits(race: &Race) {
     let job = race.fixture.create(&each("0 0 0 1 1 ?")).await;
     while race.goes_on() {
         for enabled in [false, true] {
-            race.store().set_job_enabled(job.id, enabled, NOW, &actor()).await.unwrap();
+            repeated(async || race.store().set_job_enabled(job.id, enabled, NOW, &actor()).await).await;
         }
         let definition = race.fixture.definition(&each("0 0 0 2 1 ?"));
-        race.store().update_job(job.id, &definition, None, NOW, &actor()).await.unwrap();
+        repeated(async || race.store().update_job(job.id, &definition, None, NOW, &actor()).await).await;
     }
 }
 
@@ -193,7 +196,7 @@ async fn mends(race: &Race) {
     while race.goes_on() {
         match race.store().repair_misplaced(&mut Walk::default(), NOW).await {
             Ok(alarm) => assert_eq!(alarm, None),
-            Err(error) if error.is_lock_conflict() => {}
+            Err(error) if error.is_transient() => {}
             Err(error) => panic!("{error}"),
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -204,11 +207,11 @@ async fn mends(race: &Race) {
 async fn holds(race: &Race, number: i32) {
     let node = ["a", "b"][number as usize];
     while race.goes_on() {
-        for lease in race.store().leases().await.unwrap() {
+        for lease in repeated(async || race.store().leases().await).await {
             if lease.shard % 2 == number {
                 match work(race, lease.shard, node).await {
                     Ok(()) | Err(Error::Fenced(_)) => {}
-                    Err(error) if error.is_lock_conflict() => {}
+                    Err(error) if error.is_transient() => {}
                     Err(error) => panic!("{error}"),
                 }
             }

@@ -1,0 +1,59 @@
+//! Every page fits its window, is quiet, and has no fault that axe finds, whatever is written on it.
+
+use super::chromium::{Browser, Kind};
+use super::pages::{Filled, SIGNED_OUT};
+use super::run;
+
+const WIDTHS: [u32; 4] = [1440, 1024, 768, 360];
+
+/// What is wrong with all pages, as this kind of browser shows them.
+async fn tour(kind: Kind) {
+    let filled = Filled::start().await;
+    let axe = std::fs::read_to_string(crate::services::setting("CARILLON_TEST_AXE")).unwrap();
+    let browser = Browser::open(&filled.live, kind).await;
+    let mut faults = vec![];
+    for path in SIGNED_OUT {
+        look(&browser, path, kind, &axe, &mut faults).await;
+    }
+    browser.go("/login").await;
+    browser.sign_in(filled.live.name, &filled.live.password).await;
+    browser.until_at("/").await;
+    for path in filled.paths(&browser).await {
+        look(&browser, &path, kind, &axe, &mut faults).await;
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+    browser.close().await;
+}
+
+async fn look(browser: &Browser, path: &str, kind: Kind, axe: &str, faults: &mut Vec<String>) {
+    browser.go(path).await;
+    browser.find("h1").await;
+    let widths: &[u32] = if kind.phone { &[360] } else { &WIDTHS };
+    for width in widths {
+        if !kind.phone {
+            browser.resize(*width).await;
+        }
+        faults.extend(browser.wider_than_window().await.map(|what| format!("{path}: {what}")));
+    }
+    if !kind.phone {
+        browser.resize(1280).await;
+    }
+    faults.extend(browser.violations(axe).await.into_iter().map(|what| format!("{path}: {what}")));
+    browser.assert_quiet().await;
+}
+
+// covers: A6
+#[test]
+fn every_page_fits_every_window() {
+    run(tour(Kind::default()));
+}
+
+#[test]
+fn every_page_fits_a_phone() {
+    run(tour(Kind { phone: true, ..Kind::default() }));
+}
+
+#[test]
+fn every_page_is_readable_in_the_dark() {
+    run(tour(Kind { dark: true, ..Kind::default() }));
+}

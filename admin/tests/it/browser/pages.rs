@@ -1,0 +1,165 @@
+//! A node whose pages are as full as they may be, and the address of every page of it.
+
+use carillon_admin::web::route_table;
+use carillon_scheduler::{AlertKind, JobDraft, ScheduleDraft};
+use carillon_store::alert::alerts::AlertFilter;
+use carillon_store::alert::channels::ChannelRow;
+use carillon_store::alert::routing::AlertEvent;
+use carillon_store::alert::rules::NewRule;
+use carillon_store::people::accounts::NewAccount;
+use carillon_store::{Actor, App, Grants};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::chromium::Browser;
+use super::live::Live;
+
+const LONG_NAME: &str = "Settle-all-the-orders-of-every-branch-on-every-continent-at-once";
+const LONG_APP: &str = "the-app-of-all-the-orders-of-every-branch-on-every-continent";
+
+/// GET routes of the console that answer with something else than a page: files, parts of pages and redirections.
+const NO_PAGES: [&str; 11] = [
+    "/assets/{name:.*}",
+    "/audit/export",
+    "/jobs/names",
+    "/jobs/preview",
+    "/login",
+    "/login/openid",
+    "/login/openid/callback",
+    "/reset",
+    "/runs/{id}/log",
+    "/runs/{id}/log.txt",
+    "/setup",
+];
+
+/// Pages in states that their plain address does not show.
+const VARIANTS: [&str; 8] = [
+    "/jobs?text=nothing",
+    "/jobs?kind=weekly",
+    "/jobs/3",
+    "/jobs/4",
+    "/runs?job=abc&from=zzz",
+    "/runs?state=trouble",
+    "/jobs/1/explain?at=2026-01-01T00:00:00Z",
+    "/no/such/page",
+];
+
+/// Pages for people who are not signed in.
+pub const SIGNED_OUT: [&str; 3] = ["/login", "/login?next=%2Fjobs", "/reset?token=none"];
+
+pub struct Filled {
+    pub live: Live,
+    ids: Ids,
+    _executor: CancellationToken,
+}
+
+struct Ids {
+    rule: i64,
+    alert: i64,
+    channel: i64,
+    guest: i64,
+}
+
+impl Filled {
+    /// Jobs whose texts are as long as they may be, runs of them, and an object for each other page.
+    pub async fn start() -> Self {
+        let live = Live::start().await;
+        let app = live.app(LONG_APP, "Orders").await;
+        live.app("orders", "Orders").await;
+        let title = "all the holidays of every branch on every continent";
+        let calendar = json!({"name": "bank", "title": title, "weekdays": ["SAT", "SUN"], "days": ["2099-12-25"]});
+        live.calendar(&calendar.to_string()).await;
+        for draft in jobs() {
+            live.job(draft).await;
+        }
+        let ids = ids(&live, &app).await;
+        let executor = live.executor("orders").await;
+        Self { live, ids, _executor: executor }
+    }
+
+    /// The path of every page: each GET route of the console, whether or not a test knows it by name.
+    pub async fn paths(&self, browser: &Browser) -> Vec<String> {
+        browser.go("/runs?state=failed&job=2").await;
+        let run = browser.find("tr[data-run-id]").await.attr("data-run-id").await.unwrap().unwrap();
+        let is_page = |path: &str| {
+            !NO_PAGES.contains(&path)
+                && !["/api/", "/metrics", "/healthz", "/readyz"].iter().any(|it| path.starts_with(it))
+        };
+        let routes = route_table().into_iter().filter(|route| route.method == "GET" && is_page(&route.path));
+        let pages = routes.map(|route| self.path(&route.path, &run));
+        pages.chain(VARIANTS.map(str::to_owned)).collect()
+    }
+
+    fn path(&self, route: &str, run: &str) -> String {
+        let id = match route.split('/').nth(1).unwrap_or_default() {
+            "runs" => run.to_owned(),
+            "users" => self.ids.guest.to_string(),
+            "alerts" if route.starts_with("/alerts/rules") => self.ids.rule.to_string(),
+            "alerts" if route.starts_with("/alerts/channels") => self.ids.channel.to_string(),
+            "alerts" => self.ids.alert.to_string(),
+            _ => "1".to_owned(),
+        };
+        let path = route.replace("{id}", &id).replace("{name}", "bank");
+        assert!(!path.contains('{'), "say what {route} is about");
+        path
+    }
+}
+
+fn jobs() -> Vec<JobDraft> {
+    let schedule = |json: serde_json::Value| serde_json::from_value::<ScheduleDraft>(json).unwrap();
+    let zone = "America/Argentina/ComodRivadavia";
+    let daily = json!({"kind": "daily", "every_seconds": 60, "from": "18:00:00", "to": "08:00:00", "timezone": zone, "calendars": ["bank"]});
+    let seconds: Vec<String> = (0..60).map(|second| second.to_string()).collect();
+    let often = ScheduleDraft::cron(format!("{} * * * * ?", seconds.join(",")), zone);
+    let job = |app: &str, name: &str, handler: &str, schedule| {
+        let mut draft = JobDraft::new(app, name, handler);
+        (draft.schedule, draft.params) = (schedule, "p".repeat(300));
+        draft
+    };
+    vec![
+        job(LONG_APP, LONG_NAME, &"h".repeat(200), ScheduleDraft::fixed_rate(1)),
+        job("orders", LONG_NAME, "fails", ScheduleDraft::fixed_rate(1)),
+        job("orders", "Count", "lines", schedule(daily)),
+        job("orders", LONG_NAME, "echo", often),
+        job("orders", "By hand", "echo", ScheduleDraft::none()),
+    ]
+}
+
+async fn ids(live: &Live, app: &App) -> Ids {
+    let (store, by, now) = (&live.store, Actor::engine(), live.clock.now());
+    let channel = store.next_channel_id().await.unwrap();
+    let row = ChannelRow {
+        id: channel,
+        name: LONG_NAME.to_owned(),
+        kind: "file".to_owned(),
+        settings: "{}".to_owned(),
+        sealed: None,
+        revision: 1,
+        updated_at: now,
+    };
+    store.create_alert_channel(&row, now, &by).await.unwrap();
+    let definition = serde_json::from_value(json!({"kinds": ["failed"], "channels": [channel]})).unwrap();
+    let rule = NewRule { name: LONG_NAME.to_owned(), app_id: Some(app.id), definition, enabled: true };
+    let rule = store.create_alert_rule(&rule, now, &by).await.unwrap();
+    let event = AlertEvent {
+        rule_id: rule,
+        group_key: "rule".to_owned(),
+        app_id: Some(app.id),
+        subject: "job:1".to_owned(),
+        kind: AlertKind::Failed,
+        job_id: Some(1),
+        run_id: None,
+        text: "f".repeat(300),
+        at: now,
+        threshold: 1,
+        is_lasting: false,
+        escalate_after_ms: None,
+        group_ms: 0,
+    };
+    store.record_alert_events(&[event], &[], now).await.unwrap();
+    let filter = AlertFilter { rule_id: Some(rule), limit: 1, ..AlertFilter::default() };
+    let alert = store.alerts(&filter).await.unwrap().items[0].id;
+    let guest = NewAccount { name: LONG_NAME, password_hash: "none", grants: &Grants::default() };
+    let guest = store.create_account(&guest, now, &by).await.unwrap();
+    Ids { rule, alert, channel, guest }
+}
