@@ -6,21 +6,27 @@ const skew = Number(page.dataset.now) - Date.now();
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const now = () => Date.now() + skew;
 
-// ---- times: the same words as the server's -------------------------------------------------------------------------
+// ---- words: those of the server's catalogue, with the names of their arguments in braces ------------------------------
+const words = JSON.parse(page.dataset.words);
+const text = (key, args = {}) => words[key].replace(/\{(\w+)\}/g, (_, name) => args[name]);
+
+// ---- times ----------------------------------------------------------------------------------------------------------
 function relative(at) {
   const seconds = Math.floor(Math.abs(at - now()) / 1000);
   if (seconds >= 86400) return null;
-  if (seconds === 0) return "now";
+  if (seconds === 0) return text("time-now");
+  const minutes = Math.floor(seconds / 60);
   const soon = at > now() && seconds < 600 && seconds % 60 > 0;
-  const amount = seconds < 60 ? `${seconds} s` : soon ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
-  return at > now() ? `in ${amount}` : `${amount} ago`;
+  const key = seconds < 60 ? "time-seconds" : soon ? "time-minutes-seconds" : seconds < 3600 ? "time-minutes" : "time-hours";
+  const amount = text(key, { seconds: seconds % 60, minutes, hours: Math.floor(seconds / 3600) });
+  return text(at > now() ? "time-in" : "time-ago", { amount });
 }
 
 function tick() {
   if (document.hidden) return;
   for (const time of all("time[data-relative]")) {
-    const text = relative(Date.parse(time.dateTime));
-    if (text && time.textContent !== text) time.textContent = text;
+    const words = relative(Date.parse(time.dateTime));
+    if (words && time.textContent !== words) time.textContent = words;
   }
 }
 setInterval(tick, 1000);
@@ -49,12 +55,12 @@ const live = document.getElementById("live");
 let paused = sessionStorage.getItem("paused") === "yes";
 let lastSeen = Date.now();
 
-function showLive(state, text) {
+function showLive(state, args) {
   if (!live) return;
   live.hidden = false;
   live.dataset.live = state;
-  live.querySelector("[data-text]").textContent = text;
-  live.title = state === "paused" ? "Updates are paused. Press to go on." : "This page is kept up to date. Press to pause.";
+  live.querySelector("[data-text]").textContent = text(`live-${state}`, args);
+  live.title = text(state === "paused" ? "live-resume" : "live-pause");
 }
 
 // Not while a part is typed in, has selected text, or a dialog is open.
@@ -70,7 +76,7 @@ async function refresh() {
   if (paused || document.hidden) return;
   try {
     const answer = await fetch(location.href, { headers: { "X-Carillon-Live": "1" }, cache: "no-store" });
-    if (answer.redirected) { showLive("signed-out", "Signed out"); return; }
+    if (answer.redirected) { showLive("signed-out"); return; }
     if (!answer.ok) throw new Error(answer.statusText);
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const part of all("[data-live-part]")) {
@@ -78,21 +84,21 @@ async function refresh() {
       if (its && !isInUse(part)) morph(part, its);
     }
     lastSeen = Date.now();
-    showLive("on", "Live");
+    showLive("on");
     tick();
   } catch {
-    showLive("offline", `Offline for ${Math.round((Date.now() - lastSeen) / 1000)} s`);
+    showLive("offline", { seconds: Math.round((Date.now() - lastSeen) / 1000) });
   }
 }
 
 if (live && document.querySelector("[data-live-part]")) {
   const quick = () => document.querySelector("[data-live-part][data-moving]") !== null;
   let wait = 0;
-  showLive(paused ? "paused" : "on", paused ? "Paused" : "Live");
+  showLive(paused ? "paused" : "on");
   live.addEventListener("click", () => {
     paused = !paused;
     sessionStorage.setItem("paused", paused ? "yes" : "no");
-    showLive(paused ? "paused" : "on", paused ? "Paused" : "Live");
+    showLive(paused ? "paused" : "on");
     refresh();
   });
   setInterval(() => { if (++wait >= (quick() ? 1 : 5)) { wait = 0; refresh(); } }, 1000);

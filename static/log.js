@@ -102,8 +102,8 @@ log.addEventListener("click", (event) => {
 window.addEventListener("hashchange", mark);
 tool("link").addEventListener("click", async () => {
   await navigator.clipboard.writeText(location.href);
-  tool("link").textContent = "Copied";
-  setTimeout(() => { tool("link").textContent = "Copy link"; }, 2000);
+  tool("link").textContent = text("log-copied");
+  setTimeout(() => { tool("link").textContent = text("log-copy"); }, 2000);
 });
 
 // ---- finding --------------------------------------------------------------------------------------------------------
@@ -126,10 +126,10 @@ const find = (back) => {
   const wanted = tool("find").value.toLowerCase();
   if (!wanted) { select(null); say(""); return; }
   const rows = all(".log-line", log).filter((row) => row.lastElementChild.textContent.toLowerCase().includes(wanted));
-  if (!rows.length) { select(null); say("no match"); return; }
+  if (!rows.length) { select(null); say(text("log-no-match")); return; }
   const index = step(rows, back);
   select(rows[index]);
-  say(`${index + 1} of ${rows.length}`);
+  say(text("log-match", { number: index + 1, count: rows.length }));
 };
 let typing = 0;
 tool("find").addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => { select(null); find(false); }, 200); });

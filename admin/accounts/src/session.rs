@@ -27,6 +27,8 @@ pub struct Viewer {
     pub issuer: Option<String>,
     /// A code was asked for after the password, or will be the next time.
     pub has_second_factor: bool,
+    /// The language that the person has chosen.
+    pub language: Option<String>,
 }
 
 /// The person whose session has this id. `active`: the person did something, the request is no mere refresh.
@@ -53,6 +55,7 @@ pub async fn viewer(store: &Store, id: &str, now: Millis, active: bool) -> Resul
         id_hash,
         issuer: session.issuer,
         has_second_factor: session.totp_since.is_some(),
+        language: session.language,
     }))
 }
 

@@ -10,6 +10,7 @@ mod forms;
 mod guard;
 mod health;
 mod limits;
+mod locale;
 mod page;
 mod routes;
 mod server;

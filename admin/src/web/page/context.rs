@@ -12,6 +12,7 @@ use crate::web::guard::cookies;
 use crate::web::guard::csrf;
 use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::Viewer;
+use crate::web::locale::{Language, Message};
 use crate::web::page::assets;
 use crate::web::page::flash::{self, Flash};
 use crate::web::state::State;
@@ -30,6 +31,7 @@ pub struct PageContext {
     pub csrf: String,
     /// `system`, `light` or `dark`.
     pub theme: &'static str,
+    pub language: Language,
     pub zone: Tz,
     pub now: Millis,
     pub flash: Option<Flash>,
@@ -55,15 +57,31 @@ impl PageContext {
             pauses: state.map_or_else(Vec::new, |state| state.engine.pauses().in_force(&actor)),
             degraded: degraded && viewer.is_some(),
             csrf: viewer.as_ref().map_or_else(String::new, |v| csrf::masked(&v.csrf)),
-            viewer,
             actor,
             theme: theme(cookies::read(request, THEME).as_ref().map_or("", |c| c.value())),
+            language: Language::of(request, viewer.as_ref().and_then(|viewer| viewer.language.as_deref())),
             zone: zone(request),
             now,
             flash: flash::read(request),
             here: here.map_or_else(|| "/".to_owned(), ToString::to_string),
             request_id: request.extensions().get::<RequestId>().map_or_else(String::new, |id| id.0.clone()),
+            viewer,
         }
+    }
+
+    /// A text of the catalogue.
+    pub fn t(&self, key: &'static str) -> Message {
+        self.language.text(key)
+    }
+
+    /// All languages, for the choice among them.
+    pub fn languages(&self) -> &'static [Language] {
+        &Language::ALL
+    }
+
+    /// What the scripts write, as JSON: the messages with the names of their arguments in braces.
+    pub fn script_words(&self) -> &'static str {
+        self.language.script_words()
     }
 
     /// The apps of which lists show the objects.
@@ -150,7 +168,7 @@ impl PageContext {
 
     /// `in 3 min`, `2 h ago`; a date when it is more than a day away.
     pub fn relative(&self, at: &Millis) -> String {
-        relative(*at, self.now).unwrap_or_else(|| {
+        relative(self.language, *at, self.now).unwrap_or_else(|| {
             let time = utc(*at).with_timezone(&self.zone);
             time.format("%Y-%m-%d %H:%M").to_string()
         })
@@ -158,7 +176,7 @@ impl PageContext {
 
     /// The distance from now, in days where it is more than one.
     pub fn away(&self, at: &Millis) -> String {
-        from_now(*at, self.now)
+        from_now(self.language, *at, self.now)
     }
 
     pub fn zone_name(&self) -> &'static str {

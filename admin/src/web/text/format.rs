@@ -3,31 +3,38 @@
 use carillon_scheduler::Millis;
 use chrono::DateTime;
 
+use crate::web::locale::{Language, Message};
+
 pub fn utc(at: Millis) -> DateTime<chrono::Utc> {
     DateTime::from_timestamp_millis(at).unwrap_or_default()
 }
 
-/// None: more than a day away.
-pub fn relative(at: Millis, now: Millis) -> Option<String> {
+/// `in 3 min`, `2 h ago`. None: more than a day away. The console's script does the same.
+pub fn relative(language: Language, at: Millis, now: Millis) -> Option<String> {
     let seconds = (at - now).unsigned_abs() / 1000;
     let amount = match seconds {
-        0 => return Some("now".to_owned()),
-        1..60 => format!("{seconds} s"),
+        0 => return Some(language.text("time-now").to_string()),
+        1..60 => language.text("time-seconds").count("seconds", seconds),
         // What comes soon is shown to the second: five fires a minute apart must not all read "in 1 min".
-        60..600 if at > now && !seconds.is_multiple_of(60) => format!("{} min {} s", seconds / 60, seconds % 60),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..86_400 => format!("{} h", seconds / 3600),
+        60..600 if at > now && !seconds.is_multiple_of(60) => {
+            language.text("time-minutes-seconds").count("minutes", seconds / 60).count("seconds", seconds % 60)
+        }
+        60..3600 => language.text("time-minutes").count("minutes", seconds / 60),
+        3600..86_400 => language.text("time-hours").count("hours", seconds / 3600),
         _ => return None,
     };
-    Some(if at > now { format!("in {amount}") } else { format!("{amount} ago") })
+    Some(distance(language, at > now, amount))
 }
 
 /// The same for any time: `in 3 d`.
-pub fn from_now(at: Millis, now: Millis) -> String {
-    relative(at, now).unwrap_or_else(|| match (at - now) / 86_400_000 {
-        days @ 1.. => format!("in {days} d"),
-        days => format!("{} d ago", -days),
-    })
+pub fn from_now(language: Language, at: Millis, now: Millis) -> String {
+    let days = (at - now).unsigned_abs() / 86_400_000;
+    let far = || distance(language, at > now, language.text("time-days").count("days", days));
+    relative(language, at, now).unwrap_or_else(far)
+}
+
+fn distance(language: Language, is_ahead: bool, amount: Message) -> String {
+    language.text(if is_ahead { "time-in" } else { "time-ago" }).with("amount", amount).to_string()
 }
 
 /// `850 ms`, `1.2 s`, `3 min 4 s`, `2 h 5 min`, `3 d 4 h`.
@@ -106,7 +113,7 @@ mod tests {
             (86_400_000, None),
         ];
         for (distance, text) in cases {
-            assert_eq!(relative(now + distance, now).as_deref(), text);
+            assert_eq!(relative(Language::English, now + distance, now).as_deref(), text);
         }
     }
 }

@@ -231,6 +231,13 @@ impl Store {
         }
     }
 
+    /// The language in which the account reads the console; its own preference, so without an audit entry.
+    pub async fn set_language(&self, account_id: i64, language: &str) -> Result<()> {
+        let text = "UPDATE account SET language = ? WHERE id = ?";
+        self.execute(&self.changes, text, values![language, account_id]).await?;
+        Ok(())
+    }
+
     /// The same password under newer parameters: its sessions stay.
     pub async fn rehash_password(&self, account_id: i64, old: &str, new: &str) -> Result<()> {
         let text = "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?";

@@ -24,9 +24,11 @@ pub struct Session {
     pub issuer: Option<String>,
     /// Since when the account has a second factor.
     pub totp_since: Option<i64>,
+    /// The language that the account has chosen.
+    pub language: Option<String>,
 }
 
-from_row!(Session { account_id, account, grants: WordOrDefault, csrf, seen_at, issuer, totp_since });
+from_row!(Session { account_id, account, grants: WordOrDefault, csrf, seen_at, issuer, totp_since, language });
 
 /// A session as its owner sees it in a list.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
@@ -81,7 +83,7 @@ impl Store {
     /// The session, unless it has ended by `now`: too long idle, or too old, or its account is disabled.
     pub async fn session(&self, id_hash: &str, now: i64, idle_ms: i64) -> Result<Option<Session>> {
         let text = "SELECT s.account_id, a.name AS account, COALESCE(a.grants, '') AS grants, s.csrf, s.seen_at, \
-                    a.issuer, a.totp_since FROM session s JOIN account a ON a.id = s.account_id \
+                    a.issuer, a.totp_since, a.language FROM session s JOIN account a ON a.id = s.account_id \
                     WHERE s.id_hash = ? AND s.expires_at > ? AND s.seen_at > ? AND a.disabled_at IS NULL";
         self.one(&self.read, text, values![id_hash, now, now - idle_ms]).await
     }

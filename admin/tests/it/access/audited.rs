@@ -29,7 +29,7 @@ const NO_CHANGE: [(&str, &str); 15] = [
     ("/account/second-factor/remove", "there is none"),
     ("/users/{id}/second-factor/remove", "there is none"),
     ("/reset", "the link is no link"),
-    ("/preferences", "kept in the browser"),
+    ("/preferences", "for the person's own eyes"),
     ("/account/password", "the form is refused"),
     ("/account/tokens/{id}/revoke", "there is no such token"),
 ];

@@ -13,6 +13,7 @@ mod job_form;
 mod operations;
 mod pages;
 mod pauses;
+mod preferences;
 mod proxy;
 mod second_factor;
 mod setup;

@@ -32,7 +32,7 @@ struct Page {
     name: String,
     next: String,
     error: Option<String>,
-    /// Why the page is shown instead of the requested one.
+    /// The key of the text that says why the page is shown instead of the requested one.
     notice: Option<&'static str>,
     /// A form that is returned after signing in.
     kept: Option<KeptForm>,
@@ -103,8 +103,8 @@ pub fn ask_again(state: &State, context: PageContext, path: &str, fields: &Field
     // The way over the provider carries no form.
     let kept = KeptForm::new(path, fields).filter(|_| state.config.has_passwords);
     let notice = match &kept {
-        Some(_) => "What you filled in is kept: sign in, and it is here again.",
-        None => "Nothing was changed. Sign in, then do it again.",
+        Some(_) => "login-kept",
+        None => "login-not-changed",
     };
     let page = Page { notice: Some(notice), kept, ..Page::new(state, context, &kept_form::page_of(path, fields)) };
     render(&page, StatusCode::UNAUTHORIZED)

@@ -1,28 +1,38 @@
-//! Colours and time zone of a browser.
+//! Colours, time zone and language of a person.
 
 use chrono_tz::Tz;
 
 use crate::web::forms::Fields;
-use crate::web::page::{PageError, PageResult, THEME, ZONE, local_address, preference, redirect, redirect_with_flash};
+use crate::web::locale::{LANGUAGE, Language};
+use crate::web::page::{
+    PageContext, PageError, PageResult, THEME, ZONE, local_address, preference, redirect, redirect_with_flash,
+};
+use crate::web::state::Shared;
 
-/// `POST /preferences`: theme and zone, also before signing in.
-pub async fn preferences(fields: Fields) -> PageResult {
+/// `POST /preferences`: theme, zone and language, also before signing in. The browser keeps them; the account keeps the language too.
+pub async fn preferences(state: Shared, context: PageContext, fields: Fields) -> PageResult {
     let next = local_address(fields.get("next"));
     let zone = fields.get("zone").trim();
     let known = zone.parse::<Tz>().ok();
     let mut answer = match known.is_none() && !zone.is_empty() {
         true => {
-            let text = format!("{zone:.64} is not a time zone; write one such as Europe/Berlin.");
+            let text = context.t("zone-unknown").with("zone", format_args!("{zone:.64}")).to_string();
             redirect_with_flash(next, "failed", &text)
         }
         false => redirect(next),
     };
+    let mut chosen = vec![];
     if let theme @ ("system" | "light" | "dark") = fields.get("theme") {
-        let cookie = preference(THEME, theme.to_owned());
-        answer.add_cookie(&cookie).map_err(PageError::from_cookie)?;
+        chosen.push(preference(THEME, theme.to_owned()));
     }
-    if let Some(zone) = known {
-        let cookie = preference(ZONE, zone.name().to_owned());
+    chosen.extend(known.map(|zone| preference(ZONE, zone.name().to_owned())));
+    if let Some(language) = Language::from_code(fields.get("language")) {
+        chosen.push(preference(LANGUAGE, language.code().to_owned()));
+        if let Some(viewer) = &context.viewer {
+            state.store.set_language(viewer.account_id, language.code()).await?;
+        }
+    }
+    for cookie in chosen {
         answer.add_cookie(&cookie).map_err(PageError::from_cookie)?;
     }
     Ok(answer)

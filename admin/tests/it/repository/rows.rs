@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::sources::files;
+use super::sources::files;
 
-const LEGEND: &str = include_str!("../rows.tsv");
+const LEGEND: &str = include_str!("../../rows.tsv");
 
 /// States by row.
 fn legend() -> BTreeMap<&'static str, &'static str> {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::sources::{PRODUCT, files};
+use super::sources::{PRODUCT, files};
 
-const DOCUMENT: &str = include_str!("../../docs/observability.md");
+const DOCUMENT: &str = include_str!("../../../docs/observability.md");
 const EVENTS: &[&str] = &["trace!(", "debug!(", "info!(", "warn!(", "error!("];
 const SPANS: &[&str] = &["trace_span!(", "debug_span!(", "info_span!(", "warn_span!(", "error_span!("];
 

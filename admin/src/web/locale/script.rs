@@ -1,0 +1,43 @@
+//! The texts that the console's scripts write.
+
+use std::sync::LazyLock;
+
+use crate::web::locale::language::Language;
+
+/// The keys that the scripts use, each with its arguments.
+const KEYS: [(&str, &[&str]); 18] = [
+    ("live-offline", &["seconds"]),
+    ("live-on", &[]),
+    ("live-pause", &[]),
+    ("live-paused", &[]),
+    ("live-resume", &[]),
+    ("live-signed-out", &[]),
+    ("log-copied", &[]),
+    ("log-copy", &[]),
+    ("log-match", &["number", "count"]),
+    ("log-no-match", &[]),
+    ("time-ago", &["amount"]),
+    ("time-hours", &["hours"]),
+    ("time-in", &["amount"]),
+    ("time-minutes", &["minutes"]),
+    ("time-minutes-seconds", &["minutes", "seconds"]),
+    ("time-now", &[]),
+    ("time-seconds", &["seconds"]),
+    ("time-days", &["days"]),
+];
+
+impl Language {
+    /// What the scripts write: `{"time-in": "in {amount}"}`, each message with the names of its arguments in braces.
+    pub fn script_words(self) -> &'static str {
+        static WORDS: LazyLock<[String; 2]> = LazyLock::new(|| Language::ALL.map(words));
+        &WORDS[self as usize]
+    }
+}
+
+fn words(language: Language) -> String {
+    let text = |(key, names): (&'static str, &[&'static str])| {
+        let message = names.iter().fold(language.text(key), |message, name| message.with(name, format!("{{{name}}}")));
+        (key.to_owned(), message.to_string().into())
+    };
+    serde_json::Value::Object(KEYS.into_iter().map(text).collect()).to_string()
+}

@@ -1,0 +1,6 @@
+//! What the files of the repository must hold: sources, documents, templates and the tests' own claims.
+
+mod log_fields;
+mod rows;
+mod sources;
+mod texts;

@@ -1,0 +1,146 @@
+//! The texts of the console: both languages have all of them, and the templates have none of their own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders and files whose texts are still in the templates, in English. A converted file leaves the list.
+const IN_ENGLISH: &[&str] = &[
+    "account/page.html",
+    "account/second_factor.html",
+    "alerts/",
+    "apps/",
+    "audit.html",
+    "calendars/",
+    "dashboard.html",
+    "forecast.html",
+    "jobs/",
+    "operations/",
+    "pauses.html",
+    "runs/",
+    "users/",
+];
+
+/// Words that are the same in every language.
+const NAMES: &[&str] = &["Carillon", "API", "CSV", "JSON", "UTC", "OpenID"];
+
+/// Attributes that people read.
+const READ: &[&str] = &["aria-label=\"", "title=\"", "placeholder=\"", "alt=\""];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// All files below a folder, with the part of their path below it.
+fn files(folder: &Path) -> Vec<(String, String)> {
+    let mut found = vec![];
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    let name = path.strip_prefix(folder).unwrap().display().to_string();
+                    found.push((name, fs::read_to_string(&path).unwrap()));
+                }
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The messages of a language: each key with the names of its arguments.
+fn messages(language: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (name, text) in files(&root().join("templates/locales").join(language)) {
+        let mut key = None;
+        for line in text.lines() {
+            if let Some((start, _)) = line.split_once(" =").filter(|(start, _)| !start.contains(['#', ' ', '{', '['])) {
+                assert!(!all.contains_key(start), "{language}/{name}: {start} is there twice");
+                key = Some(start.to_owned());
+            }
+            let Some(key) = &key else { continue };
+            let words = line.split('$').skip(1);
+            let names =
+                words.map(|it| it.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap().to_owned());
+            all.entry(key.clone()).or_default().extend(names);
+        }
+    }
+    all
+}
+
+#[test]
+fn both_languages_have_the_same_messages_with_the_same_arguments() {
+    let (english, chinese) = (messages("en"), messages("zh"));
+    assert!(english.len() > 20, "the catalogue was not found");
+    for (key, arguments) in &english {
+        assert_eq!(chinese.get(key), Some(arguments), "zh: {key}");
+    }
+    let unknown: Vec<&String> = chinese.keys().filter(|key| !english.contains_key(*key)).collect();
+    assert!(unknown.is_empty(), "only in zh: {unknown:?}");
+}
+
+#[test]
+fn each_message_is_used_and_each_used_message_exists() {
+    let keys = messages("en");
+    let sources: String = [files(&root().join("templates")), files(&root().join("admin/src/web"))]
+        .concat()
+        .into_iter()
+        .map(|it| it.1)
+        .collect();
+    let unused: Vec<&String> = keys.keys().filter(|key| !sources.contains(&format!("\"{key}\""))).collect();
+    assert!(unused.is_empty(), "in the catalogue, but used by no page: {unused:?}");
+    for call in [".t(\"", "language.text(\""] {
+        for used in sources.split(call).skip(1) {
+            let key = used.split('"').next().unwrap();
+            assert!(keys.contains_key(key), "{call}{key}\") is not in the catalogue");
+        }
+    }
+}
+
+/// The words that a reader of the page sees and that the template holds itself.
+fn own_words(template: &str) -> Vec<String> {
+    let code = without(&without(&without(template, "{#", "#}"), "{%", "%}"), "{{", "}}");
+    let mut texts: Vec<&str> = vec![];
+    for attribute in READ {
+        texts.extend(code.split(attribute).skip(1).filter_map(|it| it.split('"').next()));
+    }
+    let plain = without(&without(&code, "<code", "</code>"), "<", ">");
+    texts.push(&plain);
+    let words = texts.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
+    let is_word = |word: &&str| word.chars().filter(|c| c.is_alphabetic()).count() > 1;
+    let is_entity = |word: &&str| ["nbsp", "amp", "lt", "gt", "quot", "hellip", "middot"].contains(word);
+    words.filter(is_word).filter(|word| !is_entity(word) && !NAMES.contains(word)).map(str::to_owned).collect()
+}
+
+/// The text with a space for each part from `open` to `close`.
+fn without(text: &str, open: &str, close: &str) -> String {
+    let mut left = String::new();
+    let mut rest = text;
+    while let Some((before, inside)) = rest.split_once(open) {
+        left.extend([before, " "]);
+        rest = inside.split_once(close).map_or("", |(_, after)| after);
+    }
+    left + rest
+}
+
+#[test]
+fn templates_have_no_text_of_their_own() {
+    assert_eq!(
+        own_words("<p title=\"Wait\">{{ context.t(\"a\") }} <b>Stop</b> <code>ls</code> API</p>"),
+        ["Wait", "Stop"]
+    );
+    let mut english = BTreeSet::new();
+    for (name, text) in files(&root().join("templates")).into_iter().filter(|(name, _)| name.ends_with(".html")) {
+        let words = own_words(&text);
+        match IN_ENGLISH.iter().find(|it| name.starts_with(**it)) {
+            Some(listed) if !words.is_empty() => _ = english.insert(*listed),
+            Some(_) => {}
+            None => assert!(words.is_empty(), "{name} has text that is not in the catalogue: {words:?}"),
+        }
+    }
+    let converted: Vec<_> = IN_ENGLISH.iter().filter(|it| !english.contains(*it)).collect();
+    assert!(converted.is_empty(), "these have no text of their own any more; take them off the list: {converted:?}");
+}

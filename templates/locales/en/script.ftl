@@ -1,0 +1,11 @@
+# Texts that the scripts write.
+live-on = Live
+live-paused = Paused
+live-signed-out = Signed out
+live-offline = Offline for { $seconds } s
+live-pause = This page is kept up to date. Press to pause.
+live-resume = Updates are paused. Press to go on.
+log-copied = Copied
+log-copy = Copy link
+log-no-match = no match
+log-match = { $number } of { $count }

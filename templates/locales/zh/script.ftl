@@ -1,0 +1,11 @@
+# 脚本写入的文本
+live-on = 实时
+live-paused = 已暂停
+live-signed-out = 已注销
+live-offline = 已离线 { $seconds } 秒
+live-pause = 本页面自动更新，点击可暂停。
+live-resume = 自动更新已暂停，点击可继续。
+log-copied = 已复制
+log-copy = 复制链接
+log-no-match = 没有匹配
+log-match = 第 { $number } 处，共 { $count } 处
