@@ -107,7 +107,7 @@ fn own_words(template: &str) -> Vec<String> {
     for attribute in READ {
         texts.extend(code.split(attribute).skip(1).filter_map(|it| it.split('"').next()));
     }
-    let plain = without(&without(&code, "<code", "</code>"), "<", ">");
+    let plain = without_attributes(&without(&without(&code, "<code", "</code>"), "<", ">"));
     texts.push(&plain);
     let words = texts.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
     let is_word = |word: &&str| word.chars().filter(|c| c.is_alphabetic()).count() > 1;
@@ -122,6 +122,17 @@ fn without(text: &str, open: &str, close: &str) -> String {
     while let Some((before, inside)) = rest.split_once(open) {
         left.extend([before, " "]);
         rest = inside.split_once(close).map_or("", |(_, after)| after);
+    }
+    left + rest
+}
+
+/// The text without attributes that stand outside of a tag, as in a macro that writes a part of one.
+fn without_attributes(text: &str) -> String {
+    let mut left = String::new();
+    let mut rest = text;
+    while let Some((before, value)) = rest.split_once("=\"") {
+        left.push_str(before.rsplit_once(char::is_whitespace).map_or("", |(text, _name)| text));
+        rest = value.split_once('"').map_or("", |(_, after)| after);
     }
     left + rest
 }
