@@ -33,8 +33,8 @@ impl Message {
 
     /// An argument that is a number, from which the catalogue may choose singular or plural.
     #[must_use]
-    pub fn count(mut self, name: &'static str, value: impl TryInto<i64>) -> Self {
-        self.args.push((name, FluentValue::from(value.try_into().unwrap_or(i64::MAX))));
+    pub fn count(mut self, name: &'static str, value: impl Count) -> Self {
+        self.args.push((name, FluentValue::from(value.count())));
         self
     }
 
@@ -70,3 +70,32 @@ impl fmt::Display for Markup {
 }
 
 impl HtmlSafe for Markup {}
+
+/// A number of things, also by reference as templates have it.
+pub trait Count {
+    fn count(&self) -> i64;
+}
+
+impl Count for i64 {
+    fn count(&self) -> i64 {
+        *self
+    }
+}
+
+impl Count for u64 {
+    fn count(&self) -> i64 {
+        i64::try_from(*self).unwrap_or(i64::MAX)
+    }
+}
+
+impl Count for usize {
+    fn count(&self) -> i64 {
+        i64::try_from(*self).unwrap_or(i64::MAX)
+    }
+}
+
+impl<T: Count> Count for &T {
+    fn count(&self) -> i64 {
+        (*self).count()
+    }
+}

@@ -5,7 +5,7 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_scheduler::Millis;
 use carillon_store::app::pauses::Pause;
-use carillon_store::{Actor, Grants, VisibleApps};
+use carillon_store::{Actor, Grants, Role, VisibleApps};
 use chrono_tz::Tz;
 
 use crate::web::guard::cookies;
@@ -17,6 +17,7 @@ use crate::web::page::assets;
 use crate::web::page::flash::{self, Flash};
 use crate::web::state::State;
 use crate::web::text::format::{from_now, relative, utc};
+use crate::web::text::role::role_name;
 
 pub const THEME: &str = "carillon_theme";
 pub const ZONE: &str = "carillon_zone";
@@ -72,6 +73,10 @@ impl PageContext {
     /// A text of the catalogue.
     pub fn t(&self, key: &'static str) -> Message {
         self.language.text(key)
+    }
+
+    pub fn role(&self, role: &Role) -> Message {
+        role_name(self.language, *role)
     }
 
     /// All languages, for the choice among them.

@@ -5,5 +5,6 @@ pub mod cause;
 pub mod format;
 pub mod local_time;
 pub mod misfire;
+pub mod role;
 pub mod schedule;
 pub mod strategies;

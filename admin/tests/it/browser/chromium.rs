@@ -25,6 +25,8 @@ pub struct Kind {
     /// 360 × 740, with touch.
     pub phone: bool,
     pub dark: bool,
+    /// Pages are asked for in Chinese.
+    pub chinese: bool,
 }
 
 pub struct Browser {
@@ -223,6 +225,9 @@ fn capabilities(kind: Kind, profile: &str) -> Value {
             format!("--user-data-dir={profile}"),
         ],
     });
+    if kind.chinese {
+        options["prefs"] = json!({"intl.accept_languages": "zh-CN,zh"});
+    }
     if kind.phone {
         options["mobileEmulation"] =
             json!({"deviceMetrics": {"width": 360, "height": 740, "pixelRatio": 2, "touch": true}});

@@ -27,7 +27,7 @@ async fn tour(kind: Kind) {
 
 async fn look(browser: &Browser, path: &str, kind: Kind, axe: &str, faults: &mut Vec<String>) {
     browser.go(path).await;
-    browser.find("h1").await;
+    browser.find(if kind.chinese { "html[lang=zh-CN] h1" } else { "html[lang=en] h1" }).await;
     let widths: &[u32] = if kind.phone { &[360] } else { &WIDTHS };
     for width in widths {
         if !kind.phone {
@@ -56,4 +56,9 @@ fn every_page_fits_a_phone() {
 #[test]
 fn every_page_is_readable_in_the_dark() {
     run(tour(Kind { dark: true, ..Kind::default() }));
+}
+
+#[test]
+fn every_page_fits_in_chinese() {
+    run(tour(Kind { phone: true, chinese: true, ..Kind::default() }));
 }

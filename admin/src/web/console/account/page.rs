@@ -90,7 +90,7 @@ pub(super) async fn show(state: &State, context: PageContext, viewer: &Viewer, s
     let all_apps = state.store.apps(&context.visible()).await?;
     let grants = &context.actor.grants;
     let row = |token: ApiToken| TokenRow {
-        may: grant_lines(&token.grants, &all_apps),
+        may: grant_lines(context.language, &token.grants, &all_apps),
         has_expired: token.expires_at <= context.now,
         token,
     };
@@ -108,7 +108,7 @@ pub(super) async fn show(state: &State, context: PageContext, viewer: &Viewer, s
     let page = Page {
         second_factor,
         issuer: viewer.issuer.clone(),
-        may: grant_lines(grants, &all_apps),
+        may: grant_lines(context.language, grants, &all_apps),
         password: sent.password,
         sessions: session::list(&state.store, viewer.account_id, context.now).await?,
         own_session: viewer.id_hash.clone(),

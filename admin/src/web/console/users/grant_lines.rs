@@ -3,24 +3,26 @@
 use carillon_store::{App, GrantScope, Grants, Role};
 
 use crate::web::forms::Form;
+use crate::web::locale::{Language, Message};
+use crate::web::text::role::role_name;
 
 /// A role and where it counts.
 pub struct GrantLine {
-    pub role: Role,
+    pub role: Message,
     /// `all apps`, or the name of an app.
     pub place: String,
 }
 
 /// Apps that are not visible are named by their number.
-pub fn grant_lines(grants: &Grants, apps: &[App]) -> Vec<GrantLine> {
+pub fn grant_lines(language: Language, grants: &Grants, apps: &[App]) -> Vec<GrantLine> {
     let place = |scope: GrantScope| match scope {
-        GrantScope::AllApps => "all apps".to_owned(),
+        GrantScope::AllApps => language.text("of-all-apps").to_string(),
         GrantScope::App(id) => {
             let found = apps.iter().find(|app| app.id == id);
-            found.map_or_else(|| format!("app {id}"), |app| app.name.clone())
+            found.map_or_else(|| language.text("app-number").with("id", id).to_string(), |app| app.name.clone())
         }
     };
-    grants.iter().map(|(scope, role)| GrantLine { role, place: place(scope) }).collect()
+    grants.iter().map(|(scope, role)| GrantLine { role: role_name(language, role), place: place(scope) }).collect()
 }
 
 /// A select of the form: an app, or all of them.
@@ -31,8 +33,8 @@ pub struct GrantField {
 }
 
 /// The field for all apps, then one for each app.
-pub fn grant_fields(form: &Form, apps: &[App]) -> Vec<GrantField> {
-    let all = ("grant_all".to_owned(), "All apps".to_owned());
+pub fn grant_fields(language: Language, form: &Form, apps: &[App]) -> Vec<GrantField> {
+    let all = ("grant_all".to_owned(), language.text("all-apps").to_string());
     let each = apps.iter().map(|app| (format!("grant_{}", app.id), app.name.clone()));
     let field = |(name, label): (String, String)| GrantField { chosen: form.value(&name).to_owned(), name, label };
     std::iter::once(all).chain(each).map(field).collect()
@@ -83,7 +85,7 @@ mod tests {
         }
         let mut wrong = Form::default().with("grant_7", "root");
         assert!(read(&mut wrong, &apps).is_empty() && !wrong.is_valid());
-        let lines = grant_lines(&"all:viewer 7:editor 8:admin".parse().unwrap(), &apps);
+        let lines = grant_lines(Language::English, &"all:viewer 7:editor 8:admin".parse().unwrap(), &apps);
         let places: Vec<&str> = lines.iter().map(|line| line.place.as_str()).collect();
         assert_eq!(places, ["all apps", "app-7", "app 8"]);
     }

@@ -22,7 +22,7 @@ struct Page {
 
 pub async fn list(state: Shared, context: PageContext) -> PageResult {
     let apps = state.store.apps(&VisibleApps::All).await?;
-    let row = |account: Account| Row { may: grant_lines(&account.grants, &apps), account };
+    let row = |account: Account| Row { may: grant_lines(context.language, &account.grants, &apps), account };
     let rows = state.store.accounts().await?.into_iter().map(row).collect();
     Ok(show(&Page { context, rows }))
 }

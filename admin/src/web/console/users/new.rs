@@ -24,7 +24,7 @@ struct Page {
 }
 
 fn page(context: PageContext, form: Form, apps: &[App]) -> Page {
-    Page { context, grants: grant_fields(&form, apps), roles: Role::ALL, form }
+    Page { grants: grant_fields(context.language, &form, apps), context, roles: Role::ALL, form }
 }
 
 /// `GET /users/new`

@@ -58,7 +58,7 @@ pub(super) async fn show(
     let page = Page {
         is_own: account.id == viewer.account_id,
         is_fixed: account.id == viewer.account_id || account.issuer.is_some(),
-        grants: grant_fields(&form, &apps),
+        grants: grant_fields(context.language, &form, &apps),
         roles: Role::ALL,
         sessions: session::list(&state.store, account.id, context.now).await?,
         tokens: state.store.tokens_of(account.id).await?.len(),

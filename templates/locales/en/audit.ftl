@@ -1,0 +1,23 @@
+# The audit.
+audit-text = Who did what, and what was refused. Entries are kept for a year.
+actor = Actor
+actor-hint = Actor, the whole name
+action = Action
+any-action = Any action
+object-kind = Kind of object
+any-object = Any object
+object-id = Object id
+address-hint = Address that the request came from
+audit-no-match = No entry matches the filter
+audit-show-all = Show all entries
+audit-none = There are no entries yet
+audit-none-text = Each change, each run by hand and each refusal that concerns your apps appears here.
+audit-caption = Entries of the audit, newest first
+when = When
+object = Object
+change = Change
+personal-token = personal token
+export-csv = Export as CSV
+export-json = Export as JSON lines
+app-of = app { $app }
+members-count = { $count } members

@@ -1,0 +1,96 @@
+# Users and the own account.
+account-new-token = Your new token
+account-token-once = Copy it now. It is not shown again.
+account-roles = Your roles
+account-no-role = You have no role yet. An administrator can give you one.
+account-sign-in = Sign-in
+account-current = Current password
+account-new-again = New password again
+account-change = Change the password
+account-others-end = All your other sessions end.
+sessions = Sessions
+sessions-end-others = End all others
+sessions-yours = Your sessions, the latest used first
+session-browser = Browser
+session-from = From
+session-signed-in = Signed in
+session-last-used = Last used
+session-this = this one
+session-end = End
+tokens = Tokens of the API
+tokens-intro = A token lets a program use the API in your name. It never does more than you may do yourself.
+tokens-yours = Your tokens, newest first
+token-expires = Expires
+token-expired = expired
+never = never
+revoke = Revoke
+token-new = New token
+token-days = Days until it expires
+token-role-hint = Where your own role is a lesser one, that counts.
+token-all-apps = All that I may use
+token-make = Make the token
+factor = Second factor
+on = on
+factor-keep-codes = Keep these recovery codes where you keep papers. Each signs you in once, in place of a code, when your phone is lost. They are not shown again.
+factor-code-or-recovery = Code, or a recovery code
+factor-remove = Remove the second factor
+factor-required = Administrators need a second factor here. Set it up to go on.
+factor-scan = Scan this with an app for codes, such as FreeOTP, Aegis or the one in your password manager.
+factor-qr = QR code of the secret
+factor-code-now = Code that the app shows now
+factor-turn-on = Turn it on
+factor-text = An app on your phone shows a code that you enter after your password. A stolen password alone opens nothing then.
+factor-your-password = Your password
+factor-set-up = Set it up
+no-role = no role
+roles-may = What the roles may do
+role-viewer-may = sees jobs, runs, logs and executors
+role-operator-may = also runs, pauses and resumes jobs, and ends and resolves runs
+role-editor-may = also makes, changes and deletes jobs; of all apps: also calendars
+role-admin-may = also sets executors and retention of the app; of all apps: also apps and users
+done = Done
+user-new = New user
+users-by-name = Users, by name
+disabled = disabled
+enabled = enabled
+user-name-hint = The user signs in with it. You get a link with which the user sets a password.
+user-create = Create the user
+user-actions = Actions of the user
+user-link = Link for a new password
+enable = Enable
+disable = Disable
+roles-save = Save the roles
+user-sessions-end = All sessions of the user end.
+end-all = End all
+user-not-signed-in = The user is not signed in.
+sessions-latest = Sessions, the latest used first
+account-token-header = Send it with each request to the API:
+account-provided = You sign in by the OpenID provider <code>{ $issuer }</code>. It decides about your password, and your groups there about your roles.
+role-of = { $role } of { $place }
+from-source = from { $source }
+revoke-name = Revoke { $name }
+token-name-hint = What the token is for, such as <code>deploy</code>.
+factor-codes-left = { $count ->
+    [one] { $count } recovery code is left.
+   *[other] { $count } recovery codes are left.
+}
+factor-asked = After your password, you are asked for a code.
+factor-or-type = Or type it:
+factor-needs-key = A second factor needs a key that encrypts its secret: start the nodes with <code>--secret-key-file</code>.
+link-for = Link for { $name }
+user-is-created = { $name } is created
+new-password-for = A new password for { $name }
+link-give = Give this link to { $name }. It sets a password, works once, and is not shown again.
+link-expires = It expires
+link-old-password = The old password works until then.
+user-own = This is your own account: its roles are changed by another administrator. Password, sessions and tokens are on <a href="/account">your page</a>.
+user-provided = This account signs in by the OpenID provider <code>{ $issuer }</code>. Its groups there give the roles, at each sign-in.
+user-tokens = { $count ->
+    [0] The user has no tokens of the API.
+    [one] The user has { $count } token of the API.
+   *[other] The user has { $count } tokens of the API.
+}
+role-viewer = viewer
+role-operator = operator
+role-editor = editor
+role-admin = admin

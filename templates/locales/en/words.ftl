@@ -1,0 +1,45 @@
+# Words that several pages use.
+name = Name
+app = App
+apps = Apps
+role = Role
+roles = Roles
+cancel = Cancel
+save = Save
+preview = Preview
+edit = Edit
+delete = Delete
+state = State
+job = Job
+from = From
+to = To
+why = Why
+actions = Actions
+none = none
+created = Created
+optional = optional
+more = More
+unknown = unknown
+filter = Filter
+clear = Clear
+all-apps = All apps
+first-page = First page
+next-page = Next page
+back-first-page = Back to the first page
+end-of-list = This is the end of the list
+job-id = Job id
+explain = Explain
+show-all = Show all
+title = Title
+fires = Fires
+pages = Pages
+to-date = to
+from-in-zone = From, { $zone }
+to-in-zone = To, { $zone }
+jobs-count = { $count ->
+    [one] { $count } job
+   *[other] { $count } jobs
+}
+version-of = version { $version }
+of-all-apps = all apps
+app-number = app { $id }

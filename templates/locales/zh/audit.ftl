@@ -1,0 +1,23 @@
+# 审计
+audit-text = 谁做了什么，以及哪些操作被拒绝。记录保留一年。
+actor = 操作者
+actor-hint = 操作者的完整名称
+action = 操作
+any-action = 全部操作
+object-kind = 对象类型
+any-object = 全部对象
+object-id = 对象 ID
+address-hint = 请求的来源地址
+audit-no-match = 没有符合筛选条件的记录
+audit-show-all = 显示全部记录
+audit-none = 还没有记录
+audit-none-text = 与您的应用有关的每次修改、每次手动执行和每次拒绝都会出现在这里。
+audit-caption = 审计记录，最新的在前
+when = 时间
+object = 对象
+change = 变更
+personal-token = 个人令牌
+export-csv = 导出 CSV
+export-json = 导出 JSON Lines
+app-of = 应用 { $app }
+members-count = { $count } 个字段
