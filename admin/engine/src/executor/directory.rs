@@ -239,6 +239,8 @@ mod tests {
             expires_at,
             announced: ExecutorSettings::default(),
             set: ExecutorSettings::default(),
+            manual_since: None,
+            draining_since: None,
         }
     }
 

@@ -113,7 +113,8 @@ impl ExecutorTokens {
         self.global.is_some()
     }
 
-    /// Takes what the database has, and leaves out the executors whose token does not count any more.
+    /// Takes what the database has, and leaves out the executors whose token does not count any more. Of an address that a person
+    /// entered no token is known by its registration: it gets one that the app accepts.
     pub(crate) fn update(&self, rows: Vec<AppToken>, executors: &mut Vec<Executor>, now: Millis) {
         let before = self.known();
         let mut next = KnownTokens::default();
@@ -132,7 +133,13 @@ impl ExecutorTokens {
             }
         }
         next.own_only = Arc::new(own_only);
-        executors.retain(|executor| self.counts(&next, executor, now));
+        executors.retain_mut(|executor| match self.token_of(&next, executor, now) {
+            Some(token_id) => {
+                executor.token_id = token_id;
+                true
+            }
+            None => false,
+        });
         for executor in executors {
             if let Some(addresses) = next.registered_by.get_mut(&executor.app) {
                 addresses.insert(executor.address.clone(), executor.token_id);
@@ -158,6 +165,20 @@ impl ExecutorTokens {
             header: opened.and_then(|token| header(&token).ok()),
             used_at: AtomicI64::new(row.used_at.unwrap_or(0)),
         }
+    }
+
+    /// The token that the executor is sent: the one by which it registered, as long as that counts. None: it is not called.
+    fn token_of(&self, known: &KnownTokens, executor: &Executor, now: Millis) -> Option<Option<i64>> {
+        if self.counts(known, executor, now) {
+            return Some(executor.token_id);
+        }
+        executor.manual_since?;
+        if self.global.is_some() && !known.own_only_names.contains(&executor.app) {
+            return Some(None);
+        }
+        // The older of two: the executors have it until all of them were given the newer one, and it is revoked.
+        let own = known.by_id.values().filter(|token| token.app == executor.app && token.is_valid(now));
+        own.map(|token| token.id).min().map(Some)
     }
 
     /// Whether the token counts with which the executor registered.
@@ -246,6 +267,8 @@ mod tests {
             expires_at: 90_000,
             announced: ExecutorSettings::default(),
             set: ExecutorSettings::default(),
+            manual_since: None,
+            draining_since: None,
         }
     }
 
@@ -304,6 +327,27 @@ mod tests {
         assert_eq!(executors.len(), 1, "the app accepts its own tokens alone");
         assert!(!by(&global, 0).unwrap().allows("billing") && by(&global, 0).unwrap().allows("orders"));
         assert_eq!((by(&old, 0), sent("billing", "http://c/")), (None, None), "it was revoked");
+    }
+
+    // covers: S17, S18
+    #[test]
+    fn an_address_that_was_entered_is_sent_a_token_that_its_app_accepts() {
+        let [global, old, new, key] = [(); 4].map(|()| random_secret());
+        let keys = SecretKeys::parse(&key).unwrap();
+        let tokens = ExecutorTokens::new(Some(&global), keys.clone()).unwrap();
+        let sent = || tokens.sent_to("billing", "http://a/").map(|it| it.to_str().unwrap().to_owned());
+        let entered = |token_id| Executor { manual_since: Some(1), ..executor("billing", "http://a/", token_id) };
+        let rows = |own_tokens_only| vec![row(&keys, 2, &new, own_tokens_only), row(&keys, 1, &old, own_tokens_only)];
+        for (own_tokens_only, token_id, now, expected) in [
+            (false, None, 0, Some(&global)),
+            (false, Some(2), 0, Some(&new)),
+            (false, Some(3), 0, Some(&global)),
+            (true, None, 0, Some(&old)),
+            (true, None, 10_000, None),
+        ] {
+            tokens.update(rows(own_tokens_only), &mut vec![entered(token_id)], now);
+            assert_eq!(sent().as_ref(), expected, "{own_tokens_only} {token_id:?} {now}");
+        }
     }
 
     #[test]

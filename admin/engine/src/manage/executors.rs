@@ -1,9 +1,11 @@
+use std::collections::HashMap;
+
 use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::route::{LabelError, check_weight};
 use carillon_scheduler::{FieldError, Labels};
 use carillon_store as store;
-use carillon_store::Actor;
 use carillon_store::app::executors::{Executor, ExecutorSettings};
+use carillon_store::{Actor, App};
 
 use crate::engine::Engine;
 use crate::manage::authorize::require;
@@ -18,7 +20,7 @@ pub enum NotAdmitted {
     TooMany(String),
 }
 
-/// Registrations of executors, and what operators set for them.
+/// Registrations of executors, addresses that people enter, and what operators set for both.
 pub struct Executors<'a> {
     pub(super) engine: &'a Engine,
 }
@@ -91,16 +93,81 @@ impl Executors<'_> {
         require(by, Action::Administer, Object::App(app_id), || format!("app {app_id}"))?;
         let settings = Self::check(weight, labels)?;
         let app = engine.apps().get(app_id).await?;
-        let find = async || {
-            let executors = engine.cx.store.executors_of(&app.name).await?;
-            let found = executors.into_iter().find(|executor| executor.address == address);
-            let text = || format!("no executor of app {} has registered {address}", app.name);
-            found.ok_or_else(|| Error::field("address", text()))
-        };
-        find().await?;
+        self.find(&app, address).await?;
         engine.cx.store.set_executor_settings(&app, address, &settings, engine.cx.clock.now(), by).await?;
         engine.directory.changed.notify_one();
-        find().await
+        self.find(&app, address).await
+    }
+
+    /// Whether an executor gets no new runs; what it has ends there. It lasts until it is undone, also when the executor registers
+    /// again, and all nodes know it within two seconds.
+    ///
+    /// # Errors
+    /// `Forbidden`. `Missing`: the app. `Invalid`: the address
+    pub async fn set_draining(
+        &self,
+        app_id: i64,
+        address: &str,
+        is_draining: bool,
+        by: &Actor,
+    ) -> Result<Executor, Error> {
+        let engine = self.engine;
+        require(by, Action::Operate, Object::App(app_id), || format!("app {app_id}"))?;
+        let app = engine.apps().get(app_id).await?;
+        self.find(&app, address).await?;
+        engine.cx.store.set_draining(&app, address, is_draining, engine.cx.clock.now(), by).await?;
+        engine.directory.changed.notify_one();
+        self.find(&app, address).await
+    }
+
+    /// Enters the address of an executor that need not register: it counts as live until it is removed. Only for administrators
+    /// of all apps: requests to it may carry the token of all apps, and nothing shows that the address has it already.
+    ///
+    /// # Errors
+    /// `Forbidden`. `Missing`: the app. `Invalid`: the address. `InUse`: it was entered already, or the app has too many.
+    pub async fn enter(&self, app_id: i64, address: &str, by: &Actor) -> Result<Executor, Error> {
+        let engine = self.engine;
+        require(by, Action::Administer, Object::Installation, String::new)?;
+        let app = engine.apps().get(app_id).await?;
+        let wrong = |what| {
+            Error::field("address", format!("{what}; it must be http(s)://host:port, with at most a plain path"))
+        };
+        engine.client.admit(address).await.map_err(wrong)?;
+        let most = engine.cx.settings.limits.app_executors;
+        engine.cx.store.enter_executor(&app, address, most, engine.cx.clock.now(), by).await?;
+        engine.directory.changed.notify_one();
+        self.find(&app, address).await
+    }
+
+    /// Removes an executor, with what is set for it. Its runs are looked after as those of one that has deregistered. An executor
+    /// that goes on sending heartbeats is there again with the next one.
+    ///
+    /// # Errors
+    /// `Forbidden`. `Missing`: the app. `Invalid`: the address
+    pub async fn remove(&self, app_id: i64, address: &str, by: &Actor) -> Result<(), Error> {
+        let engine = self.engine;
+        require(by, Action::Administer, Object::App(app_id), || format!("app {app_id}"))?;
+        let app = engine.apps().get(app_id).await?;
+        if !engine.cx.store.remove_executor(&app, address, engine.cx.clock.now(), by).await? {
+            return Err(not_registered(&app, address));
+        }
+        engine.directory.changed.notify_one();
+        Ok(())
+    }
+
+    /// Runs that may be under way at each address: marked or accepted, and not ended.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn open_runs(&self) -> Result<HashMap<String, i64>, Error> {
+        let engine = self.engine;
+        Ok(engine.cx.store.active(engine.held.total()).await?.into_iter().collect())
+    }
+
+    async fn find(&self, app: &App, address: &str) -> Result<Executor, Error> {
+        let executors = self.engine.cx.store.executors_of(&app.name).await?;
+        let found = executors.into_iter().find(|executor| executor.address == address);
+        found.ok_or_else(|| not_registered(app, address))
     }
 
     /// The settings, if they are allowed.
@@ -119,4 +186,8 @@ impl Executors<'_> {
             (weight, labels) => Err(Error::Invalid(weight.err().into_iter().chain(labels.err()).collect())),
         }
     }
+}
+
+fn not_registered(app: &App, address: &str) -> Error {
+    Error::field("address", format!("no executor of app {} has registered {address}", app.name))
 }

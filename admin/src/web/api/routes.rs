@@ -9,7 +9,8 @@ use super::endpoint::{Endpoint, integer, number};
 use super::records::{alarms, audit, misfires};
 use super::view::time::Time;
 use super::view::{
-    AppView, BackfillInstants, BackfillView, CalendarView, JobView, List, NewAppTokenView, PauseView, words,
+    AppView, BackfillInstants, BackfillView, CalendarView, ExecutorView, JobView, List, NewAppTokenView, PauseView,
+    words,
 };
 use super::{alerts, apps, backfills, calendars, forecast, jobs, openapi, pauses, retention, runs};
 use crate::web::access::Access::Policy;
@@ -53,11 +54,32 @@ fn of_apps() -> Vec<Endpoint> {
         Endpoint::json(GET, "/apps/{id}/executors", Policy(View, App), apps::executors::list).describe(
             "apps",
             "listExecutors",
-            "Executors that have registered for an app, by address",
+            "Executors of an app, by address",
         ),
+        Endpoint::new(POST, "/apps/{id}/executors", Policy(Administer, Installation), apps::executors::enter)
+            .describe("apps", "enterExecutor", "Enter the address of an executor that need not register")
+            .body::<apps::executors::NewExecutor>()
+            .answers::<ExecutorView>(201)
+            .fails([409]),
         Endpoint::json(PUT, "/apps/{id}/executors", Policy(Administer, App), apps::executors::update)
             .describe("apps", "updateExecutor", "Set the weight and the labels of an executor")
             .body::<apps::executors::ExecutorUpdate>(),
+        Endpoint::new(DELETE, "/apps/{id}/executors", Policy(Administer, App), apps::executors::remove)
+            .describe(
+                "apps",
+                "removeExecutor",
+                "Remove an executor and what is set for it; one that sends heartbeats is there again with the next one",
+            )
+            .required_query("address", "The executor's address", text())
+            .answers_nothing(),
+        Endpoint::json(PUT, "/apps/{id}/executors/drain", Policy(Operate, App), apps::executors::drain)
+            .describe(
+                "apps",
+                "drainExecutor",
+                "Set whether an executor gets new runs; what it has ends there. Lasts until it is undone, also when it \
+                 registers again",
+            )
+            .body::<apps::executors::DrainUpdate>(),
         Endpoint::json(GET, "/apps/{id}/tokens", Policy(Administer, App), apps::tokens::list).describe(
             "apps",
             "listAppTokens",

@@ -80,6 +80,8 @@ pub const UNREACHABLE: Badge = explained(
     badge("unreachable", "failed", "warning", false),
     "The executor registers, but requests of this node to it fail.",
 );
+pub const DRAINING: Badge =
+    explained(badge("draining", "waiting", "pause", false), "It gets no new runs; those that it has end there.");
 pub const OFFLINE: Badge = badge("offline", "none", "offline", false);
 
 /// The word of `data-state` on a job's row.

@@ -88,6 +88,8 @@ async fn registration(request: &HttpRequest, body: &AuthenticatedBody, state: &S
         expires_at: now + lease.as_millis() as i64,
         announced: traits(request)?,
         set: ExecutorSettings::default(),
+        manual_since: None,
+        draining_since: None,
     })
 }
 

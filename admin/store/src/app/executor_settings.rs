@@ -2,7 +2,8 @@
 //! registrations.
 
 use carillon_scheduler::{AuditAction, Millis};
-use serde_json::json;
+use sea_orm::FromQueryResult;
+use serde_json::{Value, json};
 
 use crate::app::apps::App;
 use crate::app::executors::ExecutorSettings;
@@ -13,43 +14,89 @@ use crate::db::sql::retry;
 use crate::error::Result;
 use crate::store::Store;
 
+/// Everything that is set for one address. Nothing set at all leaves no row.
+#[derive(Clone, Debug, Default, PartialEq, Eq, FromQueryResult)]
+struct SettingsRow {
+    weight: Option<i32>,
+    labels: Option<String>,
+    draining_since: Option<Millis>,
+}
+
+impl SettingsRow {
+    fn audited(&self) -> Value {
+        json!({"weight": self.weight, "labels": self.labels, "draining": self.draining_since.is_some()})
+    }
+}
+
 impl Store {
-    /// Sets both; None of one means what the executor says. Nothing set at all leaves no row.
+    /// Sets both; None of one means what the executor says.
     pub async fn set_executor_settings(
         &self,
         app: &App,
         address: &str,
-        traits: &ExecutorSettings,
+        settings: &ExecutorSettings,
         now: Millis,
         actor: &Actor,
     ) -> Result<()> {
-        let id = self.take_id(&ids::ROW).await?;
-        retry::on_race(|| self.try_set_settings(app, address, traits, now, (actor, id))).await
+        let change = |row: SettingsRow| SettingsRow {
+            weight: settings.weight,
+            labels: settings.labels.clone(),
+            draining_since: row.draining_since,
+        };
+        self.change_settings(app, address, now, actor, change).await
     }
 
-    async fn try_set_settings(
+    /// Whether the executor gets no new runs. One that drains already keeps the time since when it does.
+    pub async fn set_draining(
         &self,
         app: &App,
         address: &str,
-        traits: &ExecutorSettings,
+        is_draining: bool,
+        now: Millis,
+        actor: &Actor,
+    ) -> Result<()> {
+        let since = |row: &SettingsRow| is_draining.then(|| row.draining_since.unwrap_or(now));
+        let change = |row: SettingsRow| SettingsRow { draining_since: since(&row), ..row };
+        self.change_settings(app, address, now, actor, change).await
+    }
+
+    async fn change_settings(
+        &self,
+        app: &App,
+        address: &str,
+        now: Millis,
+        actor: &Actor,
+        change: impl Fn(SettingsRow) -> SettingsRow,
+    ) -> Result<()> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        retry::on_race(|| self.try_change_settings(app, address, now, (actor, audit_id), &change)).await
+    }
+
+    async fn try_change_settings(
+        &self,
+        app: &App,
+        address: &str,
         now: Millis,
         (actor, audit_id): (&Actor, i64),
+        change: &impl Fn(SettingsRow) -> SettingsRow,
     ) -> Result<()> {
         let key = || values![app.name.as_str(), address];
         let tx = self.begin_change().await?;
-        let text = "SELECT weight, labels FROM executor_setting WHERE app = ? AND address = ?{for_update}";
-        let old: ExecutorSettings = self.one(&tx, text, key()).await?.unwrap_or_default();
-        if old == *traits {
+        let text =
+            "SELECT weight, labels, draining_since FROM executor_setting WHERE app = ? AND address = ?{for_update}";
+        let old: SettingsRow = self.one(&tx, text, key()).await?.unwrap_or_default();
+        let new = change(old.clone());
+        if old == new {
             return Ok(());
         }
         let text = "DELETE FROM executor_setting WHERE app = ? AND address = ?";
         self.execute(&tx, text, key()).await?;
-        if *traits != ExecutorSettings::default() {
-            let row = [key(), values![traits.weight, traits.labels.clone(), now]].concat();
-            self.insert_rows(&tx, "executor_setting", "app, address, weight, labels, updated_at", vec![row]).await?;
+        if new != SettingsRow::default() {
+            let columns = "app, address, weight, labels, draining_since, updated_at";
+            let row = [key(), values![new.weight, new.labels.clone(), new.draining_since, now]].concat();
+            self.insert_rows(&tx, "executor_setting", columns, vec![row]).await?;
         }
-        let object = |traits: &ExecutorSettings| json!({"weight": traits.weight, "labels": traits.labels});
-        let mut detail = difference(&object(&old), &object(traits));
+        let mut detail = difference(&old.audited(), &new.audited());
         detail["address"] = address.into();
         let entry = AuditEntry::new(actor, now, AuditAction::UpdateExecutor, AuditObject::app(app.id), detail);
         self.audit(&tx, vec![entry], &[audit_id]).await?;

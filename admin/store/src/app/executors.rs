@@ -1,12 +1,16 @@
-//! Executors: who has registered for which app, and until when that counts.
+//! Executors: who has registered for which app, and until when that counts. An address that a person entered is a row as well,
+//! whose lease never ends; a registration at that address adds what the executor says of itself.
 
 use carillon_scheduler::route::DEFAULT_WEIGHT;
 use carillon_scheduler::{Labels, Millis};
-use sea_orm::FromQueryResult;
+use sea_orm::{ConnectionTrait, FromQueryResult, Value};
 
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
 use crate::store::Store;
+
+/// When the lease of an address ends that a person entered: with the year 9999.
+pub(super) const NEVER: Millis = 253_402_300_799_000;
 
 /// Weight and labels, as far as they are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, FromQueryResult)]
@@ -37,11 +41,20 @@ pub struct Executor {
     /// What an operator has set: it wins.
     #[sea_orm(nested(prefix = "set_"))]
     pub set: ExecutorSettings,
+    /// When a person entered its address; None: it is there because it registers.
+    pub manual_since: Option<Millis>,
+    /// Since when it gets no new runs.
+    pub draining_since: Option<Millis>,
 }
 
 impl Executor {
     pub fn is_live(&self, now: Millis) -> bool {
         self.expires_at > now
+    }
+
+    /// It gets no new runs.
+    pub fn is_draining(&self) -> bool {
+        self.draining_since.is_some()
     }
 
     /// Whether it has announced a capability.
@@ -65,7 +78,7 @@ impl Executor {
 
 /// With what an operator has set.
 const FROM: &str = "SELECT e.app, e.address, e.boot_id, e.capabilities, e.journal_id, e.token_id, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels, \
-     s.weight AS set_weight, s.labels AS set_labels FROM executor e LEFT JOIN executor_setting s ON s.app = e.app AND s.address = e.address";
+     e.manual_since, s.weight AS set_weight, s.labels AS set_labels, s.draining_since FROM executor e LEFT JOIN executor_setting s ON s.app = e.app AND s.address = e.address";
 
 /// What a heartbeat writes, and its key.
 const WRITTEN: [&str; 11] = [
@@ -87,8 +100,7 @@ impl Store {
     /// other things of itself, or has another token.
     pub async fn register_executor(&self, executor: &Executor) -> Result<bool> {
         let tx = self.begin_change().await?;
-        let text =
-            "SELECT *, NULL AS set_weight, NULL AS set_labels FROM executor WHERE app = ? AND address = ?{for_update}";
+        let text = "SELECT *, NULL AS set_weight, NULL AS set_labels, NULL AS draining_since FROM executor WHERE app = ? AND address = ?{for_update}";
         let key = values![executor.app.as_str(), executor.address.as_str()];
         let old: Option<Executor> = self.one(&tx, text, key).await?;
         let changed = old.as_ref().is_none_or(|old| !old.is_live(executor.seen_at) || old.boot_id != executor.boot_id);
@@ -96,6 +108,8 @@ impl Store {
             old.as_ref().is_some_and(|old| old.announced != executor.announced || old.token_id != executor.token_id);
         let registered_at =
             if changed { executor.registered_at } else { old.as_ref().map_or(0, |old| old.registered_at) };
+        let is_manual = old.as_ref().is_some_and(|old| old.manual_since.is_some());
+        let expires_at = if is_manual { NEVER } else { executor.expires_at };
         let it = executor.clone();
         let (announced, journal) = (it.announced, it.journal_id);
         let values = values![
@@ -104,7 +118,7 @@ impl Store {
             journal,
             registered_at,
             it.seen_at,
-            it.expires_at,
+            expires_at,
             announced.weight,
             announced.labels,
             it.token_id,
@@ -131,9 +145,25 @@ impl Store {
         }
     }
 
+    /// The end of a registration. An address that a person entered stays.
     pub async fn deregister_executor(&self, app: &str, address: &str) -> Result<bool> {
-        let text = "DELETE FROM executor WHERE app = ? AND address = ?";
-        Ok(self.execute(&self.changes, text, values![app, address]).await? > 0)
+        self.end_registrations(&self.changes, "app = ? AND address = ?", &values![app, address]).await
+    }
+
+    /// Ends the registrations that meet a condition; of addresses that a person entered, what the executors said is forgotten.
+    pub(super) async fn end_registrations(
+        &self,
+        tx: &impl ConnectionTrait,
+        condition: &str,
+        values: &[Value],
+    ) -> Result<bool> {
+        let text = format!("DELETE FROM executor WHERE manual_since IS NULL AND {condition}");
+        let ended = self.execute(tx, &text, values.to_vec()).await?;
+        let text = format!(
+            "UPDATE executor SET boot_id = NULL, capabilities = NULL, journal_id = NULL, weight = NULL, labels = NULL, \
+             token_id = NULL WHERE manual_since IS NOT NULL AND {condition}"
+        );
+        Ok(self.execute(tx, &text, values.to_vec()).await? + ended > 0)
     }
 
     /// The live executors of the same app beside one. All names that no app has count as one app.
@@ -172,7 +202,7 @@ impl Store {
     /// The clock went back to `now`: a lease counts from then at the latest, not from a moment that is still to come.
     pub async fn seen_at_the_latest(&self, now: Millis) -> Result<()> {
         // MySQL assigns from left to right, the others from the old row: `seen_at` comes last.
-        let text = "UPDATE executor SET expires_at = ? + (expires_at - seen_at), seen_at = ? WHERE seen_at > ?";
+        let text = "UPDATE executor SET expires_at = ? + (expires_at - seen_at), seen_at = ? WHERE seen_at > ? AND manual_since IS NULL";
         let values = values![now, now, now];
         self.execute(&self.write, text, values).await?;
         Ok(())

@@ -5,4 +5,5 @@ pub(crate) mod apps;
 pub(crate) mod executor_settings;
 pub mod executor_tokens;
 pub mod executors;
+pub(crate) mod manual_executors;
 pub mod pauses;

@@ -86,10 +86,11 @@ impl Audited {
             "disable" if route.access.ends_with("job") => {
                 world.engine.jobs().set_enabled(world.own.job, true, &by).await.unwrap();
             }
-            "executor" | "executors" => {
+            "executor" | "executors" | "drain" => {
                 let (now, none) = (world.clock.now(), ExecutorSettings::default());
                 let own = &world.own;
                 world.store.set_executor_settings(&own.app, &own.executor, &none, now, &by).await.unwrap();
+                world.store.set_draining(&own.app, &own.executor, false, now, &by).await.unwrap();
             }
             "resolve" => world.sql(&format!("UPDATE run SET state = 4 WHERE id = {}", world.own.run)).await,
             "end" => {

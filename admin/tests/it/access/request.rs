@@ -104,8 +104,15 @@ fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
     match path.rsplit('/').next().unwrap_or_default() {
         "explain" => format!("{path}?at=2025-10-09T08:00:00Z"),
         "executor" => format!("{path}?address={}", names.executor),
+        "executors" if route.method == "DELETE" => format!("{path}?address={}", names.executor),
         _ => path,
     }
+}
+
+/// One that no executor has.
+fn address() -> String {
+    let [one, two, three]: [u8; 3] = rand::random();
+    format!("http://10.{one}.{two}.{three}:9999/")
 }
 
 fn json_body(route: &RouteEntry, names: &Names) -> Value {
@@ -123,6 +130,8 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         ("POST", "/apps") => json!({"name": unique}),
         ("POST", "/apps/{id}/tokens") => json!({"name": "new"}),
         ("PUT", "/apps/{id}/tokens") => json!({"own_tokens_only": true}),
+        ("POST", "/apps/{id}/executors") => json!({"address": address()}),
+        (_, "/apps/{id}/executors/drain") => json!({"address": names.executor, "draining": true}),
         (_, "/apps/{id}/executors") => json!({"address": names.executor, "weight": 3}),
         (_, "/jobs/{id}/backfill") => json!({"from": "2025-10-09T08:00:00Z", "to": "2025-10-09T08:05:00Z"}),
         ("POST", "/pauses") => json!({"app": names.app, "note": "deployment", "until": "2100-01-01T00:00:00Z"}),
@@ -162,6 +171,9 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         ],
         "/alerts/channels" | "/alerts/channels/{id}" => vec![("name", unique()), ("kind", "file".into())],
         "/apps/{id}/executor" => vec![("address", names.executor.clone()), ("weight", "3".into())],
+        "/apps/{id}/executor/drain" => vec![("address", names.executor.clone()), ("draining", "yes".into())],
+        "/apps/{id}/executor/remove" => vec![("address", names.executor.clone())],
+        "/apps/{id}/executors" => vec![("address", address())],
         "/apps/{id}/tokens" => vec![("name", "new".into())],
         "/apps/{id}/tokens/rule" => vec![("own_tokens_only", "yes".into())],
         "/account/password" => vec![("current", "wrong".into()), ("new", "short".into()), ("repeated", "short".into())],

@@ -215,5 +215,7 @@ fn registration(app: &str, address: &str) -> Executor {
         expires_at: NOW + 90_000,
         announced: ExecutorSettings::default(),
         set: ExecutorSettings::default(),
+        manual_since: None,
+        draining_since: None,
     }
 }

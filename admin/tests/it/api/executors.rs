@@ -100,3 +100,47 @@ fn a_run_tells_how_its_executor_was_chosen() {
         assert_eq!(told, expected);
     });
 }
+
+// covers: S21
+#[test]
+fn an_address_is_entered_drained_and_removed() {
+    api(async |api| {
+        let path = billing(api).await;
+        let entered = api.post(&path, json!({"address": "http://10.0.0.9:1/"})).await;
+        assert_eq!(entered.status, 201);
+        let told = |item: &Value| ["manual", "live", "expires_at", "draining_since"].map(|member| item[member].clone());
+        assert_eq!(told(&entered.json), [json!(true), json!(true), Value::Null, Value::Null]);
+        let drain = async |address: &str, draining: Value| {
+            api.put(&format!("{path}/drain"), json!({"address": address, "draining": draining})).await
+        };
+        assert!(drain("http://x:1/", json!(true)).await.ok()["draining_since"].is_string());
+        let items = api.get(&path).await.ok()["items"].clone();
+        assert_eq!((&items[0], items[1]["manual"].clone()), (&entered.json, json!(false)));
+        assert!(items[1]["draining_since"].is_string() && items[1]["expires_at"].is_string(), "{items}");
+        assert_eq!(drain("http://x:1/", json!(false)).await.ok()["draining_since"], Value::Null);
+        let remove = async |address: &str| api.delete(&format!("{path}?address={address}")).await;
+        assert_eq!(remove("http://10.0.0.9:1/").await.status, 204);
+        assert_eq!(api.get(&path).await.column("address"), ["http://x:1/"]);
+        for (answer, told) in [
+            (api.post(&path, json!({"address": "10.0.0.9"})).await, "400 invalid address: no URL; it must be "),
+            (api.post(&path, json!({"address": "http://10.0.0.9:1/"})).await, "201"),
+            (
+                api.post(&path, json!({"address": "http://10.0.0.9:1/"})).await,
+                "409 in_use http://10.0.0.9:1/ was entered already",
+            ),
+            (drain("http://y:1/", json!(true)).await, "400 invalid address: no executor of app billing has registered"),
+            (drain("http://x:1/", json!("yes")).await, "400 invalid draining: "),
+            (remove("http://y:1/").await, "400 invalid address: no executor of app billing has registered http://y:1/"),
+            (remove("").await, "400 invalid address: is missing"),
+            (
+                api.post("/apps/999/executors", json!({"address": "http://x:1/"})).await,
+                "404 not_found there is no app 999",
+            ),
+        ] {
+            match told {
+                "201" => assert_eq!(answer.status, 201),
+                _ => assert!(answer.error().starts_with(told), "{} is not {told}", answer.error()),
+            }
+        }
+    });
+}

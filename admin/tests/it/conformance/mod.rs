@@ -1,15 +1,14 @@
 //! The contract of the store: the same tests on SQLite, PostgreSQL and MariaDB.
 
 mod alarm;
-mod app;
+mod apps;
 mod attention;
 mod backfill;
 mod calendar;
 pub mod fixture;
-mod hot;
+pub mod hot;
 mod jobs;
 mod lists;
-mod pauses;
 mod people;
 mod plans;
 mod poll;

@@ -38,6 +38,45 @@ fn weight_and_labels_of_an_executor_are_set_on_its_page() {
     });
 }
 
+// covers: S21
+#[test]
+fn an_address_is_entered_and_an_executor_drained_and_removed() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let app = console.store.app_by_name("orders").await.unwrap().unwrap();
+        let page = format!("/apps/{}", app.id);
+        assert!(admin.get("/apps").await.body.contains(&format!("href=\"{page}\"")));
+        let enter = async |address: &str| admin.submit(&format!("{page}/executors"), &[("address", address)]).await;
+        let wrong = enter("10.0.0.3 <b>").await;
+        assert_eq!(wrong.status, 422);
+        assert!(wrong.error("address").is_some_and(|text| text.contains("must be http(s)://host:port")));
+        assert!(wrong.body.contains("value=\"10.0.0.3 &#60;b&#62;\""), "what was typed stays");
+        let address = "http://10.0.0.3:9999/";
+        let entered = enter(address).await;
+        assert_eq!((entered.status, entered.location()), (303, page.as_str()));
+        assert_eq!(enter(address).await.error("address"), Some("http://10.0.0.3:9999/ was entered already"));
+        assert!(admin.get(&page).await.body.contains(&format!("data-key=\"{address}\"")));
+        let list = admin.get("/apps").await.body;
+        assert!(list.contains("entered by hand") && list.contains("data-state=\"online\""), "{list}");
+
+        let executor = format!("{page}/executor");
+        let settings = format!("{executor}?address=http%3A%2F%2F10.0.0.3%3A9999%2F");
+        assert!(admin.get(&settings).await.body.contains("Draining keeps new runs away"));
+        let drained = admin.submit(&format!("{executor}/drain"), &[("address", address), ("draining", "yes")]).await;
+        assert_eq!((drained.status, drained.location()), (303, "/apps"));
+        let list = admin.get("/apps").await.body;
+        assert!(list.contains("data-state=\"draining\"") && list.contains("1 online, 1 draining"), "{list}");
+        assert!(admin.get(&settings).await.body.contains("No run is under way there."));
+        admin.submit(&format!("{executor}/drain"), &[("address", address), ("draining", "no")]).await;
+        assert!(!admin.get("/apps").await.body.contains("data-state=\"draining\""));
+        let removed = admin.submit(&format!("{executor}/remove"), &[("address", address)]).await;
+        assert_eq!((removed.status, removed.location()), (303, "/apps"));
+        assert_eq!(admin.get(&settings).await.status, 404);
+        assert!(admin.get(&page).await.body.contains("data-testid=\"no-addresses\""));
+    });
+}
+
 #[test]
 fn a_run_shows_how_its_executor_was_chosen() {
     run(async {

@@ -75,6 +75,8 @@ pub async fn register(console: &Console, address: &str, app: &str) {
         expires_at: START + 90_000,
         announced: ExecutorSettings::default(),
         set: ExecutorSettings::default(),
+        manual_since: None,
+        draining_since: None,
     };
     console.store.register_executor(&executor).await.unwrap();
 }

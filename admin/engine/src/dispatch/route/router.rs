@@ -77,7 +77,12 @@ impl Router {
     fn candidates(&self, job: &CachedJob, run: &ClaimedRun) -> Result<Vec<Candidate>, String> {
         let app = &job.stored.app;
         let mut live = self.directory.live(app);
-        let late = if let Some(address) = &run.bound_to {
+        let is_any_live = !live.is_empty();
+        // What they have ends there, and they get nothing new: not even what is bound to them.
+        live.retain(|candidate| !candidate.is_draining());
+        let late = if is_any_live && live.is_empty() {
+            format!("all executors of app {app} are draining")
+        } else if let Some(address) = &run.bound_to {
             // A bound run goes to its executor with any labels: no other may have it.
             live.retain(|candidate| candidate.address == *address);
             format!("{address} is not there")

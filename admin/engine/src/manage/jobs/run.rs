@@ -43,16 +43,20 @@ impl Jobs<'_> {
         Ok(made.run_id)
     }
 
-    /// Every request carries the access token: it goes only to an address that an executor of the app has registered.
+    /// Every request carries the access token: it goes only to an address that an executor of the app has registered, or that
+    /// was entered for the app.
     async fn must_be_registered(&self, job_id: i64, address: &str) -> Result<(), Error> {
         let engine = self.engine;
         let jobs = engine.job_cache.current(&[job_id]).await?;
         let job = jobs.get(&job_id).ok_or_else(|| Error::missing("job", job_id))?;
         engine.directory.refresh().await?;
         let live = engine.directory.live(&job.stored.app);
-        match live.iter().any(|candidate| candidate.address == address) {
-            true => Ok(()),
-            false => Err(Error::field("address", format!("{address} is not registered for the job's app"))),
+        match live.iter().find(|candidate| candidate.address == address) {
+            Some(found) if found.is_draining() => {
+                Err(Error::field("address", format!("{address} is draining: it gets no new runs")))
+            }
+            Some(_) => Ok(()),
+            None => Err(Error::field("address", format!("{address} is not registered for the job's app"))),
         }
     }
 }

@@ -1,11 +1,12 @@
-//! `/apps/{id}/executors`: the registered executors, and what operators set for them.
+//! `/apps/{id}/executors`: the executors, those whose address a person enters, and what operators set for them.
 
+use actix_web::HttpResponse;
 use actix_web::web::Json;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::web::api::error::Answer;
-use crate::web::api::extract::{Body, Caller, Id, ObjectBody};
+use crate::web::api::error::{Answer, Error};
+use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
 use crate::web::api::view::{ExecutorView, List};
 use crate::web::state::Shared;
 
@@ -40,4 +41,50 @@ pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<ExecutorUp
     let ExecutorUpdate { address, weight, labels } = body.0;
     let set = state.engine.executors().set(id.0, &address, weight, labels.as_deref(), &caller.0).await?;
     Ok(Json(ExecutorView::new(set, state.clock.now())))
+}
+
+/// The address of an executor that need not register
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewExecutor {
+    /// `http(s)://host:port`, with at most a plain path
+    #[schema(min_length = 1, max_length = 255)]
+    address: String,
+}
+
+impl ObjectBody for NewExecutor {
+    const WHAT: &'static str = "an executor's address, such as {\"address\":\"http://10.0.0.5:9999/\"}";
+}
+
+pub async fn enter(state: Shared, id: Id, caller: Caller, body: Body<NewExecutor>) -> Result<HttpResponse, Error> {
+    let entered = state.engine.executors().enter(id.0, &body.0.address, &caller.0).await?;
+    Ok(HttpResponse::Created().json(ExecutorView::new(entered, state.clock.now())))
+}
+
+/// Whether an executor gets new runs
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DrainUpdate {
+    /// One of the app's executors
+    #[schema(min_length = 1, max_length = 255)]
+    address: String,
+    /// It gets no new runs
+    draining: bool,
+}
+
+impl ObjectBody for DrainUpdate {
+    const WHAT: &'static str = "an executor's address, and whether it drains, such as {\"address\":\"http://10.0.0.5:9999/\",\"draining\":true}";
+}
+
+pub async fn drain(state: Shared, id: Id, caller: Caller, body: Body<DrainUpdate>) -> Answer<ExecutorView> {
+    let DrainUpdate { address, draining } = body.0;
+    let set = state.engine.executors().set_draining(id.0, &address, draining, &caller.0).await?;
+    Ok(Json(ExecutorView::new(set, state.clock.now())))
+}
+
+pub async fn remove(state: Shared, id: Id, caller: Caller, query: Query) -> Result<HttpResponse, Error> {
+    let address = query.text("address")?;
+    let address = address.ok_or_else(|| Error::field("address", "is missing; write the executor's address"))?;
+    state.engine.executors().remove(id.0, &address, &caller.0).await?;
+    Ok(HttpResponse::NoContent().finish())
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::time::Time;
 
-/// An executor that has registered for the app
+/// An executor of the app: it has registered, or a person has entered its address
 #[derive(Serialize, ToSchema)]
 #[schema(as = Executor)]
 pub struct ExecutorView {
@@ -15,8 +15,12 @@ pub struct ExecutorView {
     address: String,
     /// It uses Carillon's SDK
     own: bool,
-    /// Its last heartbeat still counts
+    /// Its last heartbeat still counts, or a person has entered its address
     live: bool,
+    /// A person has entered its address: it need not register, and stays until it is removed
+    manual: bool,
+    /// Since when it gets no new runs; null: it gets them
+    draining_since: Option<Time>,
     /// Its share of jobs with the route `weighted`: what is set, else what it announces, else 1
     #[schema(minimum = 1, maximum = 100)]
     weight: u32,
@@ -29,10 +33,10 @@ pub struct ExecutorView {
     set: ExecutorSettings,
     /// Since when it has been registered without a break
     registered_at: Time,
-    /// Its last heartbeat
+    /// Its last heartbeat; if it has sent none, when its address was entered
     seen_at: Time,
-    /// When that heartbeat ceases to count
-    expires_at: Time,
+    /// When that heartbeat ceases to count; null: never, as a person has entered the address
+    expires_at: Option<Time>,
 }
 
 /// Weight and labels of an executor
@@ -64,7 +68,9 @@ impl ExecutorView {
             set: executor.set.into(),
             registered_at: Time(executor.registered_at),
             seen_at: Time(executor.seen_at),
-            expires_at: Time(executor.expires_at),
+            manual: executor.manual_since.is_some(),
+            draining_since: executor.draining_since.map(Time),
+            expires_at: executor.manual_since.is_none().then_some(Time(executor.expires_at)),
         }
     }
 }

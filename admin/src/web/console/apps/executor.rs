@@ -1,4 +1,4 @@
-//! The weight and labels that an operator sets for an executor.
+//! An executor: its weight and labels, whether it drains, and its removal.
 
 use actix_web::http::StatusCode;
 use actix_web::web;
@@ -20,6 +20,23 @@ struct Page {
     app: App,
     executor: Executor,
     form: Form,
+    /// Runs that may be under way at its address, while it drains.
+    open_runs: i64,
+}
+
+impl Page {
+    async fn new(
+        state: &State,
+        context: PageContext,
+        (app, executor): (App, Executor),
+        form: Form,
+    ) -> Result<Self, PageError> {
+        let open_runs = match executor.is_draining() {
+            true => state.engine.executors().open_runs().await?.remove(&executor.address).unwrap_or(0),
+            false => 0,
+        };
+        Ok(Self { context, app, executor, form, open_runs })
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -46,8 +63,7 @@ pub async fn edit(
     let weight = executor.set.weight.map_or_else(String::new, |it| it.to_string());
     let form =
         Form::default().with("weight", weight).with("labels", executor.set.labels.as_deref().unwrap_or_default());
-    let page = Page { context, app, executor, form };
-    Ok(show(&page))
+    Ok(show(&Page::new(&state, context, (app, executor), form).await?))
 }
 
 /// `POST /apps/{id}/executor`
@@ -77,5 +93,24 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
         other => other?,
     }
     let status = if form.is("step", "preview") { StatusCode::OK } else { form.status() };
-    Ok(render(&Page { context, app, executor, form }, status))
+    Ok(render(&Page::new(&state, context, (app, executor), form).await?, status))
+}
+
+/// `POST /apps/{id}/executor/drain`
+pub async fn drain(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
+    let (address, is_draining) = (fields.get("address"), fields.get("draining") == "yes");
+    let set = state.engine.executors().set_draining(*id, address, is_draining, &by.0).await?;
+    let text = match is_draining {
+        true => format!("{} gets no new runs from now on.", set.address),
+        false => format!("{} gets new runs again.", set.address),
+    };
+    Ok(redirect_with_flash("/apps", "ok", &text))
+}
+
+/// `POST /apps/{id}/executor/remove`
+pub async fn remove(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
+    let address = fields.get("address");
+    state.engine.executors().remove(*id, address, &by.0).await?;
+    let text = format!("{address} is removed. If it still runs and registers, it appears again.");
+    Ok(redirect_with_flash("/apps", "ok", &text))
 }

@@ -6,7 +6,7 @@ use askama::Template;
 use carillon_store::App;
 use carillon_store::app::executors::Executor;
 
-use crate::web::console::badge::{Badge, OFFLINE, ONLINE, UNREACHABLE};
+use crate::web::console::badge::{Badge, DRAINING, OFFLINE, ONLINE, UNREACHABLE};
 use crate::web::executor_api::wrong_tokens::WrongToken;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::{Shared, State};
@@ -28,6 +28,7 @@ impl RegisteredExecutor {
         Self {
             badge: match (is_live, is_unreachable) {
                 (true, true) => UNREACHABLE,
+                (true, false) if executor.is_draining() => DRAINING,
                 (true, false) => ONLINE,
                 (false, _) => OFFLINE,
             },
@@ -42,9 +43,9 @@ impl RegisteredExecutor {
         self.executor.labels().to_string()
     }
 
-    /// Where its weight and labels are set, once there is such an app, by those who may.
+    /// Where its weight, its labels and its draining are set, once there is such an app, by those who may.
     fn settings(&self, context: &PageContext) -> Option<String> {
-        let app_id = self.app_id.filter(|app_id| context.may_administer(app_id))?;
+        let app_id = self.app_id.filter(|app_id| context.may_operate(app_id))?;
         let address = url::form_urlencoded::byte_serialize(self.executor.address.as_bytes());
         let address: String = address.collect();
         Some(format!("/apps/{app_id}/executor?address={address}"))
@@ -57,12 +58,24 @@ impl RegisteredExecutor {
             None => "xxl-job",
         }
     }
+
+    /// It is there because its address was entered, and has sent no heartbeat since.
+    fn is_silent(&self) -> bool {
+        self.executor.manual_since == Some(self.executor.seen_at)
+    }
+
+    /// The word of `data-state` on its row.
+    fn state(&self) -> &'static str {
+        self.badge.word
+    }
 }
 
 struct AppExecutors {
     app: App,
     executors: Vec<RegisteredExecutor>,
     online: usize,
+    /// Of those that are online, the ones that drain.
+    draining: usize,
 }
 
 struct UnknownApp {
@@ -95,7 +108,8 @@ pub async fn list(state: Shared, context: PageContext) -> PageResult {
                 registered.app_id = Some(app.id);
             }
             let online = executors.iter().filter(|registered| registered.is_live && !registered.is_unreachable).count();
-            AppExecutors { app, executors, online }
+            let draining = executors.iter().filter(|registered| registered.badge == DRAINING).count();
+            AppExecutors { app, executors, online, draining }
         })
         .collect();
     let unknown = executors.into_iter().map(|(name, executors)| UnknownApp { name, executors });

@@ -3,4 +3,5 @@
 pub mod executor;
 pub mod list;
 pub mod new;
+pub mod page;
 pub mod tokens;

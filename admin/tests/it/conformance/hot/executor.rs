@@ -18,6 +18,8 @@ pub fn beat(address: &str, boot_id: Option<&str>, at: i64) -> Executor {
         expires_at: at + 30_000,
         announced: ExecutorSettings::default(),
         set: ExecutorSettings::default(),
+        manual_since: None,
+        draining_since: None,
     }
 }
 

@@ -4,7 +4,7 @@ mod choice;
 mod claimed;
 mod contention;
 mod edit;
-mod executor;
+pub mod executor;
 mod ids;
 mod lease;
 mod locks;

@@ -3,6 +3,7 @@
 mod app_pauses;
 mod batches;
 mod choices;
+mod drain;
 mod eligible_executors;
 mod full_pools;
 mod isolation;

@@ -76,7 +76,7 @@ databases! {
         let executor = Executor {
             app: "billing".into(), address: "http://x:1/".into(), boot_id: Some("later".into()), capabilities: None, journal_id: None, token_id: None,
             registered_at: NOW, seen_at: NOW, expires_at: NOW + 30_000,
-            announced: ExecutorSettings::default(), set: ExecutorSettings::default(),
+            announced: ExecutorSettings::default(), set: ExecutorSettings::default(), manual_since: None, draining_since: None,
         };
         let emptied = here(Some("later"), Some("new"));
         assert_eq!(fixture.settle(&[by(&emptied, success(ids[3]))]).await.changed, []);

@@ -21,6 +21,8 @@ fn at(address: &str, boot_id: Option<&str>, expires_at: i64) -> Executor {
         expires_at,
         announced: ExecutorSettings::default(),
         set: ExecutorSettings::default(),
+        manual_since: None,
+        draining_since: None,
     }
 }
 

@@ -2,7 +2,7 @@ use carillon_scheduler::AuditObjectKind;
 use carillon_store::app::pauses::Pause;
 use carillon_store::audit::list::AuditFilter;
 
-use super::fixture::{Fixture, NOW, actor};
+use crate::conformance::fixture::{Fixture, NOW, actor};
 
 fn pause(app_id: Option<i64>, starts_at: i64, ends_at: Option<i64>) -> Pause {
     let (note, author) = ("Umzug – 迁移".to_owned(), "ada".to_owned());

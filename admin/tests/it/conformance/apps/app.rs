@@ -2,7 +2,7 @@ use carillon_store::Error;
 use carillon_store::app::executor_tokens::NewExecutorToken;
 use carillon_store::app::executors::{Executor, ExecutorSettings};
 
-use super::fixture::{Fixture, NOW, actor};
+use crate::conformance::fixture::{Fixture, NOW, actor};
 use carillon_scheduler::AuditObjectKind;
 use carillon_store::audit::list::AuditFilter;
 
@@ -67,7 +67,7 @@ databases! {
             let executor = Executor {
                 app: app.name.clone(), address: address.to_owned(), boot_id: None, capabilities: None, journal_id: None, token_id,
                 registered_at: NOW, seen_at: NOW, expires_at: NOW + 90_000,
-                announced: ExecutorSettings::default(), set: ExecutorSettings::default(),
+                announced: ExecutorSettings::default(), set: ExecutorSettings::default(), manual_since: None, draining_since: None,
             };
             store.register_executor(&executor).await.unwrap()
         };

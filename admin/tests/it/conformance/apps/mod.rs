@@ -1,0 +1,5 @@
+//! Apps, their executors, and their pauses.
+
+mod app;
+mod executors;
+mod pauses;
