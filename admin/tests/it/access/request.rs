@@ -92,6 +92,7 @@ fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
     }
     let id = match route.access.rsplit(' ').next().unwrap_or_default() {
         "app" => names.app_id,
+        _ if route.path.contains("/apps/{id}") => names.app_id,
         "run" => names.run,
         "backfill" => names.backfill,
         "rule" => names.rule,
