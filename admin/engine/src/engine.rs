@@ -43,6 +43,7 @@ use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
 use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pruner::Pruner;
+use crate::maintain::run_summarizer::RunSummarizer;
 use crate::metrics::Metrics;
 use crate::plan::backfill_releaser::BackfillReleaser;
 use crate::plan::backfill_runs::OpenBackfillRuns;
@@ -181,6 +182,7 @@ impl Engine {
             calendar_follower: Arc::new(CalendarFollower::new(cx.clone(), held.clone(), wakes.clone())),
             gap_auditor: Arc::new(GapAuditor::new(cx.clone(), held.clone(), jobs.clone())),
             pruner: Arc::new(Pruner::new(cx.clone(), held.clone(), clock_guard.clone())),
+            summarizer: Arc::new(RunSummarizer::new(cx.clone(), held.clone())),
             overdue_flagger: Arc::new(OverdueFlagger::new(
                 cx.clone(),
                 held.clone(),

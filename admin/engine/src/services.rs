@@ -17,6 +17,7 @@ use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
 use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pruner::Pruner;
+use crate::maintain::run_summarizer::RunSummarizer;
 use crate::plan::backfill_releaser::BackfillReleaser;
 use crate::plan::scan_poller::ScanPoller;
 use crate::plan::scanner_pool::ScannerPool;
@@ -73,6 +74,8 @@ services! {
         gap_auditor: GapAuditor,
         /// Every 10 minutes; while there is something to delete, every 0.2 to 1 s.
         pruner: Pruner,
+        /// Every 15 s; while there is more to count, every 0.2 s.
+        summarizer: RunSummarizer,
         /// Every second.
         overdue_flagger: OverdueFlagger,
         /// Every 10 s.

@@ -1,7 +1,6 @@
 //! The audit as a file: CSV for spreadsheets, JSON lines for programs. Read and sent page by page, so that the memory of an export
 //! does not grow with it.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
@@ -11,6 +10,7 @@ use carillon_store::{Page, Store};
 use futures_util::stream;
 
 use crate::web::api::view::AuditView;
+use crate::web::csv::line;
 
 /// Entries of one export.
 const MOST: usize = 100_000;
@@ -101,41 +101,5 @@ impl Export {
             self.page = Some(self.store.audit_entries(&self.filter).await?);
         }
         Ok(Some((text.into(), self)))
-    }
-}
-
-fn line<const N: usize>(cells: [String; N]) -> String {
-    let mut line = String::new();
-    for (place, text) in cells.iter().enumerate() {
-        let comma = if place == 0 { "" } else { "," };
-        // Writing to a text cannot fail.
-        let _ = write!(line, "{comma}{}", cell(text));
-    }
-    line + "\r\n"
-}
-
-/// A spreadsheet takes a cell that begins like a formula for one; an apostrophe before it makes it a text.
-fn cell(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let guard = if is_formula { "'" } else { "" };
-    match is_formula || text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{guard}{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // covers: S37
-    #[test]
-    fn no_cell_is_a_formula() {
-        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
-            assert_eq!(cell(formula), format!("\"'{formula}\""));
-        }
-        assert_eq!(cell("plain text"), "plain text");
-        assert_eq!(cell("a,\"b\"\n"), "\"a,\"\"b\"\"\n\"");
-        assert_eq!(line(["a".into(), "=b".into()]), "a,\"'=b\"\r\n");
     }
 }

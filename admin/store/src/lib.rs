@@ -14,6 +14,7 @@ pub mod failpoint;
 pub mod job;
 pub mod lease;
 pub mod people;
+pub mod report;
 pub mod retention;
 pub mod run;
 mod store;

@@ -72,6 +72,12 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 -- old_throttles
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
+-- summarize_passed
+SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;
+
+-- summarize_ended
+SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE (r.state >= 9 OR o.is_doubtful = FALSE AND r.state IN (3, 4)) ORDER BY o.run_id LIMIT ?;
+
 -- to_scan
 SELECT u.value FROM json_each(?) AS u WHERE (SELECT c.next_fire_at FROM job_clock AS c WHERE c.shard = u.value AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run WHERE run.shard = u.value AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;
 
@@ -151,7 +157,7 @@ INSERT INTO run_choice (run_id, detail) SELECT u.value->>0, u.value->>1 FROM jso
 INSERT INTO sticky (job_id, address, chosen_at) SELECT u.value->>0, u.value->>1, ? FROM jsonb_each(?) AS u;
 
 -- lock_going
-SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM run r WHERE r.id IN (SELECT u.value FROM json_each(?) AS u) AND (r.state >= 9 OR r.state IN (3, 4) AND COALESCE(r.finished_at, r.due_at) < ?) AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause AND NOT (s.state >= 9 OR s.state IN (3, 4) AND COALESCE(s.finished_at, s.due_at) < ?)) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no AND q.state < 9) ORDER BY r.id;
+SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM run r WHERE r.id IN (SELECT u.value FROM json_each(?) AS u) AND (r.state >= 9 OR r.state IN (3, 4) AND COALESCE(r.finished_at, r.due_at) < ?) AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause AND NOT (s.state >= 9 OR s.state IN (3, 4) AND COALESCE(s.finished_at, s.due_at) < ?)) AND NOT (r.state >= 9 AND EXISTS (SELECT 1 FROM report_open o WHERE o.run_id = r.id)) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no AND q.state < 9) ORDER BY r.id;
 
 -- lock_pending
 SELECT run.id, run.job_id, run.due_at FROM run WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) AND +run.state = 0 AND run.flagged_at IS NULL ORDER BY run.id;
@@ -254,6 +260,12 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 -- old_throttles
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
+-- summarize_passed
+SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;
+
+-- summarize_ended
+SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE (r.state >= 9 OR o.is_doubtful = FALSE AND r.state IN (3, 4)) ORDER BY o.run_id LIMIT ?;
+
 -- to_scan
 SELECT u.shard FROM unnest(?::bigint[]) AS u(shard) WHERE (SELECT c.next_fire_at FROM job_clock AS c WHERE c.shard = u.shard AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;
 
@@ -333,7 +345,7 @@ INSERT INTO run_choice (run_id, detail) SELECT u.id, u.detail FROM unnest(?::big
 INSERT INTO sticky (job_id, address, chosen_at) SELECT u.id, u.address, ? FROM unnest(?::bigint[], ?::text[]) AS u(id, address);
 
 -- lock_going
-SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM run r WHERE r.id IN (SELECT unnest(?::bigint[])) AND (r.state >= 9 OR r.state IN (3, 4) AND COALESCE(r.finished_at, r.due_at) < ?) AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause AND NOT (s.state >= 9 OR s.state IN (3, 4) AND COALESCE(s.finished_at, s.due_at) < ?)) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no AND q.state < 9) ORDER BY r.id FOR UPDATE;
+SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM run r WHERE r.id IN (SELECT unnest(?::bigint[])) AND (r.state >= 9 OR r.state IN (3, 4) AND COALESCE(r.finished_at, r.due_at) < ?) AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause AND NOT (s.state >= 9 OR s.state IN (3, 4) AND COALESCE(s.finished_at, s.due_at) < ?)) AND NOT (r.state >= 9 AND EXISTS (SELECT 1 FROM report_open o WHERE o.run_id = r.id)) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no AND q.state < 9) ORDER BY r.id FOR UPDATE;
 
 -- lock_pending
 SELECT run.id, run.job_id, run.due_at FROM run WHERE run.id IN (SELECT unnest(?::bigint[])) AND run.state + 0 = 0 AND run.flagged_at IS NULL ORDER BY run.id FOR UPDATE;
@@ -436,6 +448,12 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 -- old_throttles
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
+-- summarize_passed
+SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;
+
+-- summarize_ended
+SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE (r.state >= 9 OR o.is_doubtful = FALSE AND r.state IN (3, 4)) ORDER BY o.run_id LIMIT ?;
+
 -- to_scan
 SELECT u.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u WHERE (SELECT c.next_fire_at FROM job_clock AS c FORCE INDEX (PRIMARY) WHERE c.shard = u.shard AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run FORCE INDEX (run_open) WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;
 
@@ -515,7 +533,7 @@ INSERT INTO run_choice (run_id, detail) SELECT u.id, u.detail FROM JSON_TABLE(?,
 INSERT INTO sticky (job_id, address, chosen_at) SELECT u.id, u.address, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', address VARCHAR(255) PATH '$[1]')) AS u;
 
 -- lock_going
-SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run r FORCE INDEX (PRIMARY) ON r.id = u.id WHERE (r.state >= 9 OR r.state IN (3, 4) AND COALESCE(r.finished_at, r.due_at) < ?) AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause AND NOT (s.state >= 9 OR s.state IN (3, 4) AND COALESCE(s.finished_at, s.due_at) < ?)) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no AND q.state < 9) ORDER BY r.id FOR UPDATE;
+SELECT r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run r FORCE INDEX (PRIMARY) ON r.id = u.id WHERE (r.state >= 9 OR r.state IN (3, 4) AND COALESCE(r.finished_at, r.due_at) < ?) AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause AND NOT (s.state >= 9 OR s.state IN (3, 4) AND COALESCE(s.finished_at, s.due_at) < ?)) AND NOT (r.state >= 9 AND EXISTS (SELECT 1 FROM report_open o WHERE o.run_id = r.id)) AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause WHERE r.cause = 3 AND p.id = r.fire_no AND q.state < 9) ORDER BY r.id FOR UPDATE;
 
 -- lock_pending
 SELECT run.id, run.job_id, run.due_at FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id WHERE run.state = 0 AND run.flagged_at IS NULL ORDER BY run.id FOR UPDATE;

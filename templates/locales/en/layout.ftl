@@ -5,6 +5,7 @@ nav-dashboard = Dashboard
 nav-jobs = Jobs
 nav-runs = Runs
 nav-forecast = Forecast
+nav-reports = Reports
 nav-alerts = Alerts
 nav-calendars = Calendars
 nav-misfires = Misfires

@@ -5,6 +5,7 @@ nav-dashboard = 运行报表
 nav-jobs = 任务管理
 nav-runs = 调度日志
 nav-forecast = 调度预测
+nav-reports = 运行报表
 nav-alerts = 报警
 nav-calendars = 日历
 nav-misfires = 调度过期

@@ -1,4 +1,4 @@
-//! What services do now and then: flags, alarms, the gap audit, calendars, pruning.
+//! What services do now and then: flags, alarms, the gap audit, calendars, pruning, summaries for reports.
 
 pub(crate) mod alarm_escalator;
 pub(crate) mod audit_walk;
@@ -7,3 +7,4 @@ pub(crate) mod gap_auditor;
 pub(crate) mod overdue_flagger;
 pub(crate) mod pruner;
 pub(crate) mod retention_filter;
+pub(crate) mod run_summarizer;

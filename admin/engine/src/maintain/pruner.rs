@@ -51,6 +51,8 @@ pub struct Pruner {
 #[derive(Default)]
 struct Round {
     rules: Retentions,
+    /// Runs up to this id are in the reports: the walks end there.
+    summarized: i64,
     /// The walk over all: runs up to this id were looked at.
     passed: i64,
     filter: RetentionFilter,
@@ -81,10 +83,11 @@ impl Pruner {
     async fn begin(&self, round: &mut Round) -> store::Result<()> {
         let store = &self.cx.store;
         round.rules = store.retentions().await?;
+        round.summarized = store.summarized_to().await?;
         let to = match round.rules.shortest() {
             Some(days) => {
                 let before = self.cx.clock.now() - i64::from(days) * DAY;
-                store.last_run_due_before(before).await?
+                store.last_run_due_before(before).await?.min(round.summarized)
             }
             None => 0,
         };
@@ -113,6 +116,7 @@ impl Pruner {
     async fn page(&self, round: &mut Round) -> store::Result<bool> {
         let now = self.cx.clock.now();
         let mut page = self.cx.store.runs_above(round.passed, PAGE).await?;
+        page.retain(|run| run.id <= round.summarized);
         let last = page.last().map(|run| run.id);
         let is_last = page.len() < PAGE as usize;
         let (rules, filter) = (&round.rules, &mut round.filter);
@@ -210,6 +214,7 @@ impl Pruner {
         }
         if round.passed == 0 {
             round.rules = self.cx.store.retentions().await?;
+            round.summarized = self.cx.store.summarized_to().await?;
         }
         if !self.page(round).await? {
             return Ok(PACE);

@@ -18,6 +18,7 @@ mod mount;
 mod openapi;
 mod pauses;
 mod records;
+mod reports;
 mod retention;
 mod routes;
 mod runs;

@@ -22,7 +22,7 @@ const DESCRIPTION: &str = "Times are RFC 3339, UTC, with milliseconds. Unknown m
     runs or 200,000 jobs for one page: a page may have fewer items than `limit`, or none, and still a `next`. \
     Bodies are read as JSON under any content type.";
 
-const TAGS: [(&str, &str); 13] = [
+const TAGS: [(&str, &str); 14] = [
     ("apps", "Groups of executors under one name"),
     ("pauses", "Times in which the schedules of an app, or of all apps, send nothing"),
     ("retention", "How long runs are kept"),
@@ -34,6 +34,7 @@ const TAGS: [(&str, &str); 13] = [
     ("alarms", "What an operator should know"),
     ("alerts", "Which alarms reach whom: rules, channels, and what was sent"),
     ("audit", "Who did what, and what was refused"),
+    ("reports", "What runs came to, by day, app and job; independent of how long runs are kept"),
     ("ahead", "What will happen: previews and forecasts, by the rules of the planner"),
     ("document", "This document"),
 ];

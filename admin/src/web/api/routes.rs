@@ -12,7 +12,7 @@ use super::view::{
     AppView, BackfillInstants, BackfillView, CalendarView, ExecutorView, JobView, List, NewAppTokenView, PauseView,
     words,
 };
-use super::{alerts, apps, backfills, calendars, forecast, jobs, openapi, pauses, retention, runs};
+use super::{alerts, apps, backfills, calendars, forecast, jobs, openapi, pauses, reports, retention, runs};
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{AnyApp, App, Backfill, Installation, Job, Run, Shared};
 
@@ -386,6 +386,19 @@ fn others() -> Vec<Endpoint> {
         Endpoint::json(GET, "/forecast", Policy(View, AnyApp), forecast::forecast)
             .describe("ahead", "forecast", "What all enabled jobs together will do")
             .query("hours", "How far to look", number(24, forecast::MAX_HOURS)),
+        Endpoint::json(GET, "/reports", Policy(View, AnyApp), reports::report)
+            .describe("reports", "report", "Runs, success rate, durations and lateness by day, app or job")
+            .query("days", "UTC days up to and including today", number(reports::DAYS, reports::MAX_DAYS))
+            .query("group", "`day`, the default, `app` or `job`", text())
+            .query("app", "Of this app", text())
+            .query("job_id", "Of this job", id())
+            .query(
+                "sort",
+                "`name` (days: the latest first), `runs`, `failed`, `success` (the lowest first), `duration` or `lateness` (p95); \
+                 if left out, `name` for days and `runs` for apps and jobs",
+                text(),
+            )
+            .query("limit", "Lines at most", number(reports::LIMIT, reports::MAX_LIMIT)),
         document.describe("document", "getDocument", "This document; needs no token"),
     ]
 }

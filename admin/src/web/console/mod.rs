@@ -12,6 +12,7 @@ pub mod forecast;
 pub mod jobs;
 pub mod operations;
 pub mod pauses;
+pub mod reports;
 pub mod routes;
 pub mod runs;
 pub mod users;

@@ -9,7 +9,9 @@ use crate::web::access::Access::{Open, Own, Policy};
 use crate::web::access::Target::{Alert, AlertRule, AnyApp, App, Backfill, Installation, Job, Run, Shared};
 use crate::web::access::{Route, by_path, guarded};
 use crate::web::console::operations::{gaps, misfires, nodes, retention, retention_form};
-use crate::web::console::{account, alerts, apps, audit, calendars, dashboard, forecast, jobs, pauses, runs, users};
+use crate::web::console::{
+    account, alerts, apps, audit, calendars, dashboard, forecast, jobs, pauses, reports, runs, users,
+};
 use crate::web::guard::session_guard;
 use crate::web::page::{PageError, assets};
 
@@ -90,6 +92,8 @@ fn of_runs() -> Vec<Route> {
         Route::new(GET, "/runs/{id}/resolve", Policy(Operate, Run), runs::resolve::ask),
         Route::new(POST, "/runs/{id}/resolve", Policy(Operate, Run), runs::resolve::resolve),
         Route::new(GET, "/forecast", Policy(View, AnyApp), forecast::page),
+        Route::new(GET, "/reports", Policy(View, AnyApp), reports::page::page),
+        Route::new(GET, "/reports/export", Policy(View, AnyApp), reports::export::export),
     ]
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use crate::db::ids::Kind;
+use crate::db::ids::{Kind, Left};
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -14,11 +14,11 @@ impl Store {
     pub async fn take_ids(&self, kind: &Kind, count: usize) -> Result<Vec<i64>> {
         let block = self.ids.of(kind);
         let mut taken = Vec::with_capacity(count);
-        block.take(count, &mut taken);
+        block.take(kind, count, &mut taken);
         while taken.len() < count {
             let failed = block.failed.load(Ordering::Acquire);
             let _refill = block.refill.lock().await;
-            block.take(count, &mut taken);
+            block.take(kind, count, &mut taken);
             if taken.len() == count {
                 break;
             }
@@ -29,8 +29,8 @@ impl Store {
             if next.is_err() {
                 block.failed.fetch_add(1, Ordering::AcqRel);
             }
-            *block.left.lock().unwrap_or_else(PoisonError::into_inner) = next?;
-            block.take(count, &mut taken);
+            *block.left.lock().unwrap_or_else(PoisonError::into_inner) = Left::new(next?);
+            block.take(kind, count, &mut taken);
         }
         Ok(taken)
     }

@@ -45,6 +45,7 @@ impl Store {
         ] {
             done += self.prune_by_key(table, key, old, before).await?;
         }
+        done += self.prune_reports(now).await?;
         Ok(done)
     }
 
@@ -60,6 +61,9 @@ impl Store {
             done += self.execute(&self.write, &text, vec![]).await?;
         }
         done += self.prune_params().await?;
+        // A run whose outcome was given up was deleted without an end.
+        let text = "DELETE FROM report_open WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = report_open.run_id)";
+        done += self.execute(&self.write, text, vec![]).await?;
         let text = "DELETE FROM retention WHERE scope = 'job' AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = retention.scope_id)";
         done += self.execute(&self.write, text, vec![]).await?;
         Ok(done)

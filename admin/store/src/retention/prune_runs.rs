@@ -47,7 +47,8 @@ struct LockedPrunable {
 from_row!(PrunableRun { id, job_id, app_id, state: Code, at });
 from_row!(LockedPrunable { id, job_id, app_id, cause: Code, fire_no, part, attempt, state: Code, scheduled_at });
 
-/// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended.
+/// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended; none that the reports still
+/// have to count.
 pub(crate) static LOCK_PRUNABLE: Bulk = Bulk::lock(Lock {
     columns: "r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at",
     table: "run r",
@@ -55,6 +56,7 @@ pub(crate) static LOCK_PRUNABLE: Bulk = Bulk::lock(Lock {
     only_if: "(r.state >= {state.final} OR r.state IN ({state.unknown}, {state.lost}) AND COALESCE(r.finished_at, r.due_at) < :before) \
             AND NOT EXISTS (SELECT 1 FROM run s WHERE s.fire_no = r.fire_no AND s.job_id = r.job_id AND s.cause = r.cause \
             AND NOT (s.state >= {state.final} OR s.state IN ({state.unknown}, {state.lost}) AND COALESCE(s.finished_at, s.due_at) < :before)) \
+            AND NOT (r.state >= {state.final} AND EXISTS (SELECT 1 FROM report_open o WHERE o.run_id = r.id)) \
             AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause \
             WHERE r.cause = {cause.child} AND p.id = r.fire_no AND q.state < {state.final})",
 });

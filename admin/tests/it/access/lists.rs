@@ -80,7 +80,19 @@ fn pages_show_the_own_app_alone_and_what_the_role_allows() {
         let own_job = format!("/jobs/{}", viewer.world.own.job);
         let own_run = format!("/runs/{}", viewer.world.own.run);
         let (explain, backfill) = (format!("{own_job}/explain"), format!("{own_job}/backfill"));
-        let lists = ["/", "/jobs", "/runs", "/apps", "/forecast", "/calendars", "/misfires", "/gaps", "/retention"];
+        let lists = [
+            "/",
+            "/jobs",
+            "/runs",
+            "/apps",
+            "/forecast",
+            "/reports",
+            "/reports?group=job",
+            "/calendars",
+            "/misfires",
+            "/gaps",
+            "/retention",
+        ];
         let others = ["/jobs/names?app=app-other", &own_job, &own_run, &explain, &backfill];
         for path in lists.into_iter().chain(others) {
             let page = viewer.page(path).await;

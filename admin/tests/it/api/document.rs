@@ -51,6 +51,7 @@ fn the_document_needs_no_token_and_describes_the_answers() {
         let preview = api.post("/preview", json!({"schedule": schedule})).await;
         same_members(&document, "Preview", &preview.ok());
         same_members(&document, "Forecast", &api.get("/forecast").await.ok());
+        same_members(&document, "Report", &api.get("/reports").await.ok());
         let run = api.post(&format!("/jobs/{}/run", job["id"]), json!({})).await.ok();
         same_members(&document, "Run", &run);
         same_members(&document, "RunList", &api.get("/runs").await.ok());

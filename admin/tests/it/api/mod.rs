@@ -16,5 +16,6 @@ mod pauses;
 mod preview;
 mod protocol;
 mod refused;
+mod reports;
 mod retention;
 mod runs;

@@ -18,7 +18,7 @@ const LONG_NAME: &str = "Settle-all-the-orders-of-every-branch-on-every-continen
 const LONG_APP: &str = "the-app-of-all-the-orders-of-every-branch-on-every-continent";
 
 /// GET routes of the console that answer with something else than a page: files, parts of pages and redirections.
-const NO_PAGES: [&str; 11] = [
+const NO_PAGES: [&str; 12] = [
     "/assets/{name:.*}",
     "/audit/export",
     "/jobs/names",
@@ -26,6 +26,7 @@ const NO_PAGES: [&str; 11] = [
     "/login",
     "/login/openid",
     "/login/openid/callback",
+    "/reports/export",
     "/reset",
     "/runs/{id}/log",
     "/runs/{id}/log.txt",
@@ -33,11 +34,13 @@ const NO_PAGES: [&str; 11] = [
 ];
 
 /// Pages in states that their plain address does not show.
-const VARIANTS: [&str; 8] = [
+const VARIANTS: [&str; 10] = [
     "/jobs?text=nothing",
     "/jobs?kind=weekly",
     "/jobs/3",
     "/jobs/4",
+    "/reports?group=job&days=7",
+    "/?runs=30d",
     "/runs?job=abc&from=zzz",
     "/runs?state=trouble",
     "/jobs/1/explain?at=2026-01-01T00:00:00Z",

@@ -80,6 +80,11 @@ impl Console {
         made.await.unwrap().remove(0)
     }
 
+    /// To write behind the program's back.
+    pub fn database_url(&self) -> String {
+        self._database.as_ref().unwrap().direct_url()
+    }
+
     pub fn advance_minutes(&self, minutes: u64) {
         self.clock.advance(Duration::from_secs(60 * minutes));
     }

@@ -15,6 +15,7 @@ mod pages;
 mod pauses;
 mod preferences;
 mod proxy;
+mod reports;
 mod second_factor;
 mod setup;
 mod signed_out;

@@ -1,9 +1,11 @@
-//! The recent runs as bars, drawn by the server, so that it works without script; the numbers are in a table below.
+//! Runs as bars, drawn by the server, so that it works without script; the numbers are in a table below. The recent ones are counted
+//! from the runs, a day or more from the summaries by hour, which outlive the runs.
 
 use std::collections::BTreeMap;
 
 use carillon_scheduler::{Millis, RunState};
 use carillon_store::VisibleApps;
+use carillon_store::report::counts::Counts;
 
 use crate::web::console::badge::run_badge;
 use crate::web::page::PageError;
@@ -12,6 +14,12 @@ use crate::web::state::State;
 /// Height of the drawing, in its own units; a bar is 10 wide with its gap.
 const HEIGHT: i64 = 100;
 pub const BARS: i64 = 60;
+
+const HOUR: Millis = 3_600_000;
+
+/// The periods that can be chosen: word, name, hours of a bar, bars. The first is the recent past.
+pub const PERIODS: [(&str, &str, i64, i64); 4] =
+    [("", "Recent", 0, 0), ("24h", "24 hours", 1, 24), ("7d", "7 days", 3, 56), ("30d", "30 days", 12, 60)];
 
 /// A bar's width in time and the name of the chart, the widest first.
 const SPANS: [(Millis, &str); 3] = [(60_000, "last hour"), (10_000, "last 10 min"), (1_000, "last minute")];
@@ -48,8 +56,18 @@ pub struct Numbers {
 }
 
 impl Numbers {
+    fn at(at: Millis) -> Self {
+        Self { at, good: 0, bad: 0, other: 0 }
+    }
+
     fn sum(&self) -> i64 {
         self.good + self.bad + self.other
+    }
+
+    fn add_counts(&mut self, counts: &Counts) {
+        self.good += counts.succeeded;
+        self.bad += counts.bad();
+        self.other += counts.killed + counts.cancelled;
     }
 
     fn add(&mut self, state: RunState, count: i64) {
@@ -64,6 +82,9 @@ impl Numbers {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chart {
     pub span: &'static str,
+    /// Its bars are of hours, so that their times need a date.
+    pub is_long: bool,
+    pub width: i64,
     pub pieces: Vec<Piece>,
     pub highest: i64,
     /// The bars that are not empty, the newest first.
@@ -71,8 +92,33 @@ pub struct Chart {
     pub from: Millis,
 }
 
-/// None: nothing has run within an hour.
-pub async fn chart(state: &State, now: Millis, visible: &VisibleApps) -> Result<Option<Chart>, PageError> {
+/// None: nothing has run in the period.
+pub async fn chart(
+    state: &State,
+    now: Millis,
+    period: &str,
+    visible: &VisibleApps,
+) -> Result<Option<Chart>, PageError> {
+    let known = PERIODS.iter().find(|(word, ..)| *word == period && !word.is_empty());
+    match known {
+        Some(&(_, name, hours, count)) => {
+            let step = hours * HOUR;
+            let from = now - now.rem_euclid(step) - (count - 1) * step;
+            let found = state.store.hourly_counts(i32::try_from(from / HOUR).unwrap_or(i32::MAX), visible).await?;
+            let mut bars: BTreeMap<Millis, Numbers> = BTreeMap::new();
+            for (hour, counts) in found.into_iter().map(|(hour, counts)| (i64::from(hour) * HOUR, counts)) {
+                let at = hour - hour.rem_euclid(step);
+                bars.entry(at).or_insert(Numbers::at(at)).add_counts(&counts);
+            }
+            bars.retain(|_, bar| bar.sum() > 0);
+            let chart = draw(bars, from, step, name);
+            Ok(chart.map(|chart| Chart { is_long: true, width: count * 10, ..chart }))
+        }
+        None => recent(state, now, visible).await,
+    }
+}
+
+async fn recent(state: &State, now: Millis, visible: &VisibleApps) -> Result<Option<Chart>, PageError> {
     let Some((oldest, is_cut)) = state.store.recent_since(visible).await? else {
         return Ok(None);
     };
@@ -80,8 +126,7 @@ pub async fn chart(state: &State, now: Millis, visible: &VisibleApps) -> Result<
     let from = now - now % step - (BARS - 1) * step;
     let mut bars: BTreeMap<Millis, Numbers> = BTreeMap::new();
     for (at, state, count) in state.store.run_history(from, now, step, visible).await? {
-        let bar = bars.entry(at).or_insert(Numbers { at, good: 0, bad: 0, other: 0 });
-        bar.add(state, count);
+        bars.entry(at).or_insert(Numbers::at(at)).add(state, count);
     }
     Ok(draw(bars, from, step, span))
 }
@@ -95,13 +140,21 @@ fn draw(bars: BTreeMap<Millis, Numbers>, from: Millis, step: Millis, span: &'sta
         // Failures are at the bottom: a single one among thousands must be visible.
         for (count, tone) in [(bar.bad, "failed"), (bar.good, "ok"), (bar.other, "running")] {
             if count > 0 {
-                let height = (count * HEIGHT / highest).max(4).min(top);
+                let height = (count * HEIGHT / highest).clamp(4, HEIGHT).min(top);
                 top -= height;
                 pieces.push(Piece { x, y: top, height, tone });
             }
         }
     }
-    Some(Chart { span, pieces, highest, numbers: bars.into_values().rev().collect(), from })
+    Some(Chart {
+        span,
+        is_long: false,
+        width: BARS * 10,
+        pieces,
+        highest,
+        numbers: bars.into_values().rev().collect(),
+        from,
+    })
 }
 
 #[cfg(test)]
@@ -120,7 +173,7 @@ mod tests {
 
     #[test]
     fn bars_are_stacked_and_a_single_failure_is_seen() {
-        let mut bar = Numbers { at: 60_000, good: 0, bad: 0, other: 0 };
+        let mut bar = Numbers::at(60_000);
         bar.add(RunState::Succeeded, 999);
         bar.add(RunState::Lost, 1);
         let chart = draw(BTreeMap::from([(60_000, bar)]), 0, 60_000, "last hour").unwrap();

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 
-use actix_web::HttpRequest;
+use actix_web::{HttpRequest, web};
 use askama::Template;
 use carillon_scheduler::RunState;
 use carillon_store::lease::nodes::Node;
 use carillon_store::run::view::dashboard::{FailingJob, PausedByEngine};
 use carillon_store::{App, JobFilter, NextFire, RunFilter, VisibleApps};
+use serde::Deserialize;
 
-use crate::web::console::dashboard::chart::{Chart, chart};
+use crate::web::console::dashboard::chart::{Chart, PERIODS, chart};
 use crate::web::console::runs::row::RunRow;
 use crate::web::page::{PageContext, PageError, PageResult, console_address, show};
 use crate::web::state::{Shared, State};
@@ -44,6 +45,13 @@ struct NodeRow {
     shards: Vec<String>,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct ChartQuery {
+    /// A word of [`PERIODS`].
+    runs: String,
+}
+
 #[derive(Template)]
 #[template(path = "dashboard.html")]
 struct Page {
@@ -57,6 +65,9 @@ struct Page {
     online: usize,
     known: usize,
     chart: Option<Chart>,
+    /// Of the chart.
+    period: &'static str,
+    periods: [(&'static str, &'static str, i64, i64); 4],
     failing_jobs: Vec<FailingRow>,
     next: Vec<NextFire>,
     nodes: Vec<NodeRow>,
@@ -87,14 +98,20 @@ impl Page {
 }
 
 /// `GET /`
-pub async fn page(state: Shared, request: HttpRequest, context: PageContext) -> PageResult {
+pub async fn page(
+    state: Shared,
+    request: HttpRequest,
+    context: PageContext,
+    query: web::Query<ChartQuery>,
+) -> PageResult {
     let store = &state.store;
     let now = context.now;
     let visible = &context.visible();
+    let period = PERIODS.iter().find(|(word, ..)| *word == query.runs).map_or("", |(word, ..)| word);
     // Each of them walks over the newest runs.
     let ((states, is_cut), chart, failing_jobs) = tokio::try_join!(
         async { Ok(store.recent_states(now - DAY_MS, visible).await?) },
-        chart(&state, now, visible),
+        chart(&state, now, period, visible),
         failing_jobs(&state, now, visible)
     )?;
     let executors = store.visible_executors(visible).await?;
@@ -115,6 +132,8 @@ pub async fn page(state: Shared, request: HttpRequest, context: PageContext) -> 
         online: live.len(),
         known: executors.len(),
         chart,
+        period,
+        periods: PERIODS,
         failing_jobs,
         next: store.next_fires(state.engine.shards(), LIST, now, visible).await?,
         nodes: if context.may_see_installation() { nodes(&state, now).await? } else { vec![] },

@@ -13,6 +13,7 @@ use crate::db::sql::template;
 use crate::job::job_row;
 use crate::job::list::{self as jobs, JobFilter};
 use crate::people::grants::VisibleApps;
+use crate::report::summarize;
 use crate::retention::{prune_rest, prune_runs};
 use crate::run::open::{checked, misplaced, overdue, overlapping, running, unanswered};
 use crate::run::settle::{children, fixed_delay, follow_up, statements};
@@ -60,7 +61,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("open_of_backfills", &release::OPEN_OF_BACKFILLS),
         ("open_runs", &cancel::OPEN_RUNS),
     ];
-    let plain: [(&str, &str); 24] = [
+    let plain: [(&str, &str); 26] = [
         ("due", claim::DUE),
         ("orphans", adopt::ORPHANS),
         ("new", adopt::NEW_ORPHANS),
@@ -85,6 +86,8 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("old_keys", prune_rest::OLD_KEYS),
         ("old_sessions", prune_rest::OLD_SESSIONS),
         ("old_throttles", prune_rest::OLD_THROTTLES),
+        ("summarize_passed", summarize::PASSED),
+        ("summarize_ended", summarize::ENDED),
     ];
     let plain = plain.iter().map(|(name, text)| (*name, template::render(backend, text).into_owned()));
     plain.chain(bulk.iter().map(|(name, bulk)| (*name, bulk.sql(backend)))).collect()

@@ -130,6 +130,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "active" | "open_runs" | "open_of_backfills" => shards(),
         "astray" => [shards(), plain(&["4"])].concat(),
         "old_alarms" | "old_audit" | "old_keys" | "old_sessions" | "old_throttles" => plain(&["1", "200"]),
+        "summarize_passed" => plain(&["5", "900", "1000"]),
         other => panic!("no values for {other}"),
     }
 }
@@ -226,6 +227,9 @@ fn expected(name: &str) -> [&'static str; 3] {
             "run eq_ref run_fire",
         ],
         "astray" => ["run USING INDEX run_open (shard=? AND state<?)", "run_open", "run ref run_open"],
+        "summarize_passed" => {
+            ["SEARCH r USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "Index Scan using run_pkey", "r range PRIMARY"]
+        }
         "old_alarms" => {
             ["alarm USING COVERING INDEX alarm_created (created_at<?)", "alarm_created", "alarm range alarm_created"]
         }
@@ -250,7 +254,16 @@ fn expected(name: &str) -> [&'static str; 3] {
 }
 
 /// Statements on tables that have no rows here: each plan is as good.
-const TABLES_ARE_EMPTY: [&str; 5] = ["retry_input", "keep_sets", "add_traces", "add_sticky", "close_alarms"];
+const TABLES_ARE_EMPTY: [&str; 8] = [
+    "retry_input",
+    "keep_sets",
+    "add_traces",
+    "add_sticky",
+    "close_alarms",
+    "old_alerts",
+    "old_deliveries",
+    "summarize_ended",
+];
 
 async fn explain(tx: &DatabaseTransaction, kind: Kind, name: &str, text: &str) -> String {
     let mut pieces = text.split('?');
@@ -316,6 +329,7 @@ fn locks(name: &str) -> bool {
         "old_keys",
         "old_sessions",
         "old_throttles",
+        "summarize_passed",
     ]
     .contains(&name)
 }

@@ -3,4 +3,5 @@
 mod astray;
 mod mend;
 mod prune;
+mod reports;
 mod reshard;

@@ -5,3 +5,4 @@ mod attention;
 mod explain;
 mod gaps;
 mod prune;
+mod reports;

@@ -1,0 +1,99 @@
+//! Counts runs that have ended for the reports.
+//!
+//! A node takes run ids in blocks, so a lower id may be inserted after a higher one; what is left of a block is given up after a
+//! minute. The walk therefore goes up to the ids that were given some minutes ago and leaves the newest runs to the next step.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+
+use crate::context::Context;
+use crate::lease::held_shards::HeldShards;
+use crate::runtime::{Service, Step};
+use carillon_store as store;
+use carillon_store::db::ids::RUN_BLOCK_AGE;
+
+/// Between two steps when there is nothing left to count, and between two that have more.
+const REST: Duration = Duration::from_secs(15);
+const BREATH: Duration = Duration::from_millis(200);
+/// After this time no lower id is inserted: the age of a block, and a transaction with each of its statements at its limit.
+pub const LAG: Duration = RUN_BLOCK_AGE.saturating_add(Duration::from_secs(120));
+/// Transactions of a step.
+const PAGES: usize = 5;
+
+pub struct RunSummarizer {
+    cx: Arc<Context>,
+    held: Arc<HeldShards>,
+    given: Mutex<VecDeque<Given>>,
+}
+
+/// The first id that was not given, at a moment of the monotonic clock.
+#[derive(Clone, Copy)]
+struct Given {
+    at: Duration,
+    next_id: i64,
+}
+
+impl RunSummarizer {
+    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>) -> Self {
+        Self { cx, held, given: Mutex::default() }
+    }
+
+    /// Runs below this id are all inserted.
+    async fn horizon(&self, given: &mut VecDeque<Given>) -> store::Result<Option<i64>> {
+        let at = self.cx.clock.monotonic();
+        given.push_back(Given { at, next_id: self.cx.store.run_ids_given().await? });
+        let is_settled = |given: &Given| given.at + LAG <= at;
+        while given.get(1).is_some_and(is_settled) {
+            given.pop_front();
+        }
+        Ok(given.front().filter(|given| is_settled(given)).map(|given| given.next_id))
+    }
+
+    async fn round(&self, given: &mut VecDeque<Given>, counted: &mut usize) -> store::Result<bool> {
+        let (store, now) = (&self.cx.store, self.cx.clock.now());
+        let horizon = self.horizon(given).await?;
+        let mut has_more = false;
+        for _ in 0..PAGES {
+            let passed = match horizon {
+                Some(before) => store.summarize_runs(before, now).await?,
+                None => store::report::summarize::Summarized::default(),
+            };
+            let ended = store.summarize_ended(now).await?;
+            *counted += passed.runs + ended.runs;
+            has_more = passed.has_more || ended.has_more;
+            if !has_more {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(has_more)
+    }
+}
+
+impl Service for RunSummarizer {
+    const NAME: &'static str = "summarize";
+    /// Runs that were passed or counted.
+    type Report = usize;
+
+    async fn step(&self) -> Step<usize> {
+        let mut given = self.given.lock().await;
+        // One holder does it for all. Two at once, for a moment, do no harm: the cursor moves under one of them.
+        if !self.held.has_first() {
+            given.clear();
+            return Step { did: 0, next: Duration::from_secs(60) };
+        }
+        let mut did = 0;
+        let next = match self.round(&mut given, &mut did).await {
+            Ok(true) => BREATH,
+            Ok(false) => REST,
+            Err(error) => {
+                tracing::debug!(%error, "runs could not be counted for the reports; they are later");
+                Duration::from_secs(30)
+            }
+        };
+        Step { did, next }
+    }
+}

@@ -1,0 +1,152 @@
+//! `GET /reports`
+
+use actix_web::http::StatusCode;
+use actix_web::web;
+use askama::Template;
+use carillon_scheduler::Millis;
+use carillon_store::App;
+use carillon_store::report::read::{Report, ReportGroup, ReportLine};
+
+use crate::web::console::reports::query::ReportQuery;
+use crate::web::page::{PageContext, PageResult, render};
+use crate::web::reports::{self, Question, ReportSort, day_text};
+use crate::web::state::Shared;
+use crate::web::text::format::duration;
+
+/// Lines of a page; the file has all.
+const MOST: usize = 200;
+/// Periods that can be chosen.
+const PERIODS: [(u32, &str); 4] = [(1, "Today"), (7, "7 days"), (30, "30 days"), (90, "90 days")];
+/// The columns that a page can be sorted by.
+const COLUMNS: [(&str, &str); 5] = [
+    ("runs", "Runs"),
+    ("success", "Succeeded"),
+    ("failed", "Failed or lost"),
+    ("duration", "Duration p50 / p95"),
+    ("lateness", "Lateness p50 / p95"),
+];
+
+#[derive(Template)]
+#[template(path = "reports.html")]
+struct Page {
+    context: PageContext,
+    query: ReportQuery,
+    question: Question,
+    wrong: Vec<(&'static str, String)>,
+    apps: Vec<App>,
+    report: Option<Report>,
+    periods: [(u32, &'static str); 4],
+    columns: [(&'static str, &'static str); 5],
+    from: String,
+    to: String,
+}
+
+impl Page {
+    fn group(&self) -> &'static str {
+        match self.question.group {
+            ReportGroup::Day => "Day",
+            ReportGroup::App => "App",
+            ReportGroup::Job => "Job",
+        }
+    }
+
+    fn sort(&self) -> &'static str {
+        self.question.sort.unwrap_or(ReportSort::default_of(self.question.group)).as_str()
+    }
+
+    fn shown<'a>(&self, report: &'a Report) -> &'a [ReportLine] {
+        &report.lines[..report.lines.len().min(MOST)]
+    }
+
+    /// The page of what a line is about.
+    fn link(&self, line: &ReportLine) -> Option<String> {
+        let name = line.name.as_deref()?;
+        match self.question.group {
+            ReportGroup::Day => None,
+            ReportGroup::App => Some(self.query.of("app", name)),
+            ReportGroup::Job => Some(self.query.of("job", &line.key.to_string())),
+        }
+    }
+
+    fn name(&self, line: &ReportLine) -> String {
+        match self.question.group {
+            ReportGroup::Day => day_text(line.key),
+            ReportGroup::App => line.name.clone().unwrap_or_else(|| format!("deleted app {}", line.key)),
+            ReportGroup::Job => line.name.clone().unwrap_or_else(|| format!("deleted job {}", line.key)),
+        }
+    }
+
+    fn rate(&self, line: &ReportLine) -> String {
+        rate(line)
+    }
+
+    fn times(&self, p50: &Option<Millis>, p95: &Option<Millis>) -> String {
+        match (p50, p95) {
+            (Some(p50), Some(p95)) => format!("{} / {}", duration(*p50), duration(*p95)),
+            _ => "–".to_owned(),
+        }
+    }
+}
+
+/// Never rounded up to 100 %.
+fn rate(line: &ReportLine) -> String {
+    let counts = line.counts;
+    match counts.attempted() {
+        0 => "–".to_owned(),
+        all if counts.succeeded == all => "100 %".to_owned(),
+        all => format!("{}.{} %", counts.succeeded * 1000 / all / 10, counts.succeeded * 1000 / all % 10),
+    }
+}
+
+pub async fn page(state: Shared, context: PageContext, query: web::Query<ReportQuery>) -> PageResult {
+    let query = query.into_inner();
+    let (question, mut wrong) = query.question();
+    let mut report = None;
+    if wrong.is_empty() {
+        match reports::answer(&state.store, context.visible(), &question, context.now).await? {
+            Ok(found) => report = Some(found),
+            Err((field, message)) => wrong.push((if field == "app" { "App" } else { "Days" }, message)),
+        }
+    }
+    let (from, to) = question.range(context.now);
+    let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let page = Page {
+        apps: state.store.apps(&context.visible()).await?,
+        context,
+        query,
+        question,
+        wrong,
+        report,
+        periods: PERIODS,
+        columns: COLUMNS,
+        from: day_text(from.into()),
+        to: day_text(to.into()),
+    };
+    Ok(render(&page, status))
+}
+
+#[cfg(test)]
+mod tests {
+    use carillon_store::report::counts::Counts;
+
+    use super::*;
+
+    #[test]
+    fn a_single_failure_is_not_rounded_away() {
+        let shown = |succeeded, failed| {
+            let counts = Counts { succeeded, failed, ..Counts::default() };
+            let times = [None; 4];
+            rate(&ReportLine {
+                key: 1,
+                name: None,
+                counts,
+                duration_p50: times[0],
+                duration_p95: times[1],
+                lateness_p50: times[2],
+                lateness_p95: times[3],
+            })
+        };
+        assert_eq!(shown(0, 0), "–");
+        assert_eq!((shown(9, 0), shown(99_999, 1), shown(1, 2)), ("100 %".into(), "99.9 %".into(), "33.3 %".into()));
+    }
+}

@@ -1,0 +1,107 @@
+//! What the page is asked for, in the address.
+
+use carillon_store::report::read::ReportGroup;
+use serde::Deserialize;
+
+use crate::web::page::list_address;
+use crate::web::reports::{DAYS, MAX_DAYS, Question, ReportSort, Wrong};
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ReportQuery {
+    pub days: String,
+    pub group: String,
+    pub app: String,
+    pub job: String,
+    pub sort: String,
+}
+
+impl ReportQuery {
+    /// Words that are not known are errors; where they stand the default counts.
+    pub fn question(&self) -> (Question, Vec<Wrong>) {
+        let mut wrong = vec![];
+        let days = self.days.trim().parse().ok().filter(|days| (1..=MAX_DAYS).contains(days));
+        if days.is_none() && !self.days.trim().is_empty() {
+            wrong.push(("Days", format!("“{:.64}” is no number from 1 to {MAX_DAYS}", self.days.trim())));
+        }
+        let job_id = self.job.trim().parse().ok().filter(|id| *id > 0);
+        if job_id.is_none() && !self.job.trim().is_empty() {
+            wrong.push(("Job id", format!("“{:.64}” is no id; an id is a number above 0", self.job.trim())));
+        }
+        let group = match self.group.as_str() {
+            "" | "day" => ReportGroup::Day,
+            "app" => ReportGroup::App,
+            "job" => ReportGroup::Job,
+            other => {
+                wrong.push(("Group", format!("“{other:.64}” is none of day, app, job")));
+                ReportGroup::Day
+            }
+        };
+        let sort = ReportSort::from_word(&self.sort);
+        if sort.is_none() && !self.sort.is_empty() {
+            wrong.push(("Sort", format!("“{:.64}” is none of {}", self.sort, ReportSort::WORDS.join(", "))));
+        }
+        let app = Some(self.app.clone()).filter(|app| !app.is_empty());
+        (Question { days: days.unwrap_or(DAYS), group, app, job_id, sort }, wrong)
+    }
+
+    fn address_at(&self, path: &str, changed: &[(&str, &str)]) -> String {
+        let own = [
+            ("days", &self.days),
+            ("group", &self.group),
+            ("app", &self.app),
+            ("job", &self.job),
+            ("sort", &self.sort),
+        ];
+        let value = |(name, own): (&'static str, &'_ String)| {
+            let value = changed.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
+            (name, value.unwrap_or_else(|| own.clone()))
+        };
+        let pairs = own.map(value);
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        list_address(path, &pairs, None)
+    }
+
+    pub fn by_group(&self, group: &str) -> String {
+        self.address_at("/reports", &[("group", group), ("sort", "")])
+    }
+
+    pub fn by_sort(&self, sort: &str) -> String {
+        self.address_at("/reports", &[("sort", sort)])
+    }
+
+    /// The same of all apps and jobs.
+    pub fn by_clearing(&self) -> String {
+        self.address_at("/reports", &[("app", ""), ("job", "")])
+    }
+
+    /// The days of one app or one job.
+    pub fn of(&self, name: &str, value: &str) -> String {
+        self.address_at("/reports", &[("group", "day"), ("sort", ""), (name, value)])
+    }
+
+    pub fn export(&self) -> String {
+        self.address_at("/reports/export", &[])
+    }
+
+    pub fn is_filtered(&self) -> bool {
+        !(self.app.is_empty() && self.job.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_says_it_all() {
+        let query = ReportQuery { days: "7".into(), group: "job".into(), sort: "failed".into(), ..Default::default() };
+        assert_eq!(query.by_group("app"), "/reports?days=7&group=app");
+        assert_eq!(query.by_sort("runs"), "/reports?days=7&group=job&sort=runs");
+        assert_eq!(query.of("job", "4"), "/reports?days=7&group=day&job=4");
+        assert_eq!(query.export(), "/reports/export?days=7&group=job&sort=failed");
+        assert!(query.question().1.is_empty());
+        let wrong = ReportQuery { days: "91".into(), job: "x".into(), group: "y".into(), sort: "z".into(), ..query };
+        assert_eq!(wrong.question().1.len(), 4);
+    }
+}

@@ -1,0 +1,201 @@
+//! Counting runs, each once.
+
+use std::collections::BTreeMap;
+
+use carillon_scheduler::{Millis, RunState};
+
+use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
+use crate::error::Result;
+use crate::report::buckets::{DayLine, KeyedLine};
+use crate::report::changes::{Changes, CountedRun};
+use crate::report::counts::{self, Counts};
+use crate::store::Store;
+
+/// Days that a report may reach back; a run of an earlier day is not counted.
+pub const DAYS: i64 = 90;
+
+const DAY: Millis = 86_400_000;
+/// Runs of one transaction.
+const PAGE: usize = 1000;
+
+pub(crate) const PASSED: &str = "SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at \
+     FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?";
+pub(crate) const ENDED: &str = "SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, \
+     o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id \
+     WHERE (r.state >= {state.final} OR o.is_doubtful = FALSE AND r.state IN ({state.unknown}, {state.lost})) \
+     ORDER BY o.run_id LIMIT ?";
+
+/// Where the cursor stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Position {
+    run_id: i64,
+    /// Changes with each transaction.
+    round: i64,
+}
+
+/// What one transaction does.
+#[derive(Default)]
+struct Round {
+    passed: i64,
+    changes: Changes,
+    /// Runs that have not ended; true: their outcome is not known, and they are counted so.
+    opened: Vec<(i64, bool)>,
+    /// Open runs that were counted as doubtful now.
+    doubted: Vec<i64>,
+    ended: Vec<i64>,
+}
+
+/// What one step did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summarized {
+    pub runs: usize,
+    /// There may be more to do at once.
+    pub has_more: bool,
+}
+
+struct OpenRun {
+    run: CountedRun,
+    is_doubtful: bool,
+}
+
+impl sea_orm::FromQueryResult for OpenRun {
+    fn from_query_result(row: &sea_orm::QueryResult, pre: &str) -> std::result::Result<Self, sea_orm::DbErr> {
+        Ok(Self { run: CountedRun::from_query_result(row, pre)?, is_doubtful: row.try_get(pre, "is_doubtful")? })
+    }
+}
+
+impl Store {
+    /// The first run id that no node has been given. After [`ids::RUN_BLOCK_AGE`] and the time of a transaction no run with a lower
+    /// one is inserted any more.
+    pub async fn run_ids_given(&self) -> Result<i64> {
+        let text = "SELECT next FROM id_block WHERE name = ?";
+        let next: Option<i64> = self.tuple(&self.engine_reads, text, values![ids::RUN.name]).await?;
+        Ok(next.unwrap_or(1))
+    }
+
+    /// Runs up to this id are counted, or are counted when they end. The pruner goes no further.
+    pub async fn summarized_to(&self) -> Result<i64> {
+        Ok(self.report_position().await?.run_id)
+    }
+
+    async fn report_position(&self) -> Result<Position> {
+        let text = "SELECT run_id, round FROM report_cursor WHERE id = 1";
+        let found: Option<(i64, i64)> = self.tuple(&self.engine_reads, text, vec![]).await?;
+        let (run_id, round) = found.unwrap_or((0, 0));
+        Ok(Position { run_id, round })
+    }
+
+    /// Passes the next thousand runs below this id.
+    pub async fn summarize_runs(&self, before: i64, now: Millis) -> Result<Summarized> {
+        let from = self.report_position().await?;
+        if from.run_id >= before - 1 {
+            return Ok(Summarized::default());
+        }
+        let runs: Vec<CountedRun> =
+            self.all(&self.engine_reads, PASSED, values![from.run_id, before, PAGE as i64]).await?;
+        let has_more = runs.len() == PAGE;
+        let passed = runs.last().filter(|_| has_more).map_or(before - 1, |last| last.id);
+        let mut round = Round { passed, ..Round::default() };
+        for run in &runs {
+            let is_doubtful = matches!(run.state, RunState::Unknown | RunState::Lost);
+            if run.state.is_open() {
+                round.opened.push((run.id, is_doubtful));
+            }
+            if (run.state.is_final() || is_doubtful) && is_counted(run, now) {
+                round.changes.count(run, false);
+            }
+        }
+        self.commit_round(from, round).await?;
+        Ok(Summarized { runs: runs.len(), has_more })
+    }
+
+    /// Counts runs that the cursor has passed and that have ended since.
+    pub async fn summarize_ended(&self, now: Millis) -> Result<Summarized> {
+        let from = self.report_position().await?;
+        let found: Vec<OpenRun> = self.all(&self.engine_reads, ENDED, values![PAGE as i64]).await?;
+        if found.is_empty() {
+            return Ok(Summarized::default());
+        }
+        let mut round = Round { passed: from.run_id, ..Round::default() };
+        for OpenRun { run, is_doubtful } in &found {
+            if is_counted(run, now) {
+                round.changes.count(run, *is_doubtful);
+            }
+            match run.state.is_final() {
+                true => round.ended.push(run.id),
+                false => round.doubted.push(run.id),
+            }
+        }
+        self.commit_round(from, round).await?;
+        Ok(Summarized { runs: found.len(), has_more: found.len() == PAGE })
+    }
+
+    /// Changes nothing where another node has been here since `from` was read: the next step reads again.
+    async fn commit_round(&self, from: Position, round: Round) -> Result<()> {
+        let tx = self.begin().await?;
+        let text = "UPDATE report_cursor SET run_id = ?, round = round + 1 WHERE id = 1 AND round = ?";
+        if self.execute(&tx, text, values![round.passed, from.round]).await? == 0 {
+            return Ok(());
+        }
+        for (day, lines) in round.changes.days {
+            self.add_day(&tx, day, lines).await?;
+        }
+        for (hour, counts) in round.changes.hours {
+            self.add_hour(&tx, hour, counts).await?;
+        }
+        let opened = round.opened.into_iter().map(|(id, is_doubtful)| values![id, is_doubtful]);
+        self.insert_rows(&tx, "report_open", "run_id, is_doubtful", opened.collect()).await?;
+        if !round.doubted.is_empty() {
+            let text = "UPDATE report_open SET is_doubtful = TRUE WHERE run_id IN ({ids})";
+            self.execute(&tx, text, values![self.ids(&round.doubted)]).await?;
+        }
+        if !round.ended.is_empty() {
+            self.delete_by_id(&tx, "report_open", "run_id", &round.ended).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    async fn add_day(&self, tx: &Transaction, day: i32, mut lines: BTreeMap<i64, DayLine>) -> Result<()> {
+        let keys: Vec<i64> = lines.keys().copied().collect();
+        let text = format!(
+            "SELECT day, job_id, app_id, {}, times FROM report_day WHERE day = ? AND job_id IN ({{ids}})",
+            counts::COLUMNS
+        );
+        for mut kept in self.all::<KeyedLine>(tx, &text, values![day, self.ids(&keys)]).await? {
+            if let Some(line) = lines.get_mut(&kept.job_id) {
+                kept.line.merge(line);
+                *line = kept.line;
+            }
+        }
+        let text = "DELETE FROM report_day WHERE day = ? AND job_id IN ({ids})";
+        self.execute(tx, text, values![day, self.ids(&keys)]).await?;
+        let columns = format!("day, job_id, app_id, {}, times", counts::COLUMNS);
+        let rows = lines.into_iter().map(|(key, line)| {
+            [values![day, key, line.app_id], line.counts.values(), values![line.times.to_string()]].concat()
+        });
+        self.insert_rows(tx, "report_day", &columns, rows.collect()).await
+    }
+
+    async fn add_hour(&self, tx: &Transaction, hour: i32, mut lines: BTreeMap<i64, Counts>) -> Result<()> {
+        let keys: Vec<i64> = lines.keys().copied().collect();
+        let text =
+            format!("SELECT app_id, {} FROM report_hour WHERE hour = ? AND app_id IN ({{ids}})", counts::COLUMNS);
+        let kept = self.tuples::<(i64, i64, i64, i64, i64, i64)>(tx, &text, values![hour, self.ids(&keys)]).await?;
+        for (app_id, succeeded, failed, killed, cancelled, doubtful) in kept {
+            if let Some(line) = lines.get_mut(&app_id) {
+                line.add(&Counts::from_row((succeeded, failed, killed, cancelled, doubtful)));
+            }
+        }
+        let text = "DELETE FROM report_hour WHERE hour = ? AND app_id IN ({ids})";
+        self.execute(tx, text, values![hour, self.ids(&keys)]).await?;
+        let columns = format!("hour, app_id, {}", counts::COLUMNS);
+        let rows = lines.into_iter().map(|(app_id, counts)| [values![hour, app_id], counts.values()].concat());
+        self.insert_rows(tx, "report_hour", &columns, rows.collect()).await
+    }
+}
+
+/// Is it young enough for a report?
+fn is_counted(run: &CountedRun, now: Millis) -> bool {
+    run.scheduled_at.div_euclid(DAY) > now.div_euclid(DAY) - DAYS
+}
