@@ -7,8 +7,8 @@ use carillon_accounts::secret_keys::SecretKeys;
 use carillon_engine::Engine;
 use carillon_engine::runtime::{Service, Step};
 use carillon_scheduler::Millis;
+use carillon_store::Result;
 use carillon_store::alert::deliveries::{Delivery, DeliveryState};
-use carillon_store::{Result, failpoint};
 use futures_util::future::join_all;
 use tokio::sync::Notify;
 
@@ -18,10 +18,8 @@ use crate::message::Message;
 const EVERY: Duration = Duration::from_secs(1);
 /// Sent at once by one node.
 const MOST: i64 = 20;
-/// A channel that does not answer within this time is tried again.
-const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// Until another node may take a delivery that was not recorded: longer than a try.
-const LEASE: Millis = 60_000;
+const LEASE: Millis = 30_000;
 /// Pauses between two tries: from the first, doubled, to the last.
 const FIRST_PAUSE: Millis = 5_000;
 const LONGEST_PAUSE: Millis = 600_000;
@@ -53,11 +51,7 @@ impl AlertDeliverer {
     }
 
     async fn deliver(&self, delivery: &Delivery) -> Result<()> {
-        let attempt = self.attempt(delivery);
-        let attempt = tokio::time::timeout(TIME_LIMIT, attempt).await.unwrap_or_else(|_| {
-            Ok(Attempt::Again { answer: format!("no answer within {} s", TIME_LIMIT.as_secs()), after: None })
-        })?;
-        failpoint::hit("after_alert_send");
+        let attempt = self.attempt(delivery).await?;
         let (store, now) = (&self.engine.cx.store, self.engine.cx.clock.now());
         let outcome = match attempt {
             Attempt::Delivered { answer } => {
@@ -69,9 +63,12 @@ impl AlertDeliverer {
                 tracing::warn!(channel.id = delivery.channel_id, delivery.id = delivery.id, delivery.answer = ?answer, "a message was given up");
                 "failed"
             }
-            Attempt::Again { answer, after } => {
+            Attempt::Again { answer, after, is_down } => {
                 let next_at = now + pause(delivery.attempts, after, rand::random());
                 store.retry_delivery(delivery, next_at, &answer).await?;
+                if is_down {
+                    store.hold_channel(delivery.channel_id, next_at).await?;
+                }
                 "retried"
             }
         };
@@ -80,7 +77,7 @@ impl AlertDeliverer {
     }
 
     async fn attempt(&self, delivery: &Delivery) -> Result<Attempt> {
-        let again = |answer: String| Ok(Attempt::Again { answer, after: None });
+        let again = |answer: String| Ok(Attempt::again(answer));
         let Some(row) = self.engine.cx.store.alert_channel(delivery.channel_id).await? else {
             return again("the channel was deleted".to_owned());
         };
@@ -92,7 +89,7 @@ impl AlertDeliverer {
             Ok(message) => message,
             Err(error) => return again(format!("the message cannot be read: {error}")),
         };
-        Ok(self.sender.send(&channel, delivery.id, &message, self.engine.cx.clock.now()).await)
+        Ok(self.sender.send(&channel, delivery, &message, self.engine.cx.clock.now()).await)
     }
 }
 

@@ -11,6 +11,7 @@ mod rule_match;
 #[cfg(test)]
 mod samples;
 pub mod silence;
+mod usual_duration;
 mod watch;
 
 pub use deliverer::AlertDeliverer;

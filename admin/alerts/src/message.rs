@@ -197,7 +197,7 @@ fn what_happened(kind: AlertKind) -> &'static str {
         AlertKind::Clock => "the clock is in doubt",
         AlertKind::Database => "the database is in doubt",
         AlertKind::Ring => "the queue of runs is full",
-        AlertKind::Gap => "has an instant without a record",
+        AlertKind::Gap => "has records that differ from its schedule",
         AlertKind::Stuck => "was not sent in time",
         AlertKind::LongRunning => "takes too long",
         AlertKind::Misfire => "skipped instants",

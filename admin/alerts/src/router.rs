@@ -17,6 +17,7 @@ use tokio::sync::{Mutex, Notify};
 use crate::flush::decide;
 use crate::message::{ITEMS, Message};
 use crate::rule_match::matches;
+use crate::usual_duration::UsualDurations;
 use crate::watch;
 
 const EVERY: Duration = Duration::from_secs(2);
@@ -27,13 +28,21 @@ pub struct AlertRouter {
     engine: Arc<Engine>,
     /// Wakes the deliverer of this node.
     sends: Arc<Notify>,
-    /// When conditions were last looked for; one round at a time.
-    watched_at: Mutex<Millis>,
+    /// One round at a time.
+    watched: Mutex<Watched>,
+}
+
+/// The looks for conditions.
+struct Watched {
+    /// The last one.
+    at: Millis,
+    usual: UsualDurations,
 }
 
 impl AlertRouter {
     pub fn new(engine: Arc<Engine>, sends: Arc<Notify>) -> Self {
-        Self { engine, sends, watched_at: Mutex::new(Millis::MIN / 2) }
+        let watched = Mutex::new(Watched { at: Millis::MIN / 2, usual: UsualDurations::default() });
+        Self { engine, sends, watched }
     }
 
     /// One round; answers how many events were routed.
@@ -41,11 +50,11 @@ impl AlertRouter {
     /// # Errors
     /// Those of the database.
     pub async fn round(&self) -> Result<usize> {
-        let mut watched_at = self.watched_at.lock().await;
+        let mut watched = self.watched.lock().await;
         let (store, now) = (&self.engine.cx.store, self.engine.cx.clock.now());
         let mut unrouted = store.unrouted_alarms().await?;
         unrouted.extend(store.unrouted_misfires(now).await?);
-        let is_time = (now - *watched_at).abs() >= WATCH_EVERY;
+        let is_time = (now - watched.at).abs() >= WATCH_EVERY;
         let mut rules = None;
         if is_time || !unrouted.is_empty() {
             // Before further events of a job are counted: a success between two failures ends the row of failures.
@@ -53,11 +62,11 @@ impl AlertRouter {
             let all = store.rules_to_match().await?;
             self.route(&all, &unrouted, now).await?;
             if is_time {
-                let events = watch::look(store, &all, self.engine.shards(), now).await?;
+                let events = watch::look(store, &all, &mut watched.usual, self.engine.shards(), now).await?;
                 if !events.is_empty() {
                     store.record_alert_events(&events, &[], now).await?;
                 }
-                *watched_at = now;
+                watched.at = now;
             }
             rules = Some(all);
         }

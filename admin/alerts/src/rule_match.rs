@@ -16,7 +16,7 @@ fn concerns(rule: &AlertRule, event: &Unrouted) -> bool {
     rule.enabled && of_app && of_job && rule.definition.kinds.contains(&event.kind)
 }
 
-pub fn alert_event(rule: &AlertRule, event: &Unrouted) -> AlertEvent {
+fn alert_event(rule: &AlertRule, event: &Unrouted) -> AlertEvent {
     let definition = &rule.definition;
     let of_app = event.app_id.map_or_else(|| "rule".to_owned(), |id| format!("app:{id}"));
     let (group_key, app_id) = match definition.group_by {

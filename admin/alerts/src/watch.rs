@@ -1,17 +1,22 @@
 //! Looks for conditions that no alarm reports, on behalf of the rules that ask for them.
 
+use std::collections::HashMap;
+
 use carillon_scheduler::{AlertKind, Millis};
 use carillon_store::alert::recovery::{app_subject, executor_subject};
 use carillon_store::alert::routing::{AlertEvent, Mark, Unrouted};
 use carillon_store::alert::rules::AlertRule;
 use carillon_store::{Result, Store};
 
-use crate::rule_match::{alert_event, matches};
+use crate::rule_match::matches;
+use crate::usual_duration::UsualDurations;
 
 /// How far back an executor's end is news.
 const LOOK_BACK: Millis = 3_600_000;
 /// An app without an executor for less than this may just be deployed.
 const EMPTY_FOR: Millis = 30_000;
+/// A run of less than this is not compared with its job's percentile: the look comes no more often.
+const SHORTEST_BY_PERCENTILE: Millis = 10_000;
 
 /// A condition that has lasted since `at`.
 fn condition(kind: AlertKind, app_id: Option<i64>, text: String, at: Millis) -> Unrouted {
@@ -19,7 +24,13 @@ fn condition(kind: AlertKind, app_id: Option<i64>, text: String, at: Millis) -> 
 }
 
 /// What of all rules' conditions holds now.
-pub async fn look(store: &Store, rules: &[AlertRule], shards: i32, now: Millis) -> Result<Vec<AlertEvent>> {
+pub async fn look(
+    store: &Store,
+    rules: &[AlertRule],
+    usual: &mut UsualDurations,
+    shards: i32,
+    now: Millis,
+) -> Result<Vec<AlertEvent>> {
     let asks = |kind| rules.iter().any(|rule| rule.enabled && rule.definition.kinds.contains(&kind));
     let mut events = vec![];
     if asks(AlertKind::ExecutorLost) {
@@ -36,7 +47,7 @@ pub async fn look(store: &Store, rules: &[AlertRule], shards: i32, now: Millis) 
             add(&mut events, rules, &event, &app_subject(app.app_id));
         }
     }
-    events.extend(long_runs(store, rules, shards, now).await?);
+    events.extend(long_runs(store, rules, usual, shards, now).await?);
     Ok(events)
 }
 
@@ -45,32 +56,65 @@ fn add(events: &mut Vec<AlertEvent>, rules: &[AlertRule], event: &Unrouted, subj
     events.extend(matches(rules, event).into_iter().map(lasting));
 }
 
-/// Each rule has a limit of its own, so a run may concern some of them only.
-async fn long_runs(store: &Store, rules: &[AlertRule], shards: i32, now: Millis) -> Result<Vec<AlertEvent>> {
-    let limit = |rule: &&AlertRule| rule.definition.running_seconds.map(|seconds| seconds * 1000);
+/// Each rule has limits of its own, so a run may concern some of them only.
+async fn long_runs(
+    store: &Store,
+    rules: &[AlertRule],
+    usual: &mut UsualDurations,
+    shards: i32,
+    now: Millis,
+) -> Result<Vec<AlertEvent>> {
     let asking = rules.iter().filter(|rule| rule.enabled && rule.definition.kinds.contains(&AlertKind::LongRunning));
-    let asking: Vec<(&AlertRule, Millis)> = asking.filter_map(|rule| Some((rule, limit(&rule)?))).collect();
-    let Some(shortest) = asking.iter().map(|(_, limit)| *limit).min() else {
+    let asking: Vec<&AlertRule> = asking.collect();
+    let shortest = asking.iter().filter_map(|rule| shortest_limit(rule)).min();
+    let Some(shortest) = shortest else {
         return Ok(vec![]);
     };
+    let runs = store.running_since(shards, now - shortest).await?;
+    let percentiles = match asking.iter().any(|rule| rule.definition.running_p95_percent.is_some()) {
+        true => usual.of(store, runs.iter().map(|run| run.job_id).collect(), now).await?,
+        false => HashMap::new(),
+    };
     let mut events = vec![];
-    for run in store.running_since(shards, now - shortest).await? {
+    for run in runs {
         let running_ms = now - run.since;
-        let event = Unrouted {
-            job_id: Some(run.job_id),
-            job: run.job,
-            run_id: Some(run.run_id),
-            ..condition(
-                AlertKind::LongRunning,
-                Some(run.app_id),
-                format!("run {} has been running for {} s", run.run_id, running_ms / 1000),
-                run.since,
-            )
-        };
-        let over = asking
-            .iter()
-            .filter(|(rule, limit)| running_ms >= *limit && !matches(std::slice::from_ref(*rule), &event).is_empty());
-        events.extend(over.map(|(rule, _)| AlertEvent { is_lasting: true, ..alert_event(rule, &event) }));
+        let percentile = percentiles.get(&run.job_id).copied();
+        for rule in asking.iter().filter(|rule| limit(rule, percentile).is_some_and(|limit| running_ms >= limit)) {
+            let usually = match percentile.filter(|_| rule.definition.running_p95_percent.is_some()) {
+                Some(percentile) => format!("; 95 of 100 runs of the job take at most {} s", seconds(percentile)),
+                None => String::new(),
+            };
+            let text = format!("run {} has been running for {} s{usually}", run.run_id, running_ms / 1000);
+            let event = Unrouted {
+                job_id: Some(run.job_id),
+                job: run.job.clone(),
+                run_id: Some(run.run_id),
+                ..condition(AlertKind::LongRunning, Some(run.app_id), text, run.since)
+            };
+            let event = matches(std::slice::from_ref(*rule), &event);
+            events.extend(event.into_iter().map(|event| AlertEvent { is_lasting: true, ..event }));
+        }
     }
     Ok(events)
+}
+
+/// The shortest time after which the rule may call a run too long.
+fn shortest_limit(rule: &AlertRule) -> Option<Millis> {
+    let of_percentile = rule.definition.running_p95_percent.map(|_| SHORTEST_BY_PERCENTILE);
+    fixed_limit(rule).into_iter().chain(of_percentile).min()
+}
+
+fn fixed_limit(rule: &AlertRule) -> Option<Millis> {
+    rule.definition.running_seconds.map(|seconds| seconds * 1000)
+}
+
+/// After how long the rule calls a run of a job too long.
+fn limit(rule: &AlertRule, percentile: Option<Millis>) -> Option<Millis> {
+    let of_percentile = rule.definition.running_p95_percent.zip(percentile);
+    let of_percentile = of_percentile.map(|(percent, usual)| (usual * percent / 100).max(SHORTEST_BY_PERCENTILE));
+    fixed_limit(rule).into_iter().chain(of_percentile).min()
+}
+
+fn seconds(duration: Millis) -> f64 {
+    duration as f64 / 1000.0
 }

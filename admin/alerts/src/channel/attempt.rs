@@ -31,13 +31,26 @@ pub struct Answer {
 pub enum Attempt {
     /// The channel has taken it.
     Delivered { answer: String },
-    /// It has not, or it is not known. `after`: what it asks to wait.
-    Again { answer: String, after: Option<Duration> },
+    /// It has not, or it is not known. `after`: what it asks to wait. `is_down`: the other messages to the channel wait too.
+    Again { answer: String, after: Option<Duration>, is_down: bool },
 }
 
 impl Attempt {
     pub fn again(answer: impl Into<String>) -> Self {
-        Self::Again { answer: answer.into(), after: None }
+        Self::Again { answer: answer.into(), after: None, is_down: false }
+    }
+
+    /// The channel cannot be reached.
+    pub fn down(answer: impl Into<String>) -> Self {
+        Self::Again { answer: answer.into(), after: None, is_down: true }
+    }
+
+    /// With another text.
+    pub fn map_answer(self, change: impl FnOnce(&str) -> String) -> Self {
+        match self {
+            Self::Delivered { answer } => Self::Delivered { answer: change(&answer) },
+            Self::Again { answer, after, is_down } => Self::Again { answer: change(&answer), after, is_down },
+        }
     }
 }
 
@@ -47,7 +60,7 @@ impl Answer {
         let answer = format!("HTTP {}: {}", self.status, self.body);
         match self.status {
             200..=299 => Attempt::Delivered { answer },
-            _ => Attempt::Again { answer, after: self.retry_after },
+            _ => self.refused(answer),
         }
     }
 
@@ -60,8 +73,12 @@ impl Answer {
         let body: Value = serde_json::from_str(&self.body).unwrap_or_default();
         match members.iter().any(|member| body[*member].as_i64() == Some(0)) {
             true => Attempt::Delivered { answer },
-            false => Attempt::Again { answer, after: self.retry_after },
+            false => self.refused(answer),
         }
+    }
+
+    fn refused(&self, answer: String) -> Attempt {
+        Attempt::Again { answer, after: self.retry_after, is_down: self.retry_after.is_some() }
     }
 }
 

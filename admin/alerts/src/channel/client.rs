@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use carillon_engine::outgoing::Connector;
+use carillon_scheduler::Millis;
+use chrono::DateTime;
 use reqwest::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, Url};
 
 use crate::channel::attempt::{Answer, Call};
 
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-const REQUEST_LIMIT: Duration = Duration::from_secs(15);
 /// Kept of an answer, in bytes.
 const ANSWER_LIMIT: usize = 2_000;
 
@@ -25,8 +25,6 @@ impl HttpClient {
         // It follows no redirect: one could lead to another host than the one that an administrator has named.
         let client = connector
             .client_builder()
-            .connect_timeout(CONNECT_LIMIT)
-            .timeout(REQUEST_LIMIT)
             .user_agent(concat!("Carillon/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| error.to_string())?;
@@ -35,7 +33,7 @@ impl HttpClient {
 
     /// # Errors
     /// There is no answer; the text says why, without the URL, which may hold a secret.
-    pub async fn post(&self, call: Call) -> Result<Answer, String> {
+    pub async fn post(&self, call: Call, now: Millis) -> Result<Answer, String> {
         let url = Url::parse(&call.url).map_err(|error| error.to_string())?;
         self.connector.check(&url).await.map_err(|error| error.to_string())?;
         let mut request = self.client.post(url).header(CONTENT_TYPE, "application/json; charset=utf-8").body(call.body);
@@ -45,10 +43,19 @@ impl HttpClient {
         }
         let response = request.send().await.map_err(describe)?;
         let status = response.status().as_u16();
-        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| pause(value.to_str().ok()?, now));
         let body = beginning(response).await?;
-        Ok(Answer { status, body, retry_after: retry_after.map(Duration::from_secs) })
+        Ok(Answer { status, body, retry_after })
     }
+}
+
+/// `Retry-After`: seconds, or a date.
+fn pause(value: &str, now: Millis) -> Option<Duration> {
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = DateTime::parse_from_rfc2822(value).ok()?.timestamp_millis();
+    u64::try_from(until - now).ok().map(Duration::from_millis)
 }
 
 async fn beginning(mut response: Response) -> Result<String, String> {
@@ -72,4 +79,18 @@ fn describe(error: reqwest::Error) -> String {
         source = inner.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_a_number_or_a_date() {
+        let now = 784_111_747_000;
+        assert_eq!(pause("30", now), Some(Duration::from_secs(30)));
+        assert_eq!(pause("Sun, 06 Nov 1994 08:49:37 GMT", now), Some(Duration::from_secs(30)));
+        assert_eq!(pause("Sun, 06 Nov 1994 08:49:00 GMT", now), None, "it is over");
+        assert_eq!(pause("soon", now), None);
+    }
 }

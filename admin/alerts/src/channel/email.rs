@@ -1,32 +1,20 @@
-//! E-mail over SMTP. Names lettre; nothing else of this crate does but for the syntax of an address.
+//! E-mail: the text that a mail server is handed. lettre is named here, in `smtp` and for the syntax of an address.
 
-use std::time::Duration;
-
-use lettre::message::header::ContentType;
+use carillon_engine::outgoing::Connector;
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Message as Mail};
-use lettre::transport::smtp::authentication::Credentials;
-use lettre::transport::smtp::client::{Tls as Protection, TlsParameters};
-use lettre::{AsyncSmtpTransport, AsyncTransport as _, Tokio1Executor};
 
 use crate::channel::attempt::Attempt;
-use crate::channel::settings::{Channel, Settings, Tls};
+use crate::channel::settings::{Channel, Settings};
+use crate::channel::smtp;
 use crate::message::Message;
 
-const TIME_LIMIT: Duration = Duration::from_secs(10);
-
-pub async fn send(channel: &Channel, event_id: &str, message: &Message) -> Attempt {
-    let sent = async {
-        let mail = mail(&channel.settings, event_id, message)?;
-        let transport = transport(channel)?;
-        transport.send(mail).await.map_err(|error| describe(&error))
+pub async fn send(connector: &Connector, channel: &Channel, event_id: &str, message: &Message, tries: i32) -> Attempt {
+    let mail = match mail(&channel.settings, event_id, message) {
+        Ok(mail) => mail,
+        Err(why) => return Attempt::again(why),
     };
-    match sent.await {
-        Ok(response) => {
-            let said: Vec<&str> = response.message().collect();
-            Attempt::Delivered { answer: format!("{} {}", response.code(), said.join(" ")) }
-        }
-        Err(why) => Attempt::again(why),
-    }
+    smtp::submit(connector, channel, &mail, tries).await
 }
 
 fn mail(settings: &Settings, event_id: &str, message: &Message) -> Result<Mail, String> {
@@ -38,41 +26,14 @@ fn mail(settings: &Settings, event_id: &str, message: &Message) -> Result<Mail, 
         // The same for each try: a mail that comes twice is known by it.
         .message_id(Some(format!("<{event_id}@{domain}>")))
         .from(from)
-        .subject(message.title());
+        .subject(message.title())
+        // So that a note of absence does not answer it.
+        .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()));
     for to in &settings.to {
         mail = mail.to(mailbox(to)?);
     }
     let text = message.lines().join("\r\n");
     mail.header(ContentType::TEXT_PLAIN).body(text).map_err(|error| error.to_string())
-}
-
-fn transport(channel: &Channel) -> Result<AsyncSmtpTransport<Tokio1Executor>, String> {
-    let settings = &channel.settings;
-    let tls = settings.tls.unwrap_or_default();
-    let parameters = || TlsParameters::new(settings.host.clone()).map_err(|error| describe(&error));
-    let (protection, port) = match tls {
-        Tls::Starttls => (Protection::Required(parameters()?), 587),
-        Tls::Tls => (Protection::Wrapper(parameters()?), 465),
-        Tls::None => (Protection::None, 25),
-    };
-    let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&settings.host)
-        .port(settings.port.unwrap_or(port))
-        .tls(protection)
-        .timeout(Some(TIME_LIMIT));
-    if let Some(password) = &channel.secrets.password {
-        builder = builder.credentials(Credentials::new(settings.user.clone(), password.clone()));
-    }
-    Ok(builder.build())
-}
-
-fn describe(error: &lettre::transport::smtp::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(inner) = source {
-        text = format!("{text}: {inner}");
-        source = inner.source();
-    }
-    text
 }
 
 #[cfg(test)]

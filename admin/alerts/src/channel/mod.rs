@@ -12,6 +12,7 @@ mod sender;
 mod settings;
 mod signature;
 mod slack;
+mod smtp;
 mod teams;
 mod template;
 mod webhook;

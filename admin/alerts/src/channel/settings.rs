@@ -5,10 +5,10 @@ use carillon_scheduler::FieldError;
 use carillon_store::alert::channels::ChannelRow;
 use lettre::Address;
 use serde::{Deserialize, Serialize};
-use url::Url;
+use url::{Position, Url};
 
 use crate::channel::kind::ChannelKind;
-use crate::channel::template;
+use crate::channel::{smtp, template};
 
 /// How the connection to a mail server is protected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +34,9 @@ pub struct Settings {
     pub port: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<Tls>,
+    /// The only authority, as PEM, for the mail server's certificate; empty: the public ones.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub ca: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub user: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -79,6 +82,21 @@ impl Secrets {
             ("routing_key", &self.routing_key),
         ];
         all.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name).collect()
+    }
+
+    /// A text of the channel without them: a service that refuses a request may repeat a part of it. What stands in the path and the
+    /// query of a URL counts as secret, too.
+    pub fn hidden_in(&self, text: &str) -> String {
+        let urls = self.url.iter().flat_map(|url| {
+            let parsed = Url::parse(url).ok();
+            let path = parsed.as_ref().map(|url| url[Position::BeforePath..].to_owned());
+            let last = parsed.as_ref().and_then(|url| url.path_segments()?.next_back().map(str::to_owned));
+            [Some(url.clone()), path, last].into_iter().flatten()
+        });
+        let others = [&self.secret, &self.password, &self.routing_key].into_iter().flatten().cloned();
+        // A short word is no secret, and may be a part of any other.
+        let words = urls.chain(others).filter(|word| word.len() >= 6);
+        words.fold(text.to_owned(), |text, word| text.replace(&word, "***"))
     }
 
     /// Those that are given, and the old ones for the others. An empty one removes the old one.
@@ -140,6 +158,7 @@ pub fn check(channel: &Channel) -> Vec<FieldError> {
         ("host", is_mail, !settings.host.is_empty()),
         ("port", is_mail, settings.port.is_some()),
         ("tls", is_mail, settings.tls.is_some()),
+        ("ca", is_mail, !settings.ca.is_empty()),
         ("user", is_mail, !settings.user.is_empty()),
         ("from", is_mail, !settings.from.is_empty()),
         ("to", is_mail, !settings.to.is_empty()),
@@ -212,6 +231,12 @@ impl Errors {
         if settings.port == Some(0) {
             self.add("port", "write a port from 1 to 65535, or none for the usual one");
         }
+        if !settings.ca.is_empty() && (settings.ca.len() > 64 * 1024 || !smtp::is_authority(&settings.ca)) {
+            self.add(
+                "ca",
+                "write PEM certificates of at most 64 KiB without a key, beginning with -----BEGIN CERTIFICATE-----",
+            );
+        }
         // The syntax of an address has no room for a line end, so none can add a header.
         if settings.from.parse::<Address>().is_err() {
             self.add(
@@ -271,6 +296,8 @@ mod tests {
             (with("to", json!(["b@example.org\r\nBcc: c@example.org"])), json!({}), "to"),
             (with("from", json!("Ops <a@example.org>\n")), json!({}), "from"),
             (with("host", json!("smtp example")), json!({}), "host"),
+            (with("ca", json!("no certificate")), json!({}), "ca"),
+            (with("ca", json!("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")), json!({}), "ca"),
             (with("user", json!("ops")), json!({}), "user"),
             (with("url", json!("https://x.example/")), json!({}), "url"),
         ] {
@@ -297,5 +324,25 @@ mod tests {
         let new = Secrets { secret: Some(String::new()), ..Secrets::default() }.over(old);
         assert_eq!(new.names(), ["url"]);
         assert_eq!(format!("{new:?}"), "[\"url\"]");
+    }
+
+    // covers: S34
+    #[test]
+    fn an_answer_that_repeats_a_secret_does_not_show_it() {
+        let secrets = Secrets {
+            url: Some("https://hooks.example/services/T0/B1/s3cr3t".to_owned()),
+            secret: Some("geheimnis".to_owned()),
+            ..Secrets::default()
+        };
+        for said in [
+            "no route /services/T0/B1/s3cr3t",
+            "https://hooks.example/services/T0/B1/s3cr3t is gone",
+            "the token s3cr3t is unknown",
+            "sign with geheimnis",
+        ] {
+            let shown = secrets.hidden_in(said);
+            assert!(shown.contains("***") && !shown.contains("s3cr3t") && !shown.contains("geheimnis"), "{shown}");
+        }
+        assert_eq!(secrets.hidden_in("HTTP 404: no such service"), "HTTP 404: no such service");
     }
 }

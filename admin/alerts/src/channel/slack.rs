@@ -1,15 +1,26 @@
 //! Slack: an incoming webhook.
 
+use carillon_store::db::sql::text::cut;
 use serde_json::json;
 
 use crate::channel::attempt::Call;
 use crate::channel::settings::Channel;
 use crate::message::Message;
 
+/// Slack refuses longer texts of a block.
+const MOST_TITLE: usize = 140;
+const MOST_TEXT: usize = 2_900;
+
 pub fn call(channel: &Channel, message: &Message) -> Call {
     let url = channel.secrets.url.as_deref().unwrap_or_default();
-    let text = format!("*{}*\n{}", escape(&message.title()), escape(&message.lines().join("\n")));
-    Call::json(url, &json!({"text": text}))
+    // Plain text has neither markup nor mentions.
+    let plain = |text: &str| json!({"type": "plain_text", "text": text, "emoji": false});
+    let blocks = json!([
+        {"type": "header", "text": plain(&cut(&message.title(), MOST_TITLE))},
+        {"type": "section", "text": plain(&cut(&message.lines().join("\n"), MOST_TEXT))},
+    ]);
+    // For notifications, where no block is shown.
+    Call::json(url, &json!({"text": escape(&message.title()), "blocks": blocks}))
 }
 
 /// The three characters that begin links and mentions.
@@ -25,11 +36,16 @@ mod tests {
 
     // covers: S28
     #[test]
-    fn nobody_is_mentioned_by_a_text_of_an_executor() {
+    fn a_text_of_an_executor_mentions_no_one() {
         let mut message = sample(MessageKind::Opened);
         message.items[0].text = "<!channel> & <https://evil.example|here>".to_owned();
         let channel = crate::samples::chat("https://hooks.example/x", None);
-        let body = call(&channel, &message).body;
-        assert!(body.contains("&lt;!channel&gt; &amp; ") && !body.contains('<'), "{body}");
+        message.rule = "<!here> *x*".to_owned();
+        let body: serde_json::Value = serde_json::from_str(&call(&channel, &message).body).unwrap();
+        assert!(body["text"].as_str().unwrap().ends_with("(&lt;!here&gt; *x*)"), "{body}");
+        for block in body["blocks"].as_array().unwrap() {
+            assert_eq!((&block["text"]["type"], &block["text"]["emoji"]), (&json!("plain_text"), &json!(false)));
+        }
+        assert!(body["blocks"][1]["text"]["text"].as_str().unwrap().contains("<!channel> & "), "{body}");
     }
 }

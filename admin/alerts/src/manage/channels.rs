@@ -98,7 +98,7 @@ impl Alerts {
         let channel = self.row(id).await?;
         let now = self.now();
         let message = serde_json::to_string(&Message::test(&channel.name, now)).unwrap_or_default();
-        let delivery = self.store().add_test_delivery(id, &message, now).await?;
+        let delivery = self.store().add_test_delivery(id, &message, now, by).await?;
         self.sends.notify_one();
         Ok(delivery)
     }

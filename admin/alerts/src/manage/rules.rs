@@ -118,11 +118,20 @@ fn errors_of(draft: &RuleDraft) -> Vec<FieldError> {
     must(it.jobs.len() <= 100, "jobs", "name at most 100 jobs; leave it empty for all of them");
     must((1..=100).contains(&it.threshold), "threshold", "write a number from 1 to 100");
     let is_running = it.kinds.contains(&AlertKind::LongRunning);
-    let limit = it.running_seconds;
     must(
-        !is_running || limit.is_some_and(|limit| (1..=30 * DAY).contains(&limit)),
+        if is_running { it.running_seconds.is_some() || it.running_p95_percent.is_some() } else { true },
         "running_seconds",
-        "write how many seconds a run may take, from 1 to 2592000",
+        "write how many seconds a run may take, or how many percent of its job's 95th percentile",
+    );
+    must(
+        it.running_seconds.is_none_or(|limit| (1..=30 * DAY).contains(&limit)),
+        "running_seconds",
+        "write seconds from 1 to 2592000",
+    );
+    must(
+        it.running_p95_percent.is_none_or(|percent| (110..=10_000).contains(&percent)),
+        "running_p95_percent",
+        "write percent from 110 to 10000",
     );
     must((0..=DAY).contains(&it.group_seconds), "group_seconds", "write seconds from 0 to 86400");
     must((1..=20).contains(&it.channels.len()), "channels", "choose 1 to 20 channels");
@@ -164,6 +173,8 @@ mod tests {
             (json!({"kinds": []}), "kinds"),
             (json!({"kinds": ["clock"], "app": "billing"}), "kinds"),
             (json!({"kinds": ["long_running"]}), "running_seconds"),
+            (json!({"kinds": ["long_running"], "running_seconds": 0}), "running_seconds"),
+            (json!({"kinds": ["long_running"], "running_p95_percent": 100}), "running_p95_percent"),
             (json!({"threshold": 0}), "threshold"),
             (json!({"group_seconds": -1}), "group_seconds"),
             (json!({"channels": []}), "channels"),

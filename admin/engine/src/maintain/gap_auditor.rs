@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AlarmKind, Millis};
+use carillon_store::alarm::alarms::AlarmFilter;
+use chrono::DateTime;
 use tokio::sync::Mutex;
 
 use crate::context::Context;
@@ -140,6 +142,7 @@ impl GapAuditor {
             return Ok(());
         };
         let mut reported = self.reported.lock().await;
+        let mut new = vec![];
         for gap in looked.differences.iter().filter(|gap| !gap.is_explained()) {
             let known = reported.entry(job_id).or_default();
             let is_same = |it: &Difference| it.kind == gap.kind && it.from <= gap.to && gap.from <= it.to;
@@ -147,6 +150,7 @@ impl GapAuditor {
                 continue;
             }
             known.push(*gap);
+            new.push(*gap);
             self.cx.metrics.gaps.inc_by(u64::from(gap.count));
             if gap.kind == GapKind::Missing {
                 self.cx.metrics.missed.inc_by(u64::from(gap.count));
@@ -162,8 +166,48 @@ impl GapAuditor {
             );
         }
         reported.retain(|_, gaps| !gaps.is_empty());
+        drop(reported);
+        self.alarm(job_id, &new).await
+    }
+
+    /// One alarm for all that a look has found. A node that has taken over looks at the same span again, so the text of an alarm is
+    /// compared with those of the last ones.
+    async fn alarm(&self, job_id: i64, gaps: &[Difference]) -> store::Result<()> {
+        let Some(text) = alarm_text(gaps) else {
+            return Ok(());
+        };
+        let filter = AlarmFilter {
+            kinds: vec![AlarmKind::Gap],
+            job_id: Some(job_id),
+            from: Some(self.cx.clock.now() - 2 * AT_START),
+            limit: 20,
+            ..AlarmFilter::default()
+        };
+        let raised = self.cx.store.alarms(&filter).await?.items;
+        if raised.iter().all(|row| row.alarm.text != text) {
+            self.cx.raise_alarm(AlarmKind::Gap, Some(job_id), None, text).await;
+        }
         Ok(())
     }
+}
+
+/// What differs, with the first and the last instant; None: nothing does.
+fn alarm_text(gaps: &[Difference]) -> Option<String> {
+    let (from, to) = (gaps.iter().map(|gap| gap.from).min()?, gaps.iter().map(|gap| gap.to).max()?);
+    let of = |kind| gaps.iter().filter(|gap| gap.kind == kind).map(|gap| gap.count).sum::<u32>();
+    let kinds = [
+        (of(GapKind::Missing), "without a record"),
+        (of(GapKind::Extra), "with a run that the schedule does not have"),
+        (of(GapKind::Twice), "recorded twice"),
+        (of(GapKind::Unlooked), "that cannot be compared with the schedule"),
+    ];
+    let counts: Vec<String> = kinds
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {} {what}", if *count == 1 { "instant" } else { "instants" }))
+        .collect();
+    let utc = |at: Millis| DateTime::from_timestamp_millis(at).map_or_else(String::new, |at| at.to_rfc3339());
+    Some(format!("{} from {} to {}", counts.join(", "), utc(from), utc(to)))
 }
 
 impl Service for GapAuditor {

@@ -83,8 +83,11 @@ impl Connector {
         self.addresses(host, port).await
     }
 
-    /// Of the addresses of a host those that connections may go to.
-    async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    /// Of the addresses of a host those that connections may go to, for a client that opens them itself. The name is resolved once.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    pub async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let found = self.ips(host).await?.into_iter().map(|ip| SocketAddr::new(ip, port));
         let servers = self.servers_on(port).await;
         allowed(found, |address| {

@@ -1,5 +1,7 @@
 //! Conditions that no alarm reports: they are looked for while a rule asks for them, a bounded number of rows at a time.
 
+use std::collections::HashMap;
+
 use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;
 
@@ -9,6 +11,9 @@ use crate::store::Store;
 
 /// Rows of one look; the others are in the next one.
 const MOST: i64 = 500;
+/// How far back the runs of a job are looked at, in run ids, and how many: the run table has no index by job.
+const RECENT_RUN_IDS: i64 = 50_000;
+const RECENT_RUNS: i64 = 5_000;
 
 /// A run that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
@@ -56,6 +61,20 @@ impl Store {
              FROM run{{index run_open}} LEFT JOIN job ON job.id = run.job_id{filter} LIMIT ?"
         );
         self.all(&self.engine_reads, &text, values).await
+    }
+
+    /// How long recent successful runs of these jobs took.
+    pub async fn recent_durations(&self, jobs: &[i64]) -> Result<HashMap<i64, Vec<Millis>>> {
+        let newest = self.tuple::<Option<i64>>(&self.engine_reads, "SELECT MAX(id) FROM run", vec![]).await?.flatten();
+        let above = newest.unwrap_or(0) - RECENT_RUN_IDS;
+        let text = "SELECT job_id, finished_at - sent_at FROM run WHERE id > ? AND job_id IN ({ids}) AND state = {state.succeeded} \
+                    AND sent_at > 0 AND finished_at > 0 ORDER BY id DESC LIMIT ?";
+        let values = values![above, self.ids(jobs), RECENT_RUNS];
+        let mut durations: HashMap<i64, Vec<Millis>> = HashMap::new();
+        for (job_id, duration) in self.tuples::<(i64, Millis)>(&self.engine_reads, text, values).await? {
+            durations.entry(job_id).or_default().push(duration);
+        }
+        Ok(durations)
     }
 
     /// Executors whose lease has ended in this time; those that have left in order have no row.

@@ -3,9 +3,12 @@
 //! A try takes a delivery by setting its next time ahead by as long as the try may last. A node that dies in between leaves it to the
 //! next look after that time: at least once, always under the same id.
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
 use sea_orm::FromQueryResult;
+use serde_json::json;
 
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::db::sql::text::{cut, printable};
@@ -82,11 +85,17 @@ const SELECT: &str = "SELECT d.id, d.alert_id, d.channel_id, c.name AS channel, 
 
 impl Store {
     /// A message to a channel that no alert causes.
-    pub async fn add_test_delivery(&self, channel_id: i64, message: &str, now: Millis) -> Result<i64> {
-        let id = self.take_id(&ids::ROW).await?;
+    pub async fn add_test_delivery(&self, channel_id: i64, message: &str, now: Millis, actor: &Actor) -> Result<i64> {
+        let ids = self.take_ids(&ids::ROW, 2).await?;
+        let id = ids[0];
+        let tx = self.begin_change().await?;
         let columns = "id, channel_id, kind, message, state, attempts, created_at, next_at";
         let row = values![id, channel_id, "test", message, 0_i16, 0_i32, now, now];
-        self.insert_rows(&self.changes, "alert_delivery", columns, vec![row]).await?;
+        self.insert_rows(&tx, "alert_delivery", columns, vec![row]).await?;
+        let object = AuditObject::new(AuditObjectKind::AlertChannel, channel_id);
+        let entry = AuditEntry::new(actor, now, AuditAction::Run, object, json!({"test": true, "delivery": id}));
+        self.audit(&tx, vec![entry], &ids[1..]).await?;
+        tx.commit().await?;
         Ok(id)
     }
 
@@ -127,6 +136,13 @@ impl Store {
         let text = "UPDATE alert_delivery SET next_at = ?, answer = ? WHERE id = ? AND attempts = ? AND next_at > 0";
         let answer = cut(&printable(answer), ANSWER);
         self.execute(&self.write, text, values![next_at, answer, delivery.id, delivery.attempts]).await?;
+        Ok(())
+    }
+
+    /// The channel asks for a pause, or cannot be reached: what waits for it goes out after that, and keeps no other channel waiting.
+    pub async fn hold_channel(&self, channel_id: i64, until: Millis) -> Result<()> {
+        let text = "UPDATE alert_delivery SET next_at = ? WHERE channel_id = ? AND next_at > 0 AND next_at < ?";
+        self.execute(&self.write, text, values![until, channel_id, until]).await?;
         Ok(())
     }
 

@@ -61,6 +61,9 @@ pub struct RuleDefinition {
     /// A run that takes longer is an event of the kind `long_running`.
     #[serde(default)]
     pub running_seconds: Option<i64>,
+    /// So is one that takes longer than this many percent of the 95th percentile of its job's recent runs.
+    #[serde(default)]
+    pub running_p95_percent: Option<i64>,
     #[serde(default)]
     pub group_by: GroupBy,
     /// Further events within this time become one message.

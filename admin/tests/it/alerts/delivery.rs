@@ -1,14 +1,16 @@
 //! What becomes of a message at receivers that are slow, refuse or break off.
 
 use carillon_alerts::channel::ChannelKind;
+use carillon_scheduler::AuditObjectKind;
 use carillon_store::alert::deliveries::DeliveryState;
+use carillon_store::audit::list::AuditFilter;
 use serde_json::json;
 
-use super::receiver::{Receiver, Reply, mail_server};
+use super::receiver::{Receiver, Reply};
 use super::world::{NOW, World};
 use crate::conformance::fixture::actor;
 
-async fn with_alert(world: &World, channel: i64) {
+pub async fn with_alert(world: &World, channel: i64) {
     world.rule(channel, json!({})).await;
     world.fail(world.jobs[0], 1).await;
     world.round().await;
@@ -59,6 +61,51 @@ databases! {
         assert_eq!(receiver.received().len(), 1);
     }
 
+    async fn what_waits_for_a_channel_that_asks_for_a_pause_goes_out_after_it(db: &TestDatabase) {
+        let world = World::start(db, 25).await;
+        let receiver = Receiver::start("ok").await;
+        let channel = world.channel(ChannelKind::Webhook, json!({"url": receiver.url})).await;
+        world.rule(channel, json!({"group_by": "job"})).await;
+        for (run, job) in world.jobs.iter().enumerate() {
+            world.fail(*job, run as i64 + 1).await;
+        }
+        world.round().await;
+        (0..20).for_each(|_| receiver.reply(Reply::TooMany(90)));
+        let deliverer = &world.alerts.deliverer;
+        assert_eq!(deliverer.round().await.unwrap(), 20);
+        assert_eq!(deliverer.round().await.unwrap(), 0, "the other five wait too");
+        world.later(120);
+        assert_eq!(deliverer.round().await.unwrap() + deliverer.round().await.unwrap(), 25);
+        assert_eq!(receiver.received().len(), 20 + 25);
+    }
+
+    async fn a_channel_that_cannot_be_reached_keeps_no_other_waiting(db: &TestDatabase) {
+        let world = World::start(db, 40).await;
+        let receiver = Receiver::start("ok").await;
+        // Nothing listens there.
+        let down = world.channel(ChannelKind::Webhook, json!({"url": "http://127.0.0.1:1/"})).await;
+        let up = world.channel_with(ChannelKind::Slack, json!({}), json!({"url": receiver.url})).await;
+        world.rule(down, json!({"group_by": "job"})).await;
+        for (run, job) in world.jobs.iter().enumerate() {
+            world.fail(*job, run as i64 + 1).await;
+        }
+        world.round().await;
+        world.alerts.test_channel(up, &actor()).await.unwrap();
+        assert_eq!(world.alerts.deliverer.round().await.unwrap(), 20);
+        assert_eq!(world.alerts.deliverer.round().await.unwrap(), 1, "the other channel's");
+        assert_eq!(receiver.received().len(), 1);
+    }
+
+    async fn a_test_of_a_channel_is_in_the_audit(db: &TestDatabase) {
+        let world = World::start(db, 1).await;
+        let channel = world.channel(ChannelKind::File, json!({})).await;
+        let delivery = world.alerts.test_channel(channel, &actor()).await.unwrap();
+        let filter = AuditFilter { object: Some(AuditObjectKind::AlertChannel), limit: 10, ..AuditFilter::default() };
+        let entries = world.store.audit_entries(&filter).await.unwrap().items;
+        assert_eq!((entries[0].action.as_str(), entries[0].actor.as_str()), ("run", "ada"));
+        assert!(entries[0].detail.contains(&delivery.to_string()));
+    }
+
     async fn a_message_is_given_up_after_a_day_and_a_test_at_once(db: &TestDatabase) {
         let world = World::start(db, 1).await;
         // Nothing listens there.
@@ -76,7 +123,7 @@ databases! {
     }
 
     async fn a_channel_with_a_secret_needs_a_key_and_a_used_one_stays(db: &TestDatabase) {
-        let world = World::start(db, 1).await;
+        let world = World::with_keys(db, 1, Default::default()).await;
         let draft = carillon_alerts::manage::ChannelDraft {
             name: "chat".to_owned(),
             kind: ChannelKind::Slack,
@@ -92,28 +139,4 @@ databases! {
         world.alerts.delete_rule(rule, &actor()).await.unwrap();
         world.alerts.delete_channel(channel, &actor()).await.unwrap();
     }
-}
-
-#[test]
-fn a_mail_goes_to_all_recipients() {
-    use crate::services::{Kind, TestDatabase, on};
-    on(Kind::Sqlite, async |db: &TestDatabase| {
-        let world = World::start(db, 1).await;
-        let (port, taken) = mail_server().await;
-        let settings = json!({
-            "host": "127.0.0.1", "port": port, "tls": "none", "from": "carillon@example.org",
-            "to": ["ada@example.org", "bob@example.org"]
-        });
-        let channel = world.channel(ChannelKind::Email, settings).await;
-        with_alert(&world, channel).await;
-        assert_eq!(world.alerts.deliverer.round().await.unwrap(), 1);
-        let told = taken.await.unwrap();
-        for part in
-            ["RCPT TO:<ada@example.org>", "RCPT TO:<bob@example.org>", "Subject: billing: job job 0 failed (failures)"]
-        {
-            assert!(told.contains(part), "{part} is not in {told}");
-        }
-        let delivery = world.deliveries().await.remove(0);
-        assert_eq!((delivery.state(), delivery.answer.as_deref()), (DeliveryState::Sent, Some("250 queued as 7")));
-    });
 }

@@ -1,6 +1,10 @@
 //! From an alarm to a message at its receiver.
 
+mod channels;
 mod delivery;
-mod receiver;
+mod kinds;
+mod mail;
+pub mod mail_server;
+pub mod receiver;
 mod storm;
 mod world;

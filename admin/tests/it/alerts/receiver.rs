@@ -13,8 +13,14 @@ pub enum Reply {
     Status(u16, &'static str),
     /// 429 with `Retry-After`.
     TooMany(u64),
+    /// This status, with what was received as the body.
+    Echo(u16),
     /// The connection ends without an answer.
     Cut,
+    /// It ends in the middle of the answer.
+    CutAnswer,
+    /// None comes.
+    Silence,
 }
 
 #[derive(Clone, Debug)]
@@ -82,54 +88,21 @@ impl Receiver {
         }
         let mut body = vec![0; length];
         stream.read_exact(&mut body).await.unwrap();
+        let echo = format!("{} {}", head.join(" "), String::from_utf8_lossy(&body));
         let body = serde_json::from_slice(&body).unwrap_or_default();
         self.received.lock().unwrap().push(Received { head, body });
         let reply = self.replies.lock().unwrap().pop_front();
         let (status, more, body) = match reply {
             Some(Reply::Cut) => return,
-            Some(Reply::TooMany(seconds)) => (429, format!("Retry-After: {seconds}\r\n"), "slow down"),
-            Some(Reply::Status(status, body)) => (status, String::new(), body),
-            None => (200, String::new(), usual),
+            Some(Reply::Silence) => return std::future::pending().await,
+            Some(Reply::CutAnswer) => (200, "X-Cut: 1\r\n".to_owned(), usual.to_owned()),
+            Some(Reply::TooMany(seconds)) => (429, format!("Retry-After: {seconds}\r\n"), "slow down".to_owned()),
+            Some(Reply::Status(status, body)) => (status, String::new(), body.to_owned()),
+            Some(Reply::Echo(status)) => (status, String::new(), echo),
+            None => (200, String::new(), usual.to_owned()),
         };
-        let length = body.len();
+        let length = body.len() + if more.starts_with("X-Cut") { 10 } else { 0 };
         let text = format!("HTTP/1.1 {status} x\r\nContent-Length: {length}\r\nConnection: close\r\n{more}\r\n{body}");
         let _ = stream.get_mut().write_all(text.as_bytes()).await;
     }
-}
-
-/// Takes one mail over SMTP; answers what it was told after the greeting.
-pub async fn mail_server() -> (u16, tokio::task::JoinHandle<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let taken = tokio::spawn(async move {
-        let (stream, _) = listener.accept().await.unwrap();
-        let mut stream = BufReader::new(stream);
-        stream.get_mut().write_all(b"220 test\r\n").await.unwrap();
-        let (mut told, mut in_data) = (String::new(), false);
-        loop {
-            let mut line = String::new();
-            if stream.read_line(&mut line).await.unwrap_or(0) == 0 {
-                return told;
-            }
-            told.push_str(&line);
-            let answer: &[u8] = match line.trim_end() {
-                "." if in_data => {
-                    in_data = false;
-                    b"250 queued as 7\r\n"
-                }
-                _ if in_data => continue,
-                "DATA" => {
-                    in_data = true;
-                    b"354 go on\r\n"
-                }
-                "QUIT" => b"221 bye\r\n",
-                _ => b"250 ok\r\n",
-            };
-            stream.get_mut().write_all(answer).await.unwrap();
-            if !in_data && told.contains("\r\n.\r\n") {
-                return told;
-            }
-        }
-    });
-    (port, taken)
 }

@@ -2,7 +2,6 @@
 
 use carillon_alerts::AlertRouter;
 use carillon_alerts::channel::ChannelKind;
-use carillon_scheduler::AlertKind;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -95,18 +94,5 @@ databases! {
         world.round().await;
         assert_eq!(world.told().await.last().map(String::as_str), Some("resolved"));
         assert!(world.alerts.acknowledge(alert.id, "", &actor()).await.is_err(), "it is over");
-    }
-
-    async fn an_app_without_an_executor_is_told_once_until_there_is_one(db: &TestDatabase) {
-        let world = World::start(db, 1).await;
-        let channel = world.channel(ChannelKind::File, json!({})).await;
-        world.rule(channel, json!({"kinds": ["no_executor", "long_running"], "running_seconds": 60, "app": "billing"})).await;
-        world.later(60);
-        world.round().await;
-        world.later(11);
-        world.round().await;
-        let open = world.open().await;
-        assert_eq!((open.len(), open[0].kind, open[0].events), (1, AlertKind::NoExecutor, 1));
-        assert_eq!(world.told().await, ["opened"]);
     }
 }

@@ -1,12 +1,17 @@
 //! A node, an app with jobs, and what a test asks of its alerts.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use carillon_accounts::secret_keys::SecretKeys;
 use carillon_admin::Admin;
-use carillon_alerts::Alerts;
-use carillon_alerts::channel::ChannelKind;
+use carillon_admin::config::Config;
+use carillon_alerts::channel::{ChannelKind, Sender};
 use carillon_alerts::manage::ChannelDraft;
+use carillon_alerts::{AlertDeliverer, Alerts};
 use carillon_engine::Engine;
+use carillon_engine::outgoing::{Connector, NetworkRules};
 use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, ManualClock, Millis};
 use carillon_store::Store;
 use carillon_store::alarm::alarms::Alarm;
@@ -26,13 +31,22 @@ pub struct World {
     pub alerts: Arc<Alerts>,
     pub clock: Arc<ManualClock>,
     pub jobs: Vec<i64>,
+    keys: SecretKeys,
+    folder: PathBuf,
     raw: sea_orm::DatabaseConnection,
 }
 
 impl World {
     pub async fn start(db: &TestDatabase, jobs: usize) -> Self {
+        let key: String = rand::random::<[u8; 32]>().iter().map(|byte| format!("{byte:02x}")).collect();
+        Self::with_keys(db, jobs, SecretKeys::parse(&key).unwrap()).await
+    }
+
+    /// `keys` encrypt the secrets of channels.
+    pub async fn with_keys(db: &TestDatabase, jobs: usize, keys: SecretKeys) -> Self {
         let clock = Arc::new(ManualClock::new(NOW));
-        let admin = Admin::build(db.config(), clock.clone()).await.unwrap();
+        let config = Config { secret_keys: keys.clone(), ..db.config() };
+        let admin = Admin::build(config, clock.clone()).await.unwrap();
         let alerts = admin.alerts.clone();
         let (_, engine, store) = admin.serve_only().unwrap();
         engine.apps().create("billing", None, &actor()).await.unwrap();
@@ -40,12 +54,26 @@ impl World {
         let made = engine.jobs().create_all(drafts, None, &actor()).await.unwrap();
         let jobs = made.iter().map(|job| job.id).collect();
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
-        Self { store, engine, alerts, clock, jobs, raw }
+        Self { store, engine, alerts, clock, jobs, keys, folder: db.folder().to_owned(), raw }
+    }
+
+    /// Sends like the node's own, but waits only for a moment.
+    pub async fn impatient_deliverer(&self) -> AlertDeliverer {
+        let connector = Connector::new(NetworkRules { has_loopback_executors: true, ..NetworkRules::default() });
+        let cluster = self.store.cluster().await.unwrap();
+        let sender = Sender::new(cluster, self.folder.clone(), connector).unwrap();
+        let sender = Arc::new(sender.with_time_limit(Duration::from_millis(500)));
+        AlertDeliverer::new(self.engine.clone(), sender, self.keys.clone(), Arc::default())
     }
 
     pub async fn channel(&self, kind: ChannelKind, settings: Value) -> i64 {
+        self.channel_with(kind, settings, json!({})).await
+    }
+
+    pub async fn channel_with(&self, kind: ChannelKind, settings: Value, secrets: Value) -> i64 {
         let settings = serde_json::from_value(settings).unwrap();
-        let draft = ChannelDraft { name: format!("{kind}"), kind, settings, secrets: Default::default() };
+        let secrets = serde_json::from_value(secrets).unwrap();
+        let draft = ChannelDraft { name: format!("{kind}"), kind, settings, secrets };
         self.alerts.create_channel(draft, &actor()).await.unwrap().id
     }
 
@@ -68,7 +96,11 @@ impl World {
             "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends) \
              VALUES ({run_id}, {job_id}, 1, 0, 0, {run_id}, 0, 1, 1, {run_id}, {run_id}, 9, 1, 1)"
         );
-        self.raw.execute_unprepared(&text).await.unwrap();
+        self.sql(&text).await;
+    }
+
+    pub async fn sql(&self, text: &str) {
+        self.raw.execute_unprepared(text).await.unwrap();
     }
 
     pub async fn round(&self) {

@@ -1,5 +1,6 @@
 //! The real program under faults: killed, stopped, hung on by an executor, started with wrong settings.
 
+mod alarms;
 mod clock;
 mod flood;
 mod hanging;

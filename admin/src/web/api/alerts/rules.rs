@@ -14,7 +14,7 @@ use crate::web::api::extract::{Body, Caller, Id, RequestBody, from_json};
 use crate::web::api::view::List;
 use crate::web::state::{Shared, State};
 
-const MEMBERS: [&str; 14] = [
+const MEMBERS: [&str; 15] = [
     "name",
     "app",
     "enabled",
@@ -22,6 +22,7 @@ const MEMBERS: [&str; 14] = [
     "jobs",
     "threshold",
     "running_seconds",
+    "running_p95_percent",
     "group_by",
     "group_seconds",
     "channels",

@@ -152,6 +152,9 @@ pub struct RuleMembers {
     /// A run that takes longer is an event of the kind `long_running`
     #[schema(minimum = 1, maximum = 2_592_000)]
     running_seconds: Option<i64>,
+    /// So is one that takes longer than this many percent of what 95 of 100 recent runs of its job took at most
+    #[schema(minimum = 110, maximum = 10_000)]
+    running_p95_percent: Option<i64>,
     /// `rule`, `app` or `job`: what one message is about
     #[schema(required = false)]
     group_by: String,
@@ -208,6 +211,7 @@ impl RuleView {
             jobs: it.jobs,
             threshold: it.threshold,
             running_seconds: it.running_seconds,
+            running_p95_percent: it.running_p95_percent,
             group_by: group_by.to_owned(),
             group_seconds: it.group_seconds,
             channels: it.channels,
@@ -229,7 +233,7 @@ pub struct ChannelMembers {
     name: String,
     /// `email`, `webhook`, `slack`, `teams`, `dingtalk`, `feishu`, `wecom`, `pagerduty` or `file`; it does not change
     kind: String,
-    /// What the kind needs: `host`, `port`, `tls`, `user`, `from`, `to`; `url`, `template`
+    /// What the kind needs: `host`, `port`, `tls`, `ca`, `user`, `from`, `to`; `url`, `template`
     #[schema(required = false, value_type = Object)]
     settings: Value,
 }

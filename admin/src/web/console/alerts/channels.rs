@@ -161,6 +161,7 @@ fn filled(channel: &ChannelView) -> Form {
         .with("host", &it.host)
         .with("port", it.port.map_or_else(String::new, |port| port.to_string()))
         .with("tls", tls)
+        .with("ca", &it.ca)
         .with("user", &it.user)
         .with("from", &it.from)
         .with("to", it.to.join("\n"))
@@ -178,17 +179,19 @@ fn draft(form: &mut Form, kind: ChannelKind) -> ChannelDraft {
         _ => Tls::Starttls,
     };
     let text = |name: &str| form.value(name).trim().to_owned();
+    let lines = |name: &str| text(name).replace("\r\n", "\n");
     let secret = |name: &str| Some(text(name)).filter(|secret| !secret.is_empty());
     let to = form.value("to").split([',', '\n', ';']).map(str::trim).filter(|to| !to.is_empty()).map(str::to_owned);
     let settings = Settings {
         host: text("host"),
         port: Some(port).filter(|port| *port > 0),
         tls: is_mail.then_some(tls),
+        ca: lines("ca"),
         user: text("user"),
         from: text("from"),
         to: to.collect(),
         url: if kind.has_secret_url() { String::new() } else { text("url") },
-        template: form.value("template").replace("\r\n", "\n").trim().to_owned(),
+        template: lines("template"),
     };
     let secrets = Secrets {
         url: if kind.has_secret_url() { secret("url") } else { None },

@@ -35,6 +35,7 @@ pub fn filled(rule: &AlertRule, app: &str) -> Form {
         .with("jobs", it.jobs.iter().map(i64::to_string).collect::<Vec<_>>().join(", "))
         .with("threshold", it.threshold.to_string())
         .with("running_seconds", number(it.running_seconds))
+        .with("running_p95_percent", number(it.running_p95_percent))
         .with("group_by", group_word(it.group_by))
         .with("group_seconds", it.group_seconds.to_string())
         .with("channels", list(&it.channels))
@@ -95,6 +96,7 @@ pub fn draft(form: &mut Form) -> RuleDraft {
             jobs: ids(form, "jobs"),
             threshold: form.number("threshold", 1),
             running_seconds: optional(form, "running_seconds"),
+            running_p95_percent: optional(form, "running_p95_percent"),
             group_by,
             group_seconds: form.number("group_seconds", 60),
             channels: ids(form, "channels"),

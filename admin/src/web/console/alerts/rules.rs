@@ -66,7 +66,7 @@ const KINDS: [(&str, &str); 13] = [
     (AlertKind::Misfire.as_str(), "Instants skipped (misfire)"),
     (AlertKind::NoExecutor.as_str(), "No executor online"),
     (AlertKind::ExecutorLost.as_str(), "Executor lost"),
-    (AlertKind::Gap.as_str(), "Instant without a record"),
+    (AlertKind::Gap.as_str(), "Records that differ from the schedule (gap)"),
     (AlertKind::Clock.as_str(), "Clock in doubt"),
     (AlertKind::Database.as_str(), "Database in doubt"),
     (AlertKind::Ring.as_str(), "Queue of runs full"),

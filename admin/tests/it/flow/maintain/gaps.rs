@@ -3,13 +3,14 @@ use carillon_engine::runtime::Service as _;
 use carillon_inspect::audit::audit_deleted_job;
 use carillon_inspect::audit::audit_job;
 use carillon_inspect::audit::{GapKind, GapReason};
-use carillon_scheduler::{Clock as _, JobDraft, Millis, MisfirePolicy, ScheduleDraft};
+use carillon_scheduler::{AlarmKind, Clock as _, JobDraft, Millis, MisfirePolicy, ScheduleDraft};
 use carillon_store::Job;
+use carillon_store::alarm::alarms::AlarmFilter;
 use sea_orm::ConnectionTrait as _;
 
 use crate::conformance::fixture::actor;
 use crate::flow::node::{Node, START};
-use crate::services::TestDatabase;
+use crate::services::{Kind, TestDatabase, on};
 
 async fn node(db: &TestDatabase) -> Node {
     Node::with_shards(db, 2).await
@@ -53,6 +54,29 @@ fn counted(node: &Node) -> [u64; 2] {
         let value = metrics.lines().find_map(|line| line.strip_prefix(name));
         value.unwrap().parse().unwrap()
     })
+}
+
+#[test]
+fn a_gap_is_one_alarm_also_where_another_node_finds_it_again() {
+    on(Kind::Sqlite, async |db: &TestDatabase| {
+        let node = node(db).await;
+        let job = node.every(1, |_| {}).await;
+        advance_seconds(&node, 30).await;
+        for lost in [8, 9] {
+            sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no = {}", job.id, START + lost * 1000)).await;
+        }
+        advance_seconds(&node, 3).await;
+        watch(&node).await;
+        let second = Node::restarted(&node, node.config.clone(), node.clock.now() + 1_000).await;
+        second.round().await;
+        watch(&second).await;
+        assert_eq!(counted(&second), [2, 2], "it has looked at the same span");
+        let filter = AlarmFilter { kinds: vec![AlarmKind::Gap], limit: 10, ..AlarmFilter::default() };
+        let alarms = second.store.alarms(&filter).await.unwrap().items;
+        assert_eq!(alarms.len(), 1, "{alarms:?}");
+        assert_eq!(alarms[0].alarm.job_id, Some(job.id));
+        assert!(alarms[0].alarm.text.starts_with("2 instants without a record from 20"), "{alarms:?}");
+    });
 }
 
 databases! {
