@@ -36,6 +36,7 @@ fn alert_event(rule: &AlertRule, event: &Unrouted) -> AlertEvent {
         subject,
         kind: event.kind,
         job_id: event.job_id,
+        job: event.job.clone(),
         run_id: event.run_id,
         text: event.text.clone(),
         at: event.at,

@@ -1,9 +1,10 @@
 //! The same app in three times of one run: alone, beside another app of which every run succeeds, and beside the same while
-//! every run fails. The first step shows what the second app's requests cost on this machine, the second what its failures do.
+//! every run fails. The first step shows what the second app's requests cost on this machine, the second what its failures do, and a
+//! third one, with `--alerts`, what it costs that a rule makes messages of them.
 
 use std::time::Duration;
 
-use carillon_testkit::now_ms;
+use carillon_testkit::{ApiClient, RecordingExecutor, now_ms};
 use serde_json::json;
 
 use crate::executors::Executors;
@@ -22,15 +23,34 @@ pub async fn measure(options: &Options) {
     times.push(next_time(options).await);
     other.fail();
     times.push(next_time(options).await);
+    if options.alerts {
+        let receiver = alert(&trial.api).await;
+        times.push(next_time(options).await);
+        println!("messages to the webhook: {}", receiver.received(HOOK).len());
+    }
     tokio::time::sleep(Duration::from_secs(2)).await;
     let executors = &trial.executors;
-    for (name, time) in ["alone", "beside successes", "beside failures"].into_iter().zip(&times) {
+    for (name, time) in ["alone", "beside successes", "beside failures", "with alerts"].into_iter().zip(&times) {
         Felt::of(&executors.receipts(), &executors.callbacks(), *time).print(name);
     }
-    for (name, time) in ["the other, succeeding", "the other, failing"].into_iter().zip(&times[1..]) {
+    for (name, time) in ["the other, succeeding", "the other, failing", "with alerts"].into_iter().zip(&times[1..]) {
         Felt::of(&other.receipts(), &other.callbacks(), *time).print(name);
     }
     trial.end().await;
+}
+
+const HOOK: &str = "/hook";
+
+/// A rule for the second app; the receiver of its messages, which are few.
+async fn alert(api: &ApiClient) -> RecordingExecutor {
+    let receiver = RecordingExecutor::start().await;
+    let url = format!("{}{HOOK}", receiver.address.trim_end_matches('/'));
+    let channel = json!({"name": "hook", "kind": "webhook", "settings": {"url": url}});
+    let channel = api.post("alert-channels", channel).await.ok()["id"].take();
+    let rule =
+        json!({"name": "failures", "app": "failing", "kinds": ["failed"], "channels": [channel], "group_seconds": 10});
+    api.post("alert-rules", rule).await.ok();
+    receiver
 }
 
 /// From when to when, without the first seconds.

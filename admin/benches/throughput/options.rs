@@ -25,6 +25,9 @@ pub struct Options {
     /// Runs per second of a second app, of which first all succeed and then all fail; each takes the seconds once more
     #[arg(long, group = "mode", default_value_t = 0)]
     pub failing: usize,
+    /// After `--failing`: the same once more, with an alert rule that sends the failures to a webhook
+    #[arg(long, requires = "failing")]
+    pub alerts: bool,
     /// Prints how far the scan is behind its look-ahead too
     #[arg(long, conflicts_with = "mode")]
     pub scan_lag: bool,

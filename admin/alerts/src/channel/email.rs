@@ -1,4 +1,4 @@
-//! E-mail: the text that a mail server is handed. lettre is named here, in `smtp` and for the syntax of an address.
+//! E-mail: the text that a mail server is handed. lettre is named here, in `smtp` and `authority`, and for the syntax of an address.
 
 use carillon_engine::outgoing::Connector;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};

@@ -1,6 +1,7 @@
 //! Channels: what each needs, what it sends, and how its answer is judged.
 
 mod attempt;
+mod authority;
 mod client;
 mod dingtalk;
 mod email;

@@ -7,8 +7,9 @@ use lettre::Address;
 use serde::{Deserialize, Serialize};
 use url::{Position, Url};
 
+use crate::channel::authority::is_authority;
 use crate::channel::kind::ChannelKind;
-use crate::channel::{smtp, template};
+use crate::channel::template;
 
 /// How the connection to a mail server is protected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -231,7 +232,7 @@ impl Errors {
         if settings.port == Some(0) {
             self.add("port", "write a port from 1 to 65535, or none for the usual one");
         }
-        if !settings.ca.is_empty() && (settings.ca.len() > 64 * 1024 || !smtp::is_authority(&settings.ca)) {
+        if !settings.ca.is_empty() && (settings.ca.len() > 64 * 1024 || !is_authority(&settings.ca)) {
             self.add(
                 "ca",
                 "write PEM certificates of at most 64 KiB without a key, beginning with -----BEGIN CERTIFICATE-----",

@@ -5,12 +5,13 @@ use std::time::Duration;
 use carillon_engine::outgoing::Connector;
 use lettre::Message as Mail;
 use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
-use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, CertificateStore, TlsParameters};
+use lettre::transport::smtp::client::AsyncSmtpConnection;
 use lettre::transport::smtp::commands::{Data, Mail as From, Rcpt};
 use lettre::transport::smtp::extension::{ClientId, MailParameter};
 
 use crate::channel::attempt::Attempt;
-use crate::channel::settings::{Channel, Settings, Tls};
+use crate::channel::authority::tls_parameters;
+use crate::channel::settings::{Channel, Tls};
 
 /// For the end of the exchange, when the mail is with the server already.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -30,9 +31,10 @@ pub async fn submit(connector: &Connector, channel: &Channel, mail: &Mail, tries
 
 async fn connect(connector: &Connector, channel: &Channel) -> Result<AsyncSmtpConnection, String> {
     let settings = &channel.settings;
+    let parameters = || tls_parameters(&settings.host, &settings.ca);
     let (usual, tls) = match settings.tls.unwrap_or_default() {
-        Tls::Starttls => (587, Some(parameters(settings)?)),
-        Tls::Tls => (465, Some(parameters(settings)?)),
+        Tls::Starttls => (587, Some(parameters()?)),
+        Tls::Tls => (465, Some(parameters()?)),
         Tls::None => (25, None),
     };
     let is_wrapped = settings.tls == Some(Tls::Tls);
@@ -77,20 +79,4 @@ async fn exchange(server: &mut AsyncSmtpConnection, mail: &Mail, tries: i32) -> 
     let response = server.message(&mail.formatted()).await.map_err(|error| error.to_string())?;
     let said = format!("{} {}", response.code(), response.message().collect::<Vec<_>>().join(" "));
     Ok(if refused.is_empty() { said } else { format!("{said}; not for {}", refused.join("; ")) })
-}
-
-/// With an authority of its own no other is trusted.
-fn parameters(settings: &Settings) -> Result<TlsParameters, String> {
-    let mut builder = TlsParameters::builder(settings.host.clone());
-    if !settings.ca.is_empty() {
-        let authority = Certificate::from_pem(settings.ca.as_bytes()).map_err(|error| error.to_string())?;
-        builder = builder.certificate_store(CertificateStore::None).add_root_certificate(authority);
-    }
-    builder.build().map_err(|error| error.to_string())
-}
-
-/// Whether certificates can be used as a mail server's authority.
-pub fn is_authority(pem: &str) -> bool {
-    let settings = Settings { host: "localhost".to_owned(), ca: pem.to_owned(), ..Settings::default() };
-    pem.contains("-----BEGIN CERTIFICATE-----") && !pem.contains("PRIVATE KEY") && parameters(&settings).is_ok()
 }

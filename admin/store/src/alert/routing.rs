@@ -51,6 +51,8 @@ pub struct AlertEvent {
     pub subject: String,
     pub kind: AlertKind,
     pub job_id: Option<i64>,
+    /// The job's name.
+    pub job: Option<String>,
     pub run_id: Option<i64>,
     pub text: String,
     pub at: Millis,
@@ -122,7 +124,11 @@ impl OpenAlert {
         self.is_changed = true;
         self.events += 1;
         self.kind = event.kind;
-        self.message = cut(&printable(&event.text), TEXT);
+        let text = match &event.job {
+            Some(job) => format!("{job}: {}", event.text),
+            None => event.text.clone(),
+        };
+        self.message = cut(&printable(&text), TEXT);
         self.last_at = self.last_at.max(event.at);
         match self.state {
             AlertState::Pending if count >= event.threshold => {

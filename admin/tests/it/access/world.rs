@@ -189,6 +189,7 @@ async fn alert(store: &Store, app: &App, channel: i64) -> (i64, i64) {
         subject: "job:1".to_owned(),
         kind: AlertKind::Failed,
         job_id: None,
+        job: None,
         run_id: None,
         text: "failed".to_owned(),
         at: NOW,

@@ -57,7 +57,7 @@ databases! {
         world.look().await;
         let (kind, events, job, text) = world.only().await;
         assert_eq!((kind, events, job), (AlertKind::LongRunning, 1, Some(world.jobs[0])), "it is counted once");
-        assert_eq!(text, "run 1 has been running for 82 s");
+        assert_eq!(text, "job 0: run 1 has been running for 82 s");
         world.sql("UPDATE run SET state = 9 WHERE id = 1").await;
         world.look().await;
         assert_eq!(world.told().await, ["opened", "resolved"]);
@@ -82,7 +82,7 @@ databases! {
         world.look().await;
         let (_, events, job, text) = world.only().await;
         assert_eq!((events, job), (1, Some(usual)));
-        assert_eq!(text, "run 401 has been running for 82 s; 95 of 100 runs of the job take at most 38 s");
+        assert_eq!(text, "job 0: run 401 has been running for 82 s; 95 of 100 runs of the job take at most 38 s");
     }
 
     async fn a_misfire_is_an_event_of_its_job(db: &TestDatabase) {
@@ -93,7 +93,7 @@ databases! {
         world.sql(&format!("{range} VALUES ({job}, {now}, {now}, 3, 'skip', 'misfire', 1, {now})")).await;
         world.round().await;
         world.round().await;
-        assert_eq!(world.only().await, (AlertKind::Misfire, 1, Some(job), "3 instants were skipped".to_owned()));
+        assert_eq!(world.only().await, (AlertKind::Misfire, 1, Some(job), "job 0: 3 instants were skipped".to_owned()));
         assert_eq!(world.store.unrouted_misfires(now).await.unwrap(), []);
         world.later(3_601);
         world.round().await;

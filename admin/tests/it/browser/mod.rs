@@ -1,5 +1,6 @@
 //! The console in a real browser, on a real node with a real executor.
 
+mod alerts;
 pub mod chromium;
 mod every_page;
 mod live;

@@ -29,6 +29,23 @@ impl ListPage {
     }
 }
 
+/// The fields and their labels, in the order of the page.
+const LABELS: &[(&str, &str)] = &[
+    ("name", "Name"),
+    ("host", "Mail server"),
+    ("port", "Port"),
+    ("tls", "Encryption"),
+    ("ca", "Authority of the server's certificate"),
+    ("user", "User"),
+    ("password", "Password"),
+    ("from", "From"),
+    ("to", "To"),
+    ("url", "URL"),
+    ("secret", "Secret for the signature"),
+    ("routing_key", "Integration key"),
+    ("template", "Body"),
+];
+
 #[derive(Template)]
 #[template(path = "alerts/channel.html")]
 struct FormPage {
@@ -47,6 +64,10 @@ impl FormPage {
 
     fn is(&self, kind: &str) -> bool {
         self.kind.as_str() == kind
+    }
+
+    fn label(&self, name: &str) -> &'static str {
+        LABELS.iter().find(|(field, _)| *field == name).map_or("", |(_, label)| label)
     }
 
     fn may_sign(&self) -> bool {
@@ -94,6 +115,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
             Err(error) => refuse(&mut form, error)?,
         }
     }
+    form.sort_errors(LABELS);
     let status = form.status();
     Ok(render(&FormPage { context, form, kind, channel: None, messages: vec![] }, status))
 }
@@ -140,7 +162,8 @@ pub async fn delete(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult
     }
 }
 
-async fn show_channel(state: &Shared, context: PageContext, channel: ChannelView, form: Form) -> PageResult {
+async fn show_channel(state: &Shared, context: PageContext, channel: ChannelView, mut form: Form) -> PageResult {
+    form.sort_errors(LABELS);
     let kind: ChannelKind = channel.kind.parse().map_err(PageError::Internal)?;
     let filter = DeliveryFilter { channel_id: Some(channel.id), limit: 20, ..DeliveryFilter::default() };
     let messages = state.store.deliveries(&filter).await?.items.into_iter().map(DeliveryLine::from).collect();

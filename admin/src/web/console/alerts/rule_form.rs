@@ -7,6 +7,23 @@ use carillon_store::alert::rules::{AlertRule, Escalation, GroupBy, RuleDefinitio
 
 use crate::web::forms::Form;
 
+/// The fields and their labels, in the order of the page.
+pub const LABELS: &[(&str, &str)] = &[
+    ("name", "Name"),
+    ("app", "App"),
+    ("kinds", "Events"),
+    ("threshold", "Failures in a row"),
+    ("running_seconds", "A run is too long after"),
+    ("running_p95_percent", "Or after"),
+    ("jobs", "Only the jobs"),
+    ("channels", "Channels"),
+    ("second_channels", "Second channels"),
+    ("after_seconds", "Second channels after"),
+    ("group_seconds", "Gather further events for"),
+    ("repeat_seconds", "Remind every"),
+    ("silences", "Silence"),
+];
+
 /// A new rule: what people want to know first.
 pub fn first() -> Form {
     Form::default()

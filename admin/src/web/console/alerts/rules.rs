@@ -10,7 +10,7 @@ use carillon_store::App;
 use carillon_store::alert::rules::AlertRule;
 
 use crate::web::access::Caller;
-use crate::web::console::alerts::rule_form::{draft, filled, first};
+use crate::web::console::alerts::rule_form::{LABELS, draft, filled, first};
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, render, show};
 use crate::web::state::{Shared, State};
@@ -44,6 +44,10 @@ struct FormPage {
 impl FormPage {
     fn kinds(&self) -> [(&'static str, &'static str); 13] {
         KINDS
+    }
+
+    fn label(&self, name: &str) -> &'static str {
+        LABELS.iter().find(|(field, _)| *field == name).map_or("", |(_, label)| label)
     }
 
     fn lists(&self) -> [(&'static str, &'static str); 2] {
@@ -172,7 +176,8 @@ pub(super) fn refuse(form: &mut Form, error: Error) -> Result<(), Error> {
     Ok(())
 }
 
-async fn form_page(state: &State, context: PageContext, form: Form, id: Option<i64>) -> PageResult {
+async fn form_page(state: &State, context: PageContext, mut form: Form, id: Option<i64>) -> PageResult {
+    form.sort_errors(LABELS);
     let mut apps = state.store.apps(&context.visible()).await?;
     apps.retain(|app| context.may_edit(&app.id));
     let channels = state.alerts.channels(&context.actor).await?;
