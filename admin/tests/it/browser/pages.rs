@@ -151,6 +151,7 @@ async fn ids(live: &Live, app: &App) -> Ids {
         subject: "job:1".to_owned(),
         kind: AlertKind::Failed,
         job_id: Some(1),
+        job: None,
         run_id: None,
         text: "f".repeat(300),
         at: now,
