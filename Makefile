@@ -49,6 +49,11 @@ profile: packages ## Where the admin's CPU time goes under load; needs linux-per
 build-times: ## How long builds take, from nothing and after one changed line; takes most of an hour
 	@.ci/build-times
 
+.PHONY: screenshots
+screenshots: packages python ## A picture of each page, in both languages, light, dark and on a phone, under target/screenshots
+	@CARILLON_SCREENSHOTS=$$(.ci/target)/screenshots .ci/with-services cargo test --locked -p carillon-admin --test it -- \
+	    --ignored --exact browser::show::screenshots --nocapture
+
 # The fault phase in seconds, by default 180; postgres, mariadb or sqlite; a seed that repeats the faults, by default a new one.
 SECONDS :=
 DB ?= postgres

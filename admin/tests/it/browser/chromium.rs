@@ -1,5 +1,6 @@
 //! A headless Chromium of one test, by WebDriver.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -175,6 +176,24 @@ impl Browser {
             error => done([`axe: ${error}`]))";
         let found = self.client.execute_async(script, vec![]).await.unwrap();
         serde_json::from_value(found).unwrap()
+    }
+
+    /// A picture of the whole page in this folder; the name of the file without its end.
+    pub async fn draw(&self, path: &str, kind: Kind, folder: &Path) -> String {
+        self.go(path).await;
+        self.find("h1").await;
+        let height = self.script("return Math.min(6000, Math.max(740, document.scrollingElement.scrollHeight))").await;
+        let width = if kind.phone { 360 } else { 1280 };
+        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": kind.phone});
+        let resize = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics});
+        self.client.issue_cmd(Extra("goog/cdp/execute", resize)).await.unwrap();
+        let is_sign = |c: char| !c.is_ascii_alphanumeric();
+        let name = match path.trim_matches(is_sign).replace(is_sign, "_") {
+            empty if empty.is_empty() => "dashboard".to_owned(),
+            name => name,
+        };
+        std::fs::write(folder.join(format!("{name}.png")), self.client.screenshot().await.unwrap()).unwrap();
+        name
     }
 
     pub async fn close(self) {

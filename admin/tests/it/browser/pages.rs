@@ -75,14 +75,19 @@ impl Filled {
         for draft in jobs() {
             live.job(draft).await;
         }
-        let ids = ids(&live, &app).await;
         let executor = live.executor("orders").await;
+        Self::around(live, &app, executor).await
+    }
+
+    /// A node with jobs, and with an object of this app for each other page.
+    pub async fn around(live: Live, app: &App, executor: CancellationToken) -> Self {
+        let ids = ids(&live, app).await;
         Self { live, ids, _executor: executor }
     }
 
     /// The path of every page: each GET route of the console, whether or not a test knows it by name.
     pub async fn paths(&self, browser: &Browser) -> Vec<String> {
-        browser.go("/runs?state=failed&job=2").await;
+        browser.go("/runs?state=failed").await;
         let run = browser.find("tr[data-run-id]").await.attr("data-run-id").await.unwrap().unwrap();
         let is_page = |path: &str| {
             !NO_PAGES.contains(&path)

@@ -1,12 +1,18 @@
 //! A filled console for a person to look at: `cargo test -p carillon-admin --test it -- --ignored --nocapture a_filled`.
 
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use carillon_scheduler::{BlockStrategy, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleDraft};
+use carillon_store::App;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
+use super::chromium::{Browser, Kind};
 use super::live::Live;
-use crate::services::runtime;
+use super::pages::{Filled, SIGNED_OUT};
+use crate::services::{runtime, setting};
 
 fn job(app: &str, name: &str, handler: &str, schedule: ScheduleDraft, params: &str) -> JobDraft {
     let mut draft = JobDraft::new(app, name, handler);
@@ -21,18 +27,66 @@ fn a_filled_console() {
         let live = Live::start().await;
         println!("{} {} {}", live.url, live.name, live.password);
         let seconds = std::env::var("CARILLON_SHOW_SECONDS").unwrap_or_default();
-        if std::env::var("CARILLON_SHOW_EMPTY").is_err() {
-            fill(&live).await;
-        }
+        let _filled = match std::env::var("CARILLON_SHOW_EMPTY") {
+            Err(_) => Some(fill(&live).await),
+            Ok(_) => None,
+        };
         tokio::time::sleep(Duration::from_secs(seconds.parse().unwrap_or(600))).await;
     });
 }
 
-async fn fill(live: &Live) {
-    live.app("billing", "Billing").await;
+/// `make screenshots`: a picture of each page in both languages, in the light, in the dark and on a phone.
+#[test]
+#[ignore = "draws pictures for a person"]
+fn screenshots() {
+    runtime().block_on(async {
+        let live = Live::start().await;
+        let (app, executor) = fill(&live).await;
+        let filled = Filled::around(live, &app, executor).await;
+        let folder = Path::new(&setting("CARILLON_SCREENSHOTS")).to_owned();
+        let mut index = String::from("<!doctype html><meta charset=\"utf-8\"><title>Screenshots</title>\n");
+        for chinese in [false, true] {
+            for (name, kind) in [
+                ("light", Kind { chinese, ..Kind::default() }),
+                ("dark", Kind { chinese, dark: true, ..Kind::default() }),
+                ("phone", Kind { chinese, phone: true, ..Kind::default() }),
+            ] {
+                let set = format!("{}-{name}", if chinese { "zh" } else { "en" });
+                fs::create_dir_all(folder.join(&set)).unwrap();
+                for page in draw(&filled, kind, &folder.join(&set)).await {
+                    index.push_str(&format!("<figure><figcaption>{set} {page}</figcaption><img loading=\"lazy\" width=\"640\" src=\"{set}/{page}.png\"></figure>\n"));
+                }
+            }
+        }
+        fs::write(folder.join("index.html"), index).unwrap();
+        println!("{}", folder.join("index.html").display());
+    });
+}
+
+/// Draws all pages; their names.
+async fn draw(filled: &Filled, kind: Kind, folder: &Path) -> Vec<String> {
+    let browser = Browser::open(&filled.live, kind).await;
+    let mut names = vec![];
+    let signed_out = SIGNED_OUT.map(str::to_owned);
+    for path in &signed_out {
+        names.push(browser.draw(path, kind, folder).await);
+    }
+    browser.go("/login").await;
+    browser.sign_in(filled.live.name, &filled.live.password).await;
+    browser.until_at("/").await;
+    for path in filled.paths(&browser).await {
+        names.push(browser.draw(&path, kind, folder).await);
+    }
+    browser.close().await;
+    names
+}
+
+/// Apps, executors and jobs of all kinds, some of which have run. Returns the first app and an executor of it.
+async fn fill(live: &Live) -> (App, CancellationToken) {
+    let app = live.app("billing", "Billing").await;
     live.app("warehouse", "Warehouse robots").await;
     live.app("mailing", "mailing").await;
-    let _first = live.executor("billing").await;
+    let first = live.executor("billing").await;
     let _second = live.executor("billing").await;
     let gone = live.executor("warehouse").await;
     let _unknown = live.executor("reports-eu").await;
@@ -62,6 +116,7 @@ async fn fill(live: &Live) {
     tokio::time::sleep(Duration::from_secs(20)).await;
     gone.cancel();
     tokio::time::sleep(Duration::from_secs(15)).await;
+    (app, first)
 }
 
 /// A calendar, and jobs of the other kinds with all that they can say.

@@ -1,6 +1,5 @@
 //! The console over HTTP, as a visitor without script meets it.
 
-mod accounts;
 mod actions;
 mod audit;
 pub mod client;
@@ -13,13 +12,9 @@ mod job_form;
 mod operations;
 mod pages;
 mod pauses;
-mod preferences;
+mod people;
 mod proxy;
 mod reports;
-mod second_factor;
-mod setup;
-mod signed_out;
-mod users;
 
 /// The body of a test in a runtime of its own.
 fn run(test: impl Future<Output = ()>) {

@@ -8,8 +8,8 @@ use carillon_store::audit::list::AuditFilter;
 use carillon_store::{Grants, Role};
 use reqwest::Client;
 
-use super::client::{Answer, Console, ConsoleClient};
-use super::run;
+use crate::console::client::{Answer, Console, ConsoleClient};
+use crate::console::run;
 
 /// The text between `<code>` and `</code>` of a snippet.
 fn snippet(answer: &Answer) -> &str {

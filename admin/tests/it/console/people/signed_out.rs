@@ -2,9 +2,9 @@
 
 use carillon_accounts::setup::FIRST_ADMIN;
 
-use super::client::{Answer, Console, ConsoleClient};
-use super::forms::but;
-use super::run;
+use crate::console::client::{Answer, Console, ConsoleClient};
+use crate::console::forms::but;
+use crate::console::run;
 
 /// Signs in from the page that an answer shows, as its form would.
 async fn sign_in_again(console: &Console, visitor: &ConsoleClient, page: &Answer) -> Answer {

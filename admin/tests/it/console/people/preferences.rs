@@ -1,7 +1,7 @@
 //! What a person sets for the own eyes: colours, time zone and language.
 
-use super::client::Console;
-use super::run;
+use crate::console::client::Console;
+use crate::console::run;
 
 #[test]
 fn colours_and_zone_are_kept_and_lead_back() {

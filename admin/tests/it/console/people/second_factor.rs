@@ -11,8 +11,8 @@ use carillon_accounts::setup::FIRST_ADMIN;
 use carillon_scheduler::{Clock as _, ManualClock};
 use carillon_store::{Actor, Grants, Role};
 
-use super::client::{Answer, Console, ConsoleClient, START};
-use super::run;
+use crate::console::client::{Answer, Console, ConsoleClient, START};
+use crate::console::run;
 use crate::services::{Kind, TestDatabase};
 
 const WRONG: &str = "This code is wrong or was used already.";

@@ -5,8 +5,8 @@ use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::FIRST_ADMIN;
 use carillon_store::{Actor, Grants, Role};
 
-use super::client::{Console, ConsoleClient};
-use super::run;
+use crate::console::client::{Console, ConsoleClient};
+use crate::console::run;
 
 const WRONG: &str = "Name or password is wrong.";
 

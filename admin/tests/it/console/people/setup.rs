@@ -6,8 +6,8 @@ use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::{FirstAdmin, ensure_first_admin};
 use carillon_scheduler::ManualClock;
 
-use super::client::{Console, ConsoleClient, START};
-use super::run;
+use crate::console::client::{Console, ConsoleClient, START};
+use crate::console::run;
 use crate::services::{Kind, TestDatabase};
 
 async fn empty(database: &TestDatabase) -> (Console, String) {
@@ -30,7 +30,7 @@ async fn set_up(
     secret: &str,
     password: &str,
     repeated: &str,
-) -> super::client::Answer {
+) -> crate::console::client::Answer {
     let fields = [("secret", secret), ("name", "ada"), ("password", password), ("repeated", repeated)];
     visitor.post("/setup", Some(url), &fields).await
 }
