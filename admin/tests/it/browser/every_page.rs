@@ -28,6 +28,12 @@ async fn tour(kind: Kind) {
 async fn look(browser: &Browser, path: &str, kind: Kind, axe: &str, faults: &mut Vec<String>) {
     browser.go(path).await;
     browser.find(if kind.chinese { "html[lang=zh-CN] h1" } else { "html[lang=en] h1" }).await;
+    let is_error = browser.has("[data-testid=error]").await;
+    assert_eq!(
+        is_error,
+        path.contains("such") || path.starts_with("/reset"),
+        "{path} is an error page, or should be one"
+    );
     let widths: &[u32] = if kind.phone { &[360] } else { &WIDTHS };
     for width in widths {
         if !kind.phone {

@@ -57,6 +57,7 @@ pub struct Filled {
 }
 
 struct Ids {
+    app: i64,
     rule: i64,
     alert: i64,
     channel: i64,
@@ -89,18 +90,24 @@ impl Filled {
     pub async fn paths(&self, browser: &Browser) -> Vec<String> {
         browser.go("/runs?state=failed").await;
         let run = browser.find("tr[data-run-id]").await.attr("data-run-id").await.unwrap().unwrap();
+        browser.go("/apps").await;
+        let executor = browser.find("a[href*='/executor?']").await.attr("href").await.unwrap().unwrap();
         let is_page = |path: &str| {
             !NO_PAGES.contains(&path)
                 && !["/api/", "/metrics", "/healthz", "/readyz"].iter().any(|it| path.starts_with(it))
         };
         let routes = route_table().into_iter().filter(|route| route.method == "GET" && is_page(&route.path));
-        let pages = routes.map(|route| self.path(&route.path, &run));
+        let pages = routes.map(|route| match route.path.as_str() {
+            "/apps/{id}/executor" => executor.clone(),
+            path => self.path(path, &run),
+        });
         pages.chain(VARIANTS.map(str::to_owned)).collect()
     }
 
     fn path(&self, route: &str, run: &str) -> String {
         let id = match route.split('/').nth(1).unwrap_or_default() {
             "runs" => run.to_owned(),
+            "apps" => self.ids.app.to_string(),
             "users" => self.ids.guest.to_string(),
             "alerts" if route.starts_with("/alerts/rules") => self.ids.rule.to_string(),
             "alerts" if route.starts_with("/alerts/channels") => self.ids.channel.to_string(),
@@ -170,5 +177,5 @@ async fn ids(live: &Live, app: &App) -> Ids {
     let alert = store.alerts(&filter).await.unwrap().items[0].id;
     let guest = NewAccount { name: LONG_NAME, password_hash: "none", grants: &Grants::default() };
     let guest = store.create_account(&guest, now, &by).await.unwrap();
-    Ids { rule, alert, channel, guest }
+    Ids { app: app.id, rule, alert, channel, guest }
 }
