@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
+use carillon_accounts::secret_keys::SecretKeys;
 use carillon_accounts::setup::{FIRST_ADMIN, ensure_first_admin};
 use carillon_admin::Admin;
 use carillon_engine::Engine;
@@ -35,6 +36,7 @@ impl Live {
         if let Ok(port) = std::env::var("CARILLON_SHOW_PORT") {
             config.listen.set_port(port.parse().unwrap());
         }
+        config.secret_keys = SecretKeys::parse(&random_secret()).unwrap();
         let token = config.access_token.clone();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let admin = Admin::build(config, clock.clone()).await.unwrap();
