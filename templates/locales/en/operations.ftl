@@ -93,3 +93,13 @@ gap-unexplained = { $kind ->
     [twice] doubled
     [unlooked] not looked at
 }, unexplained
+retention-days-hint = 0: for ever.
+retention-most-hint = The latest runs that did not fail; 0: no limit.
+retention-last-hint = They stay, however old they are.
+retention-saved = The rule is saved. Old runs are deleted by it soon.
+retention-default = the default
+retention-of-all = the rule for all jobs
+retention-of-app = the rule for its app or for all jobs
+clock-equal = less than 1 ms
+clock-ahead = the database is { $by } ahead of this machine
+clock-behind = the database is { $by } behind this machine

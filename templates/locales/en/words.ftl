@@ -43,3 +43,28 @@ jobs-count = { $count ->
 version-of = version { $version }
 of-all-apps = all apps
 app-number = app { $id }
+span-hours = { $count ->
+    [one] { $count } hour
+   *[other] { $count } hours
+}
+span-days = { $count ->
+    [one] { $count } day
+   *[other] { $count } days
+}
+number = { $number }
+no-limit = no limit
+for-ever = for ever
+all-jobs = All jobs
+of-all-jobs = all jobs
+jobs-of = Jobs of { $app }
+of-jobs-of = the jobs of { $app }
+unit-days = days
+unit-runs = runs
+unit-runs-of-job = runs of a job
+day-mon = Mon
+day-tue = Tue
+day-wed = Wed
+day-thu = Thu
+day-fri = Fri
+day-sat = Sat
+day-sun = Sun

@@ -84,3 +84,13 @@ gap-unexplained = { $kind ->
     [twice] 重复
     [unlooked] 未检查
 }，未说明原因
+retention-days-hint = 0：永久。
+retention-most-hint = 最近未失败的运行；0：不限。
+retention-last-hint = 无论多久都会保留。
+retention-saved = 规则已保存，过期的运行将很快按规则删除。
+retention-default = 默认值
+retention-of-all = 全部任务的规则
+retention-of-app = 所属应用或全部任务的规则
+clock-equal = 小于 1 毫秒
+clock-ahead = 数据库比本机快 { $by }
+clock-behind = 数据库比本机慢 { $by }

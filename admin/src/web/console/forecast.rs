@@ -12,7 +12,7 @@ use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
 
 /// Spans that can be chosen, in h.
-const SPANS: [(u32, &str); 4] = [(1, "1 hour"), (24, "24 hours"), (72, "3 days"), (168, "7 days")];
+const SPANS: [u32; 4] = [1, 24, 72, 168];
 /// Size of the drawing, in its own units. There is a column for each minute of a day, of which
 /// two are not whole, or for several of a longer span.
 const HEIGHT: u64 = 100;
@@ -52,7 +52,7 @@ struct Share {
 struct Page {
     context: PageContext,
     hours: u32,
-    spans: [(u32, &'static str); 4],
+    spans: [u32; 4],
     forecast: Forecast,
     chart: Option<Chart>,
     shares: Vec<Share>,
@@ -60,8 +60,8 @@ struct Page {
 
 /// `GET /forecast`
 pub async fn page(state: Shared, context: PageContext, query: web::Query<ForecastQuery>) -> PageResult {
-    let known = SPANS.iter().find(|(hours, _)| *hours == query.hours);
-    let hours = known.map_or(ForecastQuery::default().hours, |(hours, _)| *hours);
+    let known = SPANS.into_iter().find(|hours| *hours == query.hours);
+    let hours = known.unwrap_or(ForecastQuery::default().hours);
     let to = context.now + i64::from(hours) * 60 * MINUTE;
     let forecast = state.engine.forecaster.forecast(context.now, to, &context.visible()).await?;
     let page = Page { hours, spans: SPANS, chart: draw(&forecast), shares: shares(&forecast), forecast, context };

@@ -88,6 +88,18 @@ impl Count for u64 {
     }
 }
 
+impl Count for u32 {
+    fn count(&self) -> i64 {
+        i64::from(*self)
+    }
+}
+
+impl Count for i32 {
+    fn count(&self) -> i64 {
+        i64::from(*self)
+    }
+}
+
 impl Count for usize {
     fn count(&self) -> i64 {
         i64::try_from(*self).unwrap_or(i64::MAX)

@@ -79,6 +79,14 @@ impl PageContext {
         role_name(self.language, *role)
     }
 
+    /// `24 hours`, `7 days`.
+    pub fn span(&self, hours: &u32) -> Message {
+        match hours {
+            0..=24 => self.t("span-hours").count("count", hours),
+            _ => self.t("span-days").count("count", hours / 24),
+        }
+    }
+
     /// All languages, for the choice among them.
     pub fn languages(&self) -> &'static [Language] {
         &Language::ALL

@@ -38,8 +38,17 @@ impl Page {
         }
     }
 
+    /// The words of the form, and the keys of their names.
     fn weekdays(&self) -> [(&'static str, &'static str); 7] {
-        [("MON", "Mon"), ("TUE", "Tue"), ("WED", "Wed"), ("THU", "Thu"), ("FRI", "Fri"), ("SAT", "Sat"), ("SUN", "Sun")]
+        [
+            ("MON", "day-mon"),
+            ("TUE", "day-tue"),
+            ("WED", "day-wed"),
+            ("THU", "day-thu"),
+            ("FRI", "day-fri"),
+            ("SAT", "day-sat"),
+            ("SUN", "day-sun"),
+        ]
     }
 }
 

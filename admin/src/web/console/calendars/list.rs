@@ -8,6 +8,7 @@ use carillon_store::NamedCalendar;
 use chrono::NaiveDate;
 use serde::Deserialize;
 
+use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
 
@@ -24,8 +25,9 @@ struct Card {
 }
 
 impl Card {
+    /// With the key of the name of each.
     fn lists(&self) -> [(&'static str, &Days); 2] {
-        [("Excluded days", &self.days), ("Working days", &self.extra)]
+        [("calendar-days", &self.days), ("calendar-extra", &self.extra)]
     }
 }
 
@@ -55,7 +57,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     let page = state.store.calendars(query.after.as_deref(), PAGE).await?;
     let today = preview::local(context.now, context.zone).date_naive();
     let card = |calendar: NamedCalendar| Card {
-        weekdays: weekdays(&calendar),
+        weekdays: weekdays(context.language, &calendar),
         days: days(&calendar.calendar.days, today),
         extra: days(&calendar.calendar.extra, today),
         calendar,
@@ -64,18 +66,19 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     Ok(show(&page))
 }
 
-fn weekdays(calendar: &NamedCalendar) -> String {
+fn weekdays(language: Language, calendar: &NamedCalendar) -> String {
     let days = calendar.calendar.weekdays.iter();
-    let words: Vec<&str> = days
+    let words: Vec<String> = days
         .map(|day| match day {
-            Weekday::Mon => "Mon",
-            Weekday::Tue => "Tue",
-            Weekday::Wed => "Wed",
-            Weekday::Thu => "Thu",
-            Weekday::Fri => "Fri",
-            Weekday::Sat => "Sat",
-            Weekday::Sun => "Sun",
+            Weekday::Mon => "day-mon",
+            Weekday::Tue => "day-tue",
+            Weekday::Wed => "day-wed",
+            Weekday::Thu => "day-thu",
+            Weekday::Fri => "day-fri",
+            Weekday::Sat => "day-sat",
+            Weekday::Sun => "day-sun",
         })
+        .map(|key| language.text(key).to_string())
         .collect();
     words.join(", ")
 }

@@ -13,7 +13,7 @@ use crate::web::page::{PageContext, PageError, PageResult, list_address, show};
 use crate::web::state::{Shared, State};
 
 /// Spans that can be chosen, in h.
-const SPANS: [(u32, &str); 3] = [(1, "1 hour"), (24, "24 hours"), (168, "7 days")];
+const SPANS: [u32; 3] = [1, 24, 168];
 const HOUR: Millis = 3_600_000;
 /// Jobs of one page, instants of one job, and differences that are listed.
 const JOBS: u32 = 100;
@@ -53,7 +53,7 @@ struct Page {
     context: PageContext,
     query: AuditQuery,
     hours: u32,
-    spans: [(u32, &'static str); 3],
+    spans: [u32; 3],
     wrong: Vec<(&'static str, String)>,
     audit: Audit,
     first: Option<String>,
@@ -69,7 +69,7 @@ impl Page {
 /// `GET /gaps`
 pub async fn page(state: Shared, context: PageContext, query: web::Query<AuditQuery>) -> PageResult {
     let query = query.into_inner();
-    let hours = SPANS.iter().map(|(hours, _)| *hours).find(|hours| *hours == query.hours).unwrap_or(24);
+    let hours = SPANS.into_iter().find(|hours| *hours == query.hours).unwrap_or(24);
     let job = query.job.trim().trim_start_matches('#').parse::<i64>().ok();
     let mut wrong = vec![];
     if job.is_none() && !query.job.trim().is_empty() {

@@ -5,6 +5,7 @@ use carillon_scheduler::Millis;
 use carillon_store::lease::nodes::Node;
 
 use crate::web::console::badge::Badge;
+use crate::web::locale::{Language, Message};
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
 use crate::web::text::format::duration;
@@ -31,7 +32,7 @@ struct Page {
     all_shards: usize,
     unheld: Vec<i32>,
     /// The database's clock minus that of this node's machine.
-    clock_difference: String,
+    clock_difference: Message,
 }
 
 impl Page {
@@ -80,7 +81,7 @@ pub async fn page(state: Shared, context: PageContext) -> PageResult {
         rows,
         all_shards: leases.len(),
         unheld: leases.iter().filter(|lease| lease.expires_at <= now).map(|lease| lease.shard).collect(),
-        clock_difference: difference(by_ms),
+        clock_difference: difference(context.language, by_ms),
         context,
     };
     Ok(show(&page))
@@ -91,11 +92,12 @@ fn badge(is_alive: bool) -> Badge {
     Badge { word, tone, icon, moving: false, hint: "" }
 }
 
-fn difference(by_ms: i64) -> String {
+fn difference(language: Language, by_ms: i64) -> Message {
+    let by = duration(by_ms.abs());
     match by_ms {
-        0 => "less than 1 ms".to_owned(),
-        1.. => format!("the database is {} ahead of this machine", duration(by_ms)),
-        _ => format!("the database is {} behind this machine", duration(-by_ms)),
+        0 => language.text("clock-equal"),
+        1.. => language.text("clock-ahead").with("by", by),
+        _ => language.text("clock-behind").with("by", by),
     }
 }
 
@@ -127,8 +129,8 @@ mod tests {
 
     #[test]
     fn a_difference_of_clocks_says_which_one_is_ahead() {
-        assert_eq!(difference(0), "less than 1 ms");
-        assert_eq!(difference(1_500), "the database is 1.5 s ahead of this machine");
-        assert_eq!(difference(-20), "the database is 20 ms behind this machine");
+        assert_eq!(difference(Language::English, 0).to_string(), "less than 1 ms");
+        assert_eq!(difference(Language::English, 1_500).to_string(), "the database is 1.5 s ahead of this machine");
+        assert_eq!(difference(Language::English, -20).to_string(), "the database is 20 ms behind this machine");
     }
 }

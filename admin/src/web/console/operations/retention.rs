@@ -4,6 +4,7 @@ use askama::Template;
 use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
 use carillon_store::{Job, JobFilter};
 
+use crate::web::locale::{Language, Message};
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
 
@@ -21,42 +22,48 @@ struct Row {
 
 /// A value in force.
 struct Cell {
+    /// The key of its name.
     label: &'static str,
-    text: String,
+    text: Message,
     is_set_here: bool,
 }
 
 impl Row {
-    fn new(label: &str, page: &str, edit: Option<String>, rule: Retention, in_force: EffectiveRetention) -> Self {
+    fn new(
+        language: Language,
+        (label, page): (&str, &str),
+        edit: Option<String>,
+        rule: Retention,
+        in_force: EffectiveRetention,
+    ) -> Self {
         let cell = |label, text, set: Option<i32>| Cell { label, text, is_set_here: set.is_some() };
         Self {
             label: label.to_owned(),
             page: page.to_owned(),
             edit,
             cells: [
-                cell("Runs that did not fail", days(in_force.days), rule.days),
-                cell("At most, of a job", number(in_force.runs), rule.runs),
-                cell("Failed runs and skipped fires", days(in_force.failure_days), rule.failure_days),
-                cell("Last failures, at any age", in_force.failures.to_string(), rule.failures),
+                cell("retention-runs", days(language, in_force.days), rule.days),
+                cell("retention-most", number(language, in_force.runs), rule.runs),
+                cell("retention-failed", days(language, in_force.failure_days), rule.failure_days),
+                cell("retention-last", language.text("number").with("number", in_force.failures), rule.failures),
             ],
         }
     }
 }
 
 /// `30 days`; 0 means for ever.
-pub fn days(count: i32) -> String {
+pub fn days(language: Language, count: i32) -> Message {
     match count {
-        0 => "for ever".to_owned(),
-        1 => "1 day".to_owned(),
-        count => format!("{count} days"),
+        0 => language.text("for-ever"),
+        count => language.text("span-days").count("count", count),
     }
 }
 
 /// 0 means without limit.
-pub fn number(count: i32) -> String {
+pub fn number(language: Language, count: i32) -> Message {
     match count {
-        0 => "no limit".to_owned(),
-        count => count.to_string(),
+        0 => language.text("no-limit"),
+        count => language.text("number").with("number", count),
     }
 }
 
@@ -72,11 +79,13 @@ pub async fn page(state: Shared, context: PageContext) -> PageResult {
     let rules = state.store.retentions().await?;
     let edit = |may: bool, path: String| may.then_some(path);
     let everything = edit(context.may_administer_installation(), "/retention/edit".to_owned());
-    let mut rows = vec![Row::new("All jobs", "", everything, rules.of(Scope::All), rules.keep(0, 0))];
+    let language = context.language;
+    let all = context.t("all-jobs").to_string();
+    let mut rows = vec![Row::new(language, (&all, ""), everything, rules.of(Scope::All), rules.keep(0, 0))];
     for app in state.store.apps(&context.visible()).await? {
         let path = edit(context.may_administer(&app.id), format!("/apps/{}/retention", app.id));
-        let label = format!("Jobs of {}", app.name);
-        rows.push(Row::new(&label, "", path, rules.of(Scope::App(app.id)), rules.keep(app.id, 0)));
+        let label = context.t("jobs-of").with("app", &app.name).to_string();
+        rows.push(Row::new(language, (&label, ""), path, rules.of(Scope::App(app.id)), rules.keep(app.id, 0)));
     }
     let mut ids = rules.jobs();
     let is_cut = ids.len() > JOBS;
@@ -86,7 +95,7 @@ pub async fn page(state: Shared, context: PageContext) -> PageResult {
         rows.extend(state.store.jobs(&filter).await?.items.into_iter().map(|job: Job| {
             let path = edit(context.may_edit(&job.app_id), format!("/jobs/{}/retention", job.id));
             let (rule, in_force) = (rules.of(Scope::Job(job.id)), rules.keep(job.app_id, job.id));
-            Row::new(&job.draft.name, &format!("/jobs/{}", job.id), path, rule, in_force)
+            Row::new(language, (&job.draft.name, &format!("/jobs/{}", job.id)), path, rule, in_force)
         }));
     }
     Ok(show(&Page { context, rows, is_cut }))

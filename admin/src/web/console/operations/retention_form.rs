@@ -8,6 +8,7 @@ use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
 use crate::web::access::Caller;
 use crate::web::console::operations::retention::{days, number};
 use crate::web::forms::{Fields, Form};
+use crate::web::locale::{Language, Message};
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render};
 use crate::web::state::{Shared, State};
 
@@ -17,7 +18,7 @@ struct RuleField {
     label: &'static str,
     unit: &'static str,
     hint: &'static str,
-    in_force: String,
+    in_force: Message,
 }
 
 #[derive(Template)]
@@ -101,11 +102,7 @@ async fn set(state: &State, by: &Caller, context: PageContext, scope: Scope, fie
     if form.is_valid() && !form.is("step", "preview") {
         match state.engine.retention().set(scope, rule, &by.0).await {
             Ok(_) => {
-                return Ok(redirect_with_flash(
-                    "/retention",
-                    "ok",
-                    "The rule is saved. Old runs are deleted by it soon.",
-                ));
+                return Ok(redirect_with_flash("/retention", "ok", &context.t("retention-saved").to_string()));
             }
             Err(Error::Invalid(errors)) => form.add_errors(errors),
             Err(error) => return Err(error.into()),
@@ -115,26 +112,31 @@ async fn set(state: &State, by: &Caller, context: PageContext, scope: Scope, fie
 }
 
 async fn page(state: &State, context: PageContext, scope: Scope, form: Form) -> PageResult {
-    let (whose, action, back, wider) = place(state, scope).await?;
+    let (whose, action, back, wider) = place(state, &context, scope).await?;
     let wider_rules = wider_in_force(state, scope).await?;
     let status = form.status();
-    let page = Page { fields: rule_fields(wider_rules), context, whose, action, back, wider, form };
+    let page = Page { fields: rule_fields(context.language, wider_rules), context, whose, action, back, wider, form };
     Ok(render(&page, status))
 }
 
-/// Whose runs, the form's target, the page before, and what an empty field means.
-async fn place(state: &State, scope: Scope) -> Result<(String, String, String, &'static str), PageError> {
+/// Whose runs, the form's target, the page before, and the key of what an empty field means.
+async fn place(
+    state: &State,
+    context: &PageContext,
+    scope: Scope,
+) -> Result<(String, String, String, &'static str), PageError> {
     let list = "/retention".to_owned();
     Ok(match scope {
-        Scope::All => ("all jobs".to_owned(), "/retention/edit".to_owned(), list, "the default"),
+        Scope::All => (context.t("of-all-jobs").to_string(), "/retention/edit".to_owned(), list, "retention-default"),
         Scope::App(id) => {
             let app = state.engine.apps().get(id).await?;
-            (format!("the jobs of {}", app.name), format!("/apps/{id}/retention"), list, "the rule for all jobs")
+            let whose = context.t("of-jobs-of").with("app", &app.name).to_string();
+            (whose, format!("/apps/{id}/retention"), list, "retention-of-all")
         }
         Scope::Job(id) => {
             let job = state.engine.jobs().get(id).await?;
             let (action, back) = (format!("/jobs/{id}/retention"), format!("/jobs/{id}"));
-            (job.draft.name, action, back, "the rule for its app or for all jobs")
+            (job.draft.name, action, back, "retention-of-app")
         }
     })
 }
@@ -150,24 +152,19 @@ async fn wider_in_force(state: &State, scope: Scope) -> Result<EffectiveRetentio
     })
 }
 
-fn rule_fields(wider: EffectiveRetention) -> Vec<RuleField> {
+fn rule_fields(language: Language, wider: EffectiveRetention) -> Vec<RuleField> {
     let field = |name, label, unit, hint, in_force| RuleField { name, label, unit, hint, in_force };
+    let failures = language.text("number").with("number", wider.failures);
     vec![
-        field("days", "Runs that did not fail", "days", "0: for ever.", days(wider.days)),
+        field("days", "retention-runs", "unit-days", "retention-days-hint", days(language, wider.days)),
+        field("runs", "retention-most", "unit-runs", "retention-most-hint", number(language, wider.runs)),
         field(
-            "runs",
-            "At most, of a job",
-            "runs",
-            "The latest runs that did not fail; 0: no limit.",
-            number(wider.runs),
+            "failure_days",
+            "retention-failed",
+            "unit-days",
+            "retention-days-hint",
+            days(language, wider.failure_days),
         ),
-        field("failure_days", "Failed runs and skipped fires", "days", "0: for ever.", days(wider.failure_days)),
-        field(
-            "failures",
-            "Last failures, at any age",
-            "runs of a job",
-            "They stay, however old they are.",
-            wider.failures.to_string(),
-        ),
+        field("failures", "retention-last", "unit-runs-of-job", "retention-last-hint", failures),
     ]
 }
