@@ -66,4 +66,16 @@ mod tests {
             "{head}"
         );
     }
+
+    #[test]
+    fn names_in_any_language_arrive() {
+        let settings =
+            Settings { from: "c@example.org".to_owned(), to: vec!["a@example.org".to_owned()], ..Settings::default() };
+        let mut message = sample(MessageKind::Opened);
+        message.rule = "任务失败".to_owned();
+        let mail = String::from_utf8(mail(&settings, "c-9", &message).unwrap().formatted()).unwrap();
+        assert!(mail.is_ascii(), "no server has to support more: {mail}");
+        assert!(mail.contains("Subject: billing") && mail.contains("=?utf-8?b?"), "{mail}");
+        assert!(mail.contains("Content-Type: text/plain; charset=utf-8"), "{mail}");
+    }
 }
