@@ -130,6 +130,15 @@ let changed = false;
 for (const form of all("form[data-ask-before-leaving]")) form.addEventListener("input", () => { changed = true; });
 window.addEventListener("beforeunload", (event) => { if (changed && !leaving) event.preventDefault(); });
 
+for (const button of all("[data-select-all]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const boxes = all(`input[type="checkbox"][name="${button.dataset.selectAll}"]`);
+    const on = [...boxes].some((box) => !box.checked);
+    for (const box of boxes) box.checked = on;
+  });
+}
+
 for (const select of all("form[data-submit-on-change] select")) select.addEventListener("change", () => select.form.requestSubmit());
 
 // The next fires while a schedule is typed.

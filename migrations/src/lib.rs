@@ -21,6 +21,7 @@ mod m0019_audit;
 mod m0020_sign_in;
 mod m0021_alerts;
 mod m0022_pauses;
+mod m0023_labels;
 mod m0024_reports;
 mod m0025_apps;
 mod m0028_language;
@@ -52,6 +53,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0020_sign_in::Migration),
             Box::new(m0021_alerts::Migration),
             Box::new(m0022_pauses::Migration),
+            Box::new(m0023_labels::Migration),
             Box::new(m0024_reports::Migration),
             Box::new(m0025_apps::Migration),
             Box::new(m0028_language::Migration),

@@ -17,7 +17,7 @@ use crate::complete::refused_reports::RefusedReports;
 use crate::complete::unmarker::Unmarker;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
-use crate::dispatch::app_pauses::{AppPauses, PauseRefresher};
+use crate::dispatch::app_pauses::AppPauses;
 use crate::dispatch::broadcast::BroadcastExpander;
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::mark::Marker;
@@ -41,7 +41,9 @@ use crate::lease::lock::ShardLock;
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
+use crate::maintain::job_pauses::JobPauses;
 use crate::maintain::overdue_flagger::OverdueFlagger;
+use crate::maintain::pause_refresher::PauseRefresher;
 use crate::maintain::pruner::Pruner;
 use crate::maintain::run_summarizer::RunSummarizer;
 use crate::metrics::Metrics;
@@ -168,7 +170,10 @@ impl Engine {
         let monitor = RunMonitor::new(cx.clone(), held.clone(), killer.clone(), executors, monitor_wake, tasks.clone());
         let services = Services {
             refresher: Arc::new(component!(ExecutorRefresher { cx, held, router })),
-            pause_refresher: Arc::new(PauseRefresher(pauses.clone())),
+            pause_refresher: Arc::new(PauseRefresher {
+                apps: pauses.clone(),
+                jobs: component!(JobPauses { cx, held, clock_guard, wakes }),
+            }),
             coordinator: Arc::new(coordinator),
             scan_poller: Arc::new(ScanPoller::new(cx.clone(), held.clone(), clock_guard.clone(), wakes.clone())),
             scanners: Arc::new(scanner_pool),

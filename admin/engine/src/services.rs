@@ -7,7 +7,6 @@ use tokio_util::task::TaskTracker;
 
 use crate::complete::completer::{Completer, SuccessWriter};
 use crate::complete::unmarker::Unmarker;
-use crate::dispatch::app_pauses::PauseRefresher;
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::route::refresher::ExecutorRefresher;
 use crate::lease::clock_guard::ClockGuard;
@@ -16,6 +15,7 @@ use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
 use crate::maintain::overdue_flagger::OverdueFlagger;
+use crate::maintain::pause_refresher::PauseRefresher;
 use crate::maintain::pruner::Pruner;
 use crate::maintain::run_summarizer::RunSummarizer;
 use crate::plan::backfill_releaser::BackfillReleaser;

@@ -27,7 +27,7 @@ pub use chrono_tz::IANA_TZDB_VERSION as TZDATA;
 pub use clock::{Clock, ManualClock, Observed, Sample, SystemClock};
 pub use cron::CronSchedule;
 pub use field_error::FieldError;
-pub use job::{BlockStrategy, JobDraft, JobSpec, validate_app_name};
+pub use job::{BlockStrategy, JobDraft, JobSpec, check_tag, validate_app_name};
 pub use plan::{CatchUp, MisfirePolicy, Plan, PlanInput, SkipReason, Skipped, plan};
 pub use queue::{Entry, Ring};
 pub use retry::RetryDelay;

@@ -2,7 +2,6 @@
 //! on every node within about two seconds, and a run that is marked already is sent.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use carillon_scheduler::{Cause, Millis};
 use carillon_store as store;
@@ -11,9 +10,7 @@ use carillon_store::run::adopt::ClaimedRun;
 use tokio::sync::Notify;
 
 use crate::context::Context;
-use crate::runtime::{Service, Step, lock};
-
-const EVERY: Duration = Duration::from_secs(1);
+use crate::runtime::lock;
 
 pub struct AppPauses {
     cx: Arc<Context>,
@@ -67,23 +64,5 @@ impl AppPauses {
 
     pub fn is_paused(&self, app_id: i64, now: Millis) -> bool {
         self.known().iter().any(|pause| pause.concerns(app_id) && pause.is_in_force(now))
-    }
-}
-
-pub struct PauseRefresher(pub Arc<AppPauses>);
-
-impl Service for PauseRefresher {
-    const NAME: &'static str = "pauses";
-    type Report = ();
-
-    fn wake(&self) -> Option<Arc<Notify>> {
-        Some(self.0.changed.clone())
-    }
-
-    async fn step(&self) -> Step {
-        if let Err(error) = self.0.refresh().await {
-            tracing::warn!(%error, "the pauses of apps could not be read; the last ones stay in force");
-        }
-        Step::after(EVERY)
     }
 }

@@ -40,6 +40,16 @@ impl Apps<'_> {
         Ok(app)
     }
 
+    /// The app of this name, for a filter. One that the actor does not see does not exist.
+    ///
+    /// # Errors
+    /// `Invalid`
+    pub async fn named(&self, name: &str, by: &Actor) -> Result<App, Error> {
+        let found = self.engine.cx.store.app_by_name(name).await?;
+        let found = found.filter(|app| by.grants.role_for(app.id).is_some());
+        found.ok_or_else(|| Error::field("app", format!("there is no app `{name:.64}`")))
+    }
+
     /// # Errors
     /// `Missing`
     pub async fn get(&self, id: i64) -> Result<App, Error> {

@@ -6,6 +6,7 @@
 mod apps;
 mod authorize;
 pub(crate) mod backfills;
+mod bulk_runs;
 mod calendars;
 mod entry_points;
 pub(crate) mod error;
@@ -15,15 +16,18 @@ mod jobs;
 mod pauses;
 mod retention;
 pub(crate) mod runs;
+mod selection;
 
 pub use crate::executor::run_killer::KillResult;
 pub use apps::Apps;
 pub use backfills::{BackfillRange, Backfills, MAX_CONCURRENT, MAX_INSTANTS};
+pub use bulk_runs::{RunAction, RunBulkRequest};
 pub use calendars::Calendars;
 pub use error::Error;
 pub use executor_tokens::AppTokens;
 pub use executors::{Executors, NotAdmitted};
-pub use jobs::{Jobs, PreviewRequest, RunRequest};
+pub use jobs::{JobAction, JobBulkRequest, Jobs, PreviewRequest, RunRequest};
 pub use pauses::{PAUSE_NOTE_CHARS, PauseRequest, Pauses};
 pub use retention::Retentions;
 pub use runs::{NOTE_CHARS, Runs};
+pub use selection::{BulkOutcome, MOST_SELECTED, Refusal, Selection};

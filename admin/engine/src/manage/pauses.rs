@@ -105,16 +105,9 @@ fn is_visible(pause: &Pause, by: &Actor) -> bool {
 
 fn check(note: &str, request: &PauseRequest, now: Millis) -> Result<(), Error> {
     let mut wrong = vec![];
-    match note.chars().count() {
-        0 => wrong.push(FieldError::new("note", "must say why, so that others know whether it may be ended")),
-        count if count > PAUSE_NOTE_CHARS => {
-            wrong.push(FieldError::new(
-                "note",
-                format!("has {count} characters; at most {PAUSE_NOTE_CHARS} are allowed"),
-            ));
-        }
-        _ if note.contains('\0') => wrong.push(FieldError::new("note", "must not contain the character NUL")),
-        _ => {}
+    match note.is_empty() {
+        true => wrong.push(FieldError::new("note", "must say why, so that others know whether it may be ended")),
+        false => wrong.extend(wrong_note(note)),
     }
     if request.from.is_some_and(|from| from > now + FURTHEST_MS) {
         wrong.push(FieldError::new("from", "is more than a year ahead"));
@@ -123,4 +116,25 @@ fn check(note: &str, request: &PauseRequest, now: Millis) -> Result<(), Error> {
         wrong.push(FieldError::new("until", "must be later than now and than the begin"));
     }
     if wrong.is_empty() { Ok(()) } else { Err(Error::Invalid(wrong)) }
+}
+
+/// What is wrong with the note of a pause; it may be empty.
+pub(super) fn wrong_note(note: &str) -> Option<FieldError> {
+    match note.chars().count() {
+        count if count > PAUSE_NOTE_CHARS => {
+            let message = format!("has {count} characters; at most {PAUSE_NOTE_CHARS} are allowed");
+            Some(FieldError::new("note", message))
+        }
+        _ if note.contains('\0') => Some(FieldError::new("note", "must not contain the character NUL")),
+        _ => None,
+    }
+}
+
+/// What is wrong with the end of a pause that begins now.
+pub(super) fn wrong_end(field: &str, end: Millis, now: Millis) -> Option<FieldError> {
+    match end {
+        end if end <= now => Some(FieldError::new(field, "must be later than now")),
+        end if end > now + FURTHEST_MS => Some(FieldError::new(field, "is more than a year ahead")),
+        _ => None,
+    }
 }

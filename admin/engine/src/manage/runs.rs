@@ -1,5 +1,7 @@
 //! What people do with a run: end it, set its outcome. Its log is read by [`run_log`](crate::run_log).
 
+use std::collections::BTreeSet;
+
 use carillon_accounts::policy::Action;
 use carillon_scheduler::{AuditAction, FieldError, Outcome, RunEvent, RunReason, RunState};
 use carillon_store::run::settle::finding::SettleContext;
@@ -59,21 +61,41 @@ impl Runs<'_> {
         if !matches!(state, RunState::Unknown | RunState::Lost) {
             return Err(Error::NotOpen(state));
         }
-        // Before the outcome: an entry without its outcome does less harm than an outcome without its author.
-        let word = if outcome == Outcome::Succeeded { "succeeded" } else { "failed" };
-        let detail = serde_json::json!({"outcome": word, "note": note});
-        let now = engine.cx.clock.now();
-        engine.cx.store.record_audit(by, AuditAction::Resolve, AuditObject::run(run_id, app_id), detail, now).await?;
-
-        let message = format!("resolved by hand: {note}");
-        let findings = [finding(run_id, RunEvent::Reported(outcome), RunReason::Operator, message)];
-        let follow_up = SettleContext { now: engine.cx.clock.now(), jitter: rand::random(), restored: false };
-        let settled = engine.cx.store.settle(&findings, &follow_up).await?;
-        engine.services.completer.effects.apply(&findings, &settled);
-        match settled.changed.is_empty() {
+        let changed = self.settle_by_hand(&[(run_id, app_id)], outcome, note, by).await?;
+        match changed.is_empty() {
             // A report came first, or another person.
             true => Err(Error::NotOpen(engine.killer.run_location(run_id).await?.state)),
             false => Ok(()),
         }
+    }
+
+    /// Sets the outcome of these runs, each with its app, and answers those that had none.
+    pub(super) async fn settle_by_hand(
+        &self,
+        runs: &[(i64, i64)],
+        outcome: Outcome,
+        note: &str,
+        by: &Actor,
+    ) -> Result<BTreeSet<i64>, Error> {
+        if runs.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let (engine, now) = (self.engine, self.engine.cx.clock.now());
+        // Before the outcome: an entry without its outcome does less harm than an outcome without its author.
+        let word = if outcome == Outcome::Succeeded { "succeeded" } else { "failed" };
+        let objects: Vec<AuditObject> =
+            runs.iter().map(|(run_id, app_id)| AuditObject::run(*run_id, *app_id)).collect();
+        let detail = serde_json::json!({"outcome": word, "note": note});
+        engine.cx.store.record_audit_of_all(by, AuditAction::Resolve, &objects, &detail, now).await?;
+
+        let message = format!("resolved by hand: {note}");
+        let found = |(run_id, _): &(i64, i64)| {
+            finding(*run_id, RunEvent::Reported(outcome), RunReason::Operator, message.clone())
+        };
+        let findings: Vec<_> = runs.iter().map(found).collect();
+        let follow_up = SettleContext { now: engine.cx.clock.now(), jitter: rand::random(), restored: false };
+        let settled = engine.cx.store.settle(&findings, &follow_up).await?;
+        engine.services.completer.effects.apply(&findings, &settled);
+        Ok(settled.changed.into_iter().map(|(run_id, _)| run_id).collect())
     }
 }

@@ -31,7 +31,7 @@ pub struct Explanation {
     pub misfire: Option<Misfire>,
     /// Its runs, by schedule first and then by backfill; parts and attempts in their order. Without any: the runs that were
     /// started at exactly that time by hand, over the API or by a parent job, among the newest runs of all jobs
-    /// ([`SEARCHED_RUN_IDS`](carillon_store::run::view::list::SEARCHED_RUN_IDS)): there is no index by time.
+    /// ([`SEARCHED_RUN_IDS`](carillon_store::run::view::filter::SEARCHED_RUN_IDS)): there is no index by time.
     pub runs: Vec<ExplainedRun>,
 }
 

@@ -18,6 +18,15 @@ pub struct JobDraft {
     pub name: String,
     /// The name of the handler in the executor.
     pub handler: String,
+    /// What it is for, for users; up to 1,000 characters.
+    #[serde(default)]
+    pub description: String,
+    /// Who answers for it: a person, a team, an address; up to 100 characters.
+    #[serde(default)]
+    pub owner: String,
+    /// Words to find and select it by, at most 10.
+    #[serde(default)]
+    pub tags: Vec<String>,
     /// Passed to the handler unchanged.
     #[serde(default)]
     pub params: String,
@@ -69,6 +78,9 @@ pub struct JobDraft {
     /// A run that has not been sent this time after it was due is flagged, in seconds; 0 = the server's default.
     #[serde(default)]
     pub flag_after_seconds: i32,
+    /// The engine pauses it after this many fires in a row that failed after their retries; 0 = never.
+    #[serde(default)]
+    pub pause_after_failures: i32,
     /// Whether its schedule fires.
     #[serde(default = "enabled")]
     pub enabled: bool,
@@ -81,6 +93,9 @@ impl JobDraft {
             app: app.into(),
             name: name.into(),
             handler: handler.into(),
+            description: String::new(),
+            owner: String::new(),
+            tags: vec![],
             params: String::new(),
             schedule: ScheduleDraft::none(),
             catch_up: CatchUp::default(),
@@ -98,6 +113,7 @@ impl JobDraft {
             retry_delay: RetryDelay::default(),
             children: vec![],
             flag_after_seconds: 0,
+            pause_after_failures: 0,
             enabled: true,
         }
     }

@@ -6,6 +6,14 @@ use std::ops::RangeInclusive;
 pub const NAME_CHARS: usize = 64;
 /// Maximum number of characters of a handler's name.
 pub const HANDLER_CHARS: usize = 255;
+/// Maximum number of characters of a job's description.
+pub const DESCRIPTION_CHARS: usize = 1_000;
+/// Maximum number of characters of a job's owner.
+pub const OWNER_CHARS: usize = 100;
+/// Maximum number of tags of a job.
+pub const TAGS: usize = 10;
+/// Maximum number of characters of a tag.
+pub const TAG_CHARS: usize = 32;
 /// Maximum size of the parameters, in bytes: 64 KiB.
 pub const PARAMS_BYTES: usize = 65_536;
 /// Maximum number of children of a job.
@@ -24,6 +32,8 @@ pub const TIMEOUT_SECONDS: RangeInclusive<i64> = 0..=604_800;
 pub const RETRIES: RangeInclusive<i64> = 0..=100;
 /// Range of `flag_after_seconds`; 0 is the server's default.
 pub const FLAG_AFTER_SECONDS: RangeInclusive<i64> = 0..=86_400;
+/// Range of `pause_after_failures`; 0 is never.
+pub const PAUSE_AFTER_FAILURES: RangeInclusive<i64> = 0..=1_000;
 /// Range of a job's id: `jobId` is a 32-bit integer in Java.
 pub const JOB_IDS: RangeInclusive<i64> = 1..=i32::MAX as i64;
 

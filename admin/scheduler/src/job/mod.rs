@@ -2,6 +2,7 @@
 
 mod block;
 mod draft;
+mod labels;
 pub mod limits;
 mod spec;
 mod validate;
@@ -10,5 +11,6 @@ mod validate_tests;
 
 pub use block::BlockStrategy;
 pub use draft::JobDraft;
+pub use labels::check_tag;
 pub use spec::JobSpec;
 pub use validate::validate_app_name;

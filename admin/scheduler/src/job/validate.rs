@@ -1,6 +1,7 @@
 //! From a [`JobDraft`] to a [`JobSpec`], or an error for each wrong member.
 
 use super::draft::JobDraft;
+use super::labels::{check_description, check_owner, check_tags};
 use super::limits::{self, check_params};
 use super::spec::JobSpec;
 use crate::checks::{check_line, check_number};
@@ -28,6 +29,9 @@ impl JobDraft {
         check("app", validate_app_name(&self.app));
         check("name", check_line(&self.name, 1..=limits::NAME_CHARS));
         check("handler", check_line(&self.handler, 1..=limits::HANDLER_CHARS));
+        check("description", check_description(&self.description));
+        check("owner", check_owner(&self.owner));
+        check("tags", check_tags(&self.tags));
         check("params", check_params(&self.params));
         let schedule = self.schedule(context, before, now).map_err(|error| errors.push(error));
         let mut check = |field: &str, result: Result<(), String>| {
@@ -49,6 +53,8 @@ impl JobDraft {
             "flag_after_seconds",
             check_number(flag, &limits::FLAG_AFTER_SECONDS, " seconds (0: as the server says)"),
         );
+        let failures = i64::from(self.pause_after_failures);
+        check("pause_after_failures", check_number(failures, &limits::PAUSE_AFTER_FAILURES, " failures (0: never)"));
         match schedule {
             Ok(schedule) if errors.is_empty() => Ok(self.spec(schedule)),
             _ => Err(errors),

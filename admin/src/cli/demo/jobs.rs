@@ -39,13 +39,27 @@ pub fn count() -> usize {
     drafts().len()
 }
 
+fn tags(tags: &[&str]) -> Vec<String> {
+    tags.iter().map(|tag| (*tag).to_owned()).collect()
+}
+
 fn drafts() -> [JobDraft; 6] {
     let job = |name: &str, handler: &str| JobDraft::new(APP, name, handler);
     let every = |seconds| ScheduleDraft::fixed_rate(seconds);
     [
-        JobDraft { params: "world".to_owned(), schedule: every(2), ..job("Say hello", "hello") },
+        JobDraft {
+            params: "world".to_owned(),
+            schedule: every(2),
+            description: "Greets whatever its parameters name, to show that runs arrive.".to_owned(),
+            tags: tags(&["quick"]),
+            ..job("Say hello", "hello")
+        },
         JobDraft {
             schedule: ScheduleDraft::cron("0/10 * * * * ?", "Europe/Berlin"),
+            description: "The figures of the day. If it fails, run it again: it writes the whole report anew."
+                .to_owned(),
+            owner: "finance@example.com".to_owned(),
+            tags: tags(&["report", "tier-1"]),
             ..job("Write the report", "report")
         },
         JobDraft {
@@ -54,7 +68,14 @@ fn drafts() -> [JobDraft; 6] {
             ..job("Recount the customers, a part on each executor", "recount")
         },
         JobDraft { schedule: every(20), retries: 2, ..job("Fetch from a shaky service, with retries", "fetch") },
-        JobDraft { schedule: every(60), ..job("Copy to a full disk, which fails", "copy") },
+        JobDraft {
+            schedule: every(60),
+            description: "Shows alarms and alerts. After 30 failures in a row it is paused.".to_owned(),
+            owner: "storage team".to_owned(),
+            tags: tags(&["backup", "tier-1"]),
+            pause_after_failures: 30,
+            ..job("Copy to a full disk, which fails", "copy")
+        },
         JobDraft {
             params: "120".to_owned(),
             timeout_seconds: 300,

@@ -2,6 +2,7 @@
 
 use actix_web::http::Method;
 use carillon_accounts::policy::Action::{Administer, Edit, Operate, View};
+use carillon_store::{JobSort, RunSort};
 use utoipa::PartialSchema;
 use utoipa::openapi::{ArrayBuilder, Content, KnownFormat, ObjectBuilder, Ref, ResponseBuilder, SchemaFormat, Type};
 
@@ -196,11 +197,24 @@ fn of_calendars() -> Vec<Endpoint> {
 fn of_jobs() -> Vec<Endpoint> {
     vec![
         Endpoint::json(GET, "/jobs", Policy(View, AnyApp), jobs::list)
-            .describe("jobs", "listJobs", "Jobs, newest first")
-            .query("text", "Part of the name or the handler, or the whole id", text())
+            .describe("jobs", "listJobs", "Jobs, newest first unless `sort` names another order")
+            .query("text", "Part of the name, the handler, the description or a tag, or the whole id", text())
             .query("app", "The app's name", text())
+            .query("owner", "The whole owner", text())
+            .query("tag", "One of its tags", text())
             .query("enabled", "true: only enabled jobs; false: only disabled jobs", flag())
             .query("kind", "The schedule's kind", words::ScheduleKind::schema())
+            .query(
+                "last_result",
+                "The result of the last run that has one, among the newest 20,000 runs: any of these, repeated, or separated by commas",
+                ArrayBuilder::new().items(Ref::from_schema_name("RunState")),
+            )
+            .query(
+                "sort",
+                "`next_fire`: soonest first, only jobs that fire; `last_result`: failures first, only jobs with a result among the \
+                 newest 20,000 runs. With an order other than `id`, `after` is the number of jobs before the page",
+                text().enum_values(Some(JobSort::WORDS)),
+            )
             .page(id()),
         Endpoint::new(POST, "/jobs", Policy(Edit, AnyApp), jobs::create)
             .describe("jobs", "createJob", "Create a job")
@@ -213,6 +227,15 @@ fn of_jobs() -> Vec<Endpoint> {
             .takes_key()
             .body::<jobs::JobBatch>()
             .answers::<List<JobView, i64>>(201)
+            .fails([409]),
+        Endpoint::json(POST, "/jobs/bulk", Policy(Operate, AnyApp), jobs::bulk)
+            .describe(
+                "jobs",
+                "changeJobs",
+                "Do one thing with many jobs, each if the caller may; the answer names those that were refused",
+            )
+            .takes_key()
+            .body::<jobs::JobBulk>()
             .fails([409]),
         Endpoint::json(GET, "/jobs/{id}", Policy(View, Job), jobs::get).describe("jobs", "getJob", "A job"),
         Endpoint::json(PUT, "/jobs/{id}", Policy(Edit, Job), jobs::update)
@@ -238,11 +261,9 @@ fn of_one_job() -> Vec<Endpoint> {
                 "Start its schedule now; after a pause by the engine it continues where it stopped",
             )
             .fails([409]),
-        Endpoint::json(POST, "/jobs/{id}/disable", Policy(Operate, Job), jobs::disable).describe(
-            "jobs",
-            "disableJob",
-            "Stop its schedule; its runs that were not sent yet are cancelled",
-        ),
+        Endpoint::json(POST, "/jobs/{id}/disable", Policy(Operate, Job), jobs::disable)
+            .describe("jobs", "disableJob", "Stop its schedule; its runs that were not sent yet are cancelled")
+            .optional_body::<jobs::PauseRequest>(),
         Endpoint::json(POST, "/jobs/{id}/run", Policy(Operate, Job), jobs::run)
             .describe("jobs", "runJob", "Run a job now, enabled or not")
             .takes_key()
@@ -292,14 +313,32 @@ fn of_runs() -> Vec<Endpoint> {
     let states = ArrayBuilder::new().items(Ref::from_schema_name("RunState"));
     vec![
         Endpoint::json(GET, "/runs", Policy(View, AnyApp), runs::list)
-            .describe("runs", "listRuns", "Runs, newest first")
+            .describe("runs", "listRuns", "Runs, newest first unless `sort` names another order")
             .query("job_id", "Of this job", id())
             .query("app", "Of this app", text())
+            .query("owner", "Of jobs with this owner", text())
+            .query("tag", "Of jobs with this tag", text())
+            .query("text", "Part of the job's name or of the result, or the whole id", text())
             .query("state", "In any of these states: repeated, or separated by commas", states)
             .query("cause", "With this cause", Ref::from_schema_name("Cause"))
             .query("from", "`scheduled_at` at or after this", time())
             .query("to", "`scheduled_at` before this", time())
+            .query(
+                "sort",
+                "`time`: by `scheduled_at`, the latest first; `duration`: the longest first. Both sort the newest 50,000 runs, and \
+                 `after` is the number of runs before the page",
+                text().enum_values(Some(RunSort::WORDS)),
+            )
             .page(id()),
+        Endpoint::json(POST, "/runs/bulk", Policy(Operate, AnyApp), runs::bulk)
+            .describe(
+                "runs",
+                "changeRuns",
+                "Do one thing with many runs, each if the caller may; the answer names those that were refused",
+            )
+            .takes_key()
+            .body::<runs::RunBulk>()
+            .fails([409]),
         Endpoint::json(GET, "/runs/{id}", Policy(View, Run), runs::get).describe("runs", "getRun", "A run"),
         Endpoint::json(POST, "/runs/{id}/kill", Policy(Operate, Run), runs::kill)
             .describe("runs", "killRun", "Ask for the end of a run")

@@ -6,6 +6,7 @@ pub mod alerts;
 pub mod apps;
 pub mod audit;
 pub mod badge;
+mod bulk;
 pub mod calendars;
 pub mod dashboard;
 pub mod forecast;

@@ -7,7 +7,15 @@ use crate::web::forms::form::Form;
 use crate::web::forms::schedule_form::{self, schedule_of};
 use crate::web::forms::{child_jobs, retry_form};
 
-const WHAT: &[(&str, &str)] = &[("name", "Name"), ("app", "App"), ("handler", "Handler"), ("params", "Parameters")];
+const WHAT: &[(&str, &str)] = &[
+    ("name", "Name"),
+    ("app", "App"),
+    ("handler", "Handler"),
+    ("params", "Parameters"),
+    ("description", "Description"),
+    ("owner", "Owner"),
+    ("tags", "Tags"),
+];
 const HOW: &[(&str, &str)] = &[
     ("catch_up", "Catch-up"),
     ("misfire_threshold_seconds", "Misfire threshold"),
@@ -22,6 +30,7 @@ const HOW: &[(&str, &str)] = &[
     ("timeout_seconds", "Time-out"),
     ("flag_after_seconds", "Flag if not sent within"),
     ("retries", "Retries"),
+    ("pause_after_failures", "Pause after failures"),
 ];
 const LAST: &[(&str, &str)] = &[("enabled", "Enabled")];
 
@@ -37,6 +46,9 @@ pub fn filled(draft: &JobDraft, zone: Tz) -> Form {
         .with("name", &draft.name)
         .with("handler", &draft.handler)
         .with("params", &draft.params)
+        .with("description", &draft.description)
+        .with("owner", &draft.owner)
+        .with("tags", draft.tags.join(" "))
         .with("catch_up", draft.catch_up.as_str())
         .with("misfire", draft.misfire.as_str())
         .with("misfire_threshold_seconds", draft.misfire_threshold_seconds.to_string())
@@ -50,6 +62,7 @@ pub fn filled(draft: &JobDraft, zone: Tz) -> Form {
         .with("timeout_seconds", draft.timeout_seconds.to_string())
         .with("retries", draft.retries.to_string())
         .with("flag_after_seconds", draft.flag_after_seconds.to_string())
+        .with("pause_after_failures", draft.pause_after_failures.to_string())
         .with("enabled", if draft.enabled { "yes" } else { "" });
     let form = retry_form::fill(form, &draft.retry_delay);
     schedule_form::fill(child_jobs::fill(form, draft), &draft.schedule, zone)
@@ -73,6 +86,9 @@ pub fn draft(form: &mut Form, zone: Tz) -> JobDraft {
         handler: form.value("handler").to_owned(),
         // Browsers send all line ends as CR LF.
         params: form.value("params").replace("\r\n", "\n"),
+        description: form.value("description").replace("\r\n", "\n"),
+        owner: form.value("owner").to_owned(),
+        tags: tags(form.value("tags")),
         schedule: schedule.unwrap_or_default(),
         catch_up: form.word::<CatchUp>("catch_up"),
         misfire: form.word::<MisfirePolicy>("misfire"),
@@ -89,6 +105,16 @@ pub fn draft(form: &mut Form, zone: Tz) -> JobDraft {
         retry_delay: retry_form::retry_delay(form),
         children: child_jobs::children(form),
         flag_after_seconds: form.number("flag_after_seconds", 0),
+        pause_after_failures: form.number("pause_after_failures", 0),
         enabled: form.is("enabled", "yes"),
     }
+}
+
+/// Between blanks or commas.
+fn tags(text: &str) -> Vec<String> {
+    let mut tags: Vec<String> =
+        text.split(|c: char| c == ',' || c.is_whitespace()).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    tags
 }

@@ -116,9 +116,21 @@ impl Store {
         detail: serde_json::Value,
         now: Millis,
     ) -> Result<()> {
-        let id = self.take_id(&ids::ROW).await?;
-        let entry = AuditEntry::new(actor, now, action, object, detail);
-        self.audit(&self.changes, vec![entry], &[id]).await
+        self.record_audit_of_all(actor, action, &[object], &detail, now).await
+    }
+
+    /// The same of several objects, with one statement.
+    pub async fn record_audit_of_all(
+        &self,
+        actor: &Actor,
+        action: AuditAction,
+        objects: &[AuditObject],
+        detail: &serde_json::Value,
+        now: Millis,
+    ) -> Result<()> {
+        let ids = self.take_ids(&ids::ROW, objects.len()).await?;
+        let entry = |object: &AuditObject| AuditEntry::new(actor, now, action, *object, detail.clone());
+        self.audit(&self.changes, objects.iter().map(entry).collect(), &ids).await
     }
 }
 

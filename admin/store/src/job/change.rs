@@ -4,9 +4,10 @@
 //! The mark and these transactions collide on the run's row, so one of them wins cleanly; a claim that was computed
 //! from the old revision finds its clock row gone.
 
-use carillon_scheduler::{AuditAction, Millis, RunReason};
+use carillon_scheduler::{AlarmKind, AuditAction, Millis};
 use serde_json::json;
 
+use crate::alarm::alarms::Alarm;
 use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject, difference};
 use crate::db::ids;
@@ -15,31 +16,64 @@ use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::job::audit_snapshot::{audit_snapshot, with_revision};
 use crate::job::lock::OverdueInstants;
+use crate::job::pause::{FailingTooOften, PauseNote};
 use crate::job::stored_job::{Definition, Job};
 use crate::store::Store;
 
+/// Jobs that one transaction changes: on SQLite all other writers wait for it.
+const SLICE: usize = 50;
+/// Tries with more run ids each.
+const TRIES: usize = 6;
+
 /// What is to become of a job.
-enum Change<'a> {
-    Define(&'a Definition),
-    /// The same with the newest versions of its calendars.
-    Calendars,
+#[derive(Clone, Debug)]
+pub enum JobChange {
+    /// It gets this definition, if it is at this revision; None: whichever it is at.
+    Define(Box<Definition>, Option<i64>),
     Enable,
-    Disable,
+    Pause(PauseNote),
     Delete,
+    /// The same definition with the newest versions of its calendars.
+    Calendars,
+    /// Its pause is over: what it has missed is left to its misfire policy.
+    EndOfPause,
+    /// Its fires have failed too often in a row.
+    PauseFailing(FailingTooOften),
 }
 
-/// Who wants it, when, and on which revision it was decided.
-struct JobChange<'a> {
-    change: Change<'a>,
-    expected_revision: Option<i64>,
-    now: Millis,
-    actor: &'a Actor,
+/// A change that is committed.
+#[derive(Debug)]
+pub struct ChangedJob {
+    pub job: Job,
+    pub alarm: Option<Alarm>,
+    /// False: it was so already.
+    pub is_changed: bool,
 }
 
-/// What an attempt at the transaction came to.
+impl ChangedJob {
+    fn unchanged(job: Job) -> Self {
+        Self { job, alarm: None, is_changed: false }
+    }
+}
+
+/// Who wants it, and when.
+#[derive(Clone, Copy)]
+pub(crate) struct Wish<'a> {
+    pub now: Millis,
+    pub actor: &'a Actor,
+}
+
+/// Ids that were taken before the transaction.
+struct TakenIds<'a> {
+    runs: &'a [i64],
+    /// Of the audit's entry, and of an alarm.
+    rows: [i64; 2],
+}
+
+/// What an attempt at a job came to.
 enum Attempt {
-    Done(Box<Job>),
-    /// Rolled back: the past needs this number of run ids, which cannot be taken inside a transaction.
+    Done(Box<ChangedJob>),
+    /// The past needs this number of run ids, which cannot be taken inside a transaction.
     NeedsRuns(usize),
 }
 
@@ -57,8 +91,8 @@ impl Store {
         now: Millis,
         actor: &Actor,
     ) -> Result<Job> {
-        let change = Change::Define(definition);
-        self.change_job(id, JobChange { change, expected_revision, now, actor }).await
+        let change = JobChange::Define(Box::new(definition.clone()), expected_revision);
+        Ok(self.change_job(id, &change, now, actor).await?.job)
     }
 
     /// Enables a job (its schedule begins now; after a pause by the engine it goes on where it stopped), or disables it
@@ -67,8 +101,8 @@ impl Store {
     /// # Errors
     /// `Missing`; `Invalid`, if the stored schedule cannot be used.
     pub async fn set_job_enabled(&self, id: i64, enabled: bool, now: Millis, actor: &Actor) -> Result<Job> {
-        let change = if enabled { Change::Enable } else { Change::Disable };
-        self.change_job(id, JobChange { change, expected_revision: None, now, actor }).await
+        let change = if enabled { JobChange::Enable } else { JobChange::Pause(PauseNote::default()) };
+        Ok(self.change_job(id, &change, now, actor).await?.job)
     }
 
     /// Deletes a job and answers what it was. Its runs stay; those not sent yet are cancelled.
@@ -76,164 +110,153 @@ impl Store {
     /// # Errors
     /// `Missing`.
     pub async fn delete_job(&self, id: i64, now: Millis, actor: &Actor) -> Result<Job> {
-        let change = Change::Delete;
-        self.change_job(id, JobChange { change, expected_revision: None, now, actor }).await
+        Ok(self.change_job(id, &JobChange::Delete, now, actor).await?.job)
     }
 
     pub(crate) async fn change_for_calendars(&self, id: i64, now: Millis, actor: &Actor) -> Result<Job> {
-        let wish = JobChange { change: Change::Calendars, expected_revision: None, now, actor };
-        self.change_job(id, wish).await
+        Ok(self.change_job(id, &JobChange::Calendars, now, actor).await?.job)
     }
 
-    async fn change_job(&self, id: i64, wish: JobChange<'_>) -> Result<Job> {
-        let audit_id = self.take_id(&ids::ROW).await?;
+    /// # Errors
+    /// `Missing`; `Changed`; `Invalid`, if the stored schedule cannot be used; `Refused`: a child.
+    pub async fn change_job(&self, id: i64, change: &JobChange, now: Millis, actor: &Actor) -> Result<ChangedJob> {
+        let changed = self.change_together(&[(id, change)], Wish { now, actor }).await?;
+        changed.into_iter().next().ok_or_else(|| Error::Missing(format!("job {id}")))
+    }
+
+    /// Changes many jobs, [`SLICE`] of them in a transaction, and answers the outcome of each in the order of the ids. One that
+    /// is refused holds up no other: the jobs of its slice are then changed one by one.
+    ///
+    /// # Errors
+    /// The database does not answer; the slices before are committed.
+    pub async fn change_jobs(
+        &self,
+        changes: &[(i64, JobChange)],
+        now: Millis,
+        actor: &Actor,
+    ) -> Result<Vec<(i64, Result<ChangedJob>)>> {
+        // Locked in the order that everybody keeps.
+        let mut sorted: Vec<(i64, &JobChange)> = changes.iter().map(|(id, change)| (*id, change)).collect();
+        sorted.sort_by_key(|(id, _)| *id);
+        sorted.dedup_by_key(|(id, _)| *id);
+        let wish = Wish { now, actor };
+        let mut outcomes = Vec::with_capacity(sorted.len());
+        for slice in sorted.chunks(SLICE) {
+            match self.change_together(slice, wish).await {
+                Ok(changed) => outcomes.extend(slice.iter().zip(changed).map(|((id, _), job)| (*id, Ok(job)))),
+                Err(error) if error.is_transient() => return Err(error),
+                Err(_) => {
+                    for (id, change) in slice {
+                        outcomes.push((*id, self.change_job(*id, change, now, actor).await));
+                    }
+                }
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// All or none.
+    async fn change_together(&self, changes: &[(i64, &JobChange)], wish: Wish<'_>) -> Result<Vec<ChangedJob>> {
+        let rows = self.take_ids(&ids::ROW, 2 * changes.len()).await?;
         let mut run_ids = vec![];
-        for _ in 0..4 {
-            match retry::on_conflict(|| self.try_change(id, &wish, &run_ids, audit_id)).await? {
-                Attempt::Done(job) => return Ok(*job),
-                Attempt::NeedsRuns(count) => run_ids = self.take_ids(&ids::RUN, count + 10).await?,
+        for _ in 0..TRIES {
+            match retry::on_conflict(|| self.try_change(changes, wish, &run_ids, &rows)).await? {
+                Ok(changed) => return Ok(changed),
+                Err(needed) => run_ids = self.take_ids(&ids::RUN, 2 * needed + 10).await?,
             }
         }
         Err(Error::Busy)
     }
 
-    async fn try_change(&self, id: i64, wish: &JobChange<'_>, run_ids: &[i64], audit_id: i64) -> Result<Attempt> {
+    /// Inside: rolled back, as so many run ids were needed until then.
+    async fn try_change(
+        &self,
+        changes: &[(i64, &JobChange)],
+        wish: Wish<'_>,
+        run_ids: &[i64],
+        rows: &[i64],
+    ) -> Result<std::result::Result<Vec<ChangedJob>, usize>> {
         let tx = self.begin_change().await?;
-        let mut old = self.lock_job(&tx, id).await?;
-        if wish.expected_revision.is_some_and(|expected| expected != old.revision) {
-            return Err(Error::Changed(format!("job {id} has revision {} by now", old.revision)));
-        }
-        let past = OverdueInstants::of(&old, wish.now);
-        if past.runs() > run_ids.len() {
-            return Ok(Attempt::NeedsRuns(past.runs()));
-        }
-        self.record_overdue(&tx, &old, &past, run_ids).await?;
-        old.fires_left = old.fires_left.map(|left| left - past.runs() as i32);
-        let (action, new) = match &wish.change {
-            Change::Define(definition) => {
-                (AuditAction::Update, self.define(&tx, &old, definition, &past, wish.now).await?)
+        let (mut changed, mut used) = (Vec::with_capacity(changes.len()), 0);
+        for ((id, change), rows) in changes.iter().zip(rows.chunks_exact(2)) {
+            let mut taken = TakenIds { runs: &run_ids[used..], rows: [rows[0], rows[1]] };
+            match self.change_in(&tx, *id, change, wish, &mut taken).await? {
+                Attempt::Done(job) => changed.push(*job),
+                Attempt::NeedsRuns(count) => return Ok(Err(used + count)),
             }
-            Change::Calendars => match self.renew(&tx, &old, &past, wish.now).await? {
-                Some(new) => (AuditAction::Calendars, new),
-                None => return Ok(Attempt::Done(old.into())),
-            },
-            Change::Enable if old.draft.enabled => return Ok(Attempt::Done(old.into())),
-            Change::Enable => (AuditAction::Enable, self.enable(&tx, &old, wish.now).await?),
-            Change::Disable => match self.disable(&tx, &old, &past, wish.now).await? {
-                Some(new) => (AuditAction::Disable, new),
-                None => return Ok(Attempt::Done(old.into())),
-            },
-            Change::Delete => (AuditAction::Delete, self.delete(&tx, &old, wish.now).await?),
-        };
-        let detail = match wish.change {
-            Change::Delete => with_revision(json!({"before": audit_snapshot(&old)}), old.revision + 1),
-            _ => with_revision(difference(&audit_snapshot(&old), &audit_snapshot(&new)), new.revision),
-        };
-        let entry = AuditEntry::new(wish.actor, wish.now, action, AuditObject::job(id, old.app_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
+            used = run_ids.len() - taken.runs.len();
+        }
         tx.commit().await?;
-        Ok(Attempt::Done(new.into()))
+        Ok(Ok(changed))
     }
 
-    async fn define(
+    async fn change_in(
         &self,
         tx: &Transaction,
-        old: &Job,
-        definition: &Definition,
-        past: &OverdueInstants,
-        now: Millis,
-    ) -> Result<Job> {
-        let mut new = Job {
-            app_id: definition.app_id,
-            draft: definition.draft.clone(),
-            anchor_at: definition.anchor_after(old),
-            spread_offset: definition.spread_offset,
-            calendars: definition.calendars.clone(),
-            fires_left: fires_left_after(old, definition),
-            // A cursor that lies ahead has its instants recorded already: they go, and the schedule starts afresh.
-            resume_from_at: resume_point(old, past).filter(|at| *at <= now),
-            ..old.clone()
+        id: i64,
+        change: &JobChange,
+        wish: Wish<'_>,
+        ids: &mut TakenIds<'_>,
+    ) -> Result<Attempt> {
+        let Wish { now, actor } = wish;
+        let mut old = self.lock_job(tx, id).await?;
+        if let JobChange::Define(_, Some(expected)) = change
+            && *expected != old.revision
+        {
+            return Err(Error::Changed(format!("job {id} has revision {} by now", old.revision)));
+        }
+        let past = OverdueInstants::of(&old, now);
+        let Some((own, others)) = ids.runs.split_at_checked(past.runs()) else {
+            return Ok(Attempt::NeedsRuns(past.runs()));
         };
-        if old.draft.enabled && !new.draft.enabled {
-            self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
-        } else {
-            self.delete_future_runs(tx, old.id, now).await?;
-        }
-        if old.app_id != new.app_id {
-            self.move_claimed(tx, &new).await?;
-        }
-        if new.draft.enabled {
-            self.set_cursor(tx, &mut new, !old.draft.enabled, now).await?;
-        } else {
-            new.next_fire_at = None;
-        }
-        self.write_job(tx, old, &mut new, now).await?;
-        self.write_calendars(tx, old, &new).await?;
-        self.write_children(tx, old, &new).await?;
-        Ok(new)
-    }
-
-    /// None: it uses the newest versions of its calendars already.
-    async fn renew(&self, tx: &Transaction, old: &Job, past: &OverdueInstants, now: Millis) -> Result<Option<Job>> {
-        let Some(calendars) = self.newer_calendars(tx, old).await? else {
-            return Ok(None);
+        ids.runs = others;
+        self.record_overdue(tx, &old, &past, own).await?;
+        old.fires_left = old.fires_left.map(|left| left - past.runs() as i32);
+        let unchanged = |old| Ok(Attempt::Done(Box::new(ChangedJob::unchanged(old))));
+        let (action, new) = match change {
+            JobChange::Define(definition, _) => {
+                (AuditAction::Update, self.define(tx, &old, definition, &past, wish).await?)
+            }
+            JobChange::Calendars => match self.renew(tx, &old, &past, now).await? {
+                Some(new) => (AuditAction::Calendars, new),
+                None => return unchanged(old),
+            },
+            JobChange::Enable | JobChange::EndOfPause if old.draft.enabled => return unchanged(old),
+            JobChange::Enable => (AuditAction::Enable, self.enable(tx, &old, now).await?),
+            JobChange::EndOfPause => match self.ended_pause(tx, id, now).await? {
+                Some(resume_from_at) => {
+                    old.resume_from_at = resume_from_at;
+                    (AuditAction::Enable, self.enable(tx, &old, now).await?)
+                }
+                None => return unchanged(old),
+            },
+            JobChange::Pause(note) => match self.stop(tx, &old, &past, note, wish).await? {
+                Some(new) => (AuditAction::Disable, new),
+                None => return unchanged(old),
+            },
+            JobChange::PauseFailing(_) if !old.draft.enabled => return unchanged(old),
+            JobChange::PauseFailing(failing) => {
+                (AuditAction::Pause, self.pause_failing(tx, &old, &past, *failing, now).await?)
+            }
+            JobChange::Delete => (AuditAction::Delete, self.delete(tx, &old, now).await?),
         };
-        let mut new = Job { calendars, resume_from_at: resume_point(old, past).filter(|at| *at <= now), ..old.clone() };
-        // One that cannot be planned is left to the engine, which says so.
-        if new.draft.enabled && new.schedule().is_ok() {
-            self.delete_future_runs(tx, old.id, now).await?;
-            self.set_cursor(tx, &mut new, false, now).await?;
+        let mut detail = match change {
+            JobChange::Delete => with_revision(json!({"before": audit_snapshot(&old)}), old.revision + 1),
+            _ => with_revision(difference(&audit_snapshot(&old), &audit_snapshot(&new)), new.revision),
+        };
+        if let Some(pause) = new.pause.as_ref().filter(|_| new.pause != old.pause) {
+            detail["note"] = pause.note.as_str().into();
+            detail["until"] = pause.ends_at.into();
         }
-        self.write_job(tx, old, &mut new, now).await?;
-        self.write_calendars(tx, old, &new).await?;
-        Ok(Some(new))
-    }
-
-    async fn enable(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
-        let mut new = old.clone();
-        new.draft.enabled = true;
-        self.set_cursor(tx, &mut new, true, now).await?;
-        self.write_job(tx, old, &mut new, now).await?;
-        Ok(new)
-    }
-
-    /// None: it was disabled, and nothing of it waited to be sent.
-    async fn disable(&self, tx: &Transaction, old: &Job, past: &OverdueInstants, now: Millis) -> Result<Option<Job>> {
-        let cancelled = self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
-        if !old.draft.enabled && cancelled == 0 {
-            return Ok(None);
-        }
-        let mut new = Job { resume_from_at: resume_point(old, past), next_fire_at: None, ..old.clone() };
-        new.draft.enabled = false;
-        self.write_job(tx, old, &mut new, now).await?;
-        Ok(Some(new))
-    }
-
-    async fn delete(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
-        self.cancel_claimed(tx, old, RunReason::Deleted, now).await?;
-        self.drop_clock(tx, old).await?;
-        self.drop_calendars(tx, old).await?;
-        self.drop_family(tx, old.id).await?;
-        self.keep_params(tx, old).await?;
-        self.execute(tx, "DELETE FROM job_params WHERE job_id = ?", values![old.id]).await?;
-        self.execute(tx, "DELETE FROM sticky WHERE job_id = ?", values![old.id]).await?;
-        self.execute(tx, "DELETE FROM job WHERE id = ?", values![old.id]).await?;
-        Ok(Job { next_fire_at: None, ..old.clone() })
-    }
-}
-
-/// Where a job goes on whose instants could not be planned, by the engine or just now.
-fn resume_point(old: &Job, past: &OverdueInstants) -> Option<Millis> {
-    match past {
-        OverdueInstants::Unplannable => old.next_fire_at,
-        OverdueInstants::Planned { .. } => old.resume_from_at,
-    }
-}
-
-/// Another schedule has all its fires before it; the same one goes on with those that are left.
-fn fires_left_after(old: &Job, definition: &Definition) -> Option<i32> {
-    match definition.draft.schedule == old.draft.schedule {
-        true => old.fires_left,
-        false => definition.spec.schedule.max_fires().map(u32::cast_signed),
+        let entry = AuditEntry::new(actor, now, action, AuditObject::job(id, old.app_id), detail);
+        self.audit(tx, vec![entry], &ids.rows[..1]).await?;
+        let alarm = match (&change, &new.paused_reason) {
+            (JobChange::PauseFailing(_), Some(reason)) => {
+                let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(id), run_id: None, text: reason.clone() };
+                Some(self.raise(tx, ids.rows[1], alarm, now).await?)
+            }
+            _ => None,
+        };
+        Ok(Attempt::Done(Box::new(ChangedJob { job: new, alarm, is_changed: true })))
     }
 }

@@ -118,7 +118,7 @@ impl Store {
         let text = "UPDATE job SET app_id = ?, name = ?, handler = ?, schedule_kind = ?, schedule_text = ?, anchor_at = ?, \
                     catch_up = ?, misfire = ?, misfire_threshold_ms = ?, misfire_limit = ?, misfire_window_ms = ?, \
                     route = ?, route_labels = ?, overlap = ?, overlap_queue = ?, block = ?, timeout_seconds = ?, \
-                    retries = ?, retry_delay = ?, parent = ?, flag_after_seconds = ?, enabled = ?, spread_offset = ?, fires_left = ?, paused_reason = ?, resume_from_at = ?, revision = ?, updated_at = ? WHERE id = ?";
+                    retries = ?, retry_delay = ?, parent = ?, flag_after_seconds = ?, pause_after_failures = ?, enabled = ?, spread_offset = ?, fires_left = ?, paused_reason = ?, resume_from_at = ?, revision = ?, updated_at = ? WHERE id = ?";
         self.execute(tx, text, values(new)).await?;
         if old.draft.params != new.draft.params {
             self.keep_params(tx, old).await?;

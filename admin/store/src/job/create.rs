@@ -1,6 +1,6 @@
 //! New jobs: one or a thousand, all or none.
 
-use carillon_scheduler::{AuditAction, Millis, shard_of};
+use carillon_scheduler::{AuditAction, JobDraft, Millis, shard_of};
 use sea_orm::Value;
 use serde::Serialize;
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::store::Store;
 const SHARD: usize = 2;
 const COLUMNS: &str = "id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, \
      misfire_threshold_ms, misfire_limit, misfire_window_ms, route, route_labels, overlap, overlap_queue, block, \
-     timeout_seconds, retries, retry_delay, parent, flag_after_seconds, enabled, spread_offset, fires_left, revision, created_at, updated_at";
+     timeout_seconds, retries, retry_delay, parent, flag_after_seconds, pause_after_failures, enabled, spread_offset, fires_left, revision, created_at, updated_at";
 
 impl Store {
     /// How many jobs an app has.
@@ -83,6 +83,7 @@ impl Store {
         self.insert_rows(&tx, "job_clock", CLOCK, rows.cursors).await?;
         self.insert_calendars(&tx, jobs).await?;
         self.insert_children(&tx, jobs).await?;
+        self.insert_labels(&tx, jobs).await?;
         if let Some(key) = idempotency_key {
             let objects: Vec<(String, i64)> = jobs.iter().enumerate().map(|(at, job)| (kind(at), job.id)).collect();
             self.remember_all(&tx, key, &objects, jobs[0].created_at).await?;
@@ -182,6 +183,7 @@ fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
         spread_offset,
         calendars,
         paused_reason: None,
+        pause: None,
         resume_from_at: None,
         revision: 1,
         created_at: now,
@@ -190,7 +192,7 @@ fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
 }
 
 fn job_row(job: &Job) -> Vec<Value> {
-    let mut row = Vec::with_capacity(29);
+    let mut row = Vec::with_capacity(30);
     row.extend([job.id.into(), job.app_id.into(), job.shard.into()]);
     row.extend(definition_columns(job));
     row.extend([job.revision.into(), job.created_at.into(), job.updated_at.into()]);
@@ -198,7 +200,7 @@ fn job_row(job: &Job) -> Vec<Value> {
 }
 
 /// From `name` to `fires_left`, in the order in which both the insert and the update name them.
-pub(crate) fn definition_columns(job: &Job) -> [Value; 23] {
+pub(crate) fn definition_columns(job: &Job) -> [Value; 24] {
     let draft = &job.draft;
     [
         draft.name.as_str().into(),
@@ -219,12 +221,18 @@ pub(crate) fn definition_columns(job: &Job) -> [Value; 23] {
         draft.timeout_seconds.into(),
         draft.retries.into(),
         draft.retry_delay.to_string().into(),
-        (!draft.children.is_empty()).into(),
+        has_consequences(draft).into(),
         draft.flag_after_seconds.into(),
+        draft.pause_after_failures.into(),
         draft.enabled.into(),
         job.spread_offset.into(),
         job.fires_left.into(),
     ]
+}
+
+/// Whether something follows from the success of its runs: children run, or failures in a row are forgotten.
+fn has_consequences(draft: &JobDraft) -> bool {
+    !draft.children.is_empty() || draft.pause_after_failures > 0
 }
 
 /// The schedule as the API spells it.

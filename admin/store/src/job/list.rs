@@ -1,44 +1,14 @@
-//! Lists of jobs, newest first, page by page.
+//! Lists of jobs, page by page.
 
 use sea_orm::{DbBackend, Value};
 
-use crate::db::sql::filter::{Conditions, Page, Search, page_and_one};
-use crate::db::sql::template::like_containing;
+use crate::db::sql::filter::{Page, Search, page_and_one};
 use crate::error::Result;
+use crate::job::filter::{JobFilter, JobSort, LAST_RESULTS, conditions};
+use crate::job::next_fires::AHEAD;
 use crate::job::stored_job::Job;
-use crate::people::grants::VisibleApps;
+use crate::run::view::dashboard::RECENT_RUN_IDS;
 use crate::store::Store;
-
-/// Which jobs; the default is all of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct JobFilter {
-    /// Only those of these apps.
-    pub apps: VisibleApps,
-    /// Part of the name or the handler, in any case; or the whole id.
-    pub text: Option<String>,
-    /// The whole name.
-    pub name: Option<String>,
-    /// One of these; empty: any.
-    pub ids: Vec<i64>,
-    /// The app's name.
-    pub app: Option<String>,
-    pub enabled: Option<bool>,
-    /// The schedule's kind: `cron`, `fixed_rate`, `none`.
-    pub kind: Option<String>,
-    /// The name of a calendar that their schedules use.
-    pub calendar: Option<String>,
-    /// Jobs with a smaller id than this.
-    pub after: Option<i64>,
-    /// 1 to 1000.
-    pub limit: u32,
-}
-
-impl JobFilter {
-    /// Whether a page of it may lie far back. An app's jobs and paused ones have an index; a name is to be found wherever it is.
-    fn is_narrow(&self) -> bool {
-        self.name.is_none() && (self.text.is_some() || self.kind.is_some())
-    }
-}
 
 /// Ids that one page of a filter looks at.
 const SEARCHED: i64 = 200_000;
@@ -53,15 +23,22 @@ pub struct CountedJobs {
 }
 
 impl Store {
-    /// Newest first. A filter looks at 200,000 ids for one page, which may find none of many.
+    /// In the order of the filter. By id, a filter looks at 200,000 ids for one page, which may find none of many.
     pub async fn jobs(&self, filter: &JobFilter) -> Result<Page<Job>> {
+        if filter.sort != JobSort::Id {
+            return self.sorted_jobs(filter).await;
+        }
         let search = self.job_search(filter, filter.after).await?;
-        let (rows, values) = page_rows(self.backend, filter, search);
+        let (rows, values) = page_rows(self.backend, filter, search, self.results_above(filter).await?);
         self.job_page(filter, search, &format!("({rows}) AS j"), values).await
     }
 
     /// The same with a count up to `cap`: one walk over the jobs for both.
     pub async fn counted_jobs(&self, filter: &JobFilter, cap: u32) -> Result<CountedJobs> {
+        if filter.sort != JobSort::Id {
+            let count = self.count_jobs(filter, cap).await?;
+            return Ok(CountedJobs { page: self.sorted_jobs(filter).await?, count, is_cut: count >= cap });
+        }
         let search = self.job_search(filter, None).await?;
         let found = self.found_jobs(filter, search, cap).await?;
         let count = found.len() as u32;
@@ -88,16 +65,38 @@ impl Store {
         Ok(search.complete(page))
     }
 
+    /// The next page begins behind so many jobs.
+    async fn sorted_jobs(&self, filter: &JobFilter) -> Result<Page<Job>> {
+        let (limit, with_next) = page_and_one(filter.limit);
+        let before = filter.after.unwrap_or(0);
+        let (text, mut values) = sorted_ids(self.backend, filter, self.results_above(filter).await?);
+        values.extend([with_next, before.into()]);
+        let mut ids: Vec<i64> = self.tuples(&self.read, &format!("{text} LIMIT ? OFFSET ?"), values).await?;
+        let next = (ids.len() > limit as usize).then_some(before + i64::from(limit));
+        ids.truncate(limit as usize);
+        let from = "(SELECT * FROM job WHERE id IN ({ids})) AS j";
+        let mut jobs = self.select_jobs(&self.read, from, values![self.ids(&ids)]).await?;
+        jobs.sort_by_key(|job| ids.iter().position(|id| *id == job.id));
+        self.add_due_times(&mut jobs).await?;
+        Ok(Page { items: jobs, next })
+    }
+
     /// How many jobs the filter finds; `cap` means that many or more.
     pub async fn count_jobs(&self, filter: &JobFilter, cap: u32) -> Result<u32> {
-        let (text, values) = count(self.backend, filter, cap);
+        let (text, values) = count(self.backend, filter, cap, self.results_above(filter).await?);
         let count: i64 = self.tuple(&self.read, &text, values).await?.unwrap_or(0);
         Ok(count as u32)
     }
 
+    /// The newest `cap` jobs that a filter finds, without its pages and its order.
+    pub async fn job_ids_of(&self, filter: &JobFilter, cap: u32) -> Result<Vec<i64>> {
+        let filter = JobFilter { sort: JobSort::Id, ..filter.clone() };
+        self.found_jobs(&filter, Search { bottom: None }, cap).await
+    }
+
     /// The newest `cap` of those that a filter finds, wherever its page begins.
     async fn found_jobs(&self, filter: &JobFilter, search: Search, cap: u32) -> Result<Vec<i64>> {
-        let (text, values) = found_ids(self.backend, filter, search, cap);
+        let (text, values) = found_ids(self.backend, filter, search, cap, self.results_above(filter).await?);
         self.tuples(&self.read, &text, values).await
     }
 
@@ -108,85 +107,76 @@ impl Store {
         let ends = self.ends_of(&self.read, "job").await?;
         Ok(ends.map_or(Search { bottom: None }, |ends| Search::below(ends, after, SEARCHED)))
     }
+
+    /// The run from which on the results of jobs count: the run table has no index by job.
+    async fn results_above(&self, filter: &JobFilter) -> Result<i64> {
+        match filter.needs_results() {
+            true => Ok(self.newest_run().await? - RECENT_RUN_IDS),
+            false => Ok(0),
+        }
+    }
 }
 
 /// The rows of a page and one more. They are cut before anything is joined; see the list of runs.
-pub(crate) fn page_rows(backend: DbBackend, filter: &JobFilter, search: Search) -> (String, Vec<Value>) {
-    let mut conditions = conditions(backend, filter, search);
+pub(crate) fn page_rows(backend: DbBackend, filter: &JobFilter, search: Search, above: i64) -> (String, Vec<Value>) {
+    let mut conditions = conditions(backend, filter, search, above);
     conditions.add_if("j.id < ?", filter.after);
     let (filter_text, mut values) = conditions.finish();
     values.push(page_and_one(filter.limit).1);
     (format!("SELECT * FROM job j{filter_text} ORDER BY j.id DESC LIMIT ?"), values)
 }
 
-pub(crate) fn found_ids(backend: DbBackend, filter: &JobFilter, search: Search, cap: u32) -> (String, Vec<Value>) {
-    let (filter_text, mut values) = conditions(backend, filter, search).finish();
+pub(crate) fn found_ids(
+    backend: DbBackend,
+    filter: &JobFilter,
+    search: Search,
+    cap: u32,
+    above: i64,
+) -> (String, Vec<Value>) {
+    let (filter_text, mut values) = conditions(backend, filter, search, above).finish();
     values.push(i64::from(cap).into());
     (format!("SELECT j.id FROM job j{filter_text} ORDER BY j.id DESC LIMIT ?"), values)
 }
 
-pub(crate) fn count(backend: DbBackend, filter: &JobFilter, cap: u32) -> (String, Vec<Value>) {
-    let (filter_text, mut values) = conditions(backend, filter, Search { bottom: None }).finish();
+pub(crate) fn count(backend: DbBackend, filter: &JobFilter, cap: u32, above: i64) -> (String, Vec<Value>) {
+    let (from, mut values) = source(filter, above);
+    let (filter_text, others) = conditions(backend, filter, Search { bottom: None }, above).finish();
+    values.extend(others);
     values.push(i64::from(cap).into());
-    (format!("SELECT COUNT(*) FROM (SELECT j.id FROM job j{filter_text} LIMIT ?) AS found"), values)
+    (format!("SELECT COUNT(*) FROM (SELECT j.id FROM {from}{filter_text} LIMIT ?) AS found"), values)
 }
 
-fn conditions(backend: DbBackend, filter: &JobFilter, search: Search) -> Conditions {
-    let mut conditions = Conditions::default();
-    conditions.visible(&filter.apps, "j.app_id");
-    if let Some(text) = filter.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
-        add_text(&mut conditions, backend, text);
-    }
-    conditions.add_if("j.name = ?", filter.name.as_deref());
-    conditions.among("j.id", filter.ids.iter().copied());
-    conditions.add_if("j.app_id = (SELECT id FROM app WHERE name = ?)", filter.app.as_deref());
-    match filter.enabled {
-        Some(true) => conditions.add("j.enabled = TRUE", []),
-        // The words of the index `job_paused`.
-        Some(false) => conditions.add("j.enabled = FALSE", []),
-        None => {}
-    }
-    conditions.add_if(kind_is(backend), filter.kind.as_deref());
-    conditions.add_if(
-        "j.id IN (SELECT u.job_id FROM job_calendar u JOIN calendar c ON c.id = u.calendar_id WHERE c.name = ?)",
-        filter.calendar.as_deref(),
-    );
-    conditions.add_if("j.id >= ?", search.bottom);
-    conditions
-}
-
-/// Without statistics SQLite would look up and sort all jobs of a kind, which may be nearly all there are.
-fn kind_is(backend: DbBackend) -> &'static str {
-    match backend {
-        DbBackend::Sqlite => "+j.schedule_kind = ?",
-        _ => "j.schedule_kind = ?",
-    }
-}
-
-/// Part of the name or the handler in any case.
-fn add_text(conditions: &mut Conditions, backend: DbBackend, text: &str) {
-    let (lower, as_is) = (like_containing(&text.to_lowercase()), like_containing(text));
-    let mut either = vec![];
-    let mut values: Vec<Value> = vec![];
-    for column in ["j.name", "j.handler"] {
-        match backend {
-            // The quick ways to disregard the case of ASCII letters.
-            DbBackend::Sqlite if text.is_ascii() => either.push(format!("{column} LIKE ? ESCAPE '!'")),
-            DbBackend::Postgres if text.is_ascii() => {
-                either.push(format!("LOWER({column} COLLATE \"C\") LIKE ? ESCAPE '!'"));
-            }
-            _ => {
-                either.push(format!("LOWER({column}) LIKE ? ESCAPE '!' OR {column} LIKE ? ESCAPE '!'"));
-                values.push(lower.clone().into());
-                values.push(as_is.clone().into());
-                continue;
-            }
+/// Ids in the order of the filter.
+pub(crate) fn sorted_ids(backend: DbBackend, filter: &JobFilter, above: i64) -> (String, Vec<Value>) {
+    let (from, mut values) = source(filter, above);
+    let (filter_text, others) = conditions(backend, filter, Search { bottom: None }, above).finish();
+    values.extend(others);
+    let order = match filter.sort {
+        JobSort::Id => "j.id DESC",
+        JobSort::Name => "j.name, j.id",
+        // A job's cursor is ahead of the runs that are planned already.
+        JobSort::NextFire(_) => "COALESCE(n.at, c.next_fire_at), c.job_id",
+        JobSort::LastResult => {
+            "CASE WHEN r.state IN ({state.failed}, {state.lost}, {state.unknown}) THEN 0 WHEN r.state = {state.killed} THEN 1 ELSE 2 END, r.id DESC"
         }
-        values.push(lower.clone().into());
+    };
+    (format!("SELECT j.id FROM {from}{filter_text} ORDER BY {order}"), values)
+}
+
+/// The jobs `j`, with what they are sorted by.
+fn source(filter: &JobFilter, above: i64) -> (String, Vec<Value>) {
+    match filter.sort {
+        JobSort::Id | JobSort::Name => ("job j".to_owned(), vec![]),
+        JobSort::NextFire(now) => (
+            format!(
+                "job_clock c JOIN job j ON j.id = c.job_id LEFT JOIN (SELECT job_id, MIN(fire_no) AS at FROM run WHERE {AHEAD} \
+                 GROUP BY job_id) AS n ON n.job_id = c.job_id"
+            ),
+            values![now],
+        ),
+        JobSort::LastResult => (
+            format!("({LAST_RESULTS}) AS l JOIN run r ON r.id = l.last_id JOIN job j ON j.id = l.job_id"),
+            values![above],
+        ),
     }
-    if let Ok(id) = text.parse::<i64>() {
-        either.push("j.id = ?".to_owned());
-        values.push(id.into());
-    }
-    conditions.add(format!("({})", either.join(" OR ")), values);
 }

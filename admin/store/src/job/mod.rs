@@ -1,16 +1,20 @@
 //! Jobs: their definitions, their changes, their calendars' pins and what the lists show.
 
 pub(crate) mod audit_snapshot;
-pub(crate) mod change;
+pub mod change;
 pub(crate) mod change_runs;
 pub(crate) mod children;
 pub(crate) mod create;
 pub mod deleted;
+pub mod filter;
 pub mod history;
 pub(crate) mod in_force;
 pub mod job_row;
+pub(crate) mod labels;
 pub(crate) mod list;
 pub(crate) mod lock;
 pub(crate) mod next_fires;
-pub(crate) mod pause;
+pub mod pause;
 pub(crate) mod stored_job;
+pub(crate) mod transitions;
+pub(crate) mod unplannable;

@@ -24,7 +24,7 @@ pub struct NextFire {
 }
 
 /// First attempts of a schedule that have not ended.
-const AHEAD: &str = "fire_no > ? AND cause = {cause.schedule} AND attempt = 1 AND state < {state.final}";
+pub(crate) const AHEAD: &str = "fire_no > ? AND cause = {cause.schedule} AND attempt = 1 AND state < {state.final}";
 /// Claimed runs among which the next fires of all jobs are looked for. A quick job has several of them.
 const LOOKED_AT: i64 = 400;
 

@@ -1,56 +1,100 @@
-//! A job that cannot be planned is paused with its reason; it stops no other job.
+//! Why a job is paused, by whom, and until when. The row is there as long as the pause is.
 
-use carillon_scheduler::{AlarmKind, AuditAction, AuditObjectKind, Millis};
-use serde_json::json;
+use carillon_scheduler::Millis;
 
-use crate::alarm::alarms::Alarm;
-use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
-use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
-use crate::run::claim::DueJob;
 use crate::store::Store;
 
+/// The author of a pause that the engine makes.
+pub const ENGINE: &str = "carillon";
+/// Pauses that end, or jobs that are paused after failures, in one look; the others are in the next one.
+const MOST: i64 = 200;
+
+/// A pause of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobPause {
+    /// Why; empty: nothing was noted.
+    pub note: String,
+    pub author: String,
+    pub paused_at: Millis,
+    /// None: until it is ended.
+    pub ends_at: Option<Millis>,
+}
+
+/// What is noted when a job is paused.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PauseNote {
+    pub note: String,
+    pub ends_at: Option<Millis>,
+}
+
+/// A job whose fires have failed as often in a row as it allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailingTooOften {
+    pub job_id: i64,
+    pub failures: i32,
+}
+
 impl Store {
-    /// Pauses the job if it is still the one that failed; its cursor is kept, so that enabling it goes on from there.
-    /// Writes an alarm and an audit entry with it; None: it is not any more.
-    pub async fn pause_unplannable(
+    /// Jobs whose pause is over, by the index of its ends.
+    pub async fn ended_job_pauses(&self, now: Millis) -> Result<Vec<i64>> {
+        let text = "SELECT job_id FROM job_pause WHERE ends_at <= ? ORDER BY ends_at LIMIT ?";
+        self.tuples(&self.engine_reads, text, values![now, MOST]).await
+    }
+
+    /// The job cannot be resumed when its pause is over: it stays paused until a person resumes it.
+    pub async fn drop_end_of_pause(&self, job_id: i64) -> Result<()> {
+        self.execute(&self.write, "UPDATE job_pause SET ends_at = NULL WHERE job_id = ?", values![job_id]).await?;
+        Ok(())
+    }
+
+    /// Jobs that are to be paused. The table has those alone whose last fire failed.
+    pub async fn failing_too_often(&self) -> Result<Vec<FailingTooOften>> {
+        let text = "SELECT f.job_id, f.failures FROM job_failure f JOIN job j ON j.id = f.job_id WHERE j.pause_after_failures > 0 \
+                    AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?";
+        let failing = |(job_id, failures)| FailingTooOften { job_id, failures };
+        let rows = self.tuples(&self.engine_reads, text, values![MOST]).await?;
+        Ok(rows.into_iter().map(failing).collect())
+    }
+
+    /// Replaces the note of a pause that is there. `resume_from`: where the schedule goes on if it ends by itself.
+    pub(crate) async fn write_pause(
         &self,
-        shard: i32,
-        due: &DueJob,
-        reason: &str,
+        tx: &Transaction,
+        job_id: i64,
+        pause: &JobPause,
+        resume_from: Option<Millis>,
+    ) -> Result<()> {
+        self.execute(tx, "DELETE FROM job_pause WHERE job_id = ?", values![job_id]).await?;
+        let row =
+            values![job_id, pause.note.as_str(), pause.author.as_str(), pause.paused_at, pause.ends_at, resume_from];
+        let columns = "job_id, note, author, paused_at, ends_at, resume_from_at";
+        self.insert_rows(tx, "job_pause", columns, vec![row]).await
+    }
+
+    /// The end of the pause of a job that is locked, if it is over, and where the schedule goes on.
+    pub(crate) async fn ended_pause(
+        &self,
+        tx: &Transaction,
+        job_id: i64,
         now: Millis,
-    ) -> Result<Option<Alarm>> {
-        let rows = self.take_ids(&ids::ROW, 2).await?;
-        let reason: String = reason.chars().take(500).collect();
-        let cursor_row = values![shard, due.next_fire_at, due.job_id, due.revision];
-        let tx = self.begin().await?;
-        let text = "UPDATE job SET enabled = FALSE, paused_reason = ?, resume_from_at = ?, revision = revision + 1, updated_at = ? \
-                    WHERE id = ? AND revision = ? AND enabled = TRUE";
-        let values = values![reason.as_str(), due.next_fire_at, now, due.job_id, due.revision];
-        if self.execute(&tx, text, values).await? == 0 {
-            // A clock row that belongs to no enabled job of its revision would be found again for ever.
-            let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ? \
-                        AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_clock.job_id AND job.revision = job_clock.revision AND job.enabled = TRUE)";
-            self.execute(&tx, text, cursor_row).await?;
-            tx.commit().await?;
-            return Ok(None);
+    ) -> Result<Option<Option<Millis>>> {
+        let text = "SELECT resume_from_at FROM job_pause WHERE job_id = ? AND ends_at <= ?";
+        self.tuple::<Option<Millis>>(tx, text, values![job_id, now]).await
+    }
+
+    /// Where the schedule of a job went on, if the end of its present pause came by itself.
+    pub(crate) async fn resume_point_of_pause(&self, tx: &Transaction, job_id: i64) -> Result<Option<Millis>> {
+        let text = "SELECT resume_from_at FROM job_pause WHERE job_id = ?";
+        Ok(self.tuple::<Option<Millis>>(tx, text, values![job_id]).await?.flatten())
+    }
+
+    /// A job that is enabled has no pause, and begins anew to count its failures.
+    pub(crate) async fn drop_pause(&self, tx: &Transaction, job_id: i64) -> Result<()> {
+        for text in ["DELETE FROM job_pause WHERE job_id = ?", "DELETE FROM job_failure WHERE job_id = ?"] {
+            self.execute(tx, text, values![job_id]).await?;
         }
-        let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ?";
-        if self.execute(&tx, text, cursor_row).await? == 0 {
-            // Another holder has moved the cursor meanwhile, so it could plan the job.
-            tx.rollback().await?;
-            return Ok(None);
-        }
-        let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(due.job_id), run_id: None, text: reason.clone() };
-        let alarm = self.raise(&tx, rows[0], alarm, now).await?;
-        let detail = json!({"before": {"enabled": true}, "after": {"enabled": false}, "reason": reason, "revision": due.revision + 1});
-        let text = "SELECT app_id FROM job WHERE id = ?";
-        let app_id = self.tuple(&tx, text, values![due.job_id]).await?;
-        let object = AuditObject { app_id, ..AuditObject::new(AuditObjectKind::Job, due.job_id) };
-        let entry = AuditEntry::new(&Actor::engine(), now, AuditAction::Pause, object, detail);
-        self.audit(&tx, vec![entry], &rows[1..]).await?;
-        tx.commit().await?;
-        Ok(Some(alarm))
+        Ok(())
     }
 }

@@ -12,6 +12,8 @@ use crate::calendar::pinned::Calendars;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
+use crate::job::labels::{in_order, tags_of};
+use crate::job::pause::JobPause;
 use crate::store::Store;
 
 /// A stored job.
@@ -32,6 +34,8 @@ pub struct Job {
     pub fires_left: Option<i32>,
     /// Why the engine has paused it; None if a person did.
     pub paused_reason: Option<String>,
+    /// Why it is paused, by whom and until when, as far as it was noted.
+    pub pause: Option<JobPause>,
     /// The first unrecorded instant of a job that the engine has paused.
     pub resume_from_at: Option<Millis>,
     /// Its first instant that is not recorded yet; None if it is paused or never fires again.
@@ -129,6 +133,9 @@ impl Definition {
             app: app.name.clone(),
             name: spec.name.clone(),
             handler: spec.handler.clone(),
+            description: draft.description.trim().replace("\r\n", "\n"),
+            owner: draft.owner.trim().to_owned(),
+            tags: in_order(&draft.tags),
             schedule: spec.schedule.draft(),
             route_labels: spec.route_labels.to_string(),
             ..draft.clone()
@@ -184,12 +191,19 @@ pub(crate) fn whole_second(at: Millis) -> Millis {
 const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
      j.block, j.timeout_seconds, j.retries, j.retry_delay, j.parent, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
-     j.resume_from_at, j.revision, j.created_at, j.updated_at";
-const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id";
+     j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, l.description, l.owner, l.tags, \
+     s.note AS pause_note, s.author AS pause_author, s.paused_at, s.ends_at AS pause_ends_at";
+const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id LEFT JOIN job_label l ON l.job_id = j.id \
+     LEFT JOIN job_pause s ON s.job_id = j.id";
 
 impl Store {
     pub async fn job(&self, id: i64) -> Result<Option<Job>> {
         self.job_by(&self.read, id).await
+    }
+
+    /// Those of these jobs that exist, without their due times.
+    pub async fn jobs_with_ids(&self, ids: &[i64]) -> Result<Vec<Job>> {
+        self.select_jobs(&self.read, "(SELECT * FROM job WHERE id IN ({ids})) AS j", values![self.ids(ids)]).await
     }
 
     /// One job with its due time, which on the write side may be inside a transaction.
@@ -256,6 +270,9 @@ impl FromQueryResult for Job {
             app: get(row, "app")?,
             name: get(row, "name")?,
             handler: get(row, "handler")?,
+            description: get::<Option<String>>(row, "description")?.unwrap_or_default(),
+            owner: get::<Option<String>>(row, "owner")?.unwrap_or_default(),
+            tags: get::<Option<String>>(row, "tags")?.as_deref().map(tags_of).unwrap_or_default(),
             params: get::<Option<String>>(row, "params")?.unwrap_or_default(),
             schedule: schedule_of(get(row, "schedule_text")?),
             catch_up: word(row, "catch_up")?,
@@ -274,7 +291,17 @@ impl FromQueryResult for Job {
             // Whose they are is read with the others of a list.
             children: if get(row, "parent")? { vec![0] } else { vec![] },
             flag_after_seconds: get(row, "flag_after_seconds")?,
+            pause_after_failures: get(row, "pause_after_failures")?,
             enabled: get(row, "enabled")?,
+        };
+        let pause = match get::<Option<Millis>>(row, "paused_at")? {
+            Some(paused_at) if !draft.enabled => Some(JobPause {
+                note: get(row, "pause_note")?,
+                author: get(row, "pause_author")?,
+                paused_at,
+                ends_at: get(row, "pause_ends_at")?,
+            }),
+            _ => None,
         };
         Ok(Self {
             id: get(row, "id")?,
@@ -286,6 +313,7 @@ impl FromQueryResult for Job {
             fires_left: get(row, "fires_left")?,
             calendars: Calendars::default(),
             paused_reason: get(row, "paused_reason")?,
+            pause,
             resume_from_at: get(row, "resume_from_at")?,
             next_fire_at: None,
             revision: get(row, "revision")?,

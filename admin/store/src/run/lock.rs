@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::store::Store;
 
 pub(crate) static LOCK_JOBS: Bulk = Bulk::lock(Lock {
-    columns: "job.id, job.retries, job.enabled, job.retry_delay, job.shard",
+    columns: "job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures",
     table: "job",
     id: "job.id",
     only_if: "",
@@ -34,6 +34,8 @@ pub(crate) struct LockedJob {
     pub enabled: bool,
     pub retry_delay: RetryDelay,
     pub shard: i32,
+    /// 0: never.
+    pub pause_after_failures: i32,
 }
 
 /// Runs as they were found.
@@ -74,7 +76,7 @@ pub(crate) struct LockedRun {
     pub address: Option<String>,
 }
 
-from_row!(LockedJob { id, retries, enabled, retry_delay: WordOrDefault, shard });
+from_row!(LockedJob { id, retries, enabled, retry_delay: WordOrDefault, shard, pause_after_failures });
 from_row!(LockedRun {
     id,
     job_id,

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::db::sql::text::cut;
 use crate::error::Result;
@@ -31,6 +32,8 @@ pub struct TriggeredRun {
     pub is_new: bool,
 }
 
+/// Runs that one transaction makes: on SQLite all other writers wait for it.
+const SLICE: usize = 50;
 /// Bytes of the parameters that the audit keeps.
 const PARAMS_IN_AUDIT: usize = 1000;
 
@@ -42,31 +45,72 @@ impl Store {
         now: Millis,
         actor: &Actor,
     ) -> Result<Option<TriggeredRun>> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let run_id = self.take_id(&ids::RUN).await?;
-        // The same key at the same moment: the next attempt finds what the other one has made.
-        retry::on_race(|| self.try_insert_triggered(fire, run_id, now, (actor, audit_id))).await
+        Ok(self.insert_triggered_all(std::slice::from_ref(fire), now, actor).await?.pop().flatten())
     }
 
-    async fn try_insert_triggered(
+    /// The same for many, [`SLICE`] of them in a transaction; the answer has their order.
+    ///
+    /// # Errors
+    /// The database does not answer; the slices before are committed.
+    pub async fn insert_triggered_all(
         &self,
+        fires: &[NewTrigger],
+        now: Millis,
+        actor: &Actor,
+    ) -> Result<Vec<Option<TriggeredRun>>> {
+        // Locked in the order that everybody keeps.
+        let mut places: Vec<usize> = (0..fires.len()).collect();
+        places.sort_by_key(|place| fires[*place].job_id);
+        let mut made = vec![None; fires.len()];
+        for slice in places.chunks(SLICE) {
+            let audit_ids = self.take_ids(&ids::ROW, slice.len()).await?;
+            let run_ids = self.take_ids(&ids::RUN, slice.len()).await?;
+            let ids: Vec<(i64, i64)> = run_ids.into_iter().zip(audit_ids).collect();
+            // The same key at the same moment: the next attempt finds what the other one has made.
+            let runs = retry::on_race(|| self.try_insert_triggered_all(fires, slice, &ids, now, actor)).await?;
+            for (place, run) in slice.iter().zip(runs) {
+                made[*place] = run;
+            }
+        }
+        Ok(made)
+    }
+
+    async fn try_insert_triggered_all(
+        &self,
+        fires: &[NewTrigger],
+        places: &[usize],
+        ids: &[(i64, i64)],
+        now: Millis,
+        actor: &Actor,
+    ) -> Result<Vec<Option<TriggeredRun>>> {
+        let tx = self.begin_change().await?;
+        let mut made = Vec::with_capacity(places.len());
+        for (place, (run_id, audit_id)) in places.iter().zip(ids) {
+            made.push(self.insert_triggered_in(&tx, &fires[*place], *run_id, now, (actor, *audit_id)).await?);
+        }
+        tx.commit().await?;
+        Ok(made)
+    }
+
+    async fn insert_triggered_in(
+        &self,
+        tx: &Transaction,
         fire: &NewTrigger,
         run_id: i64,
         now: Millis,
         (actor, audit_id): (&Actor, i64),
     ) -> Result<Option<TriggeredRun>> {
-        let tx = self.begin_change().await?;
         // Locked, or a deletion at the same moment would not see the run and leave it behind.
         let text = "SELECT shard, app_id FROM job WHERE id = ?{for_update}";
-        let Some((shard, app_id)) = self.tuple::<(i32, i64)>(&tx, text, values![fire.job_id]).await? else {
+        let Some((shard, app_id)) = self.tuple::<(i32, i64)>(tx, text, values![fire.job_id]).await? else {
             return Ok(None);
         };
         if let Some(key) = &fire.idempotency_key {
             let kind = format!("fire:{}", fire.job_id);
-            if let Some(run_id) = self.made_before_in(&tx, &kind, key).await? {
+            if let Some(run_id) = self.made_before_in(tx, &kind, key).await? {
                 return Ok(Some(TriggeredRun { run_id, shard, is_new: false }));
             }
-            self.remember(&tx, &kind, key, run_id, now).await?;
+            self.remember(tx, &kind, key, run_id, now).await?;
         }
         // The fire's number is its first run's own id, so it can never collide with an instant of another cause.
         let run = NewRun {
@@ -77,10 +121,10 @@ impl Store {
             scheduled_at: now,
             due_at: now,
         };
-        self.insert_runs(&tx, &[run]).await?;
+        self.insert_runs(tx, &[run]).await?;
         if fire.params.is_some() || fire.address.is_some() {
             let row = values![run_id, fire.params.clone(), fire.address.clone()];
-            self.insert_rows(&tx, "run_input", "run_id, params, address", vec![row]).await?;
+            self.insert_rows(tx, "run_input", "run_id, params, address", vec![row]).await?;
         }
         let mut detail = json!({"job": fire.job_id, "cause": fire.cause});
         if let Some(params) = &fire.params {
@@ -90,8 +134,7 @@ impl Store {
             detail["address"] = address.as_str().into();
         }
         let entry = AuditEntry::new(actor, now, AuditAction::Run, AuditObject::run(run_id, app_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        self.audit(tx, vec![entry], &[audit_id]).await?;
         Ok(Some(TriggeredRun { run_id, shard, is_new: true }))
     }
 }

@@ -82,7 +82,7 @@ impl Audited {
         let (world, by) = (&self.world, Actor::engine());
         match route.path.rsplit('/').next().unwrap_or_default() {
             "disable" if route.access.ends_with("job") => {
-                world.engine.jobs().set_enabled(world.own.job, true, &by).await.unwrap();
+                world.engine.jobs().resume(world.own.job, &by).await.unwrap();
             }
             "executor" | "executors" | "drain" => {
                 let (now, none) = (world.clock.now(), ExecutorSettings::default());

@@ -123,6 +123,8 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
     match (route.method.as_str(), path) {
         ("POST", "/jobs") | ("PUT", "/jobs/{id}") => job,
         (_, "/jobs:batch") => json!([job]),
+        (_, "/jobs/bulk") => json!({"action": "run", "ids": [names.job]}),
+        (_, "/runs/bulk") => json!({"action": "kill", "ids": [names.run]}),
         (_, "/preview") => json!({"schedule": {"kind": "fixed_rate", "seconds": 60}}),
         (_, "/alert-rules" | "/alert-rules/{id}") => {
             json!({"name": unique, "app": names.app, "kinds": ["failed"], "channels": [names.channel]})
@@ -153,6 +155,8 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         "/jobs" => job(),
         "/jobs/{id}/edit" => [job(), vec![("revision", "1".into())]].concat(),
         "/jobs/{id}/run" => vec![("key", unique())],
+        "/jobs/bulk" => vec![("action", "run".into()), ("id", names.job.to_string()), ("step", "do".into())],
+        "/runs/bulk" => vec![("action", "kill".into()), ("id", names.run.to_string()), ("step", "do".into())],
         "/jobs/{id}/backfill" => vec![
             ("from", "2025-10-09T08:00".into()),
             ("to", "2025-10-09T08:05".into()),

@@ -15,7 +15,9 @@ fn jobs_are_listed_page_by_page() {
         assert_eq!(api.get("/jobs?enabled=false").await.column("name"), ["n3", "n1"]);
         assert_eq!(api.get("/jobs?text=FIR&app=billing&kind=none").await.column("name"), ["first"]);
         assert_eq!(api.get("/jobs?kind=cron").await.column("name").len(), 0);
-        assert_eq!(api.get("/jobs?app=nobody").await.column("name").len(), 0);
+        assert_eq!(api.get("/jobs?sort=name").await.column("name"), ["first", "n0", "n1", "n2", "n3"]);
+        let second = api.get("/jobs?sort=name&limit=2&after=2").await;
+        assert_eq!((second.column("name"), &second.json["next"]), (vec![json!("n1"), json!("n2")], &json!(4)));
     });
 }
 
@@ -170,5 +172,45 @@ fn alarms_are_listed_as_the_contract_says() {
         assert_eq!(api.get("/alarms?kind=lost,clock&job_id=7").await.column("id"), [1]);
         let refused = api.get("/alarms?kind=loud").await;
         assert!(refused.error().contains("`loud` is not a kind of alarm"), "{}", refused.error());
+    });
+}
+
+#[test]
+fn a_filter_that_cannot_match_is_named() {
+    api(async |api| {
+        for (path, text) in [
+            ("/jobs?app=nobody", "400 invalid app: there is no app `nobody`"),
+            ("/jobs?tag=Night", "400 invalid tag: 'N' is not allowed in \"Night\""),
+            ("/jobs?last_result=running", "400 invalid last_result: \"running\" is not allowed here; one of succeeded"),
+            (
+                "/jobs?sort=age",
+                "400 invalid sort: \"age\" is not allowed here; one of id, name, next_fire, last_result",
+            ),
+            ("/runs?app=nobody", "400 invalid app: there is no app `nobody`"),
+            ("/runs?sort=size", "400 invalid sort: \"size\" is not allowed here; one of id, time, duration"),
+        ] {
+            let error = api.get(path).await.error();
+            assert!(error.starts_with(text), "{path}: {error}");
+        }
+    });
+}
+
+#[test]
+fn runs_are_searched_and_sorted() {
+    api(async |api| {
+        let job_id = runs(api).await;
+        api.sql("UPDATE run SET result_msg = 'Disk FULL' WHERE id = 12").await;
+        api.sql("UPDATE run SET sent_at = 1000, finished_at = 1000 + id * 10 WHERE id IN (11, 14)").await;
+        let ids = async |query: &str| {
+            let items = api.get(&format!("/runs?{query}")).await.column("id");
+            items.iter().map(|id| id.as_i64().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(ids("text=disk+full").await, [12]);
+        assert_eq!(ids("text=close+the").await, [15, 14, 13, 12, 11], "the job's name");
+        assert_eq!(ids("text=13").await, [13]);
+        assert_eq!(ids("sort=duration&limit=2").await, [14, 11]);
+        assert_eq!(ids("sort=time&state=succeeded").await, [14, 11]);
+        api.sql(&format!("INSERT INTO job_tag (tag, job_id) VALUES ('night', {job_id})")).await;
+        assert_eq!((ids("tag=night").await.len(), ids("tag=day").await.len()), (5, 0));
     });
 }

@@ -4,6 +4,7 @@ mod apps;
 mod audit;
 mod backfills;
 mod batch;
+mod bulk;
 mod calendars;
 mod client;
 mod databases;

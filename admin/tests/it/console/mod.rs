@@ -2,6 +2,7 @@
 
 mod actions;
 mod audit;
+mod bulk;
 pub mod client;
 mod degraded;
 mod executors;

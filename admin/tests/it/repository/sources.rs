@@ -26,6 +26,8 @@ const WITHOUT_CYCLES: &[&str] = &[
 /// engine's entry points alone.
 const CHANGES: &[&str] = &[
     "cancel_backfill",
+    "change_job",
+    "change_jobs",
     "create_app",
     "create_backfill",
     "create_calendar",
@@ -35,6 +37,7 @@ const CHANGES: &[&str] = &[
     "deregister_executor",
     "follow_calendars",
     "insert_triggered",
+    "insert_triggered_all",
     "job_changed",
     "record_audit",
     "register_executor",

@@ -118,17 +118,6 @@ impl Jobs<'_> {
         looked.map_err(Error::Unusable)
     }
 
-    /// Starts or stops the schedule of a job.
-    ///
-    /// # Errors
-    /// `Forbidden`; `Missing`; `Unusable`, if the stored schedule cannot be used
-    pub async fn set_enabled(&self, id: i64, enabled: bool, by: &Actor) -> Result<Job, Error> {
-        self.engine.require_for_job(by, Action::Operate, id).await?;
-        let job = self.engine.cx.store.set_job_enabled(id, enabled, self.engine.cx.clock.now(), by).await?;
-        self.engine.job_changed(job.shard);
-        Ok(job)
-    }
-
     /// Deletes a job and answers what it was. Its runs stay; those not sent yet are cancelled.
     ///
     /// # Errors
@@ -147,19 +136,28 @@ impl Jobs<'_> {
     /// # Errors
     /// `Invalid`, if an app would have more jobs than one may have.
     async fn require_room(&self, definitions: &[Definition]) -> Result<(), Error> {
-        let most = self.engine.cx.settings.limits.app_jobs;
         let mut by_app: BTreeMap<i64, (u64, &str)> = BTreeMap::new();
         for definition in definitions {
             by_app.entry(definition.app_id()).or_insert((0, definition.app())).0 += 1;
         }
         for (app_id, (new, app)) in by_app {
-            let there = self.engine.cx.store.count_jobs_of(app_id).await?;
-            if there + new > most {
-                let text = format!("app {app} has {there} jobs; an app may have {most} (--app-jobs)");
-                return Err(Error::field("app", text));
-            }
+            self.require_room_for(app_id, app, new).await?;
         }
         Ok(())
+    }
+
+    /// # Errors
+    /// `Invalid`, if the app would have more jobs than one may have.
+    pub(super) async fn require_room_for(&self, app_id: i64, app: &str, new: u64) -> Result<(), Error> {
+        let most = self.engine.cx.settings.limits.app_jobs;
+        let there = self.engine.cx.store.count_jobs_of(app_id).await?;
+        match there + new > most {
+            true => {
+                let text = format!("app {app} has {there} jobs; an app may have {most} (--app-jobs)");
+                Err(Error::field("app", text))
+            }
+            false => Ok(()),
+        }
     }
 
     async fn store(&self, definitions: Vec<Definition>, key: Option<&str>, by: &Actor) -> Result<Vec<Job>, Error> {

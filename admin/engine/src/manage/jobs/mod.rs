@@ -1,9 +1,12 @@
 //! Definitions of jobs, and their runs on request.
 
+mod bulk;
 mod definitions;
 mod forbidden_children;
+mod pause;
 mod run;
 mod validation;
 
+pub use bulk::{JobAction, JobBulkRequest};
 pub use definitions::{Jobs, PreviewRequest};
 pub use run::RunRequest;

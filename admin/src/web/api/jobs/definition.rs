@@ -7,12 +7,13 @@ use crate::web::api::error::Error;
 use crate::web::api::extract::from_json;
 
 /// The members of an answer that a request may send back unchanged and cannot set.
-const READ_ONLY: [&str; 8] = [
+const READ_ONLY: [&str; 9] = [
     "id",
     "next_fire_at",
     "spread_offset_seconds",
     "fires_left",
     "paused_reason",
+    "pause",
     "revision",
     "created_at",
     "updated_at",

@@ -1,29 +1,22 @@
 //! `/jobs`: the definitions.
 
 use actix_web::web::Json;
-use carillon_scheduler::KindDraft;
-use carillon_store::{Job, JobFilter};
+use carillon_store::{Job, JobFilter, JobSort};
 
+use super::filter::JobFilterRequest;
 use crate::web::api::error::Answer;
 use crate::web::api::extract::{Caller, Id, Query};
 use crate::web::api::view::{JobView, List};
 use crate::web::state::{Shared, State};
 
 pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<JobView, i64>> {
-    let kinds = format!("one of {}", KindDraft::WORDS.join(", "));
-    let kind = |text: &str| KindDraft::WORDS.contains(&text).then(|| text.to_owned());
-    let filter = JobFilter {
-        apps: caller.visible(),
-        text: query.text("text")?,
-        app: query.text("app")?,
-        enabled: query.flag("enabled")?,
-        kind: query.parsed("kind", &kinds, kind)?,
-        after: query.id("after")?,
-        limit: query.limit()?,
-        ..JobFilter::default()
-    };
+    let now = state.clock.now();
+    let wanted = format!("one of {}", JobSort::WORDS.join(", "));
+    let sort = query.parsed("sort", &wanted, |word| JobSort::from_word(word, now))?.unwrap_or_default();
+    let filter = JobFilterRequest::read(&query)?.resolve(&state, &caller).await?;
+    let filter = JobFilter { sort, after: query.id("after")?, limit: query.limit()?, ..filter };
     let mut page = state.store.jobs(&filter).await?;
-    state.store.show_next_fires(&mut page.items, state.clock.now()).await?;
+    state.store.show_next_fires(&mut page.items, now).await?;
     Ok(Json(List::from_page(page, JobView::from, |id| id)))
 }
 

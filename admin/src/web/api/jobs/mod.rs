@@ -1,16 +1,19 @@
 //! `/jobs` and what belongs to one job.
 
+mod bulk;
 mod definition;
 mod explain;
+mod filter;
 mod list;
 mod preview;
 mod request;
 mod run;
 mod write;
 
+pub use bulk::{JobBulk, bulk};
 pub use explain::explain;
 pub use list::{get, list};
 pub use preview::{MAX_INSTANTS, NEXT_INSTANTS, next, preview};
 pub use request::{JobBatch, JobRequest, JobUpdate, PreviewRequest};
-pub use run::{RunRequest, disable, enable, run};
+pub use run::{PauseRequest, RunRequest, disable, enable, run};
 pub use write::{create, create_batch, delete, update};

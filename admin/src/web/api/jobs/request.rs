@@ -53,6 +53,9 @@ pub struct JobUpdate {
     /// Why the engine paused it; taken from an answer, ignored here
     #[schema(required = false)]
     paused_reason: Value,
+    /// Its pause; taken from an answer, ignored here
+    #[schema(required = false)]
+    pause: Value,
     /// Offset; taken from an answer, ignored here
     #[schema(required = false)]
     spread_offset_seconds: Value,

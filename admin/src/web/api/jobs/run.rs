@@ -3,21 +3,49 @@
 use actix_web::web::Json;
 use carillon_engine::manage;
 use carillon_scheduler::Cause;
+use carillon_store::PauseNote;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody, object};
-use crate::web::api::view::{JobView, RunView};
+use crate::web::api::view::{JobView, RunView, Time};
 use crate::web::state::Shared;
 
 pub async fn enable(state: Shared, id: Id, caller: Caller) -> Answer<JobView> {
-    Ok(Json(state.engine.jobs().set_enabled(id.0, true, &caller.0).await?.into()))
+    Ok(Json(state.engine.jobs().resume(id.0, &caller.0).await?.into()))
 }
 
-pub async fn disable(state: Shared, id: Id, caller: Caller) -> Answer<JobView> {
-    Ok(Json(state.engine.jobs().set_enabled(id.0, false, &caller.0).await?.into()))
+/// What is noted of a pause; both members may be left out
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PauseRequest {
+    /// Why, for the others
+    #[serde(default)]
+    #[schema(max_length = 500, default = "", required = false)]
+    note: String,
+    /// When it is resumed, and its misfire policy applied to what it has missed; not before somebody resumes it if left out. At
+    /// most a year ahead
+    until: Option<Time>,
+}
+
+impl RequestBody for PauseRequest {
+    const WHAT: &'static str = "{\"note\"?,\"until\"?}";
+
+    fn read(value: Value) -> Result<Self, Error> {
+        object(&value, Self::WHAT)
+    }
+
+    fn empty() -> Result<Self, Error> {
+        Ok(Self::default())
+    }
+}
+
+pub async fn disable(state: Shared, id: Id, caller: Caller, body: Body<PauseRequest>) -> Answer<JobView> {
+    let PauseRequest { note, until } = body.0;
+    let note = PauseNote { note, ends_at: until.map(|until| until.0) };
+    Ok(Json(state.engine.jobs().pause(id.0, note, &caller.0).await?.into()))
 }
 
 /// How this run differs from the job; both members may be left out

@@ -7,6 +7,7 @@ use carillon_store::Job;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::pause::JobPauseView;
 use super::schedule::{RetryDelay, Schedule};
 use super::time::Time;
 use super::words;
@@ -26,6 +27,8 @@ pub struct JobView {
     next_fire_at: Option<Time>,
     /// Why the engine has paused it
     paused_reason: Option<String>,
+    /// Null: it is enabled, or nothing was noted when it was paused
+    pause: Option<JobPauseView>,
     /// By how much every instant is moved within `spread_seconds`
     #[schema(minimum = 0)]
     spread_offset_seconds: i32,
@@ -47,6 +50,7 @@ impl From<Job> for JobView {
             draft: job.draft,
             next_fire_at: job.next_fire_at.map(Time),
             paused_reason: job.paused_reason,
+            pause: job.pause.map(JobPauseView::from),
             spread_offset_seconds: job.spread_offset,
             fires_left: job.fires_left,
             revision: job.revision,
@@ -85,6 +89,15 @@ pub struct JobIdentity {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes another type")]
 pub struct JobSettings {
+    /// What it is for; up to 1,000 characters
+    #[schema(max_length = 1_000, default = "", required = false)]
+    description: String,
+    /// Who answers for it: a person, a team, an address
+    #[schema(max_length = 100, default = "", required = false)]
+    owner: String,
+    /// Words to find and select it by: lower case letters, digits, `-`, `_` and `.`; kept in the order of the alphabet
+    #[schema(max_items = 10, default = json!([]), required = false, examples(json!(["nightly", "tier-1"])))]
+    tags: Vec<String>,
     /// Given to the handler unchanged; at most 65,536 bytes
     #[schema(min_length = 0, max_length = 65_536, default = "", required = false)]
     params: String,
@@ -133,6 +146,9 @@ pub struct JobSettings {
     /// configured (30 s)
     #[schema(minimum = 0, maximum = 86_400, default = 0, required = false)]
     flag_after_seconds: i64,
+    /// The server pauses it after this many fires in a row that failed after their retries; 0: never
+    #[schema(minimum = 0, maximum = 1_000, default = 0, required = false)]
+    pause_after_failures: i64,
     /// The jobs that run once after each fire of this one that succeeded (a broadcast: when all its parts have), enabled or
     /// not. They get its result as parameters, unless they have their own; a broadcast's as an array in the order of the
     /// parts. A job never runs after itself

@@ -1,5 +1,6 @@
-//! Pauses of apps.
+//! Pauses of apps and of jobs.
 
+use carillon_store::JobPause;
 use carillon_store::app::pauses::Pause;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -38,5 +39,26 @@ impl From<Pause> for PauseView {
             until: pause.ends_at.map(Time),
             created_at: Time(pause.created_at),
         }
+    }
+}
+
+/// Why a job is paused, as far as it was noted
+#[derive(Serialize, ToSchema)]
+#[schema(as = JobPause)]
+pub struct JobPauseView {
+    /// Why; empty: nothing was noted
+    note: String,
+    /// Who paused it; `carillon`: the server, after failures in a row
+    author: String,
+    /// Since when
+    from: Time,
+    /// When it is resumed; null: not before somebody resumes it
+    until: Option<Time>,
+}
+
+impl From<JobPause> for JobPauseView {
+    fn from(pause: JobPause) -> Self {
+        let JobPause { note, author, paused_at, ends_at } = pause;
+        Self { note, author, from: Time(paused_at), until: ends_at.map(Time) }
     }
 }

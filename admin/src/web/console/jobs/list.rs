@@ -3,77 +3,22 @@
 use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
-use carillon_scheduler::KindDraft;
-use carillon_store::{App, Job, JobFilter, VisibleApps};
-use serde::Deserialize;
+use carillon_store::{App, Job, JobFilter};
 
 use crate::web::console::badge::{Badge, job_badge, job_state};
+use crate::web::console::bulk::BulkBar;
+use crate::web::console::jobs::bulk::ACTIONS;
+use crate::web::console::jobs::query::{ListQuery, RESULT_GROUPS, SORTS};
 use crate::web::console::jobs::recent_runs::{RUNS_SHOWN, RecentRunStrip};
-use crate::web::page::{PageContext, PageResult, list_address, render};
+use crate::web::page::{PageContext, PageResult, render};
 use crate::web::state::Shared;
 use crate::web::text::schedule::{KINDS, ScheduleText, schedule_text};
 
 const PAGE: u32 = 50;
 /// A count stops here: "10,000+".
 const COUNTED: u32 = 10_000;
-
-/// The filters as they stand in the address.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ListQuery {
-    text: String,
-    app: String,
-    /// `enabled` or `paused`.
-    state: String,
-    kind: String,
-    after: Option<i64>,
-}
-
-impl ListQuery {
-    fn filter(&self, apps: VisibleApps) -> JobFilter {
-        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        JobFilter {
-            apps,
-            text: given(self.text.trim()),
-            app: given(&self.app),
-            enabled: match self.state.as_str() {
-                "enabled" => Some(true),
-                "paused" => Some(false),
-                _ => None,
-            },
-            kind: given(&self.kind),
-            after: self.after,
-            limit: PAGE,
-            ..JobFilter::default()
-        }
-    }
-
-    /// Errors: the field's label and the reason.
-    fn wrong(&self) -> Vec<(&'static str, String)> {
-        let mut wrong = vec![];
-        if !["", "enabled", "paused"].contains(&self.state.as_str()) {
-            let text = format!("“{}” is no state of a job", self.state);
-            wrong.push(("State", text));
-        }
-        if !self.kind.is_empty() && !KindDraft::WORDS.contains(&self.kind.as_str()) {
-            let text = format!("“{}” is no kind of schedule", self.kind);
-            wrong.push(("Schedule", text));
-        }
-        wrong
-    }
-
-    fn pairs(&self) -> [(&'static str, &str); 4] {
-        [("text", &self.text), ("app", &self.app), ("state", &self.state), ("kind", &self.kind)]
-    }
-
-    fn is_filtered(&self) -> bool {
-        self.pairs().iter().any(|(_, value)| !value.is_empty())
-    }
-
-    fn address(&self, after: Option<i64>) -> String {
-        list_address("/jobs", &self.pairs(), after)
-    }
-}
+/// Tags and owners to choose from.
+const CHOICES: u32 = 200;
 
 struct JobRow {
     job: Job,
@@ -91,16 +36,40 @@ struct Page {
     wrong: Vec<(&'static str, String)>,
     kinds: [(&'static str, &'static str); 7],
     apps: Vec<App>,
+    tags: Vec<String>,
+    owners: Vec<String>,
     rows: Vec<JobRow>,
     count: String,
     first: Option<String>,
     next: Option<String>,
 }
 
+impl Page {
+    fn sorts(&self) -> [(&'static str, &'static str); 4] {
+        SORTS
+    }
+
+    fn results(&self) -> [(&'static str, &'static str); 4] {
+        RESULT_GROUPS
+    }
+
+    /// None: the viewer may do nothing with a job of the page.
+    fn bulk(&self) -> Option<BulkBar> {
+        let may_edit = self.rows.iter().any(|row| self.context.may_edit(&row.job.app_id));
+        let actions = ACTIONS.iter().filter(|(.., needs_editor)| may_edit || !needs_editor);
+        let is_offered = self.rows.iter().any(|row| self.context.may_operate(&row.job.app_id));
+        is_offered.then(|| BulkBar {
+            action: "/jobs/bulk",
+            all: format!("All that match ({})", self.count),
+            actions: actions.map(|(word, label, _)| (*word, *label)).collect(),
+        })
+    }
+}
+
 pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
     let query = query.into_inner();
-    let wrong = query.wrong();
-    let filter = query.filter(context.visible());
+    let (filter, wrong) = query.filter(&state, &context).await?;
+    let filter = JobFilter { limit: PAGE, ..filter };
     let (mut jobs, next, count) = match wrong.is_empty() {
         true => {
             let found = state.store.counted_jobs(&filter, COUNTED).await?;
@@ -128,6 +97,8 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         wrong,
         kinds: KINDS,
         apps: state.store.apps(&filter.apps).await?,
+        tags: state.store.tags_in_use(&filter.apps, CHOICES).await?,
+        owners: state.store.owners_in_use(&filter.apps, CHOICES).await?,
         rows: rows.collect(),
         count,
         first: query.after.map(|_| query.address(None)),

@@ -1,97 +1,25 @@
 //! `GET /runs`: the list, its filters in the address.
 
+use std::collections::BTreeSet;
+
 use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_scheduler::{Cause, RunState};
-use carillon_store::{App, Job, RunFilter, VisibleApps};
-use chrono_tz::Tz;
-use serde::Deserialize;
+use carillon_store::{App, Job, RunFilter, RunSort, RunView};
 
 use crate::web::console::badge::run_badge;
+use crate::web::console::bulk::BulkBar;
+use crate::web::console::runs::bulk::ACTIONS;
+use crate::web::console::runs::query::{ListQuery, SORTS};
 use crate::web::console::runs::row::RunRow;
-use crate::web::page::{PageContext, PageResult, list_address, render};
+use crate::web::page::{PageContext, PageResult, render};
 use crate::web::state::Shared;
 use crate::web::text::cause::cause_text;
-use crate::web::text::local_time::moment;
 
 const PAGE: u32 = 50;
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ListQuery {
-    job: String,
-    app: String,
-    /// A state, or one of the groups `open` and `trouble`.
-    state: String,
-    cause: String,
-    /// `2026-11-21T09:00`, in the viewer's zone.
-    from: String,
-    to: String,
-    after: Option<i64>,
-}
-
-impl ListQuery {
-    /// The filter, and its errors: the field's label and the reason.
-    fn filter(&self, zone: Tz, apps: VisibleApps) -> (RunFilter, Vec<(&'static str, String)>) {
-        let mut wrong = vec![];
-        let mut read = |label: &'static str, text: &str, what: &str, is_read: bool| {
-            if !text.trim().is_empty() && !is_read {
-                wrong.push((label, format!("“{:.64}” is {what}", text.trim())));
-            }
-        };
-        let job_id = self.job.trim().parse().ok();
-        read("Job", &self.job, "no id of a job; an id is a number", job_id.is_some());
-        let states = states(&self.state);
-        read("State", &self.state, "no state of a run", !states.is_empty());
-        let cause = self.cause.parse::<Cause>().ok();
-        read("Cause", &self.cause, "no cause of a run", cause.is_some());
-        let time = format!("no time that exists in {}; write it as 2026-01-31T18:30", zone.name());
-        let (from, to) = (moment(&self.from, zone), moment(&self.to, zone));
-        read("From", &self.from, &time, from.is_some());
-        read("To", &self.to, &time, to.is_some());
-        let filter = RunFilter {
-            apps,
-            job_id,
-            app: Some(self.app.clone()).filter(|app| !app.is_empty()),
-            states,
-            cause,
-            from,
-            to,
-            after: self.after,
-            limit: PAGE,
-        };
-        (filter, wrong)
-    }
-
-    fn pairs(&self) -> [(&'static str, &str); 6] {
-        [
-            ("job", &self.job),
-            ("app", &self.app),
-            ("state", &self.state),
-            ("cause", &self.cause),
-            ("from", &self.from),
-            ("to", &self.to),
-        ]
-    }
-
-    fn is_filtered(&self) -> bool {
-        self.pairs().iter().any(|(_, value)| !value.is_empty())
-    }
-
-    fn address(&self, after: Option<i64>) -> String {
-        list_address("/runs", &self.pairs(), after)
-    }
-}
-
-/// The states of a word of the filter.
-fn states(word: &str) -> Vec<RunState> {
-    match word {
-        "open" => vec![RunState::Claimed, RunState::Sending, RunState::Running],
-        "trouble" => vec![RunState::Failed, RunState::Lost, RunState::Unknown],
-        word => word.parse().into_iter().collect(),
-    }
-}
+/// Tags to choose from.
+const CHOICES: u32 = 200;
 
 #[derive(Template)]
 #[template(path = "runs/list.html")]
@@ -100,6 +28,10 @@ struct Page {
     query: ListQuery,
     wrong: Vec<(&'static str, String)>,
     apps: Vec<App>,
+    tags: Vec<String>,
+    /// Runs that one page looks at.
+    searched: String,
+    is_sorted: bool,
     /// The job that the list is about.
     job: Option<Job>,
     rows: Vec<RunRow>,
@@ -113,7 +45,8 @@ struct Page {
 
 pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
     let query = query.into_inner();
-    let (filter, wrong) = query.filter(context.zone, context.visible());
+    let (filter, wrong) = query.filter(&state, &context).await?;
+    let filter = RunFilter { limit: PAGE, ..filter };
     let (runs, next) = match wrong.is_empty() {
         true => {
             let found = state.store.runs(&filter).await?;
@@ -125,7 +58,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         Some(id) => state.store.job(id).await?.filter(|job| context.may_see(&job.app_id)),
         None => None,
     };
-    let (next, further) = match runs.len() < PAGE as usize {
+    let (next, further) = match runs.len() < PAGE as usize && filter.sort == RunSort::Id {
         true => (None, next),
         false => (next, None),
     };
@@ -133,11 +66,18 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         true => StatusCode::OK,
         false => StatusCode::BAD_REQUEST,
     };
+    let apps = state.store.apps(&filter.apps).await?;
+    let operated: BTreeSet<&str> =
+        apps.iter().filter(|app| context.may_operate(&app.id)).map(|app| app.name.as_str()).collect();
+    let row = |run: RunView| RunRow { has_box: operated.contains(run.app.as_str()), ..RunRow::new(run, context.now) };
     let page = Page {
-        rows: runs.into_iter().map(|run| RunRow::new(run, context.now)).collect(),
+        rows: runs.into_iter().map(row).collect(),
         context,
         wrong,
-        apps: state.store.apps(&filter.apps).await?,
+        apps,
+        tags: state.store.tags_in_use(&filter.apps, CHOICES).await?,
+        searched: thousands(filter.searched_ids()),
+        is_sorted: filter.sort != RunSort::Id,
         job,
         states: RunState::ALL,
         causes: Cause::ALL,
@@ -150,6 +90,20 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
 }
 
 impl Page {
+    /// None: the viewer may do nothing with runs of any app.
+    fn bulk(&self) -> Option<BulkBar> {
+        let is_offered = self.apps.iter().any(|app| self.context.may_operate(&app.id));
+        is_offered.then(|| BulkBar {
+            action: "/runs/bulk",
+            all: "All that match".to_owned(),
+            actions: ACTIONS.to_vec(),
+        })
+    }
+
+    fn sorts(&self) -> [(&'static str, &'static str); 3] {
+        SORTS
+    }
+
     fn word(&self, state: &RunState) -> &'static str {
         run_badge(*state).word
     }
@@ -159,14 +113,7 @@ impl Page {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_address_says_it_all() {
-        let query = ListQuery { app: "a b".into(), state: "trouble".into(), ..ListQuery::default() };
-        assert_eq!(query.address(Some(7)), "/runs?app=a+b&state=trouble&after=7");
-        assert_eq!(query.filter(Tz::UTC, VisibleApps::All).0.states.len(), 3);
-    }
+/// `100,000`
+fn thousands(count: i64) -> String {
+    format!("{},{:03}", count / 1000, count % 1000)
 }

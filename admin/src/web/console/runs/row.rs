@@ -16,6 +16,8 @@ pub struct RunRow {
     pub message: String,
     /// How late it was sent, if more than a second.
     pub late: Option<String>,
+    /// Whether it can be selected in a list.
+    pub has_box: bool,
 }
 
 impl RunRow {
@@ -32,6 +34,7 @@ impl RunRow {
             duration: run.sent_at.zip(end).map(|(sent, end)| duration(end - sent)),
             message: run.message(),
             late: late.map(duration),
+            has_box: false,
             run,
         }
     }

@@ -5,6 +5,7 @@ pub(crate) mod rows;
 
 pub(crate) mod bulk;
 pub(crate) mod codes;
+pub(crate) mod contains;
 pub(crate) mod execute;
 pub(crate) mod filter;
 pub(crate) mod forms;

@@ -10,15 +10,15 @@ use crate::backfill::release;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::filter::Search;
 use crate::db::sql::template;
-use crate::job::job_row;
-use crate::job::list::{self as jobs, JobFilter};
+use crate::job::filter::{JobFilter, JobSort};
+use crate::job::{job_row, list as jobs};
 use crate::people::grants::VisibleApps;
 use crate::report::summarize;
 use crate::retention::{prune_rest, prune_runs};
 use crate::run::open::{checked, misplaced, overdue, overlapping, running, unanswered};
 use crate::run::settle::{children, fixed_delay, follow_up, statements};
-use crate::run::view::list::{self, RunFilter};
-use crate::run::view::{dashboard, records};
+use crate::run::view::filter::{self, RunFilter};
+use crate::run::view::{dashboard, list, records};
 use crate::run::{adopt, broadcast, cancel, claim, lock, mark, new_runs, poll, route, unmark};
 
 /// Name and text, parameters as `?`.
@@ -99,28 +99,34 @@ pub fn lists(backend: DbBackend) -> Vec<(&'static str, String)> {
     let search = Search { bottom: Some(9_000) };
     let whole = Search { bottom: None };
     let run = RunFilter { after: Some(15_000), limit: 50, ..RunFilter::default() };
-    let runs = |filter: &RunFilter| list::page_rows(list::conditions(filter), filter, search);
+    let runs = |filter: &RunFilter| list::page_rows(filter::conditions(backend, filter), filter, search);
     let job = JobFilter { limit: 50, ..JobFilter::default() };
     let alarm = AlarmFilter { limit: 50, ..AlarmFilter::default() };
     let audit = AuditFilter { limit: 50, ..AuditFilter::default() };
     let words = |words: &str| Some(words.to_owned());
+    let first_of = |(text, mut values): (String, Vec<Value>)| {
+        values.extend([51_i64.into(), 0_i64.into()]);
+        (format!("{text} LIMIT ? OFFSET ?"), values)
+    };
     vec![
         ("runs_of_a_job", text(runs(&RunFilter { job_id: Some(5), ..run.clone() }))),
         ("runs_of_an_app", text(runs(&RunFilter { app: words("app"), ..run.clone() }))),
         ("runs_by_cause", text(runs(&RunFilter { cause: Some(Cause::Api), ..run.clone() }))),
         ("runs_by_time", text(runs(&RunFilter { from: Some(5), to: Some(9), ..run.clone() }))),
         ("runs_by_state", text(runs(&RunFilter { states: vec![RunState::Killed, RunState::Lost], ..run }))),
-        ("paused_jobs", text(jobs::page_rows(backend, &JobFilter { enabled: Some(false), ..job.clone() }, whole))),
+        ("paused_jobs", text(jobs::page_rows(backend, &JobFilter { enabled: Some(false), ..job.clone() }, whole, 0))),
         (
             "count_of_paused_jobs",
-            text(jobs::count(backend, &JobFilter { enabled: Some(false), ..job.clone() }, 10_000)),
+            text(jobs::count(backend, &JobFilter { enabled: Some(false), ..job.clone() }, 10_000, 0)),
         ),
         (
             "jobs_by_text",
-            text(jobs::found_ids(backend, &JobFilter { text: words("abc"), ..job.clone() }, search, 10_000)),
+            text(jobs::found_ids(backend, &JobFilter { text: words("abc"), ..job.clone() }, search, 10_000, 0)),
         ),
-        ("jobs_by_kind", text(jobs::page_rows(backend, &JobFilter { kind: words("cron"), ..job.clone() }, search))),
-        ("jobs_of_an_app", text(jobs::page_rows(backend, &JobFilter { app: words("app"), ..job }, whole))),
+        ("jobs_by_kind", text(jobs::page_rows(backend, &JobFilter { kind: words("cron"), ..job.clone() }, search, 0))),
+        ("jobs_of_an_app", text(jobs::page_rows(backend, &JobFilter { app: words("app"), ..job.clone() }, whole, 0))),
+        ("jobs_with_a_tag", text(jobs::page_rows(backend, &JobFilter { tag: words("t7"), ..job.clone() }, whole, 0))),
+        ("jobs_by_name", text(first_of(jobs::sorted_ids(backend, &JobFilter { sort: JobSort::Name, ..job }, 0)))),
         ("alarms_of_a_job", text(alarms::list_text(backend, &AlarmFilter { job_id: Some(5), ..alarm.clone() }))),
         (
             "alarms_of_a_kind",

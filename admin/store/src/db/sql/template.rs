@@ -133,13 +133,6 @@ pub fn numbered(backend: DbBackend, text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The characters that LIKE would read as patterns, and the escape character itself (`!`; write `LIKE ? ESCAPE '!'`). In the
-/// given case: SQLite's LOWER leaves letters outside ASCII as they are, so ask for both cases.
-pub fn like_containing(text: &str) -> String {
-    let escaped = text.replace('!', "!!").replace('%', "!%").replace('_', "!_");
-    format!("%{escaped}%")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,10 +161,5 @@ mod tests {
             as_json("SELECT id, at FROM t WHERE a = ? ORDER BY id"),
             "SELECT json_group_array(json_array(id, at)) FROM (SELECT id, at FROM t WHERE a = ? ORDER BY id)"
         );
-    }
-
-    #[test]
-    fn like_takes_its_own_signs_literally() {
-        assert_eq!(like_containing("50%_!a"), "%50!%!_!!a%");
     }
 }

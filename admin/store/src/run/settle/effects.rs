@@ -47,6 +47,8 @@ pub(crate) struct SettleEffects {
     pub(crate) late: Vec<Late>,
     /// Job and number of fires from whose ends a fixed delay counts.
     pub(crate) ended: BTreeSet<(i64, i64)>,
+    /// Job and number of fires that have failed, of jobs that are paused after some of them in a row.
+    pub(crate) failed: BTreeSet<(i64, i64)>,
     /// Fires of parents of which a part has succeeded just now.
     pub(crate) done: BTreeSet<Fire>,
 }

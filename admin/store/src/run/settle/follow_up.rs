@@ -71,6 +71,9 @@ impl SettleEffects {
                     self.retry(row, finding, follow_up);
                 } else {
                     self.raise(row, finding, state);
+                    if self.jobs.get(&row.job_id).is_some_and(|job| job.pause_after_failures > 0) {
+                        self.failed.insert((row.job_id, row.fire_no));
+                    }
                 }
             }
             _ => {}
@@ -125,6 +128,9 @@ impl Store {
             let shard = self.schedule_next_delay(tx, job_id, fire_no, now).await?;
             then.settled.to_scan.extend(shard);
         }
+        self.count_failures_in_a_row(tx, &then.failed).await?;
+        let recovered = then.done.iter().map(|fire| fire.job_id).collect();
+        self.forget_failures(tx, &recovered).await?;
         for fire in std::mem::take(&mut then.done) {
             self.insert_children_runs(tx, fire, now, then).await?;
         }

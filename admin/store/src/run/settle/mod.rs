@@ -2,6 +2,7 @@
 
 pub(crate) mod children;
 pub(crate) mod effects;
+mod failures;
 pub mod finding;
 pub(crate) mod fixed_delay;
 pub mod follow_up;

@@ -1,77 +1,77 @@
-//! Lists of runs, newest first, page by page.
+//! Lists of runs, page by page.
 
-use carillon_scheduler::{Cause, Millis, RunState};
+use carillon_scheduler::RunState;
 use sea_orm::Value;
 
 use crate::db::sql::filter::{Conditions, Page, Search, page_and_one};
 use crate::db::sql::rows::Code;
 use crate::error::Result;
-use crate::people::grants::VisibleApps;
+use crate::run::view::filter::{RunFilter, RunSort, conditions};
 use crate::run::view::run_view::{COLUMNS, NAMES, NO_INPUT, RunView};
 use crate::store::Store;
 
-/// Which runs; the default is all of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunFilter {
-    /// Only those of these apps.
-    pub apps: VisibleApps,
-    pub job_id: Option<i64>,
-    /// The app's name.
-    pub app: Option<String>,
-    /// Any of these; empty: any at all.
-    pub states: Vec<RunState>,
-    pub cause: Option<Cause>,
-    /// `from` ≤ `scheduled_at` < `to`.
-    pub from: Option<Millis>,
-    pub to: Option<Millis>,
-    /// Runs with a smaller id than this.
-    pub after: Option<i64>,
-    /// 1 to 1000.
-    pub limit: u32,
-}
-
-impl RunFilter {
-    /// Whether a run may lack what it asks for.
-    fn is_narrow(&self) -> bool {
-        let Self { apps, job_id, app, states, cause, from, to, after: _, limit: _ } = self;
-        !apps.is_all()
-            || job_id.is_some()
-            || app.is_some()
-            || !states.is_empty()
-            || cause.is_some()
-            || from.is_some()
-            || to.is_some()
-    }
-
-    /// Whether the index of open runs finds them.
-    fn is_open(&self) -> bool {
-        !self.states.is_empty() && self.states.iter().all(|state| state.is_open())
-    }
-}
-
 /// Rows that a count looks at, at most: the newest ones.
 const COUNTED: i64 = 100_000;
-/// Ids that one page of a filter looks at. There is no index by job, time or cause: each claim would pay for it.
-pub const SEARCHED_RUN_IDS: i64 = 100_000;
+/// Searches of one selection: five million ids.
+const MOST_SEARCHES: usize = 50;
 
 impl Store {
-    /// Newest first. A filter looks at [`SEARCHED_RUN_IDS`] ids for one page, which may find none of many.
+    /// In the order of the filter. A filter looks at [`RunFilter::searched_ids`] ids for one page, which may find none of many.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Page<RunView>> {
         let search = self.run_search(filter).await?;
         let conditions = self.run_conditions(filter).await?;
         let (rows, values) = page_rows(conditions, filter, search);
         let (limit, _) = page_and_one(filter.limit);
-        let text = format!("SELECT {COLUMNS}, {NO_INPUT} FROM ({rows}) AS r {NAMES} ORDER BY r.id DESC");
+        let order = filter.sort.order();
+        let text = format!("SELECT {COLUMNS}, {NO_INPUT} FROM ({rows}) AS r {NAMES} ORDER BY {order}");
         let runs = self.all(&self.read, &text, values).await?;
-        Ok(search.complete(Page::cut(runs, limit, |run: &RunView| run.id)))
+        if filter.sort == RunSort::Id {
+            return Ok(search.complete(Page::cut(runs, limit, |run: &RunView| run.id)));
+        }
+        let behind = filter.after.unwrap_or(0) + i64::from(limit);
+        Ok(Page::cut(runs, limit, |_| behind))
+    }
+
+    /// The newest `cap` runs that a filter finds, without its pages and its order. Stops at the first run before its time.
+    pub async fn run_ids_of(&self, filter: &RunFilter, cap: u32) -> Result<Vec<i64>> {
+        let mut filter = RunFilter { sort: RunSort::Id, after: None, limit: 1, ..filter.clone() };
+        let mut found: Vec<i64> = vec![];
+        for _ in 0..MOST_SEARCHES {
+            let search = self.run_search(&filter).await?;
+            let mut conditions = self.run_conditions(&filter).await?;
+            conditions.add_if("r.id < ?", filter.after);
+            conditions.add_if("r.id >= ?", search.bottom);
+            let (filter_text, mut values) = conditions.finish();
+            values.push((i64::from(cap) - found.len() as i64).into());
+            let text = format!("SELECT r.id FROM run r{filter_text} ORDER BY r.id DESC LIMIT ?");
+            found.extend(self.tuples::<i64>(&self.read, &text, values).await?);
+            match search.bottom.filter(|_| found.len() < cap as usize) {
+                Some(bottom) if !self.is_before(bottom, &filter).await? => filter.after = Some(bottom),
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether the runs around an id are a day older than what the filter asks for: ids are nearly in the order of time.
+    async fn is_before(&self, id: i64, filter: &RunFilter) -> Result<bool> {
+        const A_DAY: i64 = 86_400_000;
+        let Some(from) = filter.from else {
+            return Ok(false);
+        };
+        let text = "SELECT due_at FROM run WHERE id >= ? ORDER BY id LIMIT 1";
+        let at: Option<i64> = self.tuple(&self.read, text, values![id]).await?;
+        Ok(at.is_some_and(|at| at < from - A_DAY))
     }
 
     async fn run_search(&self, filter: &RunFilter) -> Result<Search> {
-        if !filter.is_narrow() || filter.is_open() {
+        let is_sorted = filter.sort != RunSort::Id;
+        if !filter.is_narrow() || filter.is_open() && !is_sorted {
             return Ok(Search { bottom: None });
         }
         let ends = self.ends_of(&self.read, "run").await?;
-        Ok(ends.map_or(Search { bottom: None }, |ends| Search::below(ends, filter.after, SEARCHED_RUN_IDS)))
+        let below = filter.after.filter(|_| !is_sorted);
+        Ok(ends.map_or(Search { bottom: None }, |ends| Search::below(ends, below, filter.searched_ids())))
     }
 
     /// How many of the runs that the filter finds are in each state, on all its pages. At most the newest 100,000 of
@@ -90,7 +90,7 @@ impl Store {
     }
 
     async fn run_conditions(&self, filter: &RunFilter) -> Result<Conditions> {
-        let mut conditions = conditions(filter);
+        let mut conditions = conditions(self.backend, filter);
         if filter.is_open() {
             // What the index of open runs begins with, and its condition in the words that every planner recognises.
             let shards: Vec<i32> = self.tuples(&self.read, "SELECT shard FROM shard_lease", vec![]).await?;
@@ -104,21 +104,15 @@ impl Store {
 /// The rows of a page and one more. They are cut before anything is joined: MariaDB would begin with the apps and sort all
 /// runs.
 pub(crate) fn page_rows(mut conditions: Conditions, filter: &RunFilter, search: Search) -> (String, Vec<Value>) {
-    conditions.add_if("r.id < ?", filter.after);
+    let is_sorted = filter.sort != RunSort::Id;
+    conditions.add_if("r.id < ?", filter.after.filter(|_| !is_sorted));
     conditions.add_if("r.id >= ?", search.bottom);
     let (filter_text, mut values) = conditions.finish();
     values.push(page_and_one(filter.limit).1);
-    (format!("SELECT * FROM run r{filter_text} ORDER BY r.id DESC LIMIT ?"), values)
-}
-
-pub(crate) fn conditions(filter: &RunFilter) -> Conditions {
-    let mut conditions = Conditions::default();
-    conditions.visible(&filter.apps, "r.app_id");
-    conditions.add_if("r.job_id = ?", filter.job_id);
-    conditions.add_if("r.app_id = (SELECT id FROM app WHERE name = ?)", filter.app.as_deref());
-    conditions.among("r.state", filter.states.iter().map(|state| state.code()));
-    conditions.add_if("r.cause = ?", filter.cause.map(Cause::code));
-    conditions.add_if("r.scheduled_at >= ?", filter.from);
-    conditions.add_if("r.scheduled_at < ?", filter.to);
-    conditions
+    let mut text = format!("SELECT * FROM run r{filter_text} ORDER BY {} LIMIT ?", filter.sort.order());
+    if is_sorted {
+        text.push_str(" OFFSET ?");
+        values.push(filter.after.unwrap_or(0).into());
+    }
+    (text, values)
 }

@@ -1,6 +1,7 @@
 //! Runs and misfires as people, programs and the audit read them.
 
 pub mod dashboard;
+pub mod filter;
 pub mod list;
 pub(crate) mod misfires;
 pub mod records;

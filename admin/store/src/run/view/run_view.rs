@@ -1,5 +1,7 @@
 //! Runs as people and API clients see them. A run outlives its job.
 
+use std::collections::HashMap;
+
 use carillon_scheduler::{Cause, Millis, RunReason, RunState};
 
 use crate::db::sql::rows::Code;
@@ -132,6 +134,17 @@ impl Store {
             "SELECT {COLUMNS}, {INPUT} FROM run r {NAMES} LEFT JOIN run_input i ON i.run_id = r.id WHERE r.id = ?"
         );
         self.one(&self.read, &text, values![id]).await
+    }
+
+    /// Those of these runs that exist, newest first, each with the id of its app.
+    pub async fn runs_with_ids(&self, ids: &[i64]) -> Result<Vec<(i64, RunView)>> {
+        let text = "SELECT id, app_id FROM run WHERE id IN ({ids})";
+        let apps: HashMap<i64, i64> =
+            self.tuples(&self.read, text, values![self.ids(ids)]).await?.into_iter().collect();
+        let text =
+            format!("SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.id IN ({{ids}}) ORDER BY r.id DESC");
+        let runs: Vec<RunView> = self.all(&self.read, &text, values![self.ids(ids)]).await?;
+        Ok(runs.into_iter().filter_map(|run| Some((*apps.get(&run.id)?, run))).collect())
     }
 
     /// All runs of a job for one instant, by its schedule or by a backfill.

@@ -10,6 +10,9 @@ fn every_member() -> JobDraft {
         app: "billing".into(),
         name: "Tagesabschluß 日次 🚀 '\"\\".into(),
         handler: "closeDay".into(),
+        description: "Schließt den Tag 🚀\n zweite Zeile".into(),
+        owner: "Ada 日次".into(),
+        tags: vec!["a.b".into(), "tier-1".into()],
         params: "{\"a\":\"line\\n\"}\r\nzweite ä ? Zeile".into(),
         schedule: ScheduleDraft::cron("0 0 3 ? * MON-FRI", "Europe/Berlin"),
         catch_up: CatchUp::Latest,
@@ -26,6 +29,7 @@ fn every_member() -> JobDraft {
         retries: 3,
         retry_delay: "fixed 1 60".parse().unwrap(),
         flag_after_seconds: 90,
+        pause_after_failures: 5,
         children: vec![],
         enabled: false,
     }

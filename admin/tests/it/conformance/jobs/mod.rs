@@ -6,3 +6,5 @@ mod disable;
 mod edit;
 mod edit_race;
 mod job;
+mod labels;
+mod pause;

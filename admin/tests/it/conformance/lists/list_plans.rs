@@ -11,6 +11,8 @@ fn expected(name: &str) -> [&'static str; 3] {
     match name {
         "paused_jobs" | "count_of_paused_jobs" => ["job_paused", "job_paused", "job_paused"],
         "jobs_by_text" | "jobs_by_kind" => ["SEARCH j USING INTEGER PRIMARY KEY (rowid>?)", "", "j range PRIMARY"],
+        "jobs_with_a_tag" => ["job_tag", "", ""],
+        "jobs_by_name" => ["job_name", "job_name", "job_name"],
         "jobs_of_an_app" => ["job_app (app_id=?)", "", ""],
         "alarms_of_a_job" => ["alarm_job (job_id=?)", "alarm_job", "alarm ref alarm_job"],
         "alarms_of_a_kind" => ["alarm_kind (kind=?)", "alarm_kind", "alarm ref alarm_kind"],

@@ -1,5 +1,5 @@
 use carillon_scheduler::{Cause, JobDraft, RunState};
-use carillon_store::run::view::list::SEARCHED_RUN_IDS;
+use carillon_store::run::view::filter::SEARCHED_RUN_IDS;
 use carillon_store::{RunFilter, sentence};
 
 use crate::conformance::fixture::{Fixture, Row, after, draft};

@@ -4,5 +4,6 @@ mod app_metrics;
 mod attention;
 mod explain;
 mod gaps;
+mod job_pauses;
 mod prune;
 mod reports;

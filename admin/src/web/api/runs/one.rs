@@ -1,32 +1,15 @@
-//! `/runs`
+//! `/runs/{id}` and below.
 
 use actix_web::web::Json;
 use carillon_scheduler::Outcome;
-use carillon_store::RunFilter;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
-use super::error::{Answer, Error};
-use super::extract::{Body, Caller, Id, ObjectBody, Query};
-use super::view::{KillView, List, LogView, RunView};
+use crate::web::api::error::{Answer, Error};
+use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
+use crate::web::api::view::{KillView, LogView, RunView};
 use crate::web::state::Shared;
-
-pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<RunView, i64>> {
-    let filter = RunFilter {
-        apps: caller.visible(),
-        job_id: query.id("job_id")?,
-        app: query.text("app")?,
-        states: query.words("state")?,
-        cause: query.word("cause")?,
-        from: query.time("from")?,
-        to: query.time("to")?,
-        after: query.id("after")?,
-        limit: query.limit()?,
-    };
-    let page = state.store.runs(&filter).await?;
-    Ok(Json(List::from_page(page, RunView::from, |id| id)))
-}
 
 pub async fn get(state: Shared, id: Id) -> Answer<RunView> {
     let run = state.engine.runs().get(id.0).await?;
@@ -63,17 +46,18 @@ impl ObjectBody for Resolution {
 
 pub async fn resolve(state: Shared, id: Id, caller: Caller, body: Body<Resolution>) -> Answer<RunView> {
     let Resolution { outcome, note } = body.0;
-    let outcome = match outcome.as_str() {
-        "succeeded" => Outcome::Succeeded,
-        "failed" => Outcome::Failed,
-        other => {
-            let message = format!("`{other}` is not an outcome; allowed: succeeded, failed");
-            return Err(Error::field("outcome", message));
-        }
-    };
+    let outcome = parse_outcome(&outcome)?;
     state.engine.runs().resolve(id.0, outcome, &note, &caller.0).await?;
     let run = state.engine.runs().get(id.0).await?;
     Ok(Json(RunView::from(run)))
+}
+
+pub fn parse_outcome(word: &str) -> Result<Outcome, Error> {
+    match word {
+        "succeeded" => Ok(Outcome::Succeeded),
+        "failed" => Ok(Outcome::Failed),
+        other => Err(Error::field("outcome", format!("`{other}` is not an outcome; allowed: succeeded, failed"))),
+    }
 }
 
 pub async fn log(state: Shared, id: Id, query: Query) -> Answer<LogView> {

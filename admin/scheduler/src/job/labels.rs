@@ -1,0 +1,76 @@
+//! What users note of a job: description, owner and tags.
+
+use super::limits::{DESCRIPTION_CHARS, OWNER_CHARS, TAG_CHARS, TAGS};
+use crate::checks::check_line;
+
+/// Checks a description: text of several lines.
+///
+/// # Errors
+/// Says which limit is exceeded.
+pub(super) fn check_description(text: &str) -> Result<(), String> {
+    match text.trim().chars().count() {
+        count if count > DESCRIPTION_CHARS => {
+            Err(format!("has {count} characters; at most {DESCRIPTION_CHARS} are allowed"))
+        }
+        _ if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) => {
+            Err("must not contain control characters other than line ends and tabs".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn check_owner(text: &str) -> Result<(), String> {
+    check_line(text, 0..=OWNER_CHARS)
+}
+
+pub(super) fn check_tags(tags: &[String]) -> Result<(), String> {
+    if tags.len() > TAGS {
+        return Err(format!("has {} tags; at most {TAGS} are allowed", tags.len()));
+    }
+    tags.iter().try_for_each(|tag| check_tag(tag))
+}
+
+/// Checks a tag: 1 to 32 lower case letters, digits, `-`, `_` and `.`.
+///
+/// # Errors
+/// Says which rule is broken.
+pub fn check_tag(tag: &str) -> Result<(), String> {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+    match tag.chars().count() {
+        0 => Err("a tag must not be empty".to_owned()),
+        count if count > TAG_CHARS => Err(format!("a tag has 1 to {TAG_CHARS} characters, {tag:.40?} has {count}")),
+        _ => match tag.chars().find(|&c| !is_allowed(c)) {
+            Some(wrong) => Err(format!(
+                "{wrong:?} is not allowed in {tag:?}; a tag has lower case letters, digits, `-`, `_` and `.`"
+            )),
+            None => Ok(()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_tag_is_named_with_what_is_allowed() {
+        for fine in ["a", "billing", "tier-1", "eu.west_2"] {
+            assert_eq!(check_tag(fine), Ok(()));
+        }
+        assert!(
+            check_tag("Billing").unwrap_err().starts_with("'B' is not allowed in \"Billing\"; a tag has lower case")
+        );
+        assert!(check_tag("a,b").is_err() && check_tag("").is_err() && check_tag("ä").is_err());
+        assert!(check_tag(&"a".repeat(33)).unwrap_err().contains("has 33"));
+        let many: Vec<String> = (0..11).map(|index| format!("t{index}")).collect();
+        assert_eq!(check_tags(&many).unwrap_err(), "has 11 tags; at most 10 are allowed");
+    }
+
+    #[test]
+    fn a_description_may_have_lines_and_an_owner_is_one_line() {
+        assert_eq!(check_description("one\r\ntwo\tthree"), Ok(()));
+        assert!(check_description("\0").is_err() && check_owner("a\nb").is_err());
+        assert!(check_description(&"x".repeat(1_001)).is_err());
+        assert_eq!(check_owner(""), Ok(()));
+    }
+}

@@ -1,0 +1,118 @@
+//! `/jobs/bulk`: one action for many jobs.
+
+use actix_web::web::Json;
+use carillon_engine::manage::{JobAction, JobBulkRequest, Selection};
+use carillon_scheduler::Cause;
+use carillon_store::PauseNote;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, Type};
+
+use super::filter::JobFilterRequest;
+use crate::web::api::error::{Answer, Error};
+use crate::web::api::extract::{Body, Caller, Key, ObjectBody};
+use crate::web::api::view::{BulkView, Time};
+use crate::web::state::Shared;
+
+pub const ACTIONS: [&str; 7] = ["pause", "resume", "run", "move", "add_tag", "remove_tag", "delete"];
+
+/// One action for the jobs of `ids` or of `filter`
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobBulk {
+    #[schema(schema_with = actions)]
+    action: String,
+    /// These jobs
+    #[schema(max_items = 10_000, min_items = 1)]
+    ids: Option<Vec<i64>>,
+    /// All jobs that match this, at most 10,000
+    filter: Option<JobFilterRequest>,
+    /// Of `pause`: why, for the others
+    #[schema(max_length = 500)]
+    note: Option<String>,
+    /// Of `pause`: when the jobs are resumed; not before somebody resumes them if left out
+    until: Option<Time>,
+    /// Of `move`: the name of the app
+    app: Option<String>,
+    /// Of `add_tag` and `remove_tag`
+    #[schema(min_length = 1, max_length = 32)]
+    tag: Option<String>,
+    /// The number of jobs that you have seen: nothing is done (409 `changed`) if another number is selected by now
+    #[schema(minimum = 0)]
+    count: Option<usize>,
+    /// Nothing is done; the answer says how many jobs are selected
+    #[serde(default)]
+    #[schema(default = false, required = false)]
+    dry_run: bool,
+}
+
+impl ObjectBody for JobBulk {
+    const WHAT: &'static str =
+        "an action, such as {\"action\":\"pause\",\"filter\":{\"tag\":\"night\"},\"note\":\"deployment\"}";
+}
+
+fn actions() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(ACTIONS))
+        .description(Some("What is done with each"))
+}
+
+pub async fn bulk(state: Shared, caller: Caller, key: Key, body: Body<JobBulk>) -> Answer<BulkView> {
+    let request = body.0;
+    let action = request.action()?;
+    let selection = match (request.ids, request.filter) {
+        (Some(ids), None) => Selection::Ids(ids),
+        (None, Some(filter)) => {
+            let filter = filter.resolve(&state, &caller).await;
+            Selection::Filter(filter.map_err(|error| error.inside("filter"))?)
+        }
+        _ => return Err(Error::field("ids", "give either `ids` or `filter`")),
+    };
+    let jobs = state.engine.jobs();
+    if request.dry_run {
+        return Ok(Json(BulkView::dry(jobs.selected(&selection, &caller.0).await?.len())));
+    }
+    let request =
+        JobBulkRequest { selection: &selection, action, expected: request.count, idempotency_key: key.0.as_deref() };
+    Ok(Json(jobs.do_with_all(request, &caller.0).await?.into()))
+}
+
+impl JobBulk {
+    fn action(&self) -> Result<JobAction, Error> {
+        let members = [
+            ("note", self.note.is_some()),
+            ("until", self.until.is_some()),
+            ("app", self.app.is_some()),
+            ("tag", self.tag.is_some()),
+        ];
+        let own: &[&str] = match self.action.as_str() {
+            "pause" => &["note", "until"],
+            "move" => &["app"],
+            "add_tag" | "remove_tag" => &["tag"],
+            _ => &[],
+        };
+        if let Some((name, _)) = members.iter().find(|(name, is_given)| *is_given && !own.contains(name)) {
+            return Err(Error::field(*name, format!("does not belong to the action `{}`", self.action)));
+        }
+        let needed = |name: &str, value: &Option<String>| {
+            value.clone().ok_or_else(|| Error::field(name, "is missing; the action needs it"))
+        };
+        Ok(match self.action.as_str() {
+            "pause" => {
+                let note = self.note.clone().unwrap_or_default();
+                JobAction::Pause(PauseNote { note, ends_at: self.until.as_ref().map(|until| until.0) })
+            }
+            "resume" => JobAction::Resume,
+            "run" => JobAction::Run(Cause::Api),
+            "move" => JobAction::Move(needed("app", &self.app)?),
+            "add_tag" => JobAction::AddTag(needed("tag", &self.tag)?),
+            "remove_tag" => JobAction::RemoveTag(needed("tag", &self.tag)?),
+            "delete" => JobAction::Delete,
+            other => {
+                let allowed = ACTIONS.join(", ");
+                return Err(Error::field("action", format!("`{other}` is not an action; allowed: {allowed}")));
+            }
+        })
+    }
+}

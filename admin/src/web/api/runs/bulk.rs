@@ -1,0 +1,97 @@
+//! `/runs/bulk`: one action for many runs.
+
+use actix_web::web::Json;
+use carillon_engine::manage::{RunAction, RunBulkRequest, Selection};
+use carillon_scheduler::Cause;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, Type};
+
+use super::list::RunFilterRequest;
+use super::one::parse_outcome;
+use crate::web::api::error::{Answer, Error};
+use crate::web::api::extract::{Body, Caller, Key, ObjectBody};
+use crate::web::api::view::BulkView;
+use crate::web::state::Shared;
+
+pub const ACTIONS: [&str; 3] = ["kill", "rerun", "resolve"];
+
+/// One action for the runs of `ids` or of `filter`
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunBulk {
+    #[schema(schema_with = actions)]
+    action: String,
+    /// These runs
+    #[schema(max_items = 10_000, min_items = 1)]
+    ids: Option<Vec<i64>>,
+    /// All runs that match this, at most 10,000
+    filter: Option<RunFilterRequest>,
+    /// Of `resolve`: `succeeded` or `failed`
+    outcome: Option<String>,
+    /// Of `resolve`: how you know
+    #[schema(min_length = 1, max_length = 500)]
+    note: Option<String>,
+    /// The number of runs that you have seen: nothing is done (409 `changed`) if another number is selected by now
+    #[schema(minimum = 0)]
+    count: Option<usize>,
+    /// Nothing is done; the answer says how many runs are selected
+    #[serde(default)]
+    #[schema(default = false, required = false)]
+    dry_run: bool,
+}
+
+impl ObjectBody for RunBulk {
+    const WHAT: &'static str = "an action, such as {\"action\":\"rerun\",\"filter\":{\"state\":[\"failed\"],\"from\":\"2026-01-31T00:00:00Z\"}}";
+}
+
+fn actions() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(ACTIONS))
+        .description(Some("What is done with each"))
+}
+
+pub async fn bulk(state: Shared, caller: Caller, key: Key, body: Body<RunBulk>) -> Answer<BulkView> {
+    let request = body.0;
+    let action = request.action()?;
+    let selection = match (request.ids, request.filter) {
+        (Some(ids), None) => Selection::Ids(ids),
+        (None, Some(filter)) => {
+            let filter = filter.resolve(&state, &caller).await;
+            Selection::Filter(filter.map_err(|error| error.inside("filter"))?)
+        }
+        _ => return Err(Error::field("ids", "give either `ids` or `filter`")),
+    };
+    let runs = state.engine.runs();
+    if request.dry_run {
+        return Ok(Json(BulkView::dry(runs.selected(&selection, &action, &caller.0).await?.len())));
+    }
+    let request =
+        RunBulkRequest { selection: &selection, action, expected: request.count, idempotency_key: key.0.as_deref() };
+    Ok(Json(runs.do_with_all(request, &caller.0).await?.into()))
+}
+
+impl RunBulk {
+    fn action(&self) -> Result<RunAction, Error> {
+        let members = [("outcome", self.outcome.is_some()), ("note", self.note.is_some())];
+        if self.action != "resolve"
+            && let Some((name, _)) = members.iter().find(|(_, is_given)| *is_given)
+        {
+            return Err(Error::field(*name, format!("does not belong to the action `{}`", self.action)));
+        }
+        Ok(match self.action.as_str() {
+            "kill" => RunAction::Kill,
+            "rerun" => RunAction::Rerun(Cause::Api),
+            "resolve" => {
+                let missing = || Error::field("outcome", "is missing; the action needs it");
+                let outcome = parse_outcome(self.outcome.as_deref().ok_or_else(missing)?)?;
+                RunAction::Resolve { outcome, note: self.note.clone().unwrap_or_default() }
+            }
+            other => {
+                let allowed = ACTIONS.join(", ");
+                return Err(Error::field("action", format!("`{other}` is not an action; allowed: {allowed}")));
+            }
+        })
+    }
+}

@@ -1,0 +1,9 @@
+//! `/runs` and what belongs to one run.
+
+mod bulk;
+mod list;
+mod one;
+
+pub use bulk::{RunBulk, bulk};
+pub use list::list;
+pub use one::{Resolution, get, kill, log, resolve};

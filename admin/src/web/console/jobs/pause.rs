@@ -1,0 +1,70 @@
+//! Pausing a job, with a note and an end, and resuming it.
+
+use actix_web::web;
+use askama::Template;
+use carillon_engine::manage::{Error, PAUSE_NOTE_CHARS};
+use carillon_store::{Job, PauseNote};
+
+use crate::web::access::Caller;
+use crate::web::forms::moment::moment;
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageResult, local_address, redirect_with_flash, render};
+use crate::web::state::Shared;
+
+#[derive(Template)]
+#[template(path = "jobs/pause.html")]
+struct Page {
+    context: PageContext,
+    job: Job,
+    form: Form,
+}
+
+impl Page {
+    const fn note_chars(&self) -> usize {
+        PAUSE_NOTE_CHARS
+    }
+}
+
+/// `GET /jobs/{id}/pause` asks for a note and an end.
+pub async fn ask(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+    let job = state.engine.jobs().get(*id).await?;
+    let form = Form::default();
+    Ok(render(&Page { context, job, form }, actix_web::http::StatusCode::OK))
+}
+
+/// `POST /jobs/{id}/disable`
+pub async fn disable(
+    state: Shared,
+    by: Caller,
+    context: PageContext,
+    id: web::Path<i64>,
+    fields: Fields,
+) -> PageResult {
+    let mut form = Form::from(fields);
+    let ends_at = moment(&mut form, "until", context.zone);
+    let note = PauseNote { note: form.value("note").to_owned(), ends_at };
+    if form.is_valid() {
+        match state.engine.jobs().pause(*id, note, &by.0).await {
+            Ok(job) => {
+                let text = format!("{} is paused.", job.draft.name);
+                return Ok(redirect_with_flash(local_address(form.value("next")), "ok", &text));
+            }
+            Err(Error::Invalid(errors)) => form.add_errors(errors),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let job = state.engine.jobs().get(*id).await?;
+    let status = form.status();
+    Ok(render(&Page { context, job, form }, status))
+}
+
+/// `POST /jobs/{id}/enable`
+pub async fn enable(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
+    let (kind, text) = match state.engine.jobs().resume(*id, &by.0).await {
+        Err(Error::Unusable(error)) => {
+            ("failed", format!("The job cannot be resumed: {}. Edit it first.", error.message))
+        }
+        other => ("ok", format!("{} is enabled.", other?.draft.name)),
+    };
+    Ok(redirect_with_flash(local_address(fields.get("next")), kind, &text))
+}

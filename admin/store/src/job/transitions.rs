@@ -1,0 +1,176 @@
+//! What each change of a job writes, inside its transaction, with the job locked.
+
+use carillon_scheduler::{Millis, RunReason};
+
+use crate::db::pool::transaction::Transaction;
+use crate::error::Result;
+use crate::job::change::Wish;
+use crate::job::lock::OverdueInstants;
+use crate::job::pause::{ENGINE, FailingTooOften, JobPause, PauseNote};
+use crate::job::stored_job::{Definition, Job};
+use crate::store::Store;
+
+impl Store {
+    pub(crate) async fn define(
+        &self,
+        tx: &Transaction,
+        old: &Job,
+        definition: &Definition,
+        past: &OverdueInstants,
+        Wish { now, actor }: Wish<'_>,
+    ) -> Result<Job> {
+        let mut new = Job {
+            app_id: definition.app_id,
+            draft: definition.draft.clone(),
+            anchor_at: definition.anchor_after(old),
+            spread_offset: definition.spread_offset,
+            calendars: definition.calendars.clone(),
+            fires_left: fires_left_after(old, definition),
+            // A cursor that lies ahead has its instants recorded already: they go, and the schedule starts afresh.
+            resume_from_at: resume_point(old, past).filter(|at| *at <= now),
+            ..old.clone()
+        };
+        if old.draft.enabled && !new.draft.enabled {
+            self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
+        } else {
+            self.delete_future_runs(tx, old.id, now).await?;
+        }
+        if old.app_id != new.app_id {
+            self.move_claimed(tx, &new).await?;
+        }
+        if new.draft.enabled {
+            self.set_cursor(tx, &mut new, !old.draft.enabled, now).await?;
+            if !old.draft.enabled {
+                self.drop_pause(tx, old.id).await?;
+                new.pause = None;
+            }
+        } else {
+            new.next_fire_at = None;
+            if old.draft.enabled {
+                let pause = JobPause { note: String::new(), author: actor.name.clone(), paused_at: now, ends_at: None };
+                self.write_pause(tx, old.id, &pause, None).await?;
+                new.pause = Some(pause);
+            }
+        }
+        self.write_job(tx, old, &mut new, now).await?;
+        self.write_calendars(tx, old, &new).await?;
+        self.write_children(tx, old, &new).await?;
+        self.write_labels(tx, old, &new).await?;
+        Ok(new)
+    }
+
+    /// None: it uses the newest versions of its calendars already.
+    pub(crate) async fn renew(
+        &self,
+        tx: &Transaction,
+        old: &Job,
+        past: &OverdueInstants,
+        now: Millis,
+    ) -> Result<Option<Job>> {
+        let Some(calendars) = self.newer_calendars(tx, old).await? else {
+            return Ok(None);
+        };
+        let mut new = Job { calendars, resume_from_at: resume_point(old, past).filter(|at| *at <= now), ..old.clone() };
+        // One that cannot be planned is left to the engine, which says so.
+        if new.draft.enabled && new.schedule().is_ok() {
+            self.delete_future_runs(tx, old.id, now).await?;
+            self.set_cursor(tx, &mut new, false, now).await?;
+        }
+        self.write_job(tx, old, &mut new, now).await?;
+        self.write_calendars(tx, old, &new).await?;
+        Ok(Some(new))
+    }
+
+    pub(crate) async fn enable(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
+        let mut new = Job { pause: None, ..old.clone() };
+        new.draft.enabled = true;
+        self.set_cursor(tx, &mut new, true, now).await?;
+        self.drop_pause(tx, old.id).await?;
+        self.write_job(tx, old, &mut new, now).await?;
+        Ok(new)
+    }
+
+    /// None: it is paused, nothing of it waited to be sent, and nothing new is noted.
+    pub(crate) async fn stop(
+        &self,
+        tx: &Transaction,
+        old: &Job,
+        past: &OverdueInstants,
+        note: &PauseNote,
+        Wish { now, actor }: Wish<'_>,
+    ) -> Result<Option<Job>> {
+        let cancelled = self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
+        if !old.draft.enabled && cancelled == 0 && *note == PauseNote::default() {
+            return Ok(None);
+        }
+        let resume_from = match old.draft.enabled {
+            true => old.next_fire_at,
+            false => self.resume_point_of_pause(tx, old.id).await?,
+        };
+        let PauseNote { note, ends_at } = note.clone();
+        let mut new = stopped(old, past);
+        if old.draft.enabled || !note.is_empty() || ends_at.is_some() {
+            let pause = JobPause { note, author: actor.name.clone(), paused_at: now, ends_at };
+            self.write_pause(tx, old.id, &pause, resume_from).await?;
+            new.pause = Some(pause);
+        }
+        self.write_job(tx, old, &mut new, now).await?;
+        Ok(Some(new))
+    }
+
+    /// By the engine. The job has a reason, as one that cannot be planned: so it is on the dashboard, and the alarm stays open
+    /// until it is resumed.
+    pub(crate) async fn pause_failing(
+        &self,
+        tx: &Transaction,
+        old: &Job,
+        past: &OverdueInstants,
+        failing: FailingTooOften,
+        now: Millis,
+    ) -> Result<Job> {
+        self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
+        let note = format!("{} fires in a row have failed", failing.failures);
+        let pause = JobPause { note: note.clone(), author: ENGINE.to_owned(), paused_at: now, ends_at: None };
+        self.write_pause(tx, old.id, &pause, None).await?;
+        let mut new = Job { pause: Some(pause), paused_reason: Some(note), ..stopped(old, past) };
+        self.write_job(tx, old, &mut new, now).await?;
+        Ok(new)
+    }
+
+    pub(crate) async fn delete(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
+        self.cancel_claimed(tx, old, RunReason::Deleted, now).await?;
+        self.drop_clock(tx, old).await?;
+        self.drop_calendars(tx, old).await?;
+        self.drop_family(tx, old.id).await?;
+        self.drop_labels(tx, old.id).await?;
+        self.drop_pause(tx, old.id).await?;
+        self.keep_params(tx, old).await?;
+        self.execute(tx, "DELETE FROM job_params WHERE job_id = ?", values![old.id]).await?;
+        self.execute(tx, "DELETE FROM sticky WHERE job_id = ?", values![old.id]).await?;
+        self.execute(tx, "DELETE FROM job WHERE id = ?", values![old.id]).await?;
+        Ok(Job { next_fire_at: None, ..old.clone() })
+    }
+}
+
+/// A job whose schedule does not fire.
+fn stopped(old: &Job, past: &OverdueInstants) -> Job {
+    let mut new = Job { resume_from_at: resume_point(old, past), next_fire_at: None, ..old.clone() };
+    new.draft.enabled = false;
+    new
+}
+
+/// Where a job goes on whose instants could not be planned, by the engine or just now.
+fn resume_point(old: &Job, past: &OverdueInstants) -> Option<Millis> {
+    match past {
+        OverdueInstants::Unplannable => old.next_fire_at,
+        OverdueInstants::Planned { .. } => old.resume_from_at,
+    }
+}
+
+/// Another schedule has all its fires before it; the same one goes on with those that are left.
+fn fires_left_after(old: &Job, definition: &Definition) -> Option<i32> {
+    match definition.draft.schedule == old.draft.schedule {
+        true => old.fires_left,
+        false => definition.spec.schedule.max_fires().map(u32::cast_signed),
+    }
+}

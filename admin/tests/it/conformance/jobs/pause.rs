@@ -1,0 +1,120 @@
+//! Pauses of jobs: what is noted of them, their ends, and those that the engine makes.
+
+use carillon_scheduler::{AlarmKind, AuditAction, JobDraft};
+use carillon_store::audit::list::AuditFilter;
+use carillon_store::job::change::JobChange;
+use carillon_store::job::pause::FailingTooOften;
+use carillon_store::run::settle::finding::RunReport;
+use carillon_store::{Job, PauseNote};
+
+use crate::conformance::fixture::{Fixture, NOW, Row, actor, after, draft, each};
+use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure, success};
+
+fn until(seconds: i64) -> JobChange {
+    JobChange::Pause(PauseNote { note: "deployment".into(), ends_at: Some(after(seconds)) })
+}
+
+async fn change(fixture: &Fixture, job: &Job, change: &JobChange, at: i64) -> Job {
+    fixture.store.change_job(job.id, change, at, &actor()).await.unwrap().job
+}
+
+databases! {
+    async fn a_pause_has_a_note_an_end_and_an_author_and_is_gone_when_it_is_resumed(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
+        assert_eq!(job.pause, None);
+        let paused = change(&fixture, &job, &until(60), NOW).await;
+        let pause = paused.pause.clone().unwrap();
+        assert_eq!((pause.note.as_str(), pause.author, pause.paused_at), ("deployment", actor().name, NOW));
+        assert_eq!(pause.ends_at, Some(after(60)));
+        assert_eq!(fixture.store.job(job.id).await.unwrap(), Some(paused.clone()));
+        let again = change(&fixture, &job, &JobChange::Pause(PauseNote::default()), NOW + 1).await;
+        assert_eq!(again, paused, "without a note nothing changes");
+        let other = PauseNote { note: "longer".into(), ends_at: None };
+        let noted = change(&fixture, &job, &JobChange::Pause(other), NOW + 2).await;
+        assert_eq!(noted.pause.unwrap().note, "longer");
+        let resumed = change(&fixture, &job, &JobChange::Enable, after(5)).await;
+        assert_eq!((resumed.pause, resumed.next_fire_at), (None, Some(after(6))), "from now on");
+        assert_eq!(fixture.count("job_pause", "1 = 1").await, 0);
+        let filter = AuditFilter { actions: vec![AuditAction::Disable], limit: 9, ..AuditFilter::default() };
+        let lines = fixture.store.audit_entries(&filter).await.unwrap().items;
+        assert_eq!(lines.len(), 2);
+        assert!(lines[1].detail.to_string().contains("deployment"), "{:?}", lines[1].detail);
+    }
+
+    async fn at_its_end_a_job_goes_on_where_it_was_paused(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.every_second(&[], after(3)).await;
+        change(&fixture, &job, &until(60), NOW).await;
+        assert_eq!(fixture.store.ended_job_pauses(after(59)).await.unwrap(), [0_i64; 0]);
+        assert_eq!(fixture.store.ended_job_pauses(after(60)).await.unwrap(), [job.id]);
+        let early = fixture.store.change_job(job.id, &JobChange::EndOfPause, after(59), &actor()).await.unwrap();
+        assert!(!early.is_changed && !early.job.draft.enabled);
+        let ended = fixture.store.change_job(job.id, &JobChange::EndOfPause, after(60), &actor()).await.unwrap();
+        assert!(ended.is_changed && ended.job.draft.enabled);
+        assert_eq!(ended.job.next_fire_at, Some(after(3)), "the misfire policy decides over the rest");
+        assert_eq!(fixture.store.ended_job_pauses(after(99)).await.unwrap(), [0_i64; 0]);
+    }
+
+    async fn saved_as_paused_a_job_says_by_whom_and_deleted_it_leaves_nothing(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
+        let off = fixture.definition(&JobDraft { enabled: false, ..job.draft.clone() });
+        let off = fixture.store.update_job(job.id, &off, None, NOW, &actor()).await.unwrap();
+        assert_eq!(off.pause.as_ref().map(|pause| pause.author.clone()), Some(actor().name));
+        let on = fixture.definition(&job.draft);
+        assert_eq!(fixture.store.update_job(job.id, &on, None, NOW, &actor()).await.unwrap().pause, None);
+        change(&fixture, &job, &until(60), NOW).await;
+        change(&fixture, &job, &JobChange::Delete, NOW).await;
+        assert_eq!(fixture.count("job_pause", "1 = 1").await, 0);
+    }
+
+    async fn failures_in_a_row_are_counted_by_fire_and_a_success_forgets_them(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&JobDraft { pause_after_failures: 2, ..draft("shaky") }).await;
+        let plain = fixture.create(&draft("plain")).await;
+        let settle = async |job: &Job, fire: i64, attempt: i32, report: fn(i64) -> RunReport| {
+            let id = fixture.run(job, Row { fire_no: after(fire), attempt, state: 2, ..Row::default() }).await;
+            fixture.sql(&format!("UPDATE run SET parent = (SELECT parent FROM job WHERE id = {}) WHERE id = {id}", job.id)).await;
+            fixture.store.settle(&[report(id)], &FOLLOW_UP).await.unwrap();
+        };
+        settle(&job, 1, 1, failure).await;
+        settle(&job, 1, 2, failure).await;
+        settle(&plain, 1, 1, failure).await;
+        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [], "two runs of one fire");
+        settle(&job, 2, 1, success).await;
+        settle(&job, 3, 1, failure).await;
+        assert_eq!(fixture.store.failing_too_often().await.unwrap(), []);
+        settle(&job, 4, 1, failure).await;
+        let failing = FailingTooOften { job_id: job.id, failures: 2 };
+        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [failing]);
+
+        let paused = fixture.store.change_job(job.id, &JobChange::PauseFailing(failing), NOW, &actor()).await.unwrap();
+        let pause = paused.job.pause.clone().unwrap();
+        assert_eq!((pause.author.as_str(), pause.note.as_str()), ("carillon", "2 fires in a row have failed"));
+        assert_eq!(paused.alarm.map(|alarm| alarm.kind), Some(AlarmKind::Paused));
+        assert_eq!(paused.job.paused_reason.as_deref(), Some("2 fires in a row have failed"));
+        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [], "it is paused");
+        let resumed = change(&fixture, &job, &JobChange::Enable, NOW).await;
+        assert_eq!((resumed.paused_reason, fixture.store.failing_too_often().await.unwrap()), (None, vec![]));
+    }
+
+    async fn many_jobs_are_changed_in_slices_and_one_that_is_refused_holds_up_no_other(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let mut ids = vec![];
+        for index in 0..60 {
+            ids.push(fixture.create(&draft(&format!("job {index}"))).await.id);
+        }
+        fixture.sql(&format!("UPDATE job SET schedule_text = 'broken', enabled = FALSE WHERE id = {}", ids[7])).await;
+        let pauses: Vec<_> = ids.iter().chain(&[987_654]).map(|id| (*id, JobChange::Pause(PauseNote::default()))).collect();
+        let done = fixture.store.change_jobs(&pauses, NOW, &actor()).await.unwrap();
+        let refused: Vec<i64> = done.iter().filter(|(_, done)| done.is_err()).map(|(id, _)| *id).collect();
+        assert_eq!((done.len(), refused), (61, vec![987_654]));
+        let resumes: Vec<_> = ids.iter().map(|id| (*id, JobChange::Enable)).collect();
+        let done = fixture.store.change_jobs(&resumes, NOW, &actor()).await.unwrap();
+        let refused: Vec<i64> = done.iter().filter(|(_, done)| done.is_err()).map(|(id, _)| *id).collect();
+        assert_eq!(refused, [ids[7]]);
+        assert_eq!(fixture.count("job", "enabled = TRUE").await, 59);
+        assert_eq!(fixture.count("audit", "action = 'enable'").await, 59, "an entry for each");
+    }
+}
