@@ -29,7 +29,7 @@ fn selected_jobs_are_counted_confirmed_and_paused() {
             ("key", &key),
             ("note", "release"),
         ];
-        let wrong = admin.submit("/jobs/bulk", &[&fields[..], &[("until", "2000-01-01T00:00")]].concat()).await;
+        let wrong = admin.submit("/jobs/bulk", &[&fields[..], &[("until", "2000-01-01T00:00")][..]].concat()).await;
         assert_eq!((wrong.status, wrong.error("until")), (422, Some("must be later than now")));
         let done = admin.submit("/jobs/bulk", &fields).await;
         assert_eq!((done.status, done.location()), (303, "/jobs?"));
@@ -78,7 +78,9 @@ fn what_is_refused_is_named_with_its_reason() {
         let runs =
             console.store.runs(&carillon_store::RunFilter { limit: 9, ..Default::default() }).await.unwrap().items;
         assert_eq!(runs.len(), 1);
-        console.raw.execute_unprepared("UPDATE run SET state = 10").await.unwrap();
+        let file = console.config.data_dir.join("carillon.db");
+        let database = sea_orm::Database::connect(format!("sqlite://{}", file.display())).await.unwrap();
+        database.execute_unprepared("UPDATE run SET state = 10").await.unwrap();
         let form = admin.get("/runs/rerun?job=1").await.body;
         assert!(form.contains("name=\"job\" value=\"1\"") && form.contains("name=\"from\" type=\"datetime-local\""));
         let ask = [("step", "ask"), ("action", "rerun"), ("all", "yes"), ("state", "trouble"), ("job", "1")];
@@ -94,7 +96,7 @@ fn what_is_refused_is_named_with_its_reason() {
             ("key", "k"),
         ];
         assert_eq!(admin.submit("/runs/bulk", &act).await.location(), "/runs?job=1&state=trouble");
-        assert_eq!(console.store.newest_run().await.unwrap() > runs[0].id, true);
+        assert!(console.store.newest_run().await.unwrap() > runs[0].id);
     });
 }
 

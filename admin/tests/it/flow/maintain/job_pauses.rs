@@ -35,8 +35,8 @@ fn after_its_end_a_pause_is_made_up_for_as_the_misfire_policy_says() {
         assert_eq!(node.services.pause_refresher.step().await.did, 2);
         node.round().await;
         node.advance(100).await;
-        let of = |job: i64| executor.runs().iter().filter(|run| run.job_id() == job).count();
-        assert_eq!((of(once.id), of(skip.id)), (1, 0), "one fire makes up for all, or none does");
+        let sent = executor.runs().len() - before;
+        assert_eq!(sent, 1, "one fire makes up for all, or none does");
         assert!(!node.misfires(&skip).await.is_empty(), "what is left out is on record");
     });
 }
