@@ -139,18 +139,21 @@ pub(crate) fn found_ids(
 }
 
 pub(crate) fn count(backend: DbBackend, filter: &JobFilter, cap: u32, above: i64) -> (String, Vec<Value>) {
-    let (from, mut values) = source(filter, above);
-    let (filter_text, others) = conditions(backend, filter, Search { bottom: None }, above).finish();
-    values.extend(others);
+    let (id, from, mut values) = match filter.sort {
+        // Their order does not matter.
+        JobSort::NextFire(_) => {
+            let (filter_text, values) = conditions(backend, filter, Search { bottom: None }, above).finish();
+            ("c.job_id", format!("job_clock c{}", of_clock(&filter_text)), values)
+        }
+        _ => source(backend, filter, above),
+    };
     values.push(i64::from(cap).into());
-    (format!("SELECT COUNT(*) FROM (SELECT j.id FROM {from}{filter_text} LIMIT ?) AS found"), values)
+    (format!("SELECT COUNT(*) FROM (SELECT {id} FROM {from} LIMIT ?) AS found"), values)
 }
 
 /// Ids in the order of the filter.
 pub(crate) fn sorted_ids(backend: DbBackend, filter: &JobFilter, above: i64) -> (String, Vec<Value>) {
-    let (from, mut values) = source(filter, above);
-    let (filter_text, others) = conditions(backend, filter, Search { bottom: None }, above).finish();
-    values.extend(others);
+    let (id, from, values) = source(backend, filter, above);
     let order = match filter.sort {
         JobSort::Id => "j.id DESC",
         JobSort::Name => "j.name, j.id",
@@ -160,23 +163,34 @@ pub(crate) fn sorted_ids(backend: DbBackend, filter: &JobFilter, above: i64) -> 
             "CASE WHEN r.state IN ({state.failed}, {state.lost}, {state.unknown}) THEN 0 WHEN r.state = {state.killed} THEN 1 ELSE 2 END, r.id DESC"
         }
     };
-    (format!("SELECT j.id FROM {from}{filter_text} ORDER BY {order}"), values)
+    (format!("SELECT {id} FROM {from} ORDER BY {order}"), values)
 }
 
-/// The jobs `j`, with what they are sorted by.
-fn source(filter: &JobFilter, above: i64) -> (String, Vec<Value>) {
+/// The column of the id, and the filtered jobs with what they are sorted by.
+fn source(backend: DbBackend, filter: &JobFilter, above: i64) -> (&'static str, String, Vec<Value>) {
+    let (filter_text, others) = conditions(backend, filter, Search { bottom: None }, above).finish();
     match filter.sort {
-        JobSort::Id | JobSort::Name => ("job j".to_owned(), vec![]),
-        JobSort::NextFire(now) => (
-            format!(
-                "job_clock c JOIN job j ON j.id = c.job_id LEFT JOIN (SELECT job_id, MIN(fire_no) AS at FROM run WHERE {AHEAD} \
-                 GROUP BY job_id) AS n ON n.job_id = c.job_id"
-            ),
-            values![now],
-        ),
-        JobSort::LastResult => (
-            format!("({LAST_RESULTS}) AS l JOIN run r ON r.id = l.last_id JOIN job j ON j.id = l.job_id"),
-            values![above],
-        ),
+        JobSort::Id | JobSort::Name => ("j.id", format!("job j{filter_text}"), others),
+        // Without a filter the jobs are not looked up: SQLite would take ten times as long.
+        JobSort::NextFire(now) => {
+            let claimed = format!("SELECT job_id, MIN(fire_no) AS at FROM run WHERE {AHEAD} GROUP BY job_id");
+            let filter_text = of_clock(&filter_text);
+            let from = format!("job_clock c LEFT JOIN ({claimed}) AS n ON n.job_id = c.job_id{filter_text}");
+            ("c.job_id", from, [values![now], others].concat())
+        }
+        JobSort::LastResult => {
+            let from = format!(
+                "({LAST_RESULTS}) AS l JOIN run r ON r.id = l.last_id JOIN job j ON j.id = l.job_id{filter_text}"
+            );
+            ("j.id", from, [values![above], others].concat())
+        }
+    }
+}
+
+/// A filter of jobs as one of their cursors.
+fn of_clock(filter_text: &str) -> String {
+    match filter_text.is_empty() {
+        true => String::new(),
+        false => format!(" WHERE c.job_id IN (SELECT j.id FROM job j{filter_text})"),
     }
 }
