@@ -127,7 +127,7 @@ UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.va
 UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state < 9;
 
 -- lock_jobs
-SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM job WHERE job.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY job.id;
+SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM job WHERE job.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY job.id;
 
 -- lock_runs
 SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address FROM run WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY run.id;
@@ -315,7 +315,7 @@ UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), resul
 UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, state, code, message, reason, sent_at, app, boot_id) WHERE run.id = u.id AND run.state + 0 < 9;
 
 -- lock_jobs
-SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM job WHERE job.id IN (SELECT unnest(?::bigint[])) ORDER BY job.id FOR UPDATE;
+SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM job WHERE job.id IN (SELECT unnest(?::bigint[])) ORDER BY job.id FOR UPDATE;
 
 -- lock_runs
 SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address FROM run WHERE run.id IN (SELECT unnest(?::bigint[])) ORDER BY run.id FOR UPDATE;
@@ -503,7 +503,7 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH 
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]', app BIGINT PATH '$[6]', boot_id VARCHAR(64) PATH '$[7]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state < 9;
 
 -- lock_jobs
-SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN job FORCE INDEX (PRIMARY) ON job.id = u.id ORDER BY job.id FOR UPDATE;
+SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN job FORCE INDEX (PRIMARY) ON job.id = u.id ORDER BY job.id FOR UPDATE;
 
 -- lock_runs
 SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id ORDER BY run.id FOR UPDATE;

@@ -64,7 +64,10 @@ fn lists_of_the_api_hold_the_own_app_alone() {
             assert!(!list.to_string().contains("app-other"), "{path}");
         }
         for path in ["/jobs?app=app-other", "/runs?app=app-other"] {
-            assert_eq!(member.api(Method::GET, path, None).await.1["items"], json!([]), "{path}");
+            let (status, other) = member.api(Method::GET, path, None).await;
+            let (_, missing) = member.api(Method::GET, &path.replace("app-other", "app-gone1"), None).await;
+            let as_missing = missing.to_string().replace("app-gone1", "app-other");
+            assert_eq!((status, other.to_string()), (400, as_missing), "{path}");
         }
         let of_other = format!("/runs?job_id={}", member.world.other.job);
         assert_eq!(member.api(Method::GET, &of_other, None).await.1["items"], json!([]));

@@ -129,10 +129,7 @@ fn wrong_parameters_are_named() {
             ("/runs?to=1760000040400", "to: \"1760000040400\" is not allowed here; a time is RFC 3339"),
             ("/runs?job_id=x%27%20OR%201", "job_id: \"x' OR 1\" is not allowed here; an id is a whole number above 0"),
             ("/runs?after=-1", "after: \"-1\" is not allowed here"),
-            (
-                "/runs?sort=id;drop",
-                "sort: there is no parameter `sort`; allowed: job_id, app, state, cause, from, to, after, limit",
-            ),
+            ("/runs?sort=id;drop", "sort: \"id;drop\" is not allowed here; one of id, time, duration"),
             ("/runs?limit=5&limit=6", "limit: is given 2 times; once is enough"),
             ("/misfires?after=12", "after: \"12\" is not allowed here; give back `next` of the page before"),
             (
