@@ -38,10 +38,8 @@ impl Endpoint {
     {
         let endpoint = Self::bare(method, path, access, handler).fails([400, 401, 403, 429, 500, 503]);
         if path.contains("{id}") {
-            let endpoint = match path.contains("{token}") {
-                true => endpoint.parameter(ParameterIn::Path, "token", "", id()),
-                false => endpoint,
-            };
+            let others = ["token", "revision"].into_iter().filter(|name| path.contains(&format!("{{{name}}}")));
+            let endpoint = others.fold(endpoint, |it, name| it.parameter(ParameterIn::Path, name, "", id()));
             return endpoint.parameter(ParameterIn::Path, "id", "", id()).fails([404]);
         }
         if path.contains("{name}") {

@@ -280,6 +280,21 @@ fn of_one_job() -> Vec<Endpoint> {
                 "What became of one instant, or why there is no such instant or no run of it",
             )
             .required_query("at", "The instant, with any offset", time()),
+        Endpoint::json(GET, "/jobs/{id}/history", Policy(View, Job), jobs::history)
+            .describe(
+                "jobs",
+                "listRevisions",
+                "The definitions that a job has had, newest first, each with what it changed",
+            )
+            .page(id()),
+        Endpoint::json(POST, "/jobs/{id}/history/{revision}/restore", Policy(Edit, Job), jobs::restore)
+            .describe(
+                "jobs",
+                "restoreRevision",
+                "Give a job a definition that it has had, as a new revision; whether its schedule fires stays as it is",
+            )
+            .query("expected", "The revision that was read: another one by now is refused", id())
+            .fails([409]),
         Endpoint::json(GET, "/jobs/{id}/days", Policy(View, Job), retention::days)
             .describe("jobs", "countDays", "Counts of deleted runs, by day and outcome")
             .query("from", "From the day of this time; a year ago if left out", time())

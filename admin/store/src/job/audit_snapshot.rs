@@ -8,6 +8,11 @@ use serde_json::{Value, json};
 
 use crate::job::stored_job::Job;
 
+/// Characters of the parameters that the audit keeps.
+pub(crate) const MOST_PARAMS: usize = 1000;
+/// The members that are no part of a draft.
+pub(crate) const STORED_APART: [&str; 3] = ["anchor_at", "spread_offset", "calendar_versions"];
+
 /// A job as the audit shows it, with all that its instants depend on.
 #[derive(Serialize)]
 pub struct AuditSnapshot<'a> {
@@ -24,7 +29,7 @@ impl<'a> AuditSnapshot<'a> {
     pub fn new(job: &'a Job) -> Self {
         let mut draft = Cow::Borrowed(&job.draft);
         let params = &job.draft.params;
-        if let Some((end, _)) = params.char_indices().nth(1000) {
+        if let Some((end, _)) = params.char_indices().nth(MOST_PARAMS) {
             draft.to_mut().params = format!("{}… ({} bytes)", &params[..end], params.len());
         }
         let has_calendars = !job.calendars.list().is_empty();

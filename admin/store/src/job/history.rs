@@ -105,7 +105,7 @@ pub(crate) struct CurrentDefinition {
 }
 
 impl CurrentDefinition {
-    fn of(job: &Job) -> Self {
+    pub(crate) fn of(job: &Job) -> Self {
         Self {
             id: job.id,
             revision: Some(job.revision),
@@ -120,14 +120,14 @@ impl CurrentDefinition {
 const MOST_CHANGES: u32 = 1000;
 
 /// A line of the audit that changed a job.
-struct AuditChange {
-    change: Change,
-    detail: Value,
+pub(crate) struct AuditChange {
+    pub change: Change,
+    pub detail: Value,
 }
 
 impl AuditChange {
     /// That it made.
-    fn revision(&self) -> Option<i64> {
+    pub fn revision(&self) -> Option<i64> {
         self.detail["revision"].as_i64()
     }
 }
@@ -176,9 +176,9 @@ impl Store {
     }
 
     /// The newest first.
-    async fn changes_since(&self, job_id: i64, since: Millis) -> Result<Vec<AuditChange>> {
+    pub(crate) async fn changes_since(&self, job_id: i64, since: Millis) -> Result<Vec<AuditChange>> {
         let text = "SELECT at, actor, action, detail FROM audit WHERE object = 'job' AND object_id = ? AND at > ? \
-                    AND action IN ({action.create}, {action.update}, {action.calendars}, {action.enable}, {action.disable}, {action.pause}) LIMIT ?";
+                    AND action IN ({action.create}, {action.update}, {action.calendars}, {action.enable}, {action.disable}, {action.pause}) ORDER BY at DESC LIMIT ?";
         let values = values![job_id, since, i64::from(MOST_CHANGES)];
         let line = |(at, actor, action, detail): (Millis, String, String, String)| AuditChange {
             change: Change { at, actor, action },
@@ -242,7 +242,7 @@ fn members(job: &Job) -> Map<String, Value> {
 }
 
 /// Back to what it was before a change.
-fn undo(members: &mut Map<String, Value>, detail: &Value) {
+pub(crate) fn undo(members: &mut Map<String, Value>, detail: &Value) {
     let part = |name: &str| detail[name].as_object().cloned().unwrap_or_default();
     for (name, _) in part("after") {
         members.remove(&name);

@@ -15,6 +15,7 @@ pub(crate) mod list;
 pub(crate) mod lock;
 pub(crate) mod next_fires;
 pub mod pause;
+pub mod revisions;
 pub(crate) mod stored_job;
 pub(crate) mod transitions;
 pub(crate) mod unplannable;

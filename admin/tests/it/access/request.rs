@@ -100,7 +100,7 @@ fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
         _ => names.job,
     };
     let path = route.path.replace("{id}", &id.to_string()).replace("{name}", "bank");
-    let path = path.replace("{token}", &names.token.to_string());
+    let path = path.replace("{token}", &names.token.to_string()).replace("{revision}", "1");
     let path = path.replace("{name:.*}", "console.css").replace("/audit/export", "/audit/export?actor=none");
     match path.rsplit('/').next().unwrap_or_default() {
         "explain" => format!("{path}?at=2025-10-09T08:00:00Z"),

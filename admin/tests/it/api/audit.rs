@@ -1,7 +1,7 @@
-//! The audit as programs read it, and the ids of requests.
+//! The audit as programs read it, the history of a job that follows from it, and the ids of requests.
 
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::client::{api, job};
 
@@ -33,7 +33,7 @@ fn the_audit_is_listed_filtered_and_exported() {
         assert!(api.get("/audit?after=x").await.error().starts_with("400 invalid after"));
 
         let lines = export(api, "jsonl").await;
-        let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!((lines.len(), &lines[1]), (5, changed));
         let table = export(api, "csv").await;
         assert!(table.starts_with("key,id,at,actor,account_id,token,source,action,object,"), "{table}");
@@ -81,5 +81,66 @@ fn each_error_carries_the_id_of_its_request() {
         ids.dedup();
         assert_eq!(ids.len(), 4);
         assert!(!api.get("/jobs").await.headers.contains_key("x-request-id"));
+    });
+}
+
+// covers: 001-16
+#[test]
+fn a_former_definition_is_listed_and_restored_exactly() {
+    api(async |api| {
+        let schedule = json!({"kind": "cron", "expression": "0 0 3 * * ?", "time_zone": "Asia/Shanghai"});
+        let first = json!({"name": "first", "schedule": schedule, "params": "{\"a\":1}", "retries": 3});
+        let made = api.job(first).await;
+        let path = format!("/jobs/{}", made["id"]);
+        let long = "x".repeat(3000);
+        api.put(&path, job(json!({"name": "second", "params": long}))).await.ok();
+        api.put(&path, job(json!({"name": "third", "params": long, "retries": 1}))).await.ok();
+        let list = api.get(&format!("{path}/history")).await;
+        assert_eq!(list.column("revision"), ["3", "2", "1"]);
+        assert_eq!(list.column("action"), ["update", "update", "create"]);
+        let list = list.ok();
+        let newest = &list["items"][0];
+        assert_eq!((&newest["before"]["name"], &newest["after"]["name"]), (&json!("second"), &json!("third")));
+        assert_eq!((&newest["restorable"], &newest["actor"]), (&json!(true), &json!("api-token")));
+        let page = api.get(&format!("{path}/history?limit=1&after=3")).await.ok();
+        assert_eq!((&page["items"][0]["revision"], &page["next"]), (&json!(2), &json!(2)));
+        // Long parameters that are the present ones too are restored as a whole.
+        let restored = api.post(&format!("{path}/history/2/restore"), Value::Null).await.ok();
+        assert_eq!(
+            (&restored["name"], &restored["revision"], &restored["params"]),
+            (&json!("second"), &json!(4), &json!(long))
+        );
+        let restored = api.post(&format!("{path}/history/1/restore?expected=4"), Value::Null).await.ok();
+        for member in ["app", "name", "handler", "params", "schedule", "retries", "route", "misfire", "enabled"] {
+            assert_eq!(restored[member], made[member], "{member}");
+        }
+        // Of long parameters that were replaced only the beginning is kept.
+        let refused = api.post(&format!("{path}/history/2/restore"), Value::Null).await.error();
+        assert!(refused.starts_with("409 unusable params: only the first 1000 characters"), "{refused}");
+        let refused = api.post(&format!("{path}/history/2/restore?expected=3"), Value::Null).await.error();
+        assert!(refused.starts_with("409 "), "{refused}");
+        let refused = api.post(&format!("{path}/history/1/restore?expected=3"), Value::Null).await.error();
+        assert!(refused.starts_with("409 changed"), "{refused}");
+        let missing = api.post(&format!("{path}/history/9/restore"), Value::Null).await.error();
+        assert!(missing.starts_with("404 not_found"), "{missing}");
+        // What was right then may be wrong now: the answer names the member.
+        let child = api.job(json!({"name": "child"})).await;
+        api.put(&path, job(json!({"name": "parent", "children": [child["id"]]}))).await.ok();
+        api.put(&path, job(json!({"name": "alone"}))).await.ok();
+        api.delete(&format!("/jobs/{}", child["id"])).await.ok();
+        let refused = api.post(&format!("{path}/history/6/restore"), Value::Null).await.error();
+        assert!(refused.starts_with("400 invalid children"), "{refused}");
+    });
+}
+
+#[test]
+fn a_restored_definition_leaves_a_pause_as_it_is() {
+    api(async |api| {
+        let made = api.job(json!({"name": "first"})).await;
+        let path = format!("/jobs/{}", made["id"]);
+        api.put(&path, job(json!({"name": "second"}))).await.ok();
+        api.post(&format!("{path}/disable"), Value::Null).await.ok();
+        let restored = api.post(&format!("{path}/history/1/restore"), Value::Null).await.ok();
+        assert_eq!((&restored["name"], &restored["enabled"]), (&json!("first"), &json!(false)));
     });
 }

@@ -1,10 +1,12 @@
-//! The page of the audit.
+//! The page of the audit, and that of a job's history.
 
 use carillon_scheduler::AuditAction;
 use carillon_store::audit::list::AuditFilter;
+use carillon_store::{Definition, DefinitionContext};
 
 use super::client::Console;
 use super::run;
+use crate::conformance::fixture::actor;
 
 // covers: S37
 #[test]
@@ -44,5 +46,32 @@ fn refused_sign_ins_are_in_the_audit_without_what_was_typed() {
         let actors: Vec<_> = entries.iter().map(|entry| (entry.actor.as_str(), entry.source.as_str())).collect();
         assert_eq!(actors, [("unknown", "127.0.0.1"), ("admin", "127.0.0.1")]);
         assert!(entries.iter().all(|entry| !entry.detail.contains("wrong field") && entry.request_id.is_some()));
+    });
+}
+
+// covers: 001-16
+#[test]
+fn a_version_is_compared_with_the_one_before_and_restored_by_a_button() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let job = console.job(|draft| draft.name = "<b>one</b>".to_owned()).await;
+        let app = console.store.app_by_name("orders").await.unwrap().unwrap();
+        let mut draft = job.draft.clone();
+        draft.name = "two".to_owned();
+        let definition = Definition::check_in(DefinitionContext::of(&app, &job, &job.calendars), &draft, 0).unwrap();
+        console.store.update_job(job.id, &definition, None, super::client::START + 1, &actor()).await.unwrap();
+        let address = format!("/jobs/{}/history", job.id);
+        assert!(admin.get(&format!("/jobs/{}", job.id)).await.body.contains(&address));
+        let page = admin.get(&address).await.body;
+        assert!(page.contains("<del>&#60;b&#62;one&#60;/b&#62;</del>") && page.contains("<ins>two</ins>"), "{page}");
+        assert!(page.contains("history/1/restore") && !page.contains("history/2/restore"), "{page}");
+        let restore = format!("{address}/1/restore");
+        let late = admin.submit(&restore, &[("revision", "1")]).await;
+        assert_eq!((late.status, late.location()), (303, address.as_str()), "it was changed meanwhile");
+        let done = admin.submit(&restore, &[("revision", "2")]).await;
+        assert_eq!(done.location(), format!("/jobs/{}", job.id));
+        let now = console.store.job(job.id).await.unwrap().unwrap();
+        assert_eq!((now.draft, now.revision), (job.draft, 3));
     });
 }

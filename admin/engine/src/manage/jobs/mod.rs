@@ -3,6 +3,7 @@
 mod bulk;
 mod definitions;
 mod forbidden_children;
+mod history;
 mod pause;
 mod run;
 mod validation;

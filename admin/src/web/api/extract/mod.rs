@@ -8,5 +8,5 @@ mod query;
 pub use crate::web::access::Caller;
 pub use body::{Body, ObjectBody, RequestBody, from_json, object};
 pub use key::{KEY_HEADER, Key};
-pub use path::{Id, Name, TokenId};
+pub use path::{Id, Name, RevisionNumber, TokenId};
 pub use query::{LIMIT, MAX_LIMIT, Query};

@@ -32,6 +32,18 @@ impl FromRequest for TokenId {
     }
 }
 
+/// The `{revision}` of a path.
+pub struct RevisionNumber(pub i64);
+
+impl FromRequest for RevisionNumber {
+    type Error = Error;
+    type Future = Ready<Result<Self, Error>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(number(request, "revision").map(Self))
+    }
+}
+
 fn number(request: &HttpRequest, name: &str) -> Result<i64, Error> {
     let text = request.match_info().query(name);
     let wrong = || Error::field(name, format!("{text:?} is no id; an id is a whole number above 0"));

@@ -4,6 +4,7 @@ mod bulk;
 mod definition;
 mod explain;
 mod filter;
+mod history;
 mod list;
 mod preview;
 mod request;
@@ -12,6 +13,7 @@ mod write;
 
 pub use bulk::{JobBulk, bulk};
 pub use explain::explain;
+pub use history::{history, restore};
 pub use list::{get, list};
 pub use preview::{MAX_INSTANTS, NEXT_INSTANTS, next, preview};
 pub use request::{JobBatch, JobRequest, JobUpdate, PreviewRequest};

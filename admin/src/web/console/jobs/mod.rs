@@ -6,6 +6,7 @@ pub mod delete;
 pub mod edit;
 pub mod explain;
 pub mod form_page;
+pub mod history;
 pub mod list;
 pub mod names;
 pub mod page;

@@ -1,0 +1,81 @@
+//! The definitions that a job has had: who changed what and when, and the way back.
+
+use actix_web::web;
+use askama::Template;
+use carillon_engine::manage::Error;
+use carillon_store::Job;
+use carillon_store::job::revisions::Revision;
+use serde_json::json;
+
+use crate::web::access::Caller;
+use crate::web::console::audit::change::{ChangedMember, changes};
+use crate::web::forms::Fields;
+use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
+use crate::web::state::Shared;
+
+/// Changed members that are shown without a click.
+const OPEN: usize = 6;
+/// Changes of a page.
+const MOST: usize = 200;
+
+struct Row {
+    revision: Revision,
+    changes: Vec<ChangedMember>,
+    /// The revision that can be restored by a button.
+    restorable: Option<i64>,
+}
+
+impl Row {
+    fn is_short(&self) -> bool {
+        self.changes.len() <= OPEN
+    }
+}
+
+#[derive(Template)]
+#[template(path = "jobs/history.html")]
+struct Page {
+    context: PageContext,
+    job: Job,
+    rows: Vec<Row>,
+    is_cut: bool,
+}
+
+/// `GET /jobs/{id}/history`
+pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+    let (job, found) = state.engine.jobs().history(*id, &context.actor).await?;
+    let is_cut = found.len() > MOST;
+    let may_edit = context.may_edit(&job.app_id);
+    let row = |revision: Revision| {
+        let detail = json!({"before": revision.before, "after": revision.after});
+        let number = revision.number.filter(|number| *number != job.revision);
+        Row {
+            changes: changes(&detail, |at| context.full(&at)),
+            restorable: number.filter(|_| may_edit && revision.is_known()),
+            revision,
+        }
+    };
+    let rows = found.into_iter().take(MOST).map(row).collect();
+    Ok(show(&Page { rows, is_cut, job, context }))
+}
+
+/// `POST /jobs/{id}/history/{revision}/restore`
+pub async fn restore(state: Shared, by: Caller, ids: web::Path<(i64, i64)>, fields: Fields) -> PageResult {
+    let (id, revision) = ids.into_inner();
+    let history = format!("/jobs/{id}/history");
+    let expected = fields.get("revision").parse().unwrap_or(-1);
+    match state.engine.jobs().restore(id, revision, Some(expected), &by.0).await {
+        Ok(job) => {
+            let text = format!("{} has the definition of version {revision} again.", job.draft.name);
+            Ok(redirect_with_flash(&format!("/jobs/{id}"), "ok", &text))
+        }
+        Err(error @ (Error::Invalid(_) | Error::Unusable(_))) => {
+            let text = format!("Version {revision} cannot be restored: {error}.");
+            Ok(redirect_with_flash(&history, "failed", &text))
+        }
+        Err(Error::Changed(_)) => {
+            let text = "Nothing was restored: the job was changed meanwhile. The list has the change now.";
+            Ok(redirect_with_flash(&history, "failed", text))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,101 @@
+//! The definitions that a job has had, each with what it changed: to look at, and to go back to.
+
+use carillon_scheduler::{FieldError, JobDraft};
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::job::audit_snapshot::{MOST_PARAMS, STORED_APART};
+use crate::job::history::{Change, CurrentDefinition, undo};
+use crate::job::stored_job::Job;
+use crate::store::Store;
+
+/// A change of a job, and the definition that it made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Revision {
+    /// None: the entry does not say it; it was written before revisions were recorded.
+    pub number: Option<i64>,
+    pub change: Change,
+    /// The members that it changed, as they were and as they became.
+    pub before: Value,
+    pub after: Value,
+    /// The whole definition. None: a later change has left no entry, so it is not known.
+    members: Option<Map<String, Value>>,
+}
+
+impl Revision {
+    pub fn is_known(&self) -> bool {
+        self.members.is_some()
+    }
+
+    /// The name of the app that it belonged to.
+    fn app(&self) -> Option<&str> {
+        self.members.as_ref()?.get("app")?.as_str()
+    }
+
+    /// The definition, to be given to the job as it is now: whether its schedule fires stays as it is.
+    ///
+    /// # Errors
+    /// `Invalid`: a member has a form that this version does not know, or is not kept as a whole.
+    pub fn draft(&self, job: &Job) -> Result<JobDraft> {
+        let wrong = |field: &str, message: String| Error::Invalid(FieldError::new(field, message));
+        let Some(mut members) = self.members.clone() else {
+            return Err(wrong("revision", "it is not known any more: a later change has left no entry".to_owned()));
+        };
+        members.retain(|name, _| !STORED_APART.contains(&name.as_str()));
+        members.insert("enabled".to_owned(), job.draft.enabled.into());
+        let now = CurrentDefinition::of(job).members;
+        match members.get("params").and_then(Value::as_str) {
+            Some(text) if text.chars().nth(MOST_PARAMS).is_none() => {}
+            Some(_) if members.get("params") == now.get("params") => {
+                members.insert("params".to_owned(), job.draft.params.clone().into());
+            }
+            _ => {
+                let text = format!("only the first {MOST_PARAMS} characters of former parameters are kept");
+                return Err(wrong("params", text));
+            }
+        }
+        serde_json::from_value(members.into()).map_err(|error| {
+            let text = error.to_string();
+            let field = text.split('`').nth(1).unwrap_or("definition").to_owned();
+            wrong(&field, text)
+        })
+    }
+}
+
+impl Store {
+    /// The changes of a job, the newest first, as far as the audit reaches; at most a thousand. It ends where the job came from an
+    /// app that is not among `apps`; None: all apps may be seen.
+    pub async fn revisions(&self, job: &Job, apps: Option<&[String]>) -> Result<Vec<Revision>> {
+        let now = CurrentDefinition::of(job);
+        let (mut members, mut number) = (now.members, now.revision);
+        let mut revisions = vec![];
+        for line in self.changes_since(job.id, 0).await? {
+            // Another change has left no line: from here on nothing is known.
+            number = number.filter(|_| line.revision() == number);
+            let revision = Revision {
+                number: line.revision(),
+                change: line.change.clone(),
+                before: line.detail["before"].clone(),
+                after: line.detail["after"].clone(),
+                members: number.map(|_| members.clone()),
+            };
+            let is_visible = |name: &str| apps.is_none_or(|apps| apps.iter().any(|app| app == name));
+            let app_before = line.detail["before"]["app"].as_str().filter(|name| !is_visible(name));
+            let is_hidden = match revision.app() {
+                Some(name) => !is_visible(name),
+                None => apps.is_some(),
+            };
+            if is_hidden {
+                break;
+            }
+            revisions.push(revision);
+            if let (Some(_), Some(last)) = (app_before, revisions.last_mut()) {
+                last.before = Value::Null;
+                break;
+            }
+            undo(&mut members, &line.detail);
+            number = number.map(|number| number - 1);
+        }
+        Ok(revisions)
+    }
+}
