@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Millis, RunState};
 use prometheus::core::Collector;
 use prometheus::{
     Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
@@ -59,6 +59,8 @@ metrics! {
     app_lateness: HistogramVec, "carillon_app_lateness_seconds", ["app"], "The same by app.";
     app_burst: IntCounterVec, "carillon_app_burst_runs_total", ["app"], "Runs that left together with an earlier instant of their job, because it was late, by app.";
     app_overdue: IntGaugeVec, "carillon_app_overdue_runs", ["app"], "Runs that this node has not sent more than a second after they were due, by app.";
+    app_runs: IntCounterVec, "carillon_app_runs_total", ["app", "state"], "Runs that ended, or whose outcome is not known, by app and state; only the node that holds shard 0 counts them, about three minutes later.";
+    app_open: IntGaugeVec, "carillon_app_open_runs", ["app", "state"], "Open runs of the whole cluster, by app and state; only the node that holds shard 0 reports them.";
     scan: Histogram, "carillon_scan_duration_seconds", [], "One round of a shard's scan.";
     ring: IntGauge, "carillon_ring_entries", [], "Runs that wait in memory for their due time.";
     in_flight: IntGauge, "carillon_in_flight", [], "Requests to executors that have no answer yet.";
@@ -128,6 +130,18 @@ impl Metrics {
         self.app_overdue.reset();
         for (app, count) in runs {
             self.app_overdue.with_label_values(&[self.apps.label(app)]).add(*count);
+        }
+    }
+
+    pub fn count_app_runs(&self, app: &str, state: RunState, count: u64) {
+        self.app_runs.with_label_values(&[self.apps.label(app), state.as_str()]).inc_by(count);
+    }
+
+    /// An app without such runs has no value.
+    pub fn set_app_open(&self, runs: impl IntoIterator<Item = (String, RunState, i64)>) {
+        self.app_open.reset();
+        for (app, state, count) in runs {
+            self.app_open.with_label_values(&[self.apps.label(&app), state.as_str()]).add(count);
         }
     }
 

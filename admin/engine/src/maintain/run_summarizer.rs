@@ -1,12 +1,13 @@
-//! Counts runs that have ended for the reports.
+//! Counts runs that have ended for the reports and the metrics of apps.
 //!
 //! A node takes run ids in blocks, so a lower id may be inserted after a higher one; what is left of a block is given up after a
 //! minute. The walk therefore goes up to the ids that were given some minutes ago and leaves the newest runs to the next step.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use carillon_scheduler::RunState;
 use tokio::sync::Mutex;
 
 use crate::context::Context;
@@ -52,9 +53,24 @@ impl RunSummarizer {
         Ok(given.front().filter(|given| is_settled(given)).map(|given| given.next_id))
     }
 
+    /// Counts runs for the metrics of their apps.
+    async fn count(&self, ended: &BTreeMap<(i64, i16), u64>) -> store::Result<()> {
+        if ended.is_empty() {
+            return Ok(());
+        }
+        let names = self.cx.store.app_names().await?;
+        for ((app_id, state), count) in ended {
+            if let (Some(app), Some(state)) = (names.get(app_id), RunState::from_code(*state)) {
+                self.cx.metrics.count_app_runs(app, state, *count);
+            }
+        }
+        Ok(())
+    }
+
     async fn round(&self, given: &mut VecDeque<Given>, counted: &mut usize) -> store::Result<bool> {
         let (store, now) = (&self.cx.store, self.cx.clock.now());
         let horizon = self.horizon(given).await?;
+        self.cx.metrics.set_app_open(store.open_runs_of_apps(self.held.total()).await?);
         let mut has_more = false;
         for _ in 0..PAGES {
             let passed = match horizon {
@@ -62,6 +78,8 @@ impl RunSummarizer {
                 None => store::report::summarize::Summarized::default(),
             };
             let ended = store.summarize_ended(now).await?;
+            self.count(&passed.ended).await?;
+            self.count(&ended.ended).await?;
             *counted += passed.runs + ended.runs;
             has_more = passed.has_more || ended.has_more;
             if !has_more {
@@ -83,6 +101,7 @@ impl Service for RunSummarizer {
         // One holder does it for all. Two at once, for a moment, do no harm: the cursor moves under one of them.
         if !self.held.has_first() {
             given.clear();
+            self.cx.metrics.set_app_open([]);
             return Step { did: 0, next: Duration::from_secs(60) };
         }
         let mut did = 0;

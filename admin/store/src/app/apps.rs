@@ -1,5 +1,7 @@
 //! Apps: groups of executors under one name.
 
+use std::collections::HashMap;
+
 use carillon_scheduler::{AuditAction, Millis};
 use sea_orm::{FromQueryResult, Value};
 use serde_json::json;
@@ -31,6 +33,11 @@ impl Store {
     pub async fn apps(&self, visible: &VisibleApps) -> Result<Vec<App>> {
         let text = format!("SELECT {COLUMNS} FROM app WHERE {} ORDER BY name", visible.condition("id"));
         self.all(&self.read, &text, vec![]).await
+    }
+
+    /// By their ids.
+    pub async fn app_names(&self) -> Result<HashMap<i64, String>> {
+        Ok(self.tuples(&self.engine_reads, "SELECT id, name FROM app", vec![]).await?.into_iter().collect())
     }
 
     pub async fn app(&self, id: i64) -> Result<Option<App>> {

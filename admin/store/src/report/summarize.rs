@@ -15,7 +15,8 @@ use crate::store::Store;
 /// Days that a report may reach back; a run of an earlier day is not counted.
 pub const DAYS: i64 = 90;
 
-const DAY: Millis = 86_400_000;
+const HOUR: Millis = 3_600_000;
+const DAY: Millis = 24 * HOUR;
 /// Runs of one transaction.
 const PAGE: usize = 1000;
 
@@ -47,9 +48,11 @@ struct Round {
 }
 
 /// What one step did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summarized {
     pub runs: usize,
+    /// Those of the last hour, by app and state.
+    pub ended: BTreeMap<(i64, i16), u64>,
     /// There may be more to do at once.
     pub has_more: bool,
 }
@@ -97,6 +100,7 @@ impl Store {
         let has_more = runs.len() == PAGE;
         let passed = runs.last().filter(|_| has_more).map_or(before - 1, |last| last.id);
         let mut round = Round { passed, ..Round::default() };
+        let mut ended = BTreeMap::new();
         for run in &runs {
             let is_doubtful = matches!(run.state, RunState::Unknown | RunState::Lost);
             if run.state.is_open() {
@@ -104,10 +108,13 @@ impl Store {
             }
             if (run.state.is_final() || is_doubtful) && is_counted(run, now) {
                 round.changes.count(run, false);
+                add_recent(&mut ended, run, now);
             }
         }
-        self.commit_round(from, round).await?;
-        Ok(Summarized { runs: runs.len(), has_more })
+        match self.commit_round(from, round).await? {
+            true => Ok(Summarized { runs: runs.len(), ended, has_more }),
+            false => Ok(Summarized { has_more: true, ..Summarized::default() }),
+        }
     }
 
     /// Counts runs that the cursor has passed and that have ended since.
@@ -118,25 +125,29 @@ impl Store {
             return Ok(Summarized::default());
         }
         let mut round = Round { passed: from.run_id, ..Round::default() };
+        let mut ended = BTreeMap::new();
         for OpenRun { run, is_doubtful } in &found {
             if is_counted(run, now) {
                 round.changes.count(run, *is_doubtful);
+                add_recent(&mut ended, run, now);
             }
             match run.state.is_final() {
                 true => round.ended.push(run.id),
                 false => round.doubted.push(run.id),
             }
         }
-        self.commit_round(from, round).await?;
-        Ok(Summarized { runs: found.len(), has_more: found.len() == PAGE })
+        match self.commit_round(from, round).await? {
+            true => Ok(Summarized { runs: found.len(), ended, has_more: found.len() == PAGE }),
+            false => Ok(Summarized { has_more: true, ..Summarized::default() }),
+        }
     }
 
-    /// Changes nothing where another node has been here since `from` was read: the next step reads again.
-    async fn commit_round(&self, from: Position, round: Round) -> Result<()> {
+    /// False: another node has been here since `from` was read, and nothing is changed; the next step reads again.
+    async fn commit_round(&self, from: Position, round: Round) -> Result<bool> {
         let tx = self.begin().await?;
         let text = "UPDATE report_cursor SET run_id = ?, round = round + 1 WHERE id = 1 AND round = ?";
         if self.execute(&tx, text, values![round.passed, from.round]).await? == 0 {
-            return Ok(());
+            return Ok(false);
         }
         for (day, lines) in round.changes.days {
             self.add_day(&tx, day, lines).await?;
@@ -153,7 +164,8 @@ impl Store {
         if !round.ended.is_empty() {
             self.delete_by_id(&tx, "report_open", "run_id", &round.ended).await?;
         }
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        Ok(true)
     }
 
     async fn add_day(&self, tx: &Transaction, day: i32, mut lines: BTreeMap<i64, DayLine>) -> Result<()> {
@@ -192,6 +204,13 @@ impl Store {
         let columns = format!("hour, app_id, {}", counts::COLUMNS);
         let rows = lines.into_iter().map(|(app_id, counts)| [values![hour, app_id], counts.values()].concat());
         self.insert_rows(tx, "report_hour", &columns, rows.collect()).await
+    }
+}
+
+/// For the metrics: what ended long ago is no news.
+fn add_recent(ended: &mut BTreeMap<(i64, i16), u64>, run: &CountedRun, now: Millis) {
+    if run.finished_at.unwrap_or(run.due_at) > now - HOUR {
+        *ended.entry((run.app_id, run.state.code())).or_default() += 1;
     }
 }
 

@@ -1,5 +1,7 @@
 //! Looking after single runs: whom to ask about one, ending one, and finding those that need a hand.
 
+use std::collections::HashMap;
+
 use carillon_scheduler::{AuditAction, Millis, RunReason, RunState};
 use sea_orm::ConnectionTrait;
 use serde_json::json;
@@ -38,6 +40,14 @@ pub(crate) const NEXT_UNANSWERED: &str = "SELECT MIN(marked_at) FROM run WHERE s
 
 pub(crate) static OPEN_RUNS: Bulk =
     Bulk::open_runs(OpenRuns { select: "run.state, COUNT(*)", states: &[], only_if: "", rest: "GROUP BY run.state" });
+
+/// The same by app.
+pub(crate) static OPEN_RUNS_OF_APPS: Bulk = Bulk::open_runs(OpenRuns {
+    select: "run.app_id, run.state, COUNT(*)",
+    states: &[],
+    only_if: "",
+    rest: "GROUP BY run.app_id, run.state",
+});
 
 /// What a request to end a run has come to, before its executor is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,5 +163,16 @@ impl Store {
         let all: Vec<i64> = (0..i64::from(shards)).collect();
         let rows = self.bulk_tuples::<(i16, i64), _>(&self.engine_reads, &OPEN_RUNS, &[], &all).await?;
         Ok(rows.into_iter().filter_map(|(state, count)| Some((RunState::from_code(state)?, count))).collect())
+    }
+
+    /// How many runs are open, by app and state, in shards of these numbers. An app is its name; a deleted one is left out.
+    pub async fn open_runs_of_apps(&self, shards: i32) -> Result<Vec<(String, RunState, i64)>> {
+        let all: Vec<i64> = (0..i64::from(shards)).collect();
+        let rows = self.bulk_tuples::<(i64, i16, i64), _>(&self.engine_reads, &OPEN_RUNS_OF_APPS, &[], &all).await?;
+        let names = if rows.is_empty() { HashMap::new() } else { self.app_names().await? };
+        let named = rows
+            .into_iter()
+            .filter_map(|(app, state, count)| Some((names.get(&app)?.clone(), RunState::from_code(state)?, count)));
+        Ok(named.collect())
     }
 }

@@ -5,5 +5,6 @@ mod attention;
 mod explain;
 mod gaps;
 mod job_pauses;
+mod monitoring;
 mod prune;
 mod reports;
