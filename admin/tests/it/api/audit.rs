@@ -88,7 +88,7 @@ fn each_error_carries_the_id_of_its_request() {
 #[test]
 fn a_former_definition_is_listed_and_restored_exactly() {
     api(async |api| {
-        let schedule = json!({"kind": "cron", "expression": "0 0 3 * * ?", "time_zone": "Asia/Shanghai"});
+        let schedule = json!({"kind": "cron", "expression": "0 0 3 * * ?", "timezone": "Asia/Shanghai"});
         let first = json!({"name": "first", "schedule": schedule, "params": "{\"a\":1}", "retries": 3});
         let made = api.job(first).await;
         let path = format!("/jobs/{}", made["id"]);
