@@ -51,6 +51,8 @@ words! {
         Deny = 19 "deny",
         /// A token was used from an address for the first time.
         UseToken = 20 "use_token",
+        /// An actor has sent more requests than its limit allows.
+        Limit = 21 "limit",
     }
 }
 

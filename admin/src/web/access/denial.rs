@@ -42,6 +42,14 @@ pub async fn record_token(
     store.record_refusal(sender, AuditAction::Deny, object, detail(request, "not a valid token"), now).await
 }
 
+/// Records that an actor has reached its limit of requests. The first of a minute gets a row.
+pub async fn record_limit(request: &HttpRequest, state: &State, actor: &Actor, object: AuditObject) {
+    let (now, detail) = (state.clock.now(), detail(request, "too many requests"));
+    if let Err(error) = state.store.record_refusal(actor, AuditAction::Limit, object, detail, now).await {
+        tracing::warn!(%error, "a refused request could not be recorded in the audit");
+    }
+}
+
 struct Denial {
     state: web::Data<State>,
     actor: Actor,

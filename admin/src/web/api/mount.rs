@@ -15,6 +15,7 @@ use super::error::Error;
 use super::extract::Query;
 use super::openapi::{self, ROOT};
 use super::routes;
+use crate::web::access::denial::{self, Refused};
 use crate::web::access::{Route, by_path, guarded};
 use crate::web::guard::bearer;
 use crate::web::guard::request_id::RequestId;
@@ -92,17 +93,16 @@ async fn authenticated(state: &State, request: ServiceRequest) -> Result<Service
     }
     let found = bearer::authenticate(request.request(), state).await;
     let found = found.map_err(|error| Error::from(manage::Error::from(error))).and_then(|found| Ok(found?));
-    let counted = found.and_then(|actor| match state.count_request(&actor.name) {
-        Ok(()) => Ok(actor),
-        Err(seconds) => Err(Error::too_many(seconds)),
-    });
-    match counted {
-        Ok(actor) => {
-            request.extensions_mut().insert(actor);
-            Ok(request)
-        }
-        Err(error) => Err((request.into_parts().0, error)),
+    let actor = match found {
+        Ok(actor) => actor,
+        Err(error) => return Err((request.into_parts().0, error)),
+    };
+    if let Err(seconds) = state.count_request(&actor.name) {
+        denial::record_limit(request.request(), state, &actor, Refused::default().0).await;
+        return Err((request.into_parts().0, Error::too_many(seconds)));
     }
+    request.extensions_mut().insert(actor);
+    Ok(request)
 }
 
 async fn no_such_path(request: HttpRequest) -> Result<HttpResponse, Error> {

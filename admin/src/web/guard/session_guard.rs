@@ -72,10 +72,13 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
     let Some(viewer) = viewer else {
         return admit_unknown(state, request, safe, &path).await;
     };
-    state.count_request(&viewer.name).map_err(PageError::TooMany)?;
     let source = client_text(request.request());
     let actor = Actor::new(&viewer.name, source, viewer.grants.clone()).with_account(viewer.account_id);
     let actor = actor.with_request(RequestId::of(request.request()));
+    if let Err(seconds) = state.count_request(&viewer.name) {
+        denial::record_limit(request.request(), state, &actor, Refused::default().0).await;
+        return Err(PageError::TooMany(seconds));
+    }
     let form_token = viewer.csrf.clone();
     let must_set_up_factor = second_factor_rule::is_required(state, &viewer) && !viewer.has_second_factor;
     request.extensions_mut().insert(actor);

@@ -10,6 +10,8 @@ use crate::audit::actor::Actor;
 const WINDOW_MS: Millis = 60_000;
 /// Rows of one actor at one source in a minute, on this node.
 pub const REFUSALS_OF_ONE: u32 = 10;
+/// Rows of one about its limit of requests: the first says it all.
+const LIMITS_OF_ONE: u32 = 1;
 /// Rows of all of them in a minute: sources can be made up.
 const REFUSALS_OF_ALL: u32 = 200;
 
@@ -35,8 +37,9 @@ impl Refusals {
             *minute = Minute { began_at: now, left_out: minute.left_out, ..Minute::default() };
         }
         let is_full = minute.rows >= REFUSALS_OF_ALL;
+        let most = if action == AuditAction::Limit { LIMITS_OF_ONE } else { REFUSALS_OF_ONE };
         let key = (action, actor.name.clone(), actor.source.clone());
-        if is_full || minute.of_one.get(&key).is_some_and(|rows| *rows >= REFUSALS_OF_ONE) {
+        if is_full || minute.of_one.get(&key).is_some_and(|rows| *rows >= most) {
             minute.left_out += 1;
             return None;
         }

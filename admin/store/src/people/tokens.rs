@@ -127,7 +127,7 @@ impl Store {
         // Locks the token: of two first uses at once, the second finds the entry of the first.
         let text = "UPDATE api_token SET used_at = ?, used_from = ? WHERE id = ?";
         self.execute(&tx, text, values![now, source.as_str(), id]).await?;
-        self.note_token_source(&tx, id, &source, (actor, audit_id), now).await?;
+        self.note_token_source(&tx, AuditObject::api_token(id), (actor, audit_id), now).await?;
         Ok(tx.commit().await?)
     }
 
@@ -138,25 +138,24 @@ impl Store {
         }
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        self.note_token_source(&tx, 0, &actor.source, (actor, audit_id), now).await?;
+        self.note_token_source(&tx, AuditObject::api_token(0), (actor, audit_id), now).await?;
         tx.commit().await?;
         self.token_sources.add(&actor.source);
         Ok(())
     }
 
-    async fn note_token_source(
+    pub(crate) async fn note_token_source(
         &self,
         tx: &Transaction,
-        id: i64,
-        source: &str,
+        token: AuditObject,
         (actor, audit_id): (&Actor, i64),
         now: i64,
     ) -> Result<()> {
-        let text = "SELECT id FROM audit WHERE object = 'api_token' AND object_id = ? AND action = {action.use_token} AND source = ? LIMIT 1";
-        if self.tuple::<i64>(tx, text, values![id, source]).await?.is_some() {
+        let source: String = actor.source.chars().take(64).collect();
+        let text = "SELECT id FROM audit WHERE object = ? AND object_id = ? AND action = {action.use_token} AND source = ? LIMIT 1";
+        if self.tuple::<i64>(tx, text, values![token.kind.as_str(), token.id, source]).await?.is_some() {
             return Ok(());
         }
-        let token = AuditObject::api_token(id);
         let entry = AuditEntry::new(actor, now, AuditAction::UseToken, token, json!({}));
         self.audit(tx, vec![entry], &[audit_id]).await
     }

@@ -41,7 +41,7 @@ impl Row {
         let name = entry.object_name.clone().or_else(|| told("before")).or_else(|| told("after"));
         Self {
             action: entry.action.replace('_', " "),
-            is_refusal: matches!(entry.action.as_str(), "deny" | "refuse_sign_in"),
+            is_refusal: matches!(entry.action.as_str(), "deny" | "limit" | "refuse_sign_in"),
             changes: changes(&detail, time),
             remarks: remarks(&detail, time),
             link,

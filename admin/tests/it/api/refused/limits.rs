@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
 use carillon_admin::config::Config;
+use carillon_scheduler::AuditAction;
+use carillon_store::audit::list::AuditFilter;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -32,6 +34,13 @@ fn address(number: u32) -> String {
     format!("http://10.0.0.{number}:9999/")
 }
 
+/// The actors of the entries about limits.
+async fn limits_in_audit(api: &Api) -> Vec<String> {
+    let filter = AuditFilter { actions: vec![AuditAction::Limit], limit: 100, ..AuditFilter::default() };
+    let entries = api.store.audit_entries(&filter).await.unwrap().items;
+    entries.into_iter().map(|entry| entry.actor).collect()
+}
+
 // covers: S40, V9
 #[test]
 fn a_token_that_asks_too_often_is_answered_429() {
@@ -47,6 +56,10 @@ fn a_token_that_asks_too_often_is_answered_429() {
             assert_eq!(refused.headers()["retry-after"], "1");
             let body: Value = refused.json().await.unwrap();
             assert_eq!(body["error"]["code"], "too_many");
+            for _ in 0..5 {
+                assert_eq!(api.get("/apps").await.status, StatusCode::TOO_MANY_REQUESTS);
+            }
+            assert_eq!(limits_in_audit(api).await, ["api-token"], "one row in a minute");
             // Others are answered: an executor, and who is not known.
             assert_eq!(register(api, "/api/registry", "billing", &address(1)).await.0, 200);
             let unknown = api.request(Method::GET, "/apps").bearer_auth("wrong").send().await.unwrap();
@@ -73,6 +86,7 @@ fn registrations_are_limited_in_the_words_of_the_protocol_and_results_are_not() 
             let callback = api.at(Method::POST, "/api/callback").header("XXL-JOB-ACCESS-TOKEN", &api.access_token);
             assert_eq!(api.send(callback.json(&json!([]))).await.json["code"], 200);
             assert_eq!(api.metric("carillon_rate_limited_total").await, 2.0);
+            assert_eq!(limits_in_audit(api).await, ["executor"]);
         },
     );
 }
