@@ -108,7 +108,7 @@ impl Admin {
         let connector = Connector::new(rules);
         let global = (!config.app_tokens_only).then_some(config.access_token.as_str());
         let tokens = Arc::new(ExecutorTokens::new(global, config.secret_keys.clone()).map_err(Error::Settings)?);
-        let client = ExecutorClient::new(tokens, limits, connector, client_tls);
+        let client = ExecutorClient::new(tokens, limits, connector, client_tls, clock.clone());
         let client = client.map_err(Error::Settings)?;
         let scheme = if listener.tls.is_some() { "https" } else { "http" };
         let engine = Arc::new(Engine::build(EngineParts {

@@ -45,6 +45,24 @@ impl ExecutorBuilder {
         self
     }
 
+    /// A second access token that is valid as well, for the time in which a token is replaced by another: admins may present
+    /// either, and an admin that refuses `token` gets this one. Start the executors with the new token and the old one as the
+    /// second, then revoke the old one. Default: none.
+    #[must_use]
+    pub fn second_token(mut self, token: impl Into<String>) -> Self {
+        self.settings.second_token = Some(token.into());
+        self
+    }
+
+    /// For networks without TLS: sign requests to admins, and take signed ones only. No access token crosses the network, and a
+    /// request that was recorded or changed there is refused. Needs a Carillon admin, and clocks that differ by less than a
+    /// minute. With [`tls`](Self::tls) the admin's requests carry the token. Default: all requests do, as xxl-job's.
+    #[must_use]
+    pub fn signed(mut self) -> Self {
+        self.settings.is_signed = true;
+        self
+    }
+
     /// Where to listen for requests of the admin, `ip:port`; port 0 takes a free one. Default: `127.0.0.1:0`, which only
     /// an admin on the same machine reaches.
     #[must_use]

@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_listener::{Limits, Places, ServeOptions, Tls};
-use carillon_protocol::Registration;
+use carillon_protocol::{Registration, headers};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::admin::{AdminClient, Heartbeats, Identity, Outbox, OutboxMessage};
+use crate::admin::{AdminClient, Credentials, Heartbeats, Identity, Outbox, OutboxMessage};
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::job_log::JobLogs;
 use crate::journal::{Journal, JournaledRun};
 use crate::lane::Lanes;
 use crate::run::{RecoveredRuns, SeenRuns};
-use crate::server::{Admission, Endpoints, TokenCheck, serve};
+use crate::server::{Admission, Endpoints, RequestCheck, serve};
 use crate::settings::Settings;
 use crate::shutdown::RunningExecutor;
 
@@ -109,11 +109,15 @@ impl Executor {
         let results = outbox.clone();
         let deliver = move |items| drop(results.send(OutboxMessage::Results(items)));
         let (journal, recovered) = Journal::open(&data_dir.path("journal"), settings.durability, accepted, deliver)?;
+        let mut capabilities = format!("{},{}", headers::CAPABILITY_IDEM, headers::CAPABILITY_BATCH);
+        if settings.takes_signed_requests() {
+            capabilities = format!("{capabilities},{}", headers::CAPABILITY_SIGNED);
+        }
         let admins = AdminClient::new(
             bases,
-            &settings.token,
+            Credentials::new(settings.tokens(), settings.is_signed)?,
             &settings.app,
-            Identity { boot_id: &boot_id, journal_id: journal.id() },
+            Identity { boot_id: &boot_id, journal_id: journal.id(), capabilities: &capabilities },
             &announced,
             &settings.certificates,
         )?;
@@ -226,7 +230,11 @@ impl Executor {
 
     fn endpoints(&self, lanes: Arc<Lanes>) -> Result<Endpoints, Error> {
         Ok(Endpoints {
-            token: TokenCheck::new(&self.settings.token),
+            check: RequestCheck::new(
+                self.settings.tokens(),
+                self.settings.takes_signed_requests(),
+                &self.handle.address,
+            ),
             boot_id: self.handle.boot_id.clone(),
             journal_id: self.journal.id().to_owned(),
             admission: Admission {

@@ -17,6 +17,8 @@ pub(crate) struct Settings {
     pub(crate) admins: Vec<String>,
     pub(crate) app: String,
     pub(crate) token: String,
+    pub(crate) second_token: Option<String>,
+    pub(crate) is_signed: bool,
     pub(crate) listen: String,
     pub(crate) advertise: Option<String>,
     pub(crate) data_dir: Option<PathBuf>,
@@ -37,6 +39,8 @@ impl Default for Settings {
             admins: Vec::new(),
             app: String::new(),
             token: String::new(),
+            second_token: None,
+            is_signed: false,
             listen: "127.0.0.1:0".to_owned(),
             advertise: None,
             data_dir: None,
@@ -74,6 +78,9 @@ impl Settings {
                            any client that reaches this executor could run jobs";
             return Err(Error::setting("token", problem));
         }
+        if self.second_token.as_ref().is_some_and(|token| token.trim().is_empty()) {
+            return Err(Error::setting("second_token", "is empty; leave it out unless tokens are being changed"));
+        }
         if !(1..=64).contains(&self.workers) {
             return Err(Error::setting("workers", format!("{} is not within 1 and 64", self.workers)));
         }
@@ -83,6 +90,16 @@ impl Settings {
         }
         self.announcement.headers()?;
         self.handlers().map(drop)
+    }
+
+    /// The access tokens, the preferred one first.
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = &str> {
+        [Some(self.token.as_str()), self.second_token.as_deref()].into_iter().flatten()
+    }
+
+    /// Whether requests to this executor must be signed. TLS makes signatures superfluous.
+    pub(crate) fn takes_signed_requests(&self) -> bool {
+        self.is_signed && self.certificates.server.is_none()
     }
 
     /// The handlers by name.

@@ -35,7 +35,13 @@ pub const LABELS: &str = "Carillon-Labels";
 /// On answers to `/run` for a run that the executor already has, and to `/log`: `queued`, `running` or `finished`.
 pub const RUN_STATE: &str = "Carillon-Run-State";
 
+/// In place of [`TOKEN`], on every request between an admin and an executor with the capability `signed`: see
+/// [`SigningKey`](crate::SigningKey).
+pub const SIGNATURE: &str = "Carillon-Signature";
+
 /// The capability to answer a repeated `/run` without running it twice, also after a restart.
 pub const CAPABILITY_IDEM: &str = "idem";
 /// The capability to take several runs in one request, `POST /runs`; see [`RunBatch`](crate::RunBatch).
 pub const CAPABILITY_BATCH: &str = "batch";
+/// The executor sends no access token and takes none: its requests, and those to it, are signed.
+pub const CAPABILITY_SIGNED: &str = "signed";

@@ -7,59 +7,62 @@ use std::time::Duration;
 use carillon_protocol::{Verdict, headers, join_url, parse_answer};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
+use super::credentials::Credentials;
 use crate::certificates::Certificates;
 use crate::error::Error;
 
 /// An admin that cannot store a result holds the request for 2.5 s before it cuts the connection; this is longer.
-/// See [`headers::CAPABILITIES`].
-const CAPABILITIES: &str = "idem,batch";
 const REQUEST_LIMIT: Duration = Duration::from_secs(5);
+/// Where results go.
+pub(crate) const CALLBACK_PATH: &str = "/api/callback";
 const CONNECT_LIMIT: Duration = Duration::from_secs(1);
 
 pub(crate) struct AdminClient {
     http: reqwest::Client,
     bases: Vec<String>,
+    credentials: Credentials,
+    /// Those of every request, beside the credential.
+    headers: HeaderMap,
     /// Index of the admin that accepted last.
     preferred: AtomicUsize,
 }
 
-/// Which process and which journal an executor is.
+/// Which process and which journal an executor is, and what it can do.
 pub(crate) struct Identity<'a> {
     pub(crate) boot_id: &'a str,
     pub(crate) journal_id: &'a str,
+    /// See [`headers::CAPABILITIES`].
+    pub(crate) capabilities: &'a str,
 }
 
 impl AdminClient {
-    /// Every request carries `token`, `app`, `identity` and the headers of the announcement.
+    /// Every request carries a credential, `app`, `identity` and the headers of the announcement.
     pub(crate) fn new(
         bases: Vec<String>,
-        token: &str,
+        credentials: Credentials,
         app: &str,
         identity: Identity<'_>,
         announcement: &[(&'static str, String)],
         certificates: &Certificates,
     ) -> Result<Self, Error> {
-        let mut default_headers = HeaderMap::new();
-        default_headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let mut all = HeaderMap::new();
+        all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let announced = announcement.iter().map(|(name, value)| (*name, *name, value.as_str()));
         let own = [
-            ("token", headers::TOKEN, token),
             ("app", headers::APP, app),
             ("boot id", headers::BOOT_ID, identity.boot_id),
             ("journal id", headers::JOURNAL_ID, identity.journal_id),
-            ("capabilities", headers::CAPABILITIES, CAPABILITIES),
+            ("capabilities", headers::CAPABILITIES, identity.capabilities),
         ];
         for (setting, name, value) in own.into_iter().chain(announced) {
             let problem = || Error::setting(setting, "has characters that no HTTP header may have");
-            let mut value = HeaderValue::from_str(value).map_err(|_| problem())?;
-            value.set_sensitive(name == headers::TOKEN);
+            let value = HeaderValue::from_str(value).map_err(|_| problem())?;
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| problem())?;
-            default_headers.insert(name, value);
+            all.insert(name, value);
         }
         install_tls_provider();
         let http = certificates
             .apply(reqwest::Client::builder())?
-            .default_headers(default_headers)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .connect_timeout(CONNECT_LIMIT)
@@ -67,7 +70,7 @@ impl AdminClient {
             .pool_idle_timeout(Duration::from_secs(30))
             .build()
             .map_err(|error| Error::setting("admin", error.to_string()))?;
-        Ok(Self { http, bases, preferred: AtomicUsize::new(0) })
+        Ok(Self { http, bases, credentials, headers: all, preferred: AtomicUsize::new(0) })
     }
 
     /// Posts to the admins in turn until one accepts, beginning with the one that accepted last.
@@ -94,10 +97,27 @@ impl AdminClient {
         Err(failure)
     }
 
-    /// The error is the reason, and whether the admin refused the access token.
+    /// With the next access token if the admin refuses one. The error is the reason, and whether it refused all tokens.
     async fn post_to(&self, base: &str, path: &str, body: Vec<u8>) -> Result<(), (String, bool)> {
+        let mut refusal = (String::new(), true);
+        for index in self.credentials.order(path != CALLBACK_PATH) {
+            match self.post_with(index, base, path, body.clone()).await {
+                Ok(()) => {
+                    self.credentials.set_accepted(index);
+                    return Ok(());
+                }
+                Err((reason, true)) => refusal = (reason, true),
+                Err(failure) => return Err(failure),
+            }
+        }
+        Err(refusal)
+    }
+
+    async fn post_with(&self, index: usize, base: &str, path: &str, body: Vec<u8>) -> Result<(), (String, bool)> {
         let unclear = |error: reqwest::Error| (root_cause(&error), false);
-        let request = self.http.post(join_url(base, path)).body(body);
+        let (name, credential) = self.credentials.header(index, path, &self.headers, &body);
+        let request = self.http.post(join_url(base, path)).headers(self.headers.clone()).header(name, credential);
+        let request = request.body(body);
         let answer = request.send().await.map_err(unclear)?;
         let status = answer.status().as_u16();
         let body = answer.bytes().await.map_err(unclear)?;

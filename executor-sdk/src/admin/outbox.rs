@@ -8,7 +8,7 @@ use carillon_protocol::CallbackItem;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{sleep, timeout};
 
-use super::client::AdminClient;
+use super::client::{AdminClient, CALLBACK_PATH};
 use super::outbox_message::OutboxMessage;
 use crate::journal::Journal;
 use crate::run::SeenRuns;
@@ -74,7 +74,7 @@ impl Outbox {
 
     async fn send(&self, list: &[CallbackItem]) -> Result<(), String> {
         let body = serde_json::to_vec(list).map_err(|error| error.to_string())?;
-        let posted = self.admins.post("/api/callback", body).await;
+        let posted = self.admins.post(CALLBACK_PATH, body).await;
         posted.map_err(|reason| reason.to_string())?;
         let ids: Vec<i64> = list.iter().map(|item| item.log_id).collect();
         self.seen_runs.acknowledge(ids.iter().copied());

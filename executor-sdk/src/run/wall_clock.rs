@@ -1,7 +1,8 @@
 //! The only place that reads the system's time.
 //!
-//! An executor has no database whose clock it could follow. It uses its own clock for three things only: the stamp of
-//! log lines, the age of log folders, and the refusal of runs that are late by more than the tolerated clock error.
+//! An executor has no database whose clock it could follow. It uses its own clock for a few things only: the stamp of
+//! log lines, the age of log folders, the time of signatures, and the refusal of runs that are late by more than the tolerated
+//! clock error.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

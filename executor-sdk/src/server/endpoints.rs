@@ -10,14 +10,14 @@ use actix_web::{App, FromRequest, HttpRequest, HttpResponse, Route};
 use carillon_listener::{Connection, ServeOptions, paced};
 use carillon_protocol::{
     Answer, BatchAnswer, BatchRun, FAILURE, JobRef, LogRequest, MAX_BATCH_RUNS, OTHER_JOURNAL, RunAnswer, RunBatch,
-    RunRequest, SUCCESS, WRONG_TOKEN, headers,
+    RunRequest, SUCCESS, headers,
 };
 use futures_util::future::{LocalBoxFuture, join_all};
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, mpsc};
 
 use super::admission::{Admission, Reply};
-use super::token::TokenCheck;
+use super::request_check::RequestCheck;
 use crate::job_log::JobLogs;
 use crate::journal::{CompletionSink, Completions, Journal};
 use crate::run::{Phase, RunMeta};
@@ -29,7 +29,7 @@ const KILLED: &str = "scheduling center kill job.";
 
 /// What the endpoints use.
 pub(crate) struct Endpoints {
-    pub(crate) token: TokenCheck,
+    pub(crate) check: RequestCheck,
     pub(crate) boot_id: String,
     pub(crate) journal_id: String,
     pub(crate) admission: Admission,
@@ -85,7 +85,7 @@ fn run_resource(path: &str, route: Route) -> actix_web::Resource {
     web::resource(path).app_data(PayloadConfig::new(MAX_RUN_BODY)).route(route).default_service(web::to(unknown))
 }
 
-/// The body of a request with the right token; a wrong token is refused before the body is read.
+/// The body of an admin's request; another one is refused before its body is read.
 struct AuthenticatedBody(Bytes);
 
 impl FromRequest for AuthenticatedBody {
@@ -94,10 +94,11 @@ impl FromRequest for AuthenticatedBody {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let endpoints = request.app_data::<Data<Endpoints>>();
-        let token = request.headers().get(headers::TOKEN);
-        if !endpoints.is_some_and(|all| all.token.accepts(token.map(|token| token.as_bytes()))) {
-            return Box::pin(async { Err(refusal(WRONG_TOKEN.to_owned())) });
-        }
+        let checked = endpoints.map_or(Err(String::new()), |all| all.check.check(request));
+        let signature = match checked {
+            Ok(signature) => signature,
+            Err(problem) => return Box::pin(async { Err(refusal(problem)) }),
+        };
         if is_encoded(request.headers()) {
             let text = "a body with a Content-Encoding is not taken; send it as it is";
             return Box::pin(async { Err(refusal(text.to_owned())) });
@@ -110,7 +111,10 @@ impl FromRequest for AuthenticatedBody {
         let body = Bytes::from_request(request, &mut Payload::Stream { payload: Box::pin(paced) });
         Box::pin(async move {
             let problem = |error| refusal(format!("the request's body cannot be read: {error}"));
-            body.await.map(Self).map_err(problem)
+            let body = body.await.map_err(problem)?;
+            let is_signed = signature.map_or(Ok(()), |signature| signature.check_body(&body));
+            is_signed.map_err(|problem| refusal(problem.to_string()))?;
+            Ok(Self(body))
         })
     }
 }

@@ -2,8 +2,8 @@
 
 mod admission;
 mod endpoints;
-mod token;
+mod request_check;
 
 pub(crate) use admission::Admission;
 pub(crate) use endpoints::{Endpoints, serve};
-pub(crate) use token::TokenCheck;
+pub(crate) use request_check::RequestCheck;

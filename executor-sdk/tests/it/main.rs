@@ -7,6 +7,7 @@ mod worker;
 mod blocking;
 mod connections;
 mod contract;
+mod credentials;
 mod endings;
 mod examples;
 mod killed;

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_protocol::{self as wire, headers};
-use carillon_protocol::{RunAnswer, RunBatch};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue, InvalidHeaderName};
+use carillon_protocol::{RunAnswer, RunBatch, SignedRequest};
+use carillon_scheduler::Clock;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, InvalidHeaderName};
 use reqwest::{Client, RequestBuilder, Url};
 use serde::Serialize;
 use tokio::time::timeout;
@@ -18,7 +19,7 @@ use tokio::time::timeout;
 use crate::executor::client_tls::ClientTls;
 use crate::executor::held_connections::{HeldConnections, Limits};
 use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
-use crate::executor::tokens::ExecutorTokens;
+use crate::executor::tokens::{ExecutorTokens, SentCredential};
 use crate::outgoing::Connector;
 pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
 
@@ -55,12 +56,15 @@ pub struct ExecutorClient {
     connector: Connector,
     limits: Limits,
     names: Names,
+    clock: Arc<dyn Clock>,
     pub(crate) tokens: Arc<ExecutorTokens>,
 }
 
 /// The headers of a run's request, parsed once.
 struct Names {
     token: HeaderName,
+    signature: HeaderName,
+    run_id: HeaderName,
     app: HeaderName,
     fire_key: HeaderName,
     scheduled_at: HeaderName,
@@ -75,6 +79,8 @@ impl Names {
         let name = |name: &str| HeaderName::from_bytes(name.as_bytes());
         Ok(Self {
             token: name(headers::TOKEN)?,
+            signature: name(headers::SIGNATURE)?,
+            run_id: name(headers::RUN_ID)?,
             app: name(headers::APP)?,
             fire_key: name(headers::FIRE_KEY)?,
             scheduled_at: name(headers::SCHEDULED_AT)?,
@@ -94,6 +100,7 @@ impl ExecutorClient {
         limits: Limits,
         connector: Connector,
         tls: ClientTls,
+        clock: Arc<dyn Clock>,
     ) -> Result<Self, String> {
         let http = tls
             .apply(connector.client_builder())
@@ -107,7 +114,7 @@ impl ExecutorClient {
             .map_err(|error| error.to_string())?;
         let names = Names::parse().map_err(|error| error.to_string())?;
         let held = HeldConnections::new(limits, connector.clone());
-        Ok(Self { http, held, connector, limits, names, tokens })
+        Ok(Self { http, held, connector, limits, names, clock, tokens })
     }
 
     /// Whether requests, with the token, may go to an address.
@@ -120,11 +127,11 @@ impl ExecutorClient {
     }
 
     pub async fn run(&self, address: &str, request: &RunRequest, about: &RunHeaders<'_>) -> Outcome {
-        let headers = match self.run_headers(address, about) {
+        let headers = match self.run_headers(about) {
             Ok(headers) => headers,
             Err(why) => return Outcome::NotSent { why },
         };
-        match self.exchange(address, "run", headers, request, ANSWER_LIMIT).await {
+        match self.exchange(address, about.app, "run", headers, request, ANSWER_LIMIT).await {
             Ok((status, body)) => outcome::of_answer(status, &body, request.log_id),
             Err(outcome) => outcome,
         }
@@ -135,12 +142,8 @@ impl ExecutorClient {
     /// # Errors
     /// What became of all of them: refused together, not sent, or unknown.
     pub async fn run_batch(&self, address: &str, app: &str, batch: &RunBatch) -> Result<Vec<RunAnswer>, Outcome> {
-        let token = self.token_for(app, address).map_err(|why| Outcome::NotSent { why })?;
-        let app = HeaderValue::from_str(app).map_err(|error| Outcome::NotSent { why: error.to_string() })?;
-        let mut headers = HeaderMap::with_capacity(6);
-        headers.insert(&self.names.token, token);
-        headers.insert(&self.names.app, app);
-        let (status, body) = self.exchange(address, "runs", headers, batch, BATCH_ANSWER_LIMIT).await?;
+        let headers = HeaderMap::with_capacity(6);
+        let (status, body) = self.exchange(address, app, "runs", headers, batch, BATCH_ANSWER_LIMIT).await?;
         match wire::parse_answer(status, &body) {
             wire::Verdict::Accepted { content, .. } => {
                 let parsed = serde_json::from_str(content.as_deref().unwrap_or_default());
@@ -155,31 +158,54 @@ impl ExecutorClient {
     async fn exchange(
         &self,
         address: &str,
+        app: &str,
         path: &str,
         headers: HeaderMap,
         body: &impl Serialize,
         limit: usize,
     ) -> Result<(u16, Vec<u8>), Outcome> {
+        let not_sent = |why| Outcome::NotSent { why };
+        let (headers, body) = self.authorized(address, app, path, headers, body).map_err(not_sent)?;
         let Some(target) = self.held.target(address) else {
-            let call = self.checked(address, path).await.map_err(|why| Outcome::NotSent { why })?;
-            return outcome::exchange(call.headers(headers).json(body), limit).await;
+            let call = self.checked(address, path).await.map_err(not_sent)?;
+            return outcome::exchange(call.headers(headers).body(body), limit).await;
         };
-        let body = serde_json::to_vec(body).map_err(|error| Outcome::NotSent { why: error.to_string() })?;
         self.held.post(&target, path, headers, body, limit).await
     }
 
+    /// The headers and the body of a request that the executor takes: with the token, or signed.
+    ///
     /// # Errors
-    /// No token is sent there: the executor is not registered any more, or its token cannot be decrypted.
-    fn token_for(&self, app: &str, address: &str) -> Result<HeaderValue, String> {
-        self.tokens.sent_to(app, address).ok_or_else(|| format!("no token of {app} is known for {address}"))
+    /// The executor is not registered any more, or its token cannot be decrypted.
+    fn authorized(
+        &self,
+        address: &str,
+        app: &str,
+        path: &str,
+        mut headers: HeaderMap,
+        body: &impl Serialize,
+    ) -> Result<(HeaderMap, Vec<u8>), String> {
+        let text = |error: &dyn std::fmt::Display| error.to_string();
+        let body = serde_json::to_vec(body).map_err(|error| text(&error))?;
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(&self.names.app, HeaderValue::from_str(app).map_err(|error| text(&error))?);
+        let credential = self.tokens.sent_to(app, address);
+        match credential.ok_or_else(|| format!("no token of {app} is known for {address}"))? {
+            SentCredential::Token(token) => headers.insert(&self.names.token, token),
+            SentCredential::Key(key) => {
+                let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+                let request = SignedRequest { receiver: address, path, headers: all };
+                let signature = key.sign(request, &body, self.clock.now(), rand::random());
+                headers.insert(&self.names.signature, HeaderValue::try_from(signature).map_err(|error| text(&error))?)
+            }
+        };
+        Ok((headers, body))
     }
 
-    fn run_headers(&self, address: &str, about: &RunHeaders<'_>) -> Result<HeaderMap, String> {
+    fn run_headers(&self, about: &RunHeaders<'_>) -> Result<HeaderMap, String> {
         let text = |text: &str| HeaderValue::from_str(text).map_err(|error| error.to_string());
         let names = &self.names;
         let mut map = HeaderMap::with_capacity(12);
-        map.insert(&names.token, self.token_for(about.app, address)?);
-        map.insert(&names.app, text(about.app)?);
         map.insert(&names.fire_key, text(&about.fire_key)?);
         map.insert(&names.scheduled_at, about.scheduled_at.into());
         map.insert(&names.attempt, about.attempt.into());
@@ -193,8 +219,9 @@ impl ExecutorClient {
 
     /// Asks for the end of one run. A stock executor knows the job only: it ends all that it has of that job.
     pub async fn kill(&self, address: &str, app: &str, job_id: i32, run_id: i64) -> Outcome {
-        let call = self.post(address, "kill", app, &wire::JobRef { job_id }).await;
-        of_run(call.map(|call| call.header(headers::RUN_ID, run_id)), run_id).await
+        let about = HeaderMap::from_iter([(self.names.run_id.clone(), HeaderValue::from(run_id))]);
+        let call = self.post_with(about, address, "kill", app, &wire::JobRef { job_id }).await;
+        of_run(call, run_id).await
     }
 
     /// Is it alive? Waits at most `limit`.
@@ -254,9 +281,19 @@ impl ExecutorClient {
         app: &str,
         body: &impl Serialize,
     ) -> Result<RequestBuilder, String> {
-        let token = self.token_for(app, address)?;
-        let call = self.checked(address, path).await?;
-        Ok(call.header(&self.names.token, token).header(&self.names.app, app).json(body))
+        self.post_with(HeaderMap::new(), address, path, app, body).await
+    }
+
+    async fn post_with(
+        &self,
+        headers: HeaderMap,
+        address: &str,
+        path: &str,
+        app: &str,
+        body: &impl Serialize,
+    ) -> Result<RequestBuilder, String> {
+        let (headers, body) = self.authorized(address, app, path, headers, body)?;
+        Ok(self.checked(address, path).await?.headers(headers).body(body))
     }
 
     /// A request by reqwest to an address that may be called: it was stored, perhaps under other rules.

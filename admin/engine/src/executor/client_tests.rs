@@ -1,4 +1,5 @@
 use carillon_accounts::secret_keys::SecretKeys;
+use carillon_scheduler::ManualClock;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -11,7 +12,14 @@ fn client(has_loopback_executors: bool) -> ExecutorClient {
     let limits = Limits { connect: Duration::from_secs(5), request: Duration::from_secs(5) };
     let rules = NetworkRules { has_loopback_executors, ..NetworkRules::default() };
     let tokens = ExecutorTokens::new(Some("a-token-of-a-test"), SecretKeys::default()).unwrap();
-    ExecutorClient::new(Arc::new(tokens), limits, Connector::new(rules), ClientTls::default()).unwrap()
+    ExecutorClient::new(
+        Arc::new(tokens),
+        limits,
+        Connector::new(rules),
+        ClientTls::default(),
+        Arc::new(ManualClock::new(0)),
+    )
+    .unwrap()
 }
 
 /// A listener that must not be reached.

@@ -8,6 +8,7 @@ mod held_connections;
 pub(crate) mod outcome;
 pub(crate) mod request;
 pub(crate) mod run_killer;
+mod signed_requests;
 pub(crate) mod tokens;
 
 pub use client::{ExecutorClient, RunHeaders};

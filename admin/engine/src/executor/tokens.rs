@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use carillon_accounts::secret_keys::SecretKeys;
-use carillon_scheduler::Millis;
+use carillon_protocol::{NonceMemory, SigningKey, headers};
+use carillon_scheduler::{AuditObjectKind, Millis};
+use carillon_store::AuditObject;
 use carillon_store::app::executor_tokens::AppToken;
 use carillon_store::app::executors::Executor;
 use carillon_store::run::settle::finding::ReporterToken;
@@ -18,6 +20,9 @@ use crate::runtime::lock;
 /// How often the last use of a token is written.
 const USED_STEP_MS: Millis = 60_000;
 
+/// Signatures of two minutes, some 20 bytes each. Executors send results in lists, so it is enough for thousands of them.
+const MOST_SIGNATURES: usize = 1_000_000;
+
 /// The digest under which a token is found. It is random to whom does not have the token, so the time that a look-up takes
 /// says nothing about one.
 type TokenDigest = [u8; 32];
@@ -27,11 +32,38 @@ pub struct ExecutorTokens {
     global: Option<GlobalToken>,
     keys: SecretKeys,
     known: Mutex<Arc<KnownTokens>>,
+    /// Of signed requests.
+    pub(super) signatures: Mutex<NonceMemory>,
 }
 
 struct GlobalToken {
     digest: TokenDigest,
+    secret: TokenSecret,
+}
+
+/// How the token is shown to executors.
+struct TokenSecret {
     header: HeaderValue,
+    key: SigningKey,
+}
+
+impl TokenSecret {
+    fn new(token: &str) -> Result<Self, String> {
+        let mut header = HeaderValue::from_str(token).map_err(|error| error.to_string())?;
+        header.set_sensitive(true);
+        Ok(Self { header, key: SigningKey::new(token) })
+    }
+
+    fn sent(&self, is_signed: bool) -> SentCredential {
+        if is_signed { SentCredential::Key(self.key.clone()) } else { SentCredential::Token(self.header.clone()) }
+    }
+}
+
+/// What a request to an executor carries.
+pub(crate) enum SentCredential {
+    Token(HeaderValue),
+    /// The request is signed with it, and carries no token.
+    Key(SigningKey),
 }
 
 /// A token of one app.
@@ -41,7 +73,7 @@ struct OwnToken {
     app: String,
     expires_at: Option<Millis>,
     /// None: no key of this node decrypts it, so that its executors cannot be called.
-    header: Option<HeaderValue>,
+    secret: Option<TokenSecret>,
     /// When its use was last written.
     used_at: AtomicI64,
 }
@@ -56,11 +88,23 @@ impl OwnToken {
 struct KnownTokens {
     by_digest: HashMap<String, Arc<OwnToken>>,
     by_id: HashMap<i64, Arc<OwnToken>>,
+    by_key_id: HashMap<String, Arc<OwnToken>>,
     /// Apps that accept their own tokens alone, by id and by name.
     own_only: Arc<BTreeSet<i64>>,
     own_only_names: BTreeSet<String>,
     /// Of apps that have tokens: by which of them each address has registered.
     registered_by: HashMap<String, HashMap<String, Option<i64>>>,
+    /// Executors that sign their requests and take signed ones only: the addresses of each app, and their starts.
+    /// With the ends of their leases.
+    signed: HashMap<String, HashMap<String, Millis>>,
+    signed_boots: HashMap<String, Millis>,
+}
+
+impl KnownTokens {
+    /// Until when the executor's lease is, if it signs.
+    fn signed_until(&self, app: &str, address: &str) -> Option<Millis> {
+        self.signed.get(app)?.get(address).copied()
+    }
 }
 
 /// Whose token a request carries.
@@ -70,13 +114,33 @@ pub struct Credential {
     /// The app of the token; None: all apps but `except`.
     app: Option<String>,
     except: BTreeSet<String>,
+    /// The request was signed, and did not carry the token.
+    pub is_signed: bool,
 }
 
 impl Credential {
+    fn global(known: &KnownTokens, is_signed: bool) -> Self {
+        let token = ReporterToken::Global { except: known.own_only.clone() };
+        Self { token, app: None, except: known.own_only_names.clone(), is_signed }
+    }
+
+    fn of_app(own: &OwnToken, is_signed: bool) -> Self {
+        let token = ReporterToken::OfApp { token_id: own.id, app_id: own.app_id };
+        Self { token, app: Some(own.app.clone()), except: BTreeSet::new(), is_signed }
+    }
+
     pub fn allows(&self, app: &str) -> bool {
         match &self.app {
             Some(own) => own == app,
             None => !self.except.contains(app),
+        }
+    }
+
+    /// The token in the audit; 0: the one of all apps.
+    pub fn object(&self) -> AuditObject {
+        match self.token {
+            ReporterToken::Global { .. } => AuditObject::new(AuditObjectKind::ExecutorToken, 0),
+            ReporterToken::OfApp { token_id, app_id } => AuditObject::executor_token(token_id, app_id),
         }
     }
 
@@ -98,10 +162,11 @@ impl ExecutorTokens {
     /// The token of all apps cannot be sent in a header.
     pub fn new(global: Option<&str>, keys: SecretKeys) -> Result<Self, String> {
         let global = global.map(|token| {
-            let header = header(token).map_err(|error| format!("the access token: {error}"))?;
-            Ok::<_, String>(GlobalToken { digest: Sha256::digest(token.as_bytes()).into(), header })
+            let secret = TokenSecret::new(token).map_err(|error| format!("the access token: {error}"))?;
+            Ok::<_, String>(GlobalToken { digest: Sha256::digest(token.as_bytes()).into(), secret })
         });
-        Ok(Self { global: global.transpose()?, keys, known: Mutex::default() })
+        let signatures = Mutex::new(NonceMemory::new(MOST_SIGNATURES));
+        Ok(Self { global: global.transpose()?, keys, known: Mutex::default(), signatures })
     }
 
     /// Whether tokens of apps can be made: they are stored encrypted.
@@ -129,6 +194,9 @@ impl ExecutorTokens {
                 let known = before.by_id.get(&id).filter(|known| known.app == row.app);
                 let token = known.cloned().unwrap_or_else(|| Arc::new(self.read(id, &token_hash, row)));
                 next.by_id.insert(id, token.clone());
+                if let Some(secret) = &token.secret {
+                    next.by_key_id.insert(secret.key.id().to_owned(), token.clone());
+                }
                 next.by_digest.insert(token_hash, token);
             }
         }
@@ -140,9 +208,14 @@ impl ExecutorTokens {
             }
             None => false,
         });
-        for executor in executors {
+        for executor in executors.iter() {
             if let Some(addresses) = next.registered_by.get_mut(&executor.app) {
                 addresses.insert(executor.address.clone(), executor.token_id);
+            }
+            if executor.has(headers::CAPABILITY_SIGNED) {
+                let until = executor.expires_at;
+                next.signed.entry(executor.app.clone()).or_default().insert(executor.address.clone(), until);
+                next.signed_boots.extend(executor.boot_id.clone().map(|boot_id| (boot_id, until)));
             }
         }
         *lock(&self.known) = Arc::new(next);
@@ -162,7 +235,7 @@ impl ExecutorTokens {
             app_id: row.app_id,
             app: row.app,
             expires_at: row.expires_at,
-            header: opened.and_then(|token| header(&token).ok()),
+            secret: opened.and_then(|token| TokenSecret::new(&token).ok()),
             used_at: AtomicI64::new(row.used_at.unwrap_or(0)),
         }
     }
@@ -197,13 +270,31 @@ impl ExecutorTokens {
         let known = self.known();
         let digest: TokenDigest = Sha256::digest(given).into();
         if self.global.as_ref().is_some_and(|global| is_same(&global.digest, &digest)) {
-            let token = ReporterToken::Global { except: known.own_only.clone() };
-            return Some(Credential { token, app: None, except: known.own_only_names.clone() });
+            return Some(Credential::global(&known, false));
         }
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         let own = known.by_digest.get(&hex).filter(|own| own.is_valid(now))?;
-        let token = ReporterToken::OfApp { token_id: own.id, app_id: own.app_id };
-        Some(Credential { token, app: Some(own.app.clone()), except: BTreeSet::new() })
+        Some(Credential::of_app(own, false))
+    }
+
+    /// The key with this id, and what a request that is signed with it may do.
+    pub(crate) fn by_key_id(&self, id: &str, now: Millis) -> Option<(Credential, SigningKey)> {
+        let known = self.known();
+        if let Some(global) = self.global.as_ref().filter(|global| global.secret.key.id() == id) {
+            return Some((Credential::global(&known, true), global.secret.key.clone()));
+        }
+        let own = known.by_key_id.get(id).filter(|own| own.is_valid(now))?;
+        Some((Credential::of_app(own, true), own.secret.as_ref()?.key.clone()))
+    }
+
+    /// Whether the executor has announced that it signs its requests: others in its name do not count while its lease lasts.
+    pub fn must_be_signed(&self, app: &str, address: &str, now: Millis) -> bool {
+        self.known().signed_until(app, address).is_some_and(|until| until > now)
+    }
+
+    /// The same for results, which name a start of an executor.
+    pub fn must_be_signed_by(&self, boot_id: &str, now: Millis) -> bool {
+        self.known().signed_boots.get(boot_id).is_some_and(|until| *until > now)
     }
 
     /// Whether the use of a token by a request of now is to be written.
@@ -219,15 +310,17 @@ impl ExecutorTokens {
 
     /// The token by which the executor has registered: it accepts that one. None: it is not registered any more, or its token
     /// cannot be decrypted here.
-    pub(crate) fn sent_to(&self, app: &str, address: &str) -> Option<HeaderValue> {
+    pub(crate) fn sent_to(&self, app: &str, address: &str) -> Option<SentCredential> {
         let known = self.known();
-        let global = || self.global.as_ref().map(|global| global.header.clone());
+        // Also after the end of its lease, for as long as it may be called.
+        let is_signed = known.signed_until(app, address).is_some();
+        let global = || self.global.as_ref().map(|global| global.secret.sent(is_signed));
         let Some(addresses) = known.registered_by.get(app) else {
             return global();
         };
         match addresses.get(address)? {
             None => global(),
-            Some(id) => known.by_id.get(id)?.header.clone(),
+            Some(id) => known.by_id.get(id)?.secret.as_ref().map(|secret| secret.sent(is_signed)),
         }
     }
 
@@ -236,127 +329,11 @@ impl ExecutorTokens {
     }
 }
 
-fn header(token: &str) -> Result<HeaderValue, String> {
-    let mut value = HeaderValue::from_str(token).map_err(|error| error.to_string())?;
-    value.set_sensitive(true);
-    Ok(value)
-}
-
 /// In constant time.
 fn is_same(one: &TokenDigest, other: &TokenDigest) -> bool {
     subtle::ConstantTimeEq::ct_eq(&one[..], &other[..]).into()
 }
 
 #[cfg(test)]
-mod tests {
-    use carillon_accounts::secret::{hash, random_secret};
-    use carillon_store::app::executors::ExecutorSettings;
-
-    use super::*;
-
-    fn executor(app: &str, address: &str, token_id: Option<i64>) -> Executor {
-        Executor {
-            app: app.into(),
-            address: address.into(),
-            boot_id: None,
-            capabilities: None,
-            journal_id: None,
-            token_id,
-            registered_at: 0,
-            seen_at: 0,
-            expires_at: 90_000,
-            announced: ExecutorSettings::default(),
-            set: ExecutorSettings::default(),
-            manual_since: None,
-            draining_since: None,
-        }
-    }
-
-    fn row(keys: &SecretKeys, id: i64, token: &str, own_tokens_only: bool) -> AppToken {
-        let token_hash = hash(token);
-        let sealed = keys.seal(&seal_context(5, &token_hash), token).unwrap();
-        AppToken {
-            app_id: 5,
-            app: "billing".into(),
-            own_tokens_only,
-            id: Some(id),
-            token_hash: Some(token_hash),
-            sealed: Some(sealed),
-            expires_at: Some(10_000),
-            used_at: None,
-        }
-    }
-
-    // covers: S17, S18
-    #[test]
-    fn each_executor_is_sent_the_token_by_which_it_registered() {
-        let [global, old, new, key] = [(); 4].map(|()| random_secret());
-        let keys = SecretKeys::parse(&key).unwrap();
-        let tokens = ExecutorTokens::new(Some(&global), keys.clone()).unwrap();
-        let sent = |app: &str, address: &str| tokens.sent_to(app, address).map(|it| it.to_str().unwrap().to_owned());
-        let rows = vec![row(&keys, 1, &old, false), row(&keys, 2, &new, false)];
-        let mut executors = vec![
-            executor("billing", "http://a/", Some(1)),
-            executor("billing", "http://b/", Some(2)),
-            executor("billing", "http://c/", None),
-            executor("billing", "http://revoked/", Some(3)),
-            executor("orders", "http://d/", None),
-            executor("orders", "http://stolen/", Some(1)),
-        ];
-        tokens.update(rows, &mut executors, 0);
-        assert_eq!(executors.len(), 4, "the others' tokens do not count");
-        assert_eq!(
-            (sent("billing", "http://a/"), sent("billing", "http://b/")),
-            (Some(old.clone()), Some(new.clone()))
-        );
-        assert_eq!(
-            (sent("billing", "http://c/"), sent("orders", "http://d/")),
-            (Some(global.clone()), Some(global.clone()))
-        );
-        assert_eq!(sent("billing", "http://revoked/"), None);
-
-        let by = |token: &str, now| tokens.identify(token.as_bytes(), now);
-        let own = by(&old, 0).unwrap();
-        assert!(own.allows("billing") && !own.allows("orders") && own.token_id() == Some(1));
-        assert_eq!(by(&old, 10_000), None, "it has expired");
-        assert!(by(&global, 0).unwrap().allows("billing"));
-        assert!([String::new(), old[1..].to_owned(), format!("{old} ")].iter().all(|wrong| by(wrong, 0).is_none()));
-
-        let mut executors = vec![executor("billing", "http://c/", None), executor("billing", "http://b/", Some(2))];
-        tokens.update(vec![row(&keys, 2, &new, true)], &mut executors, 0);
-        assert_eq!(executors.len(), 1, "the app accepts its own tokens alone");
-        assert!(!by(&global, 0).unwrap().allows("billing") && by(&global, 0).unwrap().allows("orders"));
-        assert_eq!((by(&old, 0), sent("billing", "http://c/")), (None, None), "it was revoked");
-    }
-
-    // covers: S17, S18
-    #[test]
-    fn an_address_that_was_entered_is_sent_a_token_that_its_app_accepts() {
-        let [global, old, new, key] = [(); 4].map(|()| random_secret());
-        let keys = SecretKeys::parse(&key).unwrap();
-        let tokens = ExecutorTokens::new(Some(&global), keys.clone()).unwrap();
-        let sent = || tokens.sent_to("billing", "http://a/").map(|it| it.to_str().unwrap().to_owned());
-        let entered = |token_id| Executor { manual_since: Some(1), ..executor("billing", "http://a/", token_id) };
-        let rows = |own_tokens_only| vec![row(&keys, 2, &new, own_tokens_only), row(&keys, 1, &old, own_tokens_only)];
-        for (own_tokens_only, token_id, now, expected) in [
-            (false, None, 0, Some(&global)),
-            (false, Some(2), 0, Some(&new)),
-            (false, Some(3), 0, Some(&global)),
-            (true, None, 0, Some(&old)),
-            (true, None, 10_000, None),
-        ] {
-            tokens.update(rows(own_tokens_only), &mut vec![entered(token_id)], now);
-            assert_eq!(sent().as_ref(), expected, "{own_tokens_only} {token_id:?} {now}");
-        }
-    }
-
-    #[test]
-    fn the_use_of_a_token_is_written_once_a_minute() {
-        let key = SecretKeys::parse(&random_secret()).unwrap();
-        let tokens = ExecutorTokens::new(None, key.clone()).unwrap();
-        tokens.update(vec![row(&key, 1, &random_secret(), false)], &mut vec![], 0);
-        let times = [60_000, 60_001, 119_999, 120_000];
-        assert_eq!(times.map(|now| tokens.notes_use(1, now)), [true, false, false, true]);
-        assert!(!tokens.notes_use(2, 0) && !tokens.has_global());
-    }
-}
+#[path = "tokens_tests.rs"]
+mod tests;

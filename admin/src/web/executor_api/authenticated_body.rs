@@ -26,8 +26,8 @@ impl FromRequest for AuthenticatedBody {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let state = request.app_data::<web::Data<State>>();
         let checked = state.map_or(Err(String::new()), |state| token::check(request, state));
-        let credential = match checked {
-            Ok(credential) => credential,
+        let (credential, signature) = match checked {
+            Ok(checked) => checked,
             Err(message) => return Box::pin(async { Err(refusal(message)) }),
         };
         if slow_body_guard::is_encoded(request.headers()) {
@@ -36,8 +36,10 @@ impl FromRequest for AuthenticatedBody {
         let body = Bytes::from_request(request, payload);
         let request = request.clone();
         Box::pin(async move {
-            let body = body.await.map(|bytes| Self { bytes, credential });
-            body.map_err(|error| unread(&request, error))
+            let bytes = body.await.map_err(|error| unread(&request, error))?;
+            let is_signed = signature.map_or(Ok(()), |signature| signature.check_body(&bytes));
+            is_signed.map_err(|problem| refusal(problem.to_string()))?;
+            Ok(Self { bytes, credential })
         })
     }
 }

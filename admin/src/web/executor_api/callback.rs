@@ -23,6 +23,11 @@ pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: Shar
     let findings: Vec<RunReport> = match wire::parse_callbacks(&body.bytes) {
         Ok(items) => {
             let reporter = Arc::new(reporter(&request, &body.credential));
+            let tokens = state.engine.executor_tokens();
+            let boot_id = reporter.boot_id.as_deref().filter(|_| !body.credential.is_signed);
+            if boot_id.is_some_and(|boot_id| tokens.must_be_signed_by(boot_id, state.clock.now())) {
+                return refused("this executor signs its requests; this one is not signed");
+            }
             items.into_iter().map(|item| finding(item, &reporter)).collect()
         }
         Err(message) => return refused(message),

@@ -2,6 +2,12 @@
 
 /// Each resource is served below each of these.
 pub const PREFIXES: [&str; 2] = ["", "/xxl-job-admin"];
+/// The path below the prefix, as executors sign it.
+pub fn below_prefix(path: &str) -> &str {
+    let below = PREFIXES.iter().rev().find_map(|prefix| path.strip_prefix(prefix));
+    below.unwrap_or(path)
+}
+
 /// Whether a path is one of these resources.
 pub fn is_path(path: &str) -> bool {
     let below = |prefix: &&str| path.strip_prefix(*prefix)?.strip_prefix("/api/");

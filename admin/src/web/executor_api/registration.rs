@@ -1,24 +1,24 @@
 //! `registry` and `registryRemove`: an executor registers with each heartbeat, and deregisters when it stops.
 
-use std::net::IpAddr;
-
 use actix_web::{HttpRequest, HttpResponse};
 use carillon_engine::manage::NotAdmitted;
 use carillon_protocol::{self as wire, Answer, headers};
 use carillon_scheduler::route::check_weight;
 use carillon_scheduler::{Labels, validate_app_name};
 use carillon_store::app::executors::{Executor, ExecutorSettings};
+use carillon_store::{Actor, AuditObject, Grants};
 
 use super::answer::{answered, header, refused};
 use super::authenticated_body::AuthenticatedBody;
-use crate::web::guard::client_address::client_address;
+use crate::web::access::denial;
+use crate::web::guard::client_address::{client_address, client_text};
 use crate::web::state::{Shared, State};
 
 /// The longest app name that its column takes.
 const APP_CHARS: usize = 64;
 
 pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
-    if let Err(message) = count(&body, &state) {
+    if let Err(message) = count(&request, &body, &state).await {
         return refused(message);
     }
     match registration(&request, &body, &state).await {
@@ -34,7 +34,7 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
                 }
                 if let Some(source) = client_address(&request) {
                     state.wrong_tokens.forget(source, &executor.app);
-                    note_use(&state, &executor, source).await;
+                    note_use(&request, &state, &executor, body.credential.object()).await;
                 }
                 answered(&Answer::ok())
             }
@@ -52,18 +52,20 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
 }
 
 /// A heartbeat is answered also if the use of its token cannot be written.
-async fn note_use(state: &State, executor: &Executor, source: IpAddr) {
-    let now = state.clock.now();
-    let due = executor.token_id.filter(|id| state.engine.executor_tokens().notes_use(*id, now));
-    if let Some(id) = due
-        && let Err(error) = state.store.touch_executor_token(id, &source.to_string(), now).await
-    {
-        tracing::warn!(%error, app.name = executor.app, "the use of a token could not be stored");
+async fn note_use(request: &HttpRequest, state: &State, of: &Executor, token: AuditObject) {
+    let Some(id) = of.token_id else { return };
+    let (now, actor) = (state.clock.now(), executor(request));
+    let mut noted = state.store.note_executor_token_source(token, &actor, now).await;
+    if noted.is_ok() && state.engine.executor_tokens().notes_use(id, now) {
+        noted = state.store.touch_executor_token(id, &actor.source, now).await;
+    }
+    if let Err(error) = noted {
+        tracing::warn!(%error, app.name = of.app, "the use of a token could not be stored");
     }
 }
 
 async fn registration(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -> Result<Executor, String> {
-    let registration = named(body)?;
+    let registration = named(body, state)?;
     let (app, address) = (&registration.key, &registration.value);
     validate_app_name(app).map_err(|what| format!("registryKey (the app name): {what}"))?;
     state.engine.executors().admit(app, address).await.map_err(|refusal| match refusal {
@@ -94,19 +96,24 @@ async fn registration(request: &HttpRequest, body: &AuthenticatedBody, state: &S
 }
 
 /// Counts a registration with the token of the request.
-fn count(body: &AuthenticatedBody, state: &State) -> Result<(), String> {
+async fn count(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -> Result<(), String> {
     let counted = state.registrations.take(body.credential.token_id(), state.clock.monotonic());
-    counted.map_err(|seconds| {
-        state.engine.cx.metrics.rate_limited.inc();
-        let rate = state.config.registration_rate;
-        format!(
-            "more than {rate} registrations a second with this token (--registration-rate); try again in {seconds} s"
-        )
-    })
+    let Err(seconds) = counted else { return Ok(()) };
+    state.engine.cx.metrics.rate_limited.inc();
+    denial::record_limit(request, state, &executor(request), body.credential.object()).await;
+    let rate = state.config.registration_rate;
+    Err(format!(
+        "more than {rate} registrations a second with this token (--registration-rate); try again in {seconds} s"
+    ))
+}
+
+/// An executor in the audit: nothing but its address is certain.
+fn executor(request: &HttpRequest) -> Actor {
+    Actor::new("executor", client_text(request), Grants::default())
 }
 
 /// A registration whose app name can be looked for.
-fn named(body: &AuthenticatedBody) -> Result<wire::Registration, String> {
+fn named(body: &AuthenticatedBody, state: &State) -> Result<wire::Registration, String> {
     let registration = wire::parse_registration(&body.bytes)?;
     let name = &registration.key;
     if name.chars().count() > APP_CHARS {
@@ -117,6 +124,10 @@ fn named(body: &AuthenticatedBody) -> Result<wire::Registration, String> {
     }
     if !body.credential.allows(name) {
         return Err(format!("registryKey: the access token is not one of the app {name}"));
+    }
+    let is_signed = body.credential.is_signed;
+    if !is_signed && state.engine.executor_tokens().must_be_signed(name, &registration.value, state.clock.now()) {
+        return Err("the executor at this address signs its requests; this one is not signed".into());
     }
     Ok(registration)
 }
@@ -138,11 +149,11 @@ fn traits(request: &HttpRequest) -> Result<ExecutorSettings, String> {
     Ok(ExecutorSettings { weight: weight.map(u32::cast_signed), labels: labels.map(|labels| labels.to_string()) })
 }
 
-pub async fn deregister(body: AuthenticatedBody, state: Shared) -> HttpResponse {
-    if let Err(message) = count(&body, &state) {
+pub async fn deregister(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
+    if let Err(message) = count(&request, &body, &state).await {
         return refused(message);
     }
-    let registration = match named(&body) {
+    let registration = match named(&body, &state) {
         Ok(registration) => registration,
         Err(message) => return refused(message),
     };

@@ -6,7 +6,7 @@ use carillon_accounts::secret::random_secret;
 use carillon_accounts::secret_keys::SecretKeys;
 use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{AuditAction, JobDraft, ManualClock, RunState};
-use carillon_store::audit::list::AuditFilter;
+use carillon_store::audit::list::{AuditFilter, AuditRow};
 use carillon_store::{Actor, App, Definition, Job};
 use carillon_testkit::RecordingExecutor;
 use serde_json::{Value, json};
@@ -79,8 +79,12 @@ impl World {
     }
 
     async fn refused_in_audit(&self) -> usize {
-        let filter = AuditFilter { actions: vec![AuditAction::RefuseResult], limit: 200, ..AuditFilter::default() };
-        self.node.store.audit_entries(&filter).await.unwrap().items.len()
+        self.audit(AuditAction::RefuseResult).await.len()
+    }
+
+    async fn audit(&self, action: AuditAction) -> Vec<AuditRow> {
+        let filter = AuditFilter { actions: vec![action], limit: 200, ..AuditFilter::default() };
+        self.node.store.audit_entries(&filter).await.unwrap().items
     }
 }
 
@@ -93,7 +97,7 @@ fn sent_token(executor: &RecordingExecutor) -> String {
     executor.runs().last().unwrap().header(TOKEN).unwrap().to_owned()
 }
 
-// covers: V3, S14, S17
+// covers: V3, S14, S17, H30
 #[test]
 fn a_token_registers_executors_of_its_app_alone() {
     on(Kind::Sqlite, async |db| {
@@ -111,6 +115,24 @@ fn a_token_registers_executors_of_its_app_alone() {
         assert_eq!((tokens[0].used_at, tokens[0].used_from.as_deref()), (Some(START), Some("127.0.0.1")));
         assert_eq!(world.register("registryRemove", &world.payroll_token, "payroll", &executor).await["code"], 200);
         assert!(world.node.store.executors().await.unwrap().is_empty());
+    });
+}
+
+// covers: S37
+#[test]
+fn the_first_use_of_a_token_from_an_address_is_in_the_audit() {
+    on(Kind::Sqlite, async |db| {
+        let world = World::start(db).await;
+        let executor = RecordingExecutor::start().await;
+        for _ in 0..3 {
+            world.register("registry", &world.orders_token, "orders", &executor).await;
+        }
+        let used = world.audit(AuditAction::UseToken).await;
+        assert_eq!(used.len(), 1, "{used:?}");
+        let id = world.node.store.executor_tokens_of(world.node.app.id).await.unwrap()[0].id;
+        let of = (used[0].object.as_str(), used[0].object_id, used[0].source.as_str(), used[0].actor.as_str());
+        assert_eq!(of, ("executor_token", id, "127.0.0.1", "executor"));
+        assert_eq!(used[0].app_id, Some(world.node.app.id));
     });
 }
 

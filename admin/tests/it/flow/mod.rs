@@ -13,5 +13,6 @@ mod node;
 mod plan;
 pub mod recover;
 mod round_trips;
+mod signed_requests;
 mod stopping;
 mod tasks;

@@ -4,3 +4,4 @@ mod answers;
 mod callbacks;
 mod memory;
 mod requests;
+mod signatures;
