@@ -123,6 +123,18 @@ mod tests {
         }
     }
 
+    // covers: S4
+    #[tokio::test]
+    async fn an_unknown_account_costs_the_hash_of_a_known_one() {
+        let costs = |text: &str| {
+            let hash = PasswordHash::new(text).unwrap();
+            (hash.algorithm.to_string(), hash.version, hash.params.to_string(), hash.hash.unwrap().len())
+        };
+        let known = hash("a password of somebody").await.unwrap();
+        assert_eq!(costs(&NO_ACCOUNT), costs(&known));
+        assert!(!verify("a password of somebody", None).await.unwrap());
+    }
+
     // covers: S2
     #[tokio::test]
     async fn equal_passwords_have_different_hashes_and_no_password_fits_no_hash() {

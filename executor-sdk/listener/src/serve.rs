@@ -80,3 +80,52 @@ where
     })?;
     Ok(builder.run())
 }
+
+#[cfg(test)]
+mod tests {
+    use actix_web::{App, HttpResponse, rt, web};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+    use crate::places::Limits;
+
+    async fn fail() -> HttpResponse {
+        panic!("a handler has a defect");
+    }
+
+    async fn answer(address: std::net::SocketAddr, path: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        let _cut = stream.read_to_string(&mut answer).await;
+        answer
+    }
+
+    // covers: S38
+    #[test]
+    fn a_panic_ends_its_request_and_no_other() {
+        rt::System::new().block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            let options = ServeOptions {
+                places: Places::start(Limits::of(16)),
+                tls: None,
+                // All requests share the thread of the one that panics.
+                workers: 1,
+                head_within: Duration::from_secs(5),
+                keep_alive: Duration::from_secs(5),
+                stop_within: 1,
+            };
+            let app = || App::new().route("/defect", web::get().to(fail)).route("/", web::get().to(HttpResponse::Ok));
+            let server = serve(listener, options, app).unwrap();
+            let handle = server.handle();
+            rt::spawn(server);
+            for _ in 0..3 {
+                assert_eq!(answer(address, "/defect").await, "");
+                assert!(answer(address, "/").await.starts_with("HTTP/1.1 200 "));
+            }
+            handle.stop(false).await;
+        });
+    }
+}

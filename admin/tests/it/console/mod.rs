@@ -9,6 +9,7 @@ mod executors;
 mod filters;
 mod forms;
 mod guard;
+mod hostile;
 mod job_form;
 mod operations;
 mod pages;

@@ -117,7 +117,7 @@ fn a_trusted_proxy_may_name_the_host_that_was_asked_for() {
     });
 }
 
-// covers: V4, S4, S24
+// covers: V4, S4, S24, A3
 #[test]
 fn an_attacker_behind_the_same_proxy_keeps_nobody_out() {
     run(async {

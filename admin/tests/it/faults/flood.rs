@@ -67,3 +67,32 @@ async fn requests_without_a_token_cost_no_memory_whatever_they_send() {
     eprintln!("peak of the resident memory grew by {} KiB", grown >> 10);
     assert!(grown < GROWTH, "{} MiB", grown >> 20);
 }
+
+/// A hash takes 19 MiB, and two are computed at a time.
+const OF_HASHES: u64 = 2 * (19 << 20) + GROWTH;
+
+// covers: S2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_sign_ins_at_once_take_the_memory_of_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let password = carillon_accounts::secret::random_secret();
+    let mut setup =
+        settings(folder.path()).env("CARILLON_ADMIN_PASSWORD", password).arg("--trusted-proxies=127.0.0.0/8");
+    let node = setup.start().await;
+    let http = http_client(Duration::from_secs(300));
+    let before = node.peak_memory();
+    let tries = (0..200).map(|number| {
+        // Each name and each address once: none of them has to wait.
+        let call = http.post(format!("{}/login", node.url())).header("origin", node.url());
+        let call = call.header("x-forwarded-for", format!("198.51.{}.{}", number / 100, number % 100));
+        call.header("content-type", "application/x-www-form-urlencoded")
+            .body(format!("name=n{number}&password=wrong"))
+            .send()
+    });
+    let answers = join_all(tries).await;
+    let refused = answers.into_iter().flatten().filter(|answer| answer.status() == 401).count();
+    let grown = node.peak_memory() - before;
+    eprintln!("{refused} sign-ins refused; peak of the resident memory grew by {} KiB", grown >> 10);
+    assert!(refused >= 150, "{refused} were looked at");
+    assert!(grown < OF_HASHES, "{} MiB", grown >> 20);
+}

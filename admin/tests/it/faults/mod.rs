@@ -8,6 +8,7 @@ mod kill;
 mod lateness;
 mod loris;
 mod rolling;
+mod rotation;
 mod schema;
 mod start;
 mod stop;

@@ -1,0 +1,189 @@
+//! What answers reveal and carry, on every route: headers, failures, secrets.
+
+use carillon_admin::web::{RouteEntry, route_table};
+use carillon_store::{Grants, Role};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response};
+use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
+use serde_json::json;
+
+use super::callers::{self, Caller, account};
+use super::request::{Which, is_api, is_executor_api, request};
+use super::world::World;
+use crate::program::settings;
+use crate::services::{Kind, TestDatabase, on};
+
+/// An administrator, who reaches each handler.
+async fn admin(world: &World) -> Caller {
+    let grants = Grants::for_all(Role::Admin);
+    let id = account(world, "admin-of-all", &grants).await;
+    let token = callers::token(world, id, &grants, &grants).await;
+    Caller::Account { id, token }
+}
+
+fn client() -> Client {
+    Client::builder().redirect(Policy::none()).build().unwrap()
+}
+
+async fn ask(world: &World, client: &Client, caller: &Caller, route: &RouteEntry) -> Response {
+    let call = request(client, world, &world.urls[0], caller, route, Which::Own).await;
+    let call = if is_executor_api(route) { call.header("XXL-JOB-ACCESS-TOKEN", &world.access_token) } else { call };
+    call.send().await.unwrap()
+}
+
+// covers: S29
+#[test]
+fn the_answer_of_every_route_carries_the_headers() {
+    on(Kind::Sqlite, async |db| {
+        let mut world = World::start(db).await;
+        let (admin, client) = (admin(&world).await, client());
+        for route in route_table() {
+            for caller in [&Caller::Anonymous, &admin] {
+                let answer = ask(&world, &client, caller, &route).await;
+                let place = format!("{} {}: {}", route.method, route.path, answer.status());
+                let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap());
+                let policy = header("content-security-policy");
+                assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{place}: {policy}");
+                assert!(!policy.contains("unsafe"), "{place}");
+                assert_eq!(header("x-content-type-options"), "nosniff", "{place}");
+                assert_eq!(header("cross-origin-opener-policy"), "same-origin", "{place}");
+                assert_eq!(header("referrer-policy"), "same-origin", "{place}");
+                assert_eq!(header("x-frame-options"), "DENY", "{place}");
+                assert!(!header("cache-control").is_empty(), "{place}");
+            }
+            if route.method != "GET" {
+                world.renew().await;
+            }
+        }
+    });
+}
+
+/// Tables without which no request reaches a handler.
+const KEPT: &[&str] = &["account", "session", "api_token", "audit", "id_block", "login_throttle", "setting"];
+
+async fn tables(database: &DatabaseConnection) -> Vec<String> {
+    let text = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()";
+    let rows = database.query_all_raw(Statement::from_string(database.get_database_backend(), text)).await.unwrap();
+    rows.iter().map(|row| row.try_get_by_index::<String>(0).unwrap()).collect()
+}
+
+// covers: S36
+#[test]
+fn a_failure_of_any_route_tells_nothing_of_the_inside() {
+    on(Kind::Postgres, async |db: &TestDatabase| {
+        let world = World::start(db).await;
+        let (admin, client) = (admin(&world).await, client());
+        let database = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        for table in tables(&database).await.iter().filter(|table| !KEPT.contains(&table.as_str())) {
+            world.sql(&format!("ALTER TABLE \"{table}\" RENAME TO \"{table}_lost\"")).await;
+        }
+        let mut failed = 0;
+        for route in route_table() {
+            let answer = ask(&world, &client, &admin, &route).await;
+            let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+            let text = answer.text().await.unwrap();
+            let place = format!("{} {}: {status} {text}", route.method, route.path);
+            if status < 500 && !is_executor_api(&route) {
+                continue;
+            }
+            failed += 1;
+            let inside = [
+                "_lost", "relation", "SELECT", "INSERT", "UPDATE ", "DELETE ", "sqlx", "sea_orm", "ostgres", ".rs:",
+                "panicked",
+            ];
+            let found: Vec<_> = inside.iter().filter(|word| text.contains(**word)).collect();
+            assert!(found.is_empty(), "{found:?} in {place}");
+            if is_api(&route.path) {
+                assert!(headers.contains_key("x-request-id") && text.contains("\"code\""), "{place}");
+            }
+        }
+        assert!(failed > 60, "{failed} routes failed");
+    });
+}
+
+/// All rows of all tables, as text.
+async fn dump(database: &DatabaseConnection) -> String {
+    let mut all = String::new();
+    for table in tables(database).await {
+        let text = format!("SELECT row_to_json(t)::text FROM \"{table}\" t");
+        let rows = database.query_all_raw(Statement::from_string(database.get_database_backend(), text)).await.unwrap();
+        for row in rows {
+            all.push_str(&row.try_get_by_index::<String>(0).unwrap());
+        }
+    }
+    all
+}
+
+// covers: S34
+#[test]
+fn no_secret_is_in_the_database_or_on_any_page() {
+    on(Kind::Postgres, async |db: &TestDatabase| {
+        let world = World::start(db).await;
+        let (admin, client) = (admin(&world).await, client());
+        let Caller::Account { token, .. } = &admin else { panic!("an account") };
+        let hook = format!("https://hooks.example/{}", carillon_accounts::secret::random_secret());
+        let [key, sign] = [(); 2].map(|()| carillon_accounts::secret::random_secret());
+        let url = format!("{}/api/v1/alert-channels", world.urls[0]);
+        for draft in [
+            json!({"name": "chat", "kind": "slack", "secrets": {"url": hook}}),
+            json!({"name": "duty", "kind": "pagerduty", "secrets": {"routing_key": key}}),
+            json!({"name": "hook", "kind": "webhook", "settings": {"url": "https://hooks.example/"}, "secrets": {"secret": sign}}),
+        ] {
+            let made = client.post(&url).bearer_auth(token).json(&draft).send().await.unwrap();
+            assert!(made.status().is_success(), "{}", made.text().await.unwrap());
+        }
+        let executor_token = world.executor_token(&world.own.app).await;
+        let own_token = token.split_once('_').map_or(token.as_str(), |(_, secret)| secret);
+        let secrets = [
+            ("the access token", world.access_token.as_str()),
+            ("the token of an app", &executor_token),
+            ("the password of the first account", &world.password),
+            ("a personal token", own_token),
+            ("the address of a chat", &hook),
+            ("a routing key", &key),
+            ("the key of a webhook", &sign),
+        ];
+        let mut places = vec![];
+        for route in route_table().into_iter().filter(|route| route.method == "GET") {
+            for caller in [&admin, &Caller::Anonymous] {
+                let answer = ask(&world, &client, caller, &route).await;
+                let headers = format!("{:?}", answer.headers());
+                places.push((route.path.clone(), headers + &answer.text().await.unwrap()));
+            }
+        }
+        let database = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        places.push(("the database".to_owned(), dump(&database).await));
+        for (place, text) in &places {
+            for (name, secret) in secrets {
+                assert!(!text.contains(secret), "{name} is in {place}");
+            }
+        }
+        assert!(places.len() > 100 && places.iter().any(|(_, text)| text.contains("pagerduty")));
+    });
+}
+
+// covers: S34
+#[tokio::test]
+async fn no_secret_is_in_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = settings(folder.path()).env("RUST_LOG", "debug");
+    let node = setup.start().await;
+    let (http, wrong) = (Client::new(), carillon_accounts::secret::random_secret());
+    let registration =
+        json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": "http://127.0.0.1:1/"});
+    for token in [&setup.access_token, &wrong] {
+        let call = http.post(format!("{}/api/registry", node.url())).header("XXL-JOB-ACCESS-TOKEN", token);
+        call.json(&registration).send().await.unwrap();
+    }
+    for token in [&setup.api_token, &wrong] {
+        http.get(format!("{}/api/v1/jobs", node.url())).bearer_auth(token).send().await.unwrap();
+    }
+    let form = format!("name=admin&password={wrong}");
+    let call = http.post(format!("{}/login", node.url())).header("Origin", node.url());
+    call.header("Content-Type", "application/x-www-form-urlencoded").body(form).send().await.unwrap();
+    let output = node.output();
+    assert!(output.contains("an executor was refused"), "{output}");
+    for secret in [&setup.access_token, &setup.api_token, &wrong] {
+        assert!(!output.contains(secret.as_str()), "{output}");
+    }
+}
