@@ -322,7 +322,9 @@ fn openid_provider(config: &Config, address: &str) -> Result<Option<Provider>, E
     };
     let address = config.public_url.as_ref().map_or(address, PublicUrl::origin);
     let redirect = format!("{address}{}", web::OPENID_CALLBACK);
-    let provider = Provider::new(settings.clone(), &redirect);
+    let wrong = |wrong| Error::Settings(Problem::new("oidc-ca", wrong).to_string());
+    let authorities = settings.authorities().map_err(wrong)?;
+    let provider = Provider::new(settings.clone(), &redirect, authorities);
     provider.map(Some).map_err(|wrong| Error::Settings(Problem::new("oidc-issuer", wrong).to_string()))
 }
 

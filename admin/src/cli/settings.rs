@@ -231,6 +231,10 @@ pub struct ServeSettings {
     )]
     pub oidc_name: String,
 
+    /// PEM file with the authority of the provider's certificate [default: those that this machine trusts]
+    #[arg(long, env = "CARILLON_OIDC_CA", value_name = "FILE", help_heading = "Sign-in")]
+    pub oidc_ca: Option<String>,
+
     /// Let people sign in by the OpenID provider alone; `carillon user link` makes a link that still signs in
     #[arg(long, env = "CARILLON_NO_PASSWORDS", help_heading = "Sign-in")]
     pub no_passwords: bool,

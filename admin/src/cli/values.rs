@@ -169,6 +169,7 @@ impl ServeSettings {
             ("oidc-client-secret", &self.oidc_client_secret),
             ("oidc-client-secret-file", &self.oidc_client_secret_file),
             ("oidc-roles", &self.oidc_roles),
+            ("oidc-ca", &self.oidc_ca),
         ];
         let Some(issuer) = &self.oidc_issuer else {
             let alone = given.iter().find(|(_, value)| value.is_some());
@@ -191,6 +192,7 @@ impl ServeSettings {
             roles: roles.unwrap_or_default(),
             scopes: self.oidc_scopes.split_whitespace().map(str::to_owned).collect(),
             name: self.oidc_name.clone(),
+            ca: self.oidc_ca.as_ref().map(PathBuf::from),
             ..openid::Settings::new(issuer, id)
         }))
     }
@@ -318,7 +320,7 @@ mod tests {
              --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --secret-key={key} \
              --request-rate=7 --registration-rate=8 --app-executors=9 --app-jobs=10 --min-period=11s \
              --oidc-issuer=https://l.example --oidc-client-id=c --oidc-client-secret={other} --oidc-groups-claim=g \
-             --oidc-roles=ops=admin:all --oidc-scopes=one --oidc-name=Example --no-passwords"
+             --oidc-roles=ops=admin:all --oidc-scopes=one --oidc-name=Example --oidc-ca=oca --no-passwords"
         );
         let arguments: Vec<&str> = text.split_whitespace().collect();
         let parsed = parse(folder.path(), &arguments).unwrap();
@@ -348,6 +350,7 @@ mod tests {
             roles: "ops=admin:all".parse().unwrap(),
             scopes: vec!["one".into()],
             name: "Example".into(),
+            ca: file("oca"),
             ..openid::Settings::new("https://l.example", "c")
         });
         expected.has_passwords = false;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use carillon_accounts::openid;
 use carillon_executor::{Executor, JobContext};
 use carillon_testkit::{Authority, Program, ProgramSettings, wait_for};
 use reqwest::{Certificate, Client, Identity};
@@ -157,4 +158,29 @@ async fn a_run_goes_to_an_executor_and_back_with_certificates_on_both_sides() {
     })
     .await;
     serving.abort();
+}
+
+// covers: S24
+#[tokio::test]
+async fn the_certificate_of_an_openid_provider_may_be_of_a_private_authority() {
+    let (folder, ours) = (tempfile::tempdir().unwrap(), Authority::new());
+    let ca = ours.write(folder.path());
+    // It speaks TLS and is no provider: the description is not what comes back.
+    let node = with_pair(folder.path(), &ours).start().await;
+    let failure = async |ca: Option<&Path>| {
+        let settings = openid::Settings {
+            ca: ca.map(Path::to_owned),
+            ..openid::Settings::new(format!("https://{}", node.address), "c")
+        };
+        let authorities = settings.authorities().unwrap();
+        let provider = openid::Provider::new(settings, "https://console.example/", authorities).unwrap();
+        provider.look(0).await;
+        provider.failure().unwrap()
+    };
+    let (unknown, known) = (failure(None).await, failure(Some(&ca)).await);
+    assert!(unknown.contains("certificate"), "{unknown}");
+    assert!(!known.contains("certificate"), "{known}");
+    let missing = folder.path().join("missing.pem");
+    let settings = openid::Settings { ca: Some(missing), ..openid::Settings::new("https://login.example", "c") };
+    assert!(settings.authorities().unwrap_err().contains("missing.pem: cannot read it"));
 }

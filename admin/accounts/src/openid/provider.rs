@@ -8,6 +8,7 @@ use openidconnect::{
     IssuerUrl, Nonce, OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError,
     Scope, TokenResponse as _,
 };
+use reqwest::Certificate;
 
 use crate::openid::claims::{Client, IdClaims, Metadata, Tokens, UserInfo, groups};
 use crate::openid::discovery::{Discovery, chain};
@@ -68,17 +69,18 @@ pub struct Person {
 }
 
 impl Provider {
-    /// `redirect`: where the provider sends the browser back to, `…/login/openid/callback`.
+    /// `redirect`: where the provider sends the browser back to, `…/login/openid/callback`. `authorities`: those of
+    /// [`Settings::authorities`].
     ///
     /// # Errors
     /// An address that cannot be used, or the HTTP client cannot be built.
-    pub fn new(settings: Settings, redirect: &str) -> Result<Self, String> {
+    pub fn new(settings: Settings, redirect: &str, authorities: Option<Vec<Certificate>>) -> Result<Self, String> {
         if let Some(complaint) = issuer_complaint(&settings.issuer) {
             return Err(complaint);
         }
         let issuer = IssuerUrl::new(settings.issuer.clone()).map_err(|error| error.to_string())?;
         let redirect = RedirectUrl::new(redirect.to_owned()).map_err(|error| error.to_string())?;
-        let client = http::client().map_err(|error| error.to_string())?;
+        let client = http::client(authorities).map_err(|error| error.to_string())?;
         Ok(Self { settings, redirect, discovery: Discovery::new(issuer, client.clone()), client })
     }
 

@@ -1,7 +1,9 @@
 //! The settings of the provider, and what is wrong with them.
 
 use std::fmt;
+use std::path::PathBuf;
 
+use reqwest::Certificate;
 use url::{Host, Url};
 
 use crate::openid::group_roles::GroupRoles;
@@ -21,6 +23,8 @@ pub struct Settings {
     pub scopes: Vec<String>,
     /// The provider's name on the sign-in page.
     pub name: String,
+    /// A PEM file with the authority of the provider's certificate. None: those that this machine trusts.
+    pub ca: Option<PathBuf>,
 }
 
 impl Settings {
@@ -33,6 +37,23 @@ impl Settings {
             roles: GroupRoles::default(),
             scopes: vec!["profile".to_owned(), "email".to_owned()],
             name: "single sign-on".to_owned(),
+            ca: None,
+        }
+    }
+}
+
+impl Settings {
+    /// The authorities of the file.
+    ///
+    /// # Errors
+    /// It cannot be read, or holds none.
+    pub fn authorities(&self) -> Result<Option<Vec<Certificate>>, String> {
+        let Some(path) = &self.ca else { return Ok(None) };
+        let wrong = |what: &str| format!("{}: {what}; name a PEM file", path.display());
+        let pem = std::fs::read(path).map_err(|error| wrong(&format!("cannot read it: {error}")))?;
+        match Certificate::from_pem_bundle(&pem) {
+            Ok(all) if !all.is_empty() => Ok(Some(all)),
+            _ => Err(wrong("it holds no certificate in PEM form")),
         }
     }
 }
