@@ -34,7 +34,7 @@ async fn ask(world: &World, client: &Client, caller: &Caller, route: &RouteEntry
 // covers: S29
 #[test]
 fn the_answer_of_every_route_carries_the_headers() {
-    on(Kind::Sqlite, async |db| {
+    on(Kind::Postgres, async |db| {
         let mut world = World::start(db).await;
         let (admin, client) = (admin(&world).await, client());
         for route in route_table() {

@@ -63,7 +63,7 @@ fn with_csrf(mut request: Request, csrf: &str) -> Request {
 // covers: S7
 #[test]
 fn no_form_of_another_site_is_accepted_by_any_route() {
-    on(Kind::Sqlite, async |db| {
+    on(Kind::Postgres, async |db| {
         let forger = Forger::start(db).await;
         let routes: Vec<_> = route_table().into_iter().filter(|it| it.method != "GET" && is_console(it)).collect();
         assert!(routes.len() > 40, "{routes:?}");
@@ -97,7 +97,7 @@ fn no_form_of_another_site_is_accepted_by_any_route() {
 // covers: S7
 #[test]
 fn no_route_changes_anything_by_get() {
-    on(Kind::Sqlite, async |db| {
+    on(Kind::Postgres, async |db| {
         let forger = Forger::start(db).await;
         for route in route_table().into_iter().filter(|it| it.method != "GET" && is_console(it)) {
             let mut request = forger.good(&route).await;
@@ -114,7 +114,7 @@ fn no_route_changes_anything_by_get() {
 // covers: S7
 #[test]
 fn a_session_opens_no_route_of_the_api() {
-    on(Kind::Sqlite, async |db| {
+    on(Kind::Postgres, async |db| {
         let forger = Forger::start(db).await;
         let Caller::Account { id, .. } = forger.admin else { panic!("an account") };
         let (cookie, csrf) = session(&forger.world, id).await;

@@ -124,6 +124,8 @@ fn tokens_are_replaced_under_load_without_a_call_that_fails() {
         api.disable(&jobs).await;
         let runs = api.runs_at_the_end(Duration::from_secs(60)).await;
 
+        // What was recorded ahead and not sent is cancelled with the jobs' schedules.
+        let runs: Vec<_> = runs.into_iter().filter(|run| run.state != "cancelled").collect();
         let failed: Vec<_> = runs.iter().filter(|run| run.state != "succeeded" || run.attempt > 1).collect();
         assert!(failed.is_empty(), "{} of {} runs: {:?}", failed.len(), runs.len(), &failed[..failed.len().min(3)]);
         for node in &nodes {
