@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sources::{Files, PRODUCT, files};
+use crate::repository::sources::{Files, PRODUCT, files};
 
 const DOCUMENT: &str = include_str!("../../../docs/security.md");
 
