@@ -1,9 +1,8 @@
 //! Who may do what: every route, every kind of caller, objects of the own app, of another app, and missing ones. And what is
-//! asked of all routes alike, and of the sources: forged requests, headers, failures, secrets.
+//! asked of all routes alike: forged requests, headers, failures, secrets.
 
 mod audited;
 mod callers;
-mod checklist;
 mod exposed;
 mod forged;
 mod lists;

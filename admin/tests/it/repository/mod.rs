@@ -1,5 +1,6 @@
 //! What the files of the repository must hold: sources, documents, templates and the tests' own claims.
 
+mod checklist;
 mod log_fields;
 mod rows;
 mod sources;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::repository::sources::{Files, PRODUCT, files};
+use super::sources::{Files, PRODUCT, files};
 
 const DOCUMENT: &str = include_str!("../../../docs/security.md");
 
