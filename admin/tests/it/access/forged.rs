@@ -106,7 +106,7 @@ fn no_route_changes_anything_by_get() {
             let query = String::from_utf8(body.as_ref().and_then(Body::as_bytes).unwrap_or_default().to_vec()).unwrap();
             request.url_mut().set_query(Some(&query));
             let place = format!("GET {} with the fields of the form", route.path);
-            forger.refused(request, &[200, 303, 400, 404, 405], &place).await;
+            forger.refused(request, &[200, 303, 400, 404, 405, 410], &place).await;
         }
     });
 }

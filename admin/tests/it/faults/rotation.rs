@@ -129,7 +129,8 @@ fn tokens_are_replaced_under_load_without_a_call_that_fails() {
         let failed: Vec<_> = runs.iter().filter(|run| run.state != "succeeded" || run.attempt > 1).collect();
         assert!(failed.is_empty(), "{} of {} runs: {:?}", failed.len(), runs.len(), &failed[..failed.len().min(3)]);
         for node in &nodes {
-            for outcome in ["refused", "unknown", "not_sent"] {
+            // One that could not be sent, to an executor that has just stopped, goes to the next one.
+            for outcome in ["refused", "unknown"] {
                 assert_eq!(
                     counted(node, &format!("carillon_sends_total{{outcome=\"{outcome}\"}}")).await,
                     0,
