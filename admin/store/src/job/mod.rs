@@ -17,5 +17,6 @@ pub(crate) mod next_fires;
 pub mod pause;
 pub mod revisions;
 pub(crate) mod stored_job;
+pub(crate) mod tags;
 pub(crate) mod transitions;
 pub(crate) mod unplannable;

@@ -3,8 +3,6 @@
 mod apps;
 mod audit;
 mod backfills;
-mod batch;
-mod bulk;
 mod calendars;
 mod client;
 mod databases;
@@ -13,6 +11,7 @@ mod executors;
 mod explain;
 mod jobs;
 mod lists;
+mod many;
 mod pauses;
 mod preview;
 mod protocol;

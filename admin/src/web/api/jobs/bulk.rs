@@ -8,10 +8,11 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
+use super::bulk_outcome::BulkView;
 use super::filter::JobFilterRequest;
 use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Key, ObjectBody};
-use crate::web::api::view::{BulkView, Time};
+use crate::web::api::view::Time;
 use crate::web::state::Shared;
 
 pub const ACTIONS: [&str; 7] = ["pause", "resume", "run", "move", "add_tag", "remove_tag", "delete"];

@@ -1,6 +1,7 @@
 //! `/jobs` and what belongs to one job.
 
 mod bulk;
+mod bulk_outcome;
 mod definition;
 mod explain;
 mod filter;
@@ -12,6 +13,7 @@ mod run;
 mod write;
 
 pub use bulk::{JobBulk, bulk};
+pub use bulk_outcome::BulkView;
 pub use explain::explain;
 pub use history::{history, restore};
 pub use list::{get, list};

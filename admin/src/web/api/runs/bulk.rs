@@ -11,7 +11,7 @@ use super::list::RunFilterRequest;
 use super::one::parse_outcome;
 use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Key, ObjectBody};
-use crate::web::api::view::BulkView;
+use crate::web::api::jobs::BulkView;
 use crate::web::state::Shared;
 
 pub const ACTIONS: [&str; 3] = ["kill", "rerun", "resolve"];

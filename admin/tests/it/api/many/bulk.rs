@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Api, api, job};
+use crate::api::client::{Api, api, job};
 
 async fn jobs(api: &Api, count: usize) -> Vec<i64> {
     api.job(json!({})).await;

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::client::{api, job};
+use crate::api::client::{api, job};
 
 #[test]
 fn a_batch_is_answered_in_its_order() {
