@@ -1,22 +1,40 @@
-//! The pauses of apps, as this node last read them: once a second, and when a change comes through this node. So a change counts
-//! on every node within about two seconds, and a run that is marked already is sent.
+//! The pauses and maintenance windows of apps, as this node last read them: once a second, and when a change comes through this
+//! node. So a change counts on every node within about two seconds, and a run that is marked already is sent.
 
 use std::sync::{Arc, Mutex};
 
 use carillon_scheduler::{Cause, Millis};
 use carillon_store as store;
+use carillon_store::app::maintenance_windows::MaintenanceWindow;
 use carillon_store::app::pauses::Pause;
 use carillon_store::run::adopt::ClaimedRun;
 use tokio::sync::Notify;
 
 use crate::context::Context;
+use crate::dispatch::maintenance::{Maintenance, parse_all};
 use crate::runtime::lock;
 
 pub struct AppPauses {
     cx: Arc<Context>,
-    /// In force or ahead.
-    known: Mutex<Arc<[Pause]>>,
+    known: Mutex<Known>,
     pub changed: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct Known {
+    pauses: Vec<Pause>,
+    windows: Vec<Arc<Maintenance>>,
+    /// The pauses, and of each window the time in force or the next one, in the order of their begins.
+    all: Arc<[Pause]>,
+}
+
+impl Known {
+    fn plan(&mut self, now: Millis) {
+        let of_windows = self.windows.iter().flat_map(|window| window.pauses(now));
+        let mut all: Vec<Pause> = self.pauses.iter().cloned().chain(of_windows).collect();
+        all.sort_by_key(|pause| (pause.starts_at, pause.id));
+        self.all = all.into();
+    }
 }
 
 /// What a pause means for a run that is due.
@@ -42,19 +60,29 @@ impl DueInPause {
 
 impl AppPauses {
     pub fn new(cx: Arc<Context>) -> Self {
-        Self { cx, known: Mutex::new(Arc::from([])), changed: Arc::default() }
+        Self { cx, known: Mutex::default(), changed: Arc::default() }
     }
 
     pub async fn refresh(&self) -> store::Result<()> {
-        let read = self.cx.store.pauses_from(self.cx.clock.now()).await?;
+        let read = self.read().await;
         let mut known = lock(&self.known);
-        *known = read.into();
-        Ok(())
+        let read = read.map(|(pauses, windows)| {
+            known.windows = parse_all(windows, &known.windows);
+            known.pauses = pauses;
+        });
+        // Also without the database: windows begin and end in time.
+        known.plan(self.cx.clock.now());
+        read
+    }
+
+    async fn read(&self) -> store::Result<(Vec<Pause>, Vec<MaintenanceWindow>)> {
+        let pauses = self.cx.store.pauses_from(self.cx.clock.now()).await?;
+        Ok((pauses, self.cx.store.maintenance_windows().await?))
     }
 
     /// In force or ahead, in the order of their starts.
     pub fn known(&self) -> Arc<[Pause]> {
-        lock(&self.known).clone()
+        lock(&self.known).all.clone()
     }
 
     /// Those in force.

@@ -4,6 +4,7 @@ pub(crate) mod admit;
 pub mod app_pauses;
 pub(crate) mod broadcast;
 pub(crate) mod dispatcher;
+pub(crate) mod maintenance;
 pub(crate) mod mark;
 pub(crate) mod mark_lead;
 pub(crate) mod order;

@@ -7,6 +7,7 @@ use crate::manage::calendars::Calendars;
 use crate::manage::executor_tokens::AppTokens;
 use crate::manage::executors::Executors;
 use crate::manage::jobs::Jobs;
+use crate::manage::maintenance_windows::MaintenanceWindows;
 use crate::manage::pauses::Pauses;
 use crate::manage::retention::Retentions;
 use crate::manage::runs::Runs;
@@ -34,6 +35,10 @@ impl Engine {
 
     pub fn jobs(&self) -> Jobs<'_> {
         Jobs { engine: self }
+    }
+
+    pub fn maintenance_windows(&self) -> MaintenanceWindows<'_> {
+        MaintenanceWindows { engine: self }
     }
 
     pub fn pauses(&self) -> Pauses<'_> {

@@ -115,7 +115,7 @@ impl Executors<'_> {
         require(by, Action::Operate, Object::App(app_id), || format!("app {app_id}"))?;
         let app = engine.apps().get(app_id).await?;
         self.find(&app, address).await?;
-        engine.cx.store.set_draining(&app, address, is_draining, engine.cx.clock.now(), by).await?;
+        engine.cx.store.set_executor_draining(&app, address, is_draining, engine.cx.clock.now(), by).await?;
         engine.directory.changed.notify_one();
         self.find(&app, address).await
     }

@@ -103,12 +103,16 @@ fn is_visible(pause: &Pause, by: &Actor) -> bool {
     pause.app_id.is_none_or(|id| by.grants.role_for(id).is_some())
 }
 
-fn check(note: &str, request: &PauseRequest, now: Millis) -> Result<(), Error> {
-    let mut wrong = vec![];
+/// What is wrong with the note of a pause, which must not be empty.
+pub(super) fn check_note(note: &str) -> Option<FieldError> {
     match note.is_empty() {
-        true => wrong.push(FieldError::new("note", "must say why, so that others know whether it may be ended")),
-        false => wrong.extend(wrong_note(note)),
+        true => Some(FieldError::new("note", "must say why, so that others know whether it may be ended")),
+        false => wrong_note(note),
     }
+}
+
+fn check(note: &str, request: &PauseRequest, now: Millis) -> Result<(), Error> {
+    let mut wrong: Vec<FieldError> = check_note(note).into_iter().collect();
     if request.from.is_some_and(|from| from > now + FURTHEST_MS) {
         wrong.push(FieldError::new("from", "is more than a year ahead"));
     }

@@ -14,6 +14,7 @@ mod extract;
 mod finish;
 mod forecast;
 mod jobs;
+mod maintenance_windows;
 mod mount;
 mod openapi;
 mod pauses;

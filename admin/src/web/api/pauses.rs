@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::error::{Answer, Error};
 use super::extract::{Body, Caller, Id, ObjectBody};
 use super::view::{List, PauseView, Time};
-use crate::web::state::Shared;
+use crate::web::state::{Shared, State};
 
 pub async fn list(state: Shared, caller: Caller) -> Answer<List<PauseView>> {
     let pauses = state.engine.pauses().list(&caller.0).await?;
@@ -38,17 +38,20 @@ impl ObjectBody for NewPause {
 
 pub async fn create(state: Shared, caller: Caller, body: Body<NewPause>) -> Result<HttpResponse, Error> {
     let NewPause { app, note, from, until } = body.0;
-    let app_id = match &app {
-        None => None,
-        Some(name) => {
-            let found = state.store.app_by_name(name).await?;
-            let found = found.filter(|app| caller.0.grants.role_for(app.id).is_some());
-            Some(found.ok_or_else(|| Error::field("app", format!("there is no app {name:?}")))?.id)
-        }
-    };
+    let app_id = app_id(&state, &caller, app.as_deref()).await?;
     let request = PauseRequest { app_id, note, from: from.map(|time| time.0), until: until.map(|time| time.0) };
     let pause = state.engine.pauses().create(request, &caller.0).await?;
     Ok(HttpResponse::Created().json(PauseView::from(pause)))
+}
+
+/// The app of this name, if the caller sees it; without a name, all apps.
+pub async fn app_id(state: &State, caller: &Caller, name: Option<&str>) -> Result<Option<i64>, Error> {
+    let Some(name) = name else {
+        return Ok(None);
+    };
+    let found = state.store.app_by_name(name).await?;
+    let found = found.filter(|app| caller.0.grants.role_for(app.id).is_some());
+    Ok(Some(found.ok_or_else(|| Error::field("app", format!("there is no app {name:?}")))?.id))
 }
 
 pub async fn end(state: Shared, id: Id, caller: Caller) -> Result<HttpResponse, Error> {

@@ -10,10 +10,12 @@ use super::endpoint::{Endpoint, integer, number};
 use super::records::{alarms, audit, misfires};
 use super::view::time::Time;
 use super::view::{
-    AppView, BackfillInstants, BackfillView, CalendarView, ExecutorView, JobView, List, NewAppTokenView, PauseView,
-    words,
+    AppView, BackfillInstants, BackfillView, CalendarView, ExecutorView, JobView, List, MaintenanceWindowView,
+    NewAppTokenView, PauseView, words,
 };
-use super::{alerts, apps, backfills, calendars, forecast, jobs, openapi, pauses, reports, retention, runs};
+use super::{
+    alerts, apps, backfills, calendars, forecast, jobs, maintenance_windows, openapi, pauses, reports, retention, runs,
+};
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{AnyApp, App, Backfill, Installation, Job, Run, Shared};
 
@@ -119,6 +121,25 @@ fn of_pauses() -> Vec<Endpoint> {
             .answers::<PauseView>(201),
         Endpoint::new(DELETE, "/pauses/{id}", Policy(Operate, AnyApp), pauses::end)
             .describe("pauses", "endPause", "End a pause now; one that is ahead is given up")
+            .answers_nothing(),
+        Endpoint::json(GET, "/maintenance-windows", Policy(View, AnyApp), maintenance_windows::list).describe(
+            "pauses",
+            "listMaintenanceWindows",
+            "Recurring pauses, oldest first, with their next times",
+        ),
+        Endpoint::new(POST, "/maintenance-windows", Policy(Operate, AnyApp), maintenance_windows::create)
+            .describe(
+                "pauses",
+                "createMaintenanceWindow",
+                "Pause an app, or all apps, from each instant of a cron expression for the same time",
+            )
+            .body::<maintenance_windows::NewMaintenanceWindow>()
+            .answers::<MaintenanceWindowView>(201),
+        Endpoint::new(DELETE, "/maintenance-windows/{id}", Policy(Operate, AnyApp), maintenance_windows::delete)
+            .describe("pauses", "deleteMaintenanceWindow", "Delete a maintenance window; if it is in force, it ends")
+            .answers_nothing(),
+        Endpoint::new(POST, "/maintenance-windows/{id}/end", Policy(Operate, AnyApp), maintenance_windows::end)
+            .describe("pauses", "endMaintenance", "End the maintenance that is in force; the next one begins at its time")
             .answers_nothing(),
     ]
 }

@@ -8,3 +8,4 @@ pub mod misfire;
 pub mod role;
 pub mod schedule;
 pub mod strategies;
+pub mod weekly;

@@ -47,7 +47,7 @@ impl Store {
     }
 
     /// Whether the executor gets no new runs. One that drains already keeps the time since when it does.
-    pub async fn set_draining(
+    pub async fn set_executor_draining(
         &self,
         app: &App,
         address: &str,

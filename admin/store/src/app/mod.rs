@@ -5,5 +5,6 @@ pub(crate) mod apps;
 pub(crate) mod executor_settings;
 pub mod executor_tokens;
 pub mod executors;
+pub mod maintenance_windows;
 pub(crate) mod manual_executors;
 pub mod pauses;

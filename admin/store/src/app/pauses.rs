@@ -45,7 +45,7 @@ const SELECT: &str = "SELECT p.id, p.app_id, app.name AS app, p.note, p.author, 
      FROM app_pause AS p LEFT JOIN app ON app.id = p.app_id";
 
 /// The app, or all of them.
-fn audited(app_id: Option<i64>) -> AuditObject {
+pub(super) fn audited(app_id: Option<i64>) -> AuditObject {
     app_id.map_or(AuditObject::new(AuditObjectKind::Cluster, 0), AuditObject::app)
 }
 

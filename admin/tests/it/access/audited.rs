@@ -16,9 +16,13 @@ use super::world::World;
 use crate::services::{Kind, TestDatabase, on};
 
 /// Changing methods that change nothing, and why.
-const NO_CHANGE: [(&str, &str); 13] = [
+const NO_CHANGE: [(&str, &str); 17] = [
     ("/api/v1/pauses/{id}", "there is no such pause"),
     ("/pauses/{id}/end", "there is no such pause"),
+    ("/api/v1/maintenance-windows/{id}", "there is no such window"),
+    ("/api/v1/maintenance-windows/{id}/end", "there is no such window"),
+    ("/pauses/windows/{id}/end", "there is no such window"),
+    ("/pauses/windows/{id}/delete", "there is no such window"),
     ("/api/v1/preview", "looks ahead"),
     ("/setup", "there are accounts"),
     ("/login/code", "no sign-in has begun"),
@@ -88,7 +92,7 @@ impl Audited {
                 let (now, none) = (world.clock.now(), ExecutorSettings::default());
                 let own = &world.own;
                 world.store.set_executor_settings(&own.app, &own.executor, &none, now, &by).await.unwrap();
-                world.store.set_draining(&own.app, &own.executor, false, now, &by).await.unwrap();
+                world.store.set_executor_draining(&own.app, &own.executor, false, now, &by).await.unwrap();
             }
             "resolve" => world.sql(&format!("UPDATE run SET state = 4 WHERE id = {}", world.own.run)).await,
             "end" => {

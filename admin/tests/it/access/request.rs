@@ -74,8 +74,16 @@ pub fn is_executor_api(route: &RouteEntry) -> bool {
 
 /// Whether the three objects differ for this route: in its path, or as the app in its body.
 pub fn has_object(route: &RouteEntry) -> bool {
-    let names_app =
-        ["/api/v1/jobs", "/api/v1/pauses", "/pauses", "/api/v1/jobs:batch", "/jobs"].contains(&route.path.as_str());
+    let names_app = [
+        "/api/v1/jobs",
+        "/api/v1/pauses",
+        "/api/v1/maintenance-windows",
+        "/pauses",
+        "/pauses/windows",
+        "/api/v1/jobs:batch",
+        "/jobs",
+    ]
+    .contains(&route.path.as_str());
     route.path.contains("{id}") && !route.access.ends_with("installation") && route.access != "own"
         || names_app && route.method == "POST"
 }
@@ -138,6 +146,9 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         (_, "/apps/{id}/executors") => json!({"address": names.executor, "weight": 3}),
         (_, "/jobs/{id}/backfill") => json!({"from": "2025-10-09T08:00:00Z", "to": "2025-10-09T08:05:00Z"}),
         ("POST", "/pauses") => json!({"app": names.app, "note": "deployment", "until": "2100-01-01T00:00:00Z"}),
+        ("POST", "/maintenance-windows") => json!({
+            "app": names.app, "note": "patches", "expression": "0 0 2 ? * SUN", "minutes": 60
+        }),
         ("POST", "/calendars") => json!({"name": unique, "days": ["2026-12-25"]}),
         ("PUT", "/calendars/{name}") => json!({"days": ["2026-12-25"]}),
         (_, path) if path.ends_with("retention") => json!({"days": 30}),
@@ -186,6 +197,14 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         "/users" => vec![("name", unique())],
         "/users/{id}/grants" => vec![("grant_all", "viewer".into())],
         "/pauses" => vec![("app", names.app_id.to_string()), ("note", "deployment".into())],
+        "/pauses/windows" => vec![
+            ("app", names.app_id.to_string()),
+            ("note", "patches".into()),
+            ("weekdays", "SUN".into()),
+            ("start", "02:00".into()),
+            ("timezone", "UTC".into()),
+            ("minutes", "60".into()),
+        ],
         "/login" => vec![("name", "admin".into()), ("password", world.password.clone())],
         _ => vec![],
     }

@@ -44,3 +44,49 @@ fn what_is_wrong_with_a_pause_is_named() {
         );
     });
 }
+
+#[test]
+fn a_maintenance_window_is_made_listed_and_deleted() {
+    api(async |api| {
+        api.post("/apps", json!({"name": "billing"})).await.ok();
+        let body = json!({"app": "billing", "note": "patches", "expression": "0 0 2 ? * SUN", "timezone": "Europe/Berlin", "minutes": 120});
+        let made = api.post("/maintenance-windows", body).await;
+        assert_eq!(made.status, 201);
+        let first = json!({"from": "2025-10-12T00:00:00.000Z", "until": "2025-10-12T02:00:00.000Z"});
+        assert_eq!(made.json["times"][0], first);
+        // The clocks are set back on the 26th: two hours later it is still 03:00.
+        assert_eq!(
+            made.json["times"][2],
+            json!({"from": "2025-10-26T00:00:00.000Z", "until": "2025-10-26T02:00:00.000Z"})
+        );
+        let list = api.get("/maintenance-windows").await.ok();
+        assert_eq!(list["items"], json!([made.json]));
+        let path = format!("/maintenance-windows/{}", made.json["id"]);
+        let none_now = api.post(&format!("{path}/end"), json!({})).await.error();
+        assert!(none_now.starts_with("404 not_found there is no maintenance window"), "{none_now}");
+        assert_eq!(api.delete(&path).await.status, 204);
+        assert!(api.delete(&path).await.error().starts_with("404 not_found there is no maintenance window"));
+    });
+}
+
+#[test]
+fn what_is_wrong_with_a_maintenance_window_is_named() {
+    api(async |api| {
+        let good = json!({"note": "patches", "expression": "0 0 2 ? * SUN", "minutes": 120});
+        for (member, value, told) in [
+            ("app", json!("other"), "400 invalid app: there is no app \"other\""),
+            ("note", json!(" "), "400 invalid note: must say why, so that others know whether it may be ended"),
+            ("expression", json!("0 0 25 ? * SUN"), "400 invalid expression: "),
+            ("expression", json!("0 0 2 30 2 ?"), "400 invalid expression: never begins in the next 100 years"),
+            ("timezone", json!("Mars/Phobos"), "400 invalid timezone: "),
+            ("minutes", json!(0), "400 invalid minutes: 0 is not allowed; 1 to 10080"),
+            ("minutes", json!(10_080), "400 invalid minutes: the window would begin again before its end"),
+            ("days", json!(1), "400 invalid days: there is no member `days`"),
+        ] {
+            let mut body = good.clone();
+            body[member] = value;
+            let answer = api.post("/maintenance-windows", body).await.error();
+            assert!(answer.starts_with(told), "{answer} is not {told}");
+        }
+    });
+}

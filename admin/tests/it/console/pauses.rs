@@ -2,7 +2,7 @@
 
 use carillon_engine::runtime::Service as _;
 
-use super::client::Console;
+use super::client::{Console, START};
 use super::run;
 
 #[test]
@@ -28,5 +28,41 @@ fn a_pause_is_made_seen_on_every_page_and_ended() {
         assert_eq!(again.status, 303);
         console.engine.services.pause_refresher.step().await;
         assert!(!admin.get("/jobs").await.body.contains("All apps are paused"));
+    });
+}
+
+#[test]
+fn a_maintenance_window_of_the_week_is_made_and_deleted() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        assert!(admin.get("/pauses").await.body.contains("data-testid=\"no-windows\""));
+        assert_eq!(admin.get("/pauses/windows/new").await.status, 200);
+        let submit = async |fields: &[(&str, &str)]| admin.submit("/pauses/windows", fields).await;
+        let refused = submit(&[("app", ""), ("note", "patches"), ("rule", "weekly"), ("minutes", "x")]).await;
+        assert_eq!(refused.status, 422);
+        assert_eq!(refused.error("app"), Some("Choose an app."));
+        assert_eq!(refused.error("weekdays"), Some("Choose at least one day."));
+        assert!(refused.error("minutes").is_some() && refused.body.contains("value=\"patches\""), "{}", refused.body);
+        let window = [("app", "all"), ("note", "patches <b>"), ("timezone", "UTC"), ("minutes", "90")];
+        let wrong = submit(&[&window[..], &[("rule", "cron"), ("expression", "nonsense")]].concat()).await;
+        assert!(wrong.status == 422 && wrong.error("expression").is_some(), "{}", wrong.body);
+        let weekly = [("rule", "weekly"), ("weekdays", "SUN"), ("weekdays", "THU"), ("start", "09:00")];
+        let made = submit(&[&window[..], &weekly].concat()).await;
+        assert_eq!((made.status, made.location()), (303, "/pauses"));
+        let page = admin.get("/pauses").await.body;
+        assert!(page.contains("THU, SUN 09:00") && page.contains("UTC, for 90 minutes"), "{page}");
+        // 2025-10-09 is a Thursday: ten minutes later it is in force.
+        console.clock.set(START + 10 * 60_000);
+        console.engine.services.pause_refresher.step().await;
+        assert!(admin.get("/jobs").await.body.contains("All apps are paused"));
+        let id = console.store.maintenance_windows().await.unwrap().remove(0).id;
+        assert!(admin.get("/pauses").await.body.contains(&format!("action=\"/pauses/windows/{id}/end\"")));
+        assert_eq!(admin.submit(&format!("/pauses/windows/{id}/end"), &[]).await.status, 303);
+        console.engine.services.pause_refresher.step().await;
+        assert!(!admin.get("/jobs").await.body.contains("All apps are paused"));
+        let deleted = admin.submit(&format!("/pauses/windows/{id}/delete"), &[]).await;
+        assert_eq!((deleted.status, deleted.location()), (303, "/pauses"));
+        assert!(admin.get("/pauses").await.body.contains("data-testid=\"no-windows\""));
     });
 }

@@ -31,7 +31,7 @@ pub use forecast::ForecastView;
 pub use job::{JobIdentity, JobSettings, JobView};
 pub use list::List;
 pub use misfire::MisfireView;
-pub use pause::PauseView;
+pub use pause::{MaintenanceWindowView, PauseView};
 pub use preview::PreviewView;
 pub use retention::{DayCounts, RetentionView};
 pub use run::{KillView, LogView, RunView};

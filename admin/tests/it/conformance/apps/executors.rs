@@ -79,7 +79,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let (store, app) = (&fixture.store, &fixture.app);
         store.register_executor(&beat(ADDRESS, Some("boot-1"), NOW)).await.unwrap();
-        let drain = async |is_draining, at| store.set_draining(app, ADDRESS, is_draining, at, &actor()).await.unwrap();
+        let drain = async |is_draining, at| store.set_executor_draining(app, ADDRESS, is_draining, at, &actor()).await.unwrap();
         drain(true, NOW + 1).await;
         drain(true, NOW + 2).await;
         let weight = ExecutorSettings { weight: Some(3), labels: None };

@@ -2,4 +2,5 @@
 
 mod app;
 mod executors;
+mod maintenance_windows;
 mod pauses;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use carillon_engine::manage::PauseRequest;
+use carillon_engine::manage::{PauseRequest, WindowRequest};
 use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, JobDraft, RunReason, RunState, ScheduleDraft};
 use carillon_store::alarm::alarms::AlarmFilter;
@@ -110,6 +110,71 @@ fn a_fixed_delay_goes_on_after_a_pause() {
         node.round().await;
         node.round().await;
         assert_eq!(executor.runs().len(), 1);
+    });
+}
+
+#[test]
+fn a_maintenance_window_pauses_its_app_again_and_again() {
+    with_registered_executor(async |node, executor| {
+        let job = node.every(20, |_| ()).await;
+        // The first minute of each five, from 08:55 UTC on.
+        let request = WindowRequest {
+            app_id: Some(node.app.id),
+            note: "patches".to_owned(),
+            expression: "0 0/5 * * * ?".to_owned(),
+            timezone: "UTC".to_owned(),
+            minutes: 1,
+        };
+        let made = node.engine.maintenance_windows().create(request, &actor()).await.unwrap();
+        node.services.pause_refresher.step().await;
+        let mut sent = vec![];
+        while node.clock.now() < made.times[0].1 + 20_000 {
+            let before = executor.runs().len();
+            for _ in 0..4 {
+                node.advance(5_000).await;
+            }
+            sent.push(executor.runs().len() - before);
+        }
+        assert_eq!(sent, [1, 1, 1, 1, 0, 0, 0, 1, 1]);
+        let runs = node.runs(&job).await;
+        let cancelled: Vec<_> = runs.iter().filter(|run| run.state == RunState::Cancelled).collect();
+        assert_eq!(cancelled.len(), 3);
+        assert_eq!(cancelled[0].message(), "paused by ada: patches");
+        // Later times are known without the database.
+        let mut paused = vec![];
+        for at in [made.times[1].0 - 1, made.times[1].0, made.times[1].1 - 1, made.times[1].1] {
+            node.clock.set(at);
+            paused.push(node.engine.pauses().in_force(&actor()).len());
+        }
+        assert_eq!(paused, [0, 1, 1, 0]);
+    });
+}
+
+#[test]
+fn a_maintenance_window_in_force_is_ended_by_hand() {
+    with_registered_executor(async |node, _| {
+        let request = WindowRequest {
+            app_id: None,
+            note: "patches".to_owned(),
+            expression: "0 0/5 * * * ?".to_owned(),
+            timezone: "UTC".to_owned(),
+            minutes: 2,
+        };
+        let windows = node.engine.maintenance_windows();
+        let made = windows.create(request, &actor()).await.unwrap();
+        let id = made.window.id;
+        assert!(windows.end(id, &actor()).await.is_err(), "it has not begun");
+        let in_force = async |at| {
+            node.clock.set(at);
+            node.services.pause_refresher.step().await;
+            node.engine.pauses().in_force(&actor()).len()
+        };
+        assert_eq!(in_force(made.times[0].0 + 1_000).await, 1);
+        windows.end(id, &actor()).await.unwrap();
+        assert_eq!(in_force(made.times[0].0 + 2_000).await, 0);
+        assert_eq!(in_force(made.times[1].0).await, 1, "the next one begins at its time");
+        windows.delete(id, &actor()).await.unwrap();
+        assert_eq!(in_force(made.times[1].0 + 1_000).await, 0);
     });
 }
 

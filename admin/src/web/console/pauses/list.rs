@@ -1,9 +1,9 @@
-//! Pauses of apps: those in force and ahead, a new one, and the end of one.
+//! Pauses of apps: those in force and ahead, a new one, and the end of one. The maintenance windows are below them.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use askama::Template;
-use carillon_engine::manage::{Error, PAUSE_NOTE_CHARS, PauseRequest};
+use carillon_engine::manage::{Error, PAUSE_NOTE_CHARS, PauseRequest, PlannedWindow};
 use carillon_store::App;
 use carillon_store::app::pauses::Pause;
 
@@ -12,20 +12,23 @@ use crate::web::forms::moment::moment;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
 use crate::web::state::Shared;
+use crate::web::text::format::period;
+use crate::web::text::weekly::weekly_text;
 
 #[derive(Template)]
-#[template(path = "pauses.html")]
+#[template(path = "pauses/list.html")]
 struct Page {
     context: PageContext,
     form: Form,
     pauses: Vec<Pause>,
+    windows: Vec<PlannedWindow>,
     /// Of which the viewer sees the name.
     apps: Vec<App>,
 }
 
 impl Page {
-    fn may_end(&self, pause: &Pause) -> bool {
-        match &pause.app_id {
+    fn may_change(&self, app_id: Option<&i64>) -> bool {
+        match app_id {
             Some(id) => self.context.may_operate(id),
             None => self.context.may_operate_installation(),
         }
@@ -38,6 +41,16 @@ impl Page {
 
     fn may_pause(&self) -> bool {
         self.context.may_operate_installation() || self.choices().next().is_some()
+    }
+
+    /// The days and the time of a window of the week; of another one, its expression.
+    fn when(&self, window: &PlannedWindow) -> String {
+        let expression = &window.window.expression;
+        weekly_text(expression).unwrap_or_else(|| expression.clone())
+    }
+
+    fn lasts(&self, window: &PlannedWindow) -> String {
+        period(i64::from(window.window.minutes) * 60)
     }
 
     const fn note_chars(&self) -> usize {
@@ -53,7 +66,8 @@ pub async fn list(state: Shared, by: Caller, context: PageContext) -> PageResult
 async fn page(state: &Shared, by: &Caller, context: PageContext, form: Form, status: StatusCode) -> PageResult {
     let apps = state.store.apps(&by.visible()).await?;
     let pauses = state.engine.pauses().list(&by.0).await?;
-    Ok(render(&Page { context, form, pauses, apps }, status))
+    let windows = state.engine.maintenance_windows().list(&by.0).await?;
+    Ok(render(&Page { context, form, pauses, windows, apps }, status))
 }
 
 /// `POST /pauses`

@@ -1,0 +1,4 @@
+//! Pauses and maintenance windows of apps.
+
+pub mod list;
+pub mod windows;

@@ -1,0 +1,57 @@
+//! Times of the week as cron expressions: what a form offers, and how a list shows it.
+
+use carillon_scheduler::Weekday;
+
+/// A cron expression for a time of day on some days of the week.
+///
+/// # Errors
+/// The field that is wrong, and why.
+pub fn weekly_expression(days: &[String], start: &str) -> Result<String, (&'static str, String)> {
+    let chosen = Weekday::ALL.iter().map(|day| day.as_str()).filter(|day| days.iter().any(|chosen| chosen == day));
+    let chosen: Vec<&str> = chosen.collect();
+    if chosen.is_empty() {
+        return Err(("weekdays", "Choose at least one day.".to_owned()));
+    }
+    let time = start.trim();
+    let read =
+        time.split_once(':').and_then(|(hour, minute)| Some((hour.parse::<u8>().ok()?, minute.parse::<u8>().ok()?)));
+    match read {
+        Some((hour @ 0..=23, minute @ 0..=59)) => Ok(format!("0 {minute} {hour} ? * {}", chosen.join(","))),
+        _ => Err(("start", format!("`{time:.16}` is not a time of day; write HH:MM, such as 02:00"))),
+    }
+}
+
+/// `SAT, SUN 02:00`; None: the expression is no such rule.
+pub fn weekly_text(expression: &str) -> Option<String> {
+    let ["0", minute, hour, "?", "*", days] = expression.split_whitespace().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let (hour, minute): (u8, u8) = (hour.parse().ok()?, minute.parse().ok()?);
+    let days: Vec<&str> = days.split(',').collect();
+    if days.iter().any(|day| day.parse::<Weekday>().is_err()) {
+        return None;
+    }
+    let days = if days.len() == Weekday::ALL.len() { "every day".to_owned() } else { days.join(", ") };
+    Some(format!("{days} {hour:02}:{minute:02}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_the_week_is_a_cron_expression_and_is_read_back() {
+        let days = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let sunday = weekly_expression(&days("SUN SAT"), "02:30").unwrap();
+        assert_eq!(sunday, "0 30 2 ? * SAT,SUN");
+        assert_eq!(weekly_text(&sunday).unwrap(), "SAT, SUN 02:30");
+        let daily = weekly_expression(&days("MON TUE WED THU FRI SAT SUN"), "23:05").unwrap();
+        assert_eq!(weekly_text(&daily).unwrap(), "every day 23:05");
+        assert_eq!(weekly_text("0 0 2 ? * SUN#1"), None);
+        assert_eq!(weekly_text("0 0 2 1 * ?"), None);
+        assert_eq!(weekly_expression(&[], "02:30").unwrap_err().0, "weekdays");
+        for wrong in ["", "2", "24:00", "02:60", "noon"] {
+            assert_eq!(weekly_expression(&days("SUN"), wrong).unwrap_err().0, "start", "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Recurring times in which an app, or all apps, are paused.
+
+use carillon_scheduler::{AuditAction, Millis};
+use sea_orm::{DbErr, FromQueryResult, QueryResult};
+use serde_json::json;
+
+use crate::app::pauses::audited;
+use crate::audit::actor::Actor;
+use crate::audit::entry::AuditEntry;
+use crate::db::ids;
+use crate::error::Result;
+use crate::store::Store;
+
+/// More are refused.
+pub const MOST: usize = 100;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaintenanceWindow {
+    pub id: i64,
+    /// None: all apps.
+    pub app_id: Option<i64>,
+    /// The name of the app.
+    pub app: Option<String>,
+    /// Why, for people.
+    pub note: String,
+    /// Name of the account that made it.
+    pub author: String,
+    /// A cron expression: it begins at each of its instants.
+    pub expression: String,
+    /// The zone of the expression.
+    pub timezone: String,
+    /// How long it lasts each time.
+    pub minutes: i32,
+    /// The one that began last by then was ended before its time.
+    pub ended_at: Option<Millis>,
+    pub created_at: Millis,
+}
+
+const COLUMNS: &str = "id, app_id, note, author, expression, timezone, minutes, ended_at, created_at";
+const SELECT: &str = "SELECT w.id, w.app_id, app.name AS app, w.note, w.author, w.expression, w.timezone, w.minutes, \
+     w.ended_at, w.created_at FROM maintenance_window AS w LEFT JOIN app ON app.id = w.app_id";
+
+impl Store {
+    /// All of them, oldest first. For the engine.
+    pub async fn maintenance_windows(&self) -> Result<Vec<MaintenanceWindow>> {
+        self.all(&self.engine_reads, &format!("{SELECT} ORDER BY w.id LIMIT {MOST}"), vec![]).await
+    }
+
+    pub async fn maintenance_window(&self, id: i64) -> Result<Option<MaintenanceWindow>> {
+        self.one(&self.read, &format!("{SELECT} WHERE w.id = ?"), values![id]).await
+    }
+
+    /// The caller has checked everything; `window.id` is ignored.
+    pub async fn create_maintenance_window(
+        &self,
+        window: MaintenanceWindow,
+        actor: &Actor,
+    ) -> Result<MaintenanceWindow> {
+        let ids = self.take_ids(&ids::ROW, 2).await?;
+        let window = MaintenanceWindow { id: ids[0], ..window };
+        let row = values![
+            window.id,
+            window.app_id.unwrap_or(0),
+            window.note.as_str(),
+            window.author.as_str(),
+            window.expression.as_str(),
+            window.timezone.as_str(),
+            window.minutes,
+            window.ended_at,
+            window.created_at
+        ];
+        let detail = json!({"after": detail(&window)});
+        let tx = self.begin_change().await?;
+        self.insert_rows(&tx, "maintenance_window", COLUMNS, vec![row]).await?;
+        let entry = AuditEntry::new(actor, window.created_at, AuditAction::Pause, audited(window.app_id), detail);
+        self.audit(&tx, vec![entry], &ids[1..]).await?;
+        tx.commit().await?;
+        Ok(window)
+    }
+
+    /// Ends the one that is in force; the next one begins at its time. False: there is no such window.
+    pub async fn end_maintenance(&self, window: &MaintenanceWindow, now: Millis, actor: &Actor) -> Result<bool> {
+        let text = "UPDATE maintenance_window SET ended_at = ? WHERE id = ?";
+        let detail = json!({"before": detail(window), "after": {"ended_at": now}});
+        self.change_window(window, text, values![now, window.id], (now, actor, detail)).await
+    }
+
+    /// False: there is no such window.
+    pub async fn delete_maintenance_window(
+        &self,
+        window: &MaintenanceWindow,
+        now: Millis,
+        actor: &Actor,
+    ) -> Result<bool> {
+        let text = "DELETE FROM maintenance_window WHERE id = ?";
+        let detail = json!({"before": detail(window), "after": {"deleted": true}});
+        self.change_window(window, text, values![window.id], (now, actor, detail)).await
+    }
+
+    async fn change_window(
+        &self,
+        window: &MaintenanceWindow,
+        text: &str,
+        values: Vec<sea_orm::Value>,
+        (now, actor, detail): (Millis, &Actor, serde_json::Value),
+    ) -> Result<bool> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin_change().await?;
+        if self.execute(&tx, text, values).await? == 0 {
+            return Ok(false);
+        }
+        let entry = AuditEntry::new(actor, now, AuditAction::Resume, audited(window.app_id), detail);
+        self.audit(&tx, vec![entry], &[audit_id]).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+fn detail(window: &MaintenanceWindow) -> serde_json::Value {
+    json!({
+        "window": window.id,
+        "note": window.note,
+        "expression": window.expression,
+        "timezone": window.timezone,
+        "minutes": window.minutes,
+    })
+}
+
+impl FromQueryResult for MaintenanceWindow {
+    fn from_query_result(row: &QueryResult, pre: &str) -> std::result::Result<Self, DbErr> {
+        Ok(Self {
+            id: row.try_get(pre, "id")?,
+            app_id: Some(row.try_get(pre, "app_id")?).filter(|id| *id != 0),
+            app: row.try_get(pre, "app")?,
+            note: row.try_get(pre, "note")?,
+            author: row.try_get(pre, "author")?,
+            expression: row.try_get(pre, "expression")?,
+            timezone: row.try_get(pre, "timezone")?,
+            minutes: row.try_get(pre, "minutes")?,
+            ended_at: row.try_get(pre, "ended_at")?,
+            created_at: row.try_get(pre, "created_at")?,
+        })
+    }
+}
