@@ -169,7 +169,7 @@ impl Engine {
         let resolver = Resolver::new(cx.clone(), held.clone(), wakes.clone(), evidence, resolver_wake, tasks.clone());
         let monitor = RunMonitor::new(cx.clone(), held.clone(), killer.clone(), executors, monitor_wake, tasks.clone());
         let services = Services {
-            refresher: Arc::new(component!(ExecutorRefresher { cx, held, router })),
+            refresher: Arc::new(component!(ExecutorRefresher { cx, held, router, jobs })),
             pause_refresher: Arc::new(PauseRefresher {
                 apps: pauses.clone(),
                 jobs: component!(JobPauses { cx, held, clock_guard, wakes }),

@@ -149,6 +149,7 @@ impl ExecutorDirectory {
         // Read after the registrations, so that each token is known by which one was made.
         let tokens = self.cx.store.app_tokens().await?;
         self.tokens.update(tokens, &mut executors, self.cx.clock.now());
+        self.tokens.names.update(self.cx.store.former_names().await?);
         for executor in executors {
             let app = executor.app.clone();
             snapshot.by_app.entry(app).or_default().push(Arc::new(RegisteredExecutor::new(executor)));
@@ -157,12 +158,17 @@ impl ExecutorDirectory {
         Ok(())
     }
 
+    /// Grows when an app is renamed, or a former name removed.
+    pub fn names_version(&self) -> u64 {
+        self.tokens.names.changes()
+    }
+
     /// The live executors of an app, by address.
     pub fn live(&self, app: &str) -> Vec<Candidate> {
         let now = self.cx.clock.now();
         let snapshot = lock(&self.snapshot).clone();
         let grace = *lock(&self.grace);
-        let Some(all) = snapshot.by_app.get(app) else {
+        let Some(all) = snapshot.by_app.get(&*self.tokens.names.current(app)) else {
             return vec![];
         };
         let is_live =

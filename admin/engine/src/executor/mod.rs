@@ -1,6 +1,7 @@
 //! Calls to executors, the limits of each address, and the directory of the registered ones. The only files that name reqwest.
 
 pub(crate) mod address_gate;
+pub mod app_names;
 pub mod client;
 mod client_tls;
 pub(crate) mod directory;

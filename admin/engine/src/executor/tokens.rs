@@ -15,6 +15,7 @@ use carillon_store::run::settle::finding::ReporterToken;
 use reqwest::header::HeaderValue;
 use sha2::{Digest, Sha256};
 
+use crate::executor::app_names::AppNames;
 use crate::runtime::lock;
 
 /// How often the last use of a token is written.
@@ -34,6 +35,8 @@ pub struct ExecutorTokens {
     known: Mutex<Arc<KnownTokens>>,
     /// Of signed requests.
     pub(super) signatures: Mutex<NonceMemory>,
+    /// An app that was renamed is still asked for under its former name.
+    pub names: AppNames,
 }
 
 struct GlobalToken {
@@ -166,7 +169,7 @@ impl ExecutorTokens {
             Ok::<_, String>(GlobalToken { digest: Sha256::digest(token.as_bytes()).into(), secret })
         });
         let signatures = Mutex::new(NonceMemory::new(MOST_SIGNATURES));
-        Ok(Self { global: global.transpose()?, keys, known: Mutex::default(), signatures })
+        Ok(Self { global: global.transpose()?, keys, known: Mutex::default(), signatures, names: AppNames::default() })
     }
 
     /// Whether tokens of apps can be made: they are stored encrypted.
@@ -289,7 +292,7 @@ impl ExecutorTokens {
 
     /// Whether the executor has announced that it signs its requests: others in its name do not count while its lease lasts.
     pub fn must_be_signed(&self, app: &str, address: &str, now: Millis) -> bool {
-        self.known().signed_until(app, address).is_some_and(|until| until > now)
+        self.known().signed_until(&self.names.current(app), address).is_some_and(|until| until > now)
     }
 
     /// The same for results, which name a start of an executor.
@@ -312,6 +315,8 @@ impl ExecutorTokens {
     /// cannot be decrypted here.
     pub(crate) fn sent_to(&self, app: &str, address: &str) -> Option<SentCredential> {
         let known = self.known();
+        let current = self.names.current(app);
+        let app = &*current;
         // Also after the end of its lease, for as long as it may be called.
         let is_signed = known.signed_until(app, address).is_some();
         let global = || self.global.as_ref().map(|global| global.secret.sent(is_signed));

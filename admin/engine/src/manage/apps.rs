@@ -1,5 +1,7 @@
 use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::{FieldError, validate_app_name};
+use carillon_store::app::delete_app::AppUse;
+use carillon_store::app::rename::FormerName;
 use carillon_store::{Actor, App};
 
 use crate::engine::Engine;
@@ -48,6 +50,87 @@ impl Apps<'_> {
         let found = self.engine.cx.store.app_by_name(name).await?;
         let found = found.filter(|app| by.grants.role_for(app.id).is_some());
         found.ok_or_else(|| Error::field("app", format!("there is no app `{name:.64}`")))
+    }
+
+    /// Sets the name, the title, or both. Executors may register under the old name until it is removed; jobs, runs and tokens stay
+    /// with the app. All nodes know it within two seconds.
+    ///
+    /// # Errors
+    /// `Forbidden`, `Missing`, `Invalid`, `Taken`
+    pub async fn update(&self, id: i64, name: Option<&str>, title: Option<&str>, by: &Actor) -> Result<App, Error> {
+        require(by, Action::Administer, Object::Installation, String::new)?;
+        let old = self.get(id).await?;
+        // Names of before have other rules, perhaps: only a new one is checked.
+        match name.filter(|name| *name != old.name) {
+            Some(name) => self.check(name, title)?,
+            None => self.check("name", title)?,
+        }
+        let (name, title) = (name.unwrap_or(&old.name), title.map_or(old.title.as_str(), str::trim));
+        let cx = &self.engine.cx;
+        let app = cx.store.update_app(id, name, title, cx.clock.now(), by).await?;
+        self.apply().await;
+        Ok(app)
+    }
+
+    /// Removes a former name: executors that register under it are those of no app.
+    ///
+    /// # Errors
+    /// `Forbidden`. `Missing`: the app, or the former name
+    pub async fn remove_former_name(&self, id: i64, name: &str, by: &Actor) -> Result<(), Error> {
+        require(by, Action::Administer, Object::Installation, String::new)?;
+        let (app, cx) = (self.get(id).await?, &self.engine.cx);
+        if !cx.store.remove_former_name(&app, name, cx.clock.now(), by).await? {
+            return Err(Error::Missing(format!("former name {name:?} of app {}", app.name)));
+        }
+        self.apply().await;
+        Ok(())
+    }
+
+    /// The former names of an app, by name.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn former_names(&self, id: i64) -> Result<Vec<FormerName>, Error> {
+        let app = self.get(id).await?;
+        let mut all = self.engine.cx.store.former_names().await?;
+        all.retain(|former| former.app_id == app.id);
+        Ok(all)
+    }
+
+    /// Deletes an app with its executors, tokens, pauses, maintenance windows and alert rules. Its past runs stay until the
+    /// retention removes them.
+    ///
+    /// # Errors
+    /// `Forbidden`, `Missing`. `InUse`: it has jobs, or runs that have not ended.
+    pub async fn delete(&self, id: i64, by: &Actor) -> Result<App, Error> {
+        require(by, Action::Administer, Object::Installation, String::new)?;
+        let (app, cx) = (self.get(id).await?, &self.engine.cx);
+        cx.store.delete_app(&app, cx.clock.now(), by).await?;
+        self.apply().await;
+        self.engine.pauses.changed.notify_one();
+        Ok(app)
+    }
+
+    /// What keeps an app from being deleted.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn used(&self, id: i64) -> Result<AppUse, Error> {
+        Ok(self.engine.cx.store.app_use(id).await?)
+    }
+
+    /// The name of an app now, of a name that it has or had; asks no database.
+    pub fn current_name(&self, name: &str) -> String {
+        self.engine.client.tokens.names.current(name).into_owned()
+    }
+
+    /// This node knows of the change at once, the others within a second.
+    async fn apply(&self) {
+        let engine = self.engine;
+        match engine.directory.refresh().await {
+            Ok(()) => engine.job_cache.apps_are_named(engine.directory.names_version()),
+            Err(error) => tracing::warn!(%error, "the changed apps are read within a second"),
+        }
     }
 
     /// # Errors

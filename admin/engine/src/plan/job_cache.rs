@@ -1,6 +1,7 @@
 //! Definitions in memory, by their revision: parsed once, replaced when the revision differs.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use carillon_scheduler::{
@@ -123,11 +124,13 @@ pub type JobsById = HashMap<i64, Arc<CachedJob>>;
 pub struct JobCache {
     store: Arc<Store>,
     jobs: Mutex<Recent<Arc<CachedJob>>>,
+    /// Of the names of apps that the definitions hold.
+    names_version: AtomicU64,
 }
 
 impl JobCache {
     pub fn new(store: Arc<Store>) -> Self {
-        Self { store, jobs: Mutex::new(Recent::new(MOST_BYTES)) }
+        Self { store, jobs: Mutex::new(Recent::new(MOST_BYTES)), names_version: AtomicU64::new(0) }
     }
 
     fn map(&self) -> MutexGuard<'_, Recent<Arc<CachedJob>>> {
@@ -137,6 +140,13 @@ impl JobCache {
     /// The memory of what is kept, about.
     pub fn bytes(&self) -> usize {
         self.map().weight()
+    }
+
+    /// An app's name is in the definitions of its jobs, and no part of their revisions: when one has changed, all are read anew.
+    pub fn apps_are_named(&self, version: u64) {
+        if self.names_version.swap(version, Ordering::Relaxed) != version {
+            *self.map() = Recent::new(MOST_BYTES);
+        }
     }
 
     /// The apps of those of these jobs that are kept.

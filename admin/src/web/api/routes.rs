@@ -54,6 +54,36 @@ fn of_apps() -> Vec<Endpoint> {
             .body::<apps::list::AppRequest>()
             .answers::<AppView>(201)
             .fails([409]),
+        Endpoint::json(PUT, "/apps/{id}", Policy(Administer, Installation), apps::list::update)
+            .describe(
+                "apps",
+                "updateApp",
+                "Rename an app, or change its title; its executors may register under the old name until that is removed",
+            )
+            .body::<apps::list::AppUpdate>()
+            .fails([409]),
+        Endpoint::new(DELETE, "/apps/{id}", Policy(Administer, Installation), apps::list::delete)
+            .describe(
+                "apps",
+                "deleteApp",
+                "Delete an app without jobs and open runs, with its executors, tokens, pauses and alert rules; its past runs stay",
+            )
+            .answers_nothing()
+            .fails([409]),
+        Endpoint::json(GET, "/apps/{id}/former-names", Policy(View, App), apps::list::former_names).describe(
+            "apps",
+            "listFormerNames",
+            "Names that an app had, and under which its executors may register, by name",
+        ),
+        Endpoint::new(
+            DELETE,
+            "/apps/{id}/former-names",
+            Policy(Administer, Installation),
+            apps::list::remove_former_name,
+        )
+        .describe("apps", "removeFormerName", "Remove a former name: who registers under it is an executor of no app")
+        .required_query("name", "The former name", text())
+        .answers_nothing(),
         Endpoint::json(GET, "/apps/{id}/executors", Policy(View, App), apps::executors::list).describe(
             "apps",
             "listExecutors",

@@ -112,9 +112,10 @@ fn executor(request: &HttpRequest) -> Actor {
     Actor::new("executor", client_text(request), Grants::default())
 }
 
-/// A registration whose app name can be looked for.
+/// A registration whose app name can be looked for. Under a former name of an app it is one of that app.
 fn named(body: &AuthenticatedBody, state: &State) -> Result<wire::Registration, String> {
-    let registration = wire::parse_registration(&body.bytes)?;
+    let mut registration = wire::parse_registration(&body.bytes)?;
+    registration.key = state.engine.apps().current_name(&registration.key);
     let name = &registration.key;
     if name.chars().count() > APP_CHARS {
         return Err(format!("registryKey (the app name) is longer than {APP_CHARS} characters"));

@@ -26,7 +26,7 @@ pub struct App {
     pub own_tokens_only: bool,
 }
 
-const COLUMNS: &str = "id, name, title, created_at, own_tokens_only";
+pub(super) const COLUMNS: &str = "id, name, title, created_at, own_tokens_only";
 
 impl Store {
     /// The visible apps, by name.
@@ -56,12 +56,13 @@ impl Store {
     /// A new app. The caller has checked `name` (`validate_app_name`) and `title` (at most 64 characters).
     ///
     /// # Errors
-    /// `Taken`, if there is an app of this name.
+    /// `Taken`, if there is an app of this name, or one that had it.
     pub async fn create_app(&self, name: &str, title: &str, now: Millis, actor: &Actor) -> Result<App> {
         let ids = self.take_ids(&ids::ROW, 2).await?;
         let app =
             App { id: ids[0], name: name.to_owned(), title: title.to_owned(), created_at: now, own_tokens_only: false };
         let tx = self.begin_change().await?;
+        self.refuse_former_name(&tx, name, None).await?;
         let inserted = self.insert_rows(&tx, "app", COLUMNS, vec![values![app.id, name, title, now, false]]).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;
         let detail = json!({"after": {"name": name, "title": title}});

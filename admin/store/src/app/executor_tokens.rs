@@ -133,7 +133,7 @@ impl Store {
 
     /// Locks an app: of two tokens made at once, each would count as the last one that is allowed. Whether it accepts its own
     /// tokens alone.
-    async fn lock_app(&self, tx: &impl ConnectionTrait, app: &App) -> Result<bool> {
+    pub(super) async fn lock_app(&self, tx: &impl ConnectionTrait, app: &App) -> Result<bool> {
         let text = "SELECT own_tokens_only FROM app WHERE id = ?{for_update}";
         let found: Option<bool> = self.tuple(tx, text, values![app.id]).await?;
         found.ok_or_else(|| Error::Missing(format!("app {}", app.id)))

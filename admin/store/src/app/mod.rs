@@ -2,9 +2,11 @@
 
 pub(crate) mod app_of;
 pub(crate) mod apps;
+pub mod delete_app;
 pub(crate) mod executor_settings;
 pub mod executor_tokens;
 pub mod executors;
 pub mod maintenance_windows;
 pub(crate) mod manual_executors;
 pub mod pauses;
+pub mod rename;

@@ -1,5 +1,7 @@
 //! New jobs: one or a thousand, all or none.
 
+use std::collections::BTreeSet;
+
 use carillon_scheduler::{AuditAction, JobDraft, Millis, shard_of};
 use sea_orm::Value;
 use serde::Serialize;
@@ -78,6 +80,9 @@ impl Store {
         // Read here and kept from changing: a job must not come to lie in a shard that has just gone.
         let shards = self.shard_count_in(&tx).await?.unwrap_or(1);
         rows.put_in_shards(jobs, shards);
+        for app_id in jobs.iter().map(|job| job.app_id).collect::<BTreeSet<_>>() {
+            self.hold_app(&tx, app_id).await?;
+        }
         self.insert_rows(&tx, "job", COLUMNS, rows.jobs).await?;
         self.insert_rows(&tx, "job_params", "job_id, params", rows.params).await?;
         self.insert_rows(&tx, "job_clock", CLOCK, rows.cursors).await?;

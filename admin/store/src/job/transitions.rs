@@ -36,6 +36,7 @@ impl Store {
             self.delete_future_runs(tx, old.id, now).await?;
         }
         if old.app_id != new.app_id {
+            self.hold_app(tx, new.app_id).await?;
             self.move_claimed(tx, &new).await?;
         }
         if new.draft.enabled {

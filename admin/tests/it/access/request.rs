@@ -113,6 +113,7 @@ fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
     match path.rsplit('/').next().unwrap_or_default() {
         "explain" => format!("{path}?at=2025-10-09T08:00:00Z"),
         "executor" => format!("{path}?address={}", names.executor),
+        "former-names" if route.method == "DELETE" => format!("{path}?name=none"),
         "executors" if route.method == "DELETE" => format!("{path}?address={}", names.executor),
         _ => path,
     }
@@ -141,6 +142,7 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         ("POST", "/apps") => json!({"name": unique}),
         ("POST", "/apps/{id}/tokens") => json!({"name": "new"}),
         ("PUT", "/apps/{id}/tokens") => json!({"own_tokens_only": true}),
+        ("PUT", "/apps/{id}") => json!({"title": unique}),
         ("POST", "/apps/{id}/executors") => json!({"address": address()}),
         (_, "/apps/{id}/executors/drain") => json!({"address": names.executor, "draining": true}),
         (_, "/apps/{id}/executors") => json!({"address": names.executor, "weight": 3}),
@@ -187,6 +189,8 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         ],
         "/alerts/channels" | "/alerts/channels/{id}" => vec![("name", unique()), ("kind", "file".into())],
         "/apps/{id}/executor" => vec![("address", names.executor.clone()), ("weight", "3".into())],
+        "/apps/{id}" => vec![("name", names.app.clone()), ("title", unique())],
+        "/apps/{id}/former-names/remove" => vec![("name", "none".into())],
         "/apps/{id}/executor/drain" => vec![("address", names.executor.clone()), ("draining", "yes".into())],
         "/apps/{id}/executor/remove" => vec![("address", names.executor.clone())],
         "/apps/{id}/executors" => vec![("address", address())],

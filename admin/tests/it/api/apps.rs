@@ -42,3 +42,35 @@ fn what_is_wrong_with_an_app_is_said() {
         assert!(wrong(json!(["good-name"])).await.starts_with("400 invalid the body must be an app"));
     });
 }
+
+#[test]
+fn an_app_is_renamed_and_deleted() {
+    api(async |api| {
+        let app = api.post("/apps", json!({"name": "billing"})).await.ok();
+        let path = format!("/apps/{}", app["id"]);
+        let titled = api.put(&path, json!({"title": "Billing EU"})).await.ok();
+        assert_eq!((&titled["name"], &titled["title"]), (&json!("billing"), &json!("Billing EU")));
+        let renamed = api.put(&path, json!({"name": "invoices"})).await.ok();
+        assert_eq!((&renamed["name"], &renamed["title"]), (&json!("invoices"), &json!("Billing EU")));
+        let names = format!("{path}/former-names");
+        assert_eq!(api.get(&names).await.column("name"), ["billing"]);
+        for (answer, told) in [
+            (api.put(&path, json!({"name": "no"})).await, "400 invalid name: "),
+            (api.put(&path, json!({"title": "x".repeat(65)})).await, "400 invalid title: has 65 characters"),
+            (api.post("/apps", json!({"name": "billing"})).await, "409 "),
+            (api.put("/apps/999", json!({"name": "nobody"})).await, "404 not_found there is no app 999"),
+            (api.delete("/apps/999").await, "404 not_found there is no app 999"),
+            (api.delete(&format!("{names}?name=other")).await, "404 not_found there is no former name"),
+            (api.delete(&names).await, "400 invalid name: is missing"),
+        ] {
+            assert!(answer.error().starts_with(told), "{} is not {told}", answer.error());
+        }
+        assert_eq!(api.delete(&format!("{names}?name=billing")).await.status, 204);
+        let job = api.post("/jobs", json!({"app": "invoices", "name": "new", "handler": "h"})).await.ok();
+        let used = api.delete(&path).await.error();
+        assert!(used.contains("app invoices has 1 jobs and 0 runs that have not ended"), "{used}");
+        assert_eq!(api.delete(&format!("/jobs/{}", job["id"])).await.status, 204);
+        assert_eq!(api.delete(&path).await.status, 204);
+        assert_eq!(api.get("/apps").await.ok()["items"], json!([]));
+    });
+}

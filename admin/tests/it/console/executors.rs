@@ -78,6 +78,45 @@ fn an_address_is_entered_and_an_executor_drained_and_removed() {
 }
 
 #[test]
+fn an_app_is_renamed_and_deleted_on_its_page() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let app = console.store.app_by_name("orders").await.unwrap().unwrap();
+        let page = format!("/apps/{}", app.id);
+        let save = async |name: &str, title: &str| admin.submit(&page, &[("name", name), ("title", title)]).await;
+        let wrong = save("no", "Sales <b>").await;
+        assert_eq!(wrong.status, 422);
+        assert!(wrong.error("name").is_some() && wrong.body.contains("value=\"Sales &#60;b&#62;\""), "{}", wrong.body);
+        assert_eq!(save("sales", "Sales").await.location(), page);
+        let shown = admin.get(&page).await.body;
+        assert!(shown.contains("data-testid=\"former-names\"") && shown.contains("<code>orders</code>"), "{shown}");
+        assert_eq!(admin.submit("/apps", &[("name", "orders")]).await.status, 422, "it is still taken");
+        admin.submit(&format!("{page}/former-names/remove"), &[("name", "orders")]).await;
+        assert!(!admin.get(&page).await.body.contains("data-testid=\"former-names\""));
+        let question = admin.get(&format!("{page}/delete")).await.body;
+        assert!(question.contains("Delete the app</button>"), "{question}");
+        let deleted = admin.submit(&format!("{page}/delete"), &[]).await;
+        assert_eq!((deleted.status, deleted.location()), (303, "/apps"));
+        assert_eq!(admin.get(&page).await.status, 404);
+    });
+}
+
+#[test]
+fn an_app_with_a_job_is_not_deleted() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let job = console.job(|_| ()).await;
+        let path = format!("/apps/{}/delete", job.app_id);
+        let question = admin.get(&path).await.body;
+        assert!(question.contains("1 job</a>") && !question.contains("Delete the app</button>"), "{question}");
+        let refused = admin.submit(&path, &[]).await;
+        assert_eq!((refused.status, refused.location()), (303, path.as_str()));
+    });
+}
+
+#[test]
 fn a_run_shows_how_its_executor_was_chosen() {
     run(async {
         let console = Console::start().await;

@@ -8,12 +8,14 @@ use tokio::sync::Notify;
 use crate::context::Context;
 use crate::dispatch::route::router::Router;
 use crate::lease::held_shards::HeldShards;
+use crate::plan::job_cache::JobCache;
 use crate::runtime::{Service, Step};
 
 pub struct ExecutorRefresher {
     pub cx: Arc<Context>,
     pub held: Arc<HeldShards>,
     pub router: Arc<Router>,
+    pub jobs: Arc<JobCache>,
 }
 
 impl Service for ExecutorRefresher {
@@ -32,7 +34,10 @@ impl Service for ExecutorRefresher {
             tracing::warn!(%error, "open runs could not be counted; the last numbers stay in use");
         }
         match directory.refresh().await {
-            Ok(()) => directory.record_read(),
+            Ok(()) => {
+                directory.record_read();
+                self.jobs.apps_are_named(directory.names_version());
+            }
             Err(error) => {
                 tracing::warn!(%error, "registrations could not be read; the last ones stay in use");
                 directory.record_failed_read();

@@ -1,4 +1,4 @@
-//! `/apps`
+//! `/apps`, and one of them.
 
 use actix_web::HttpResponse;
 use actix_web::web::Json;
@@ -6,8 +6,8 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::web::api::error::{Answer, Error};
-use crate::web::api::extract::{Body, Caller, ObjectBody};
-use crate::web::api::view::{AppView, List};
+use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
+use crate::web::api::view::{AppView, FormerNameView, List};
 use crate::web::state::Shared;
 
 pub async fn list(state: Shared, caller: Caller) -> Answer<List<AppView>> {
@@ -35,4 +35,43 @@ pub async fn create(state: Shared, caller: Caller, body: Body<AppRequest>) -> Re
     let AppRequest { name, title } = body.0;
     let app = state.engine.apps().create(&name, title.as_deref(), &caller.0).await?;
     Ok(HttpResponse::Created().json(AppView::from(app)))
+}
+
+/// A change of an app. A member that is left out stays as it is
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppUpdate {
+    /// Executors may register under the old name until that is removed
+    #[schema(min_length = 4, max_length = 64)]
+    name: Option<String>,
+    /// For people
+    #[schema(min_length = 0, max_length = 64)]
+    title: Option<String>,
+}
+
+impl ObjectBody for AppUpdate {
+    const WHAT: &'static str = "what changes of an app, such as {\"name\":\"billing-eu\",\"title\":\"Billing EU\"}";
+}
+
+pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<AppUpdate>) -> Answer<AppView> {
+    let AppUpdate { name, title } = body.0;
+    let app = state.engine.apps().update(id.0, name.as_deref(), title.as_deref(), &caller.0).await?;
+    Ok(Json(AppView::from(app)))
+}
+
+pub async fn delete(state: Shared, id: Id, caller: Caller) -> Result<HttpResponse, Error> {
+    state.engine.apps().delete(id.0, &caller.0).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+pub async fn former_names(state: Shared, id: Id) -> Answer<List<FormerNameView>> {
+    let names = state.engine.apps().former_names(id.0).await?;
+    Ok(Json(List::whole(names.into_iter().map(FormerNameView::from))))
+}
+
+pub async fn remove_former_name(state: Shared, id: Id, caller: Caller, query: Query) -> Result<HttpResponse, Error> {
+    let name = query.text("name")?;
+    let name = name.ok_or_else(|| Error::field("name", "is missing; write the former name"))?;
+    state.engine.apps().remove_former_name(id.0, &name, &caller.0).await?;
+    Ok(HttpResponse::NoContent().finish())
 }

@@ -2,6 +2,7 @@
 
 use carillon_store::App;
 use carillon_store::app::executor_tokens::ExecutorToken;
+use carillon_store::app::rename::FormerName;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -29,6 +30,23 @@ pub struct AppView {
 impl From<App> for AppView {
     fn from(App { id, name, title, created_at, own_tokens_only }: App) -> Self {
         Self { id, name, title, created_at: Time(created_at), own_tokens_only }
+    }
+}
+
+/// A name that an app had. Executors may still register under it
+#[derive(Serialize, ToSchema)]
+#[schema(as = FormerName)]
+pub struct FormerNameView {
+    /// The name
+    #[schema(min_length = 4, max_length = 64)]
+    name: String,
+    /// When the app was given another one
+    created_at: Time,
+}
+
+impl From<FormerName> for FormerNameView {
+    fn from(former: FormerName) -> Self {
+        Self { name: former.name, created_at: Time(former.created_at) }
     }
 }
 

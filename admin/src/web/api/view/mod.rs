@@ -21,7 +21,7 @@ pub mod time;
 pub mod words;
 
 pub use alarm::AlarmView;
-pub use app::{AppTokenView, AppView, NewAppTokenView};
+pub use app::{AppTokenView, AppView, FormerNameView, NewAppTokenView};
 pub use audit::AuditView;
 pub use backfill::{BackfillInstants, BackfillView};
 pub use calendar::{CalendarMembers, CalendarVersionView, CalendarView};

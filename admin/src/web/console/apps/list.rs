@@ -112,6 +112,8 @@ pub async fn list(state: Shared, context: PageContext) -> PageResult {
             AppExecutors { app, executors, online, draining }
         })
         .collect();
+    // Registrations that came while an app was renamed: the next ones are those of the app.
+    executors.retain(|name, _| state.engine.apps().current_name(name) == *name);
     let unknown = executors.into_iter().map(|(name, executors)| UnknownApp { name, executors });
     let refused = match context.may_see_installation() {
         true => state.wrong_tokens.recent(context.now),

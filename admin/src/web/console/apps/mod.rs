@@ -1,5 +1,6 @@
 //! Apps and their executors.
 
+pub mod delete;
 pub mod executor;
 pub mod list;
 pub mod new;

@@ -1,10 +1,11 @@
-//! An app: the addresses of executors that people enter.
+//! An app: its name and title, its former names, and the addresses of executors that people enter.
 
 use actix_web::web;
 use askama::Template;
 use carillon_engine::manage::Error;
 use carillon_store::App;
 use carillon_store::app::executors::Executor;
+use carillon_store::app::rename::FormerName;
 
 use crate::web::access::Caller;
 use crate::web::forms::{Fields, Form};
@@ -18,20 +19,28 @@ struct Page {
     app: App,
     /// Whose address a person has entered.
     entered: Vec<Executor>,
+    former: Vec<FormerName>,
     form: Form,
 }
 
-async fn show(state: &State, context: PageContext, id: i64, form: Form) -> PageResult {
+/// As they are.
+fn form_of(app: &App) -> Form {
+    Form::default().with("name", &app.name).with("title", &app.title)
+}
+
+async fn show(state: &State, context: PageContext, id: i64, form: Option<Form>) -> PageResult {
     let app = state.engine.apps().get(id).await?;
     let mut entered = state.store.executors_of(&app.name).await?;
     entered.retain(|executor| executor.manual_since.is_some());
+    let former = state.engine.apps().former_names(id).await?;
+    let form = form.unwrap_or_else(|| form_of(&app));
     let status = form.status();
-    Ok(render(&Page { context, app, entered, form }, status))
+    Ok(render(&Page { context, app, entered, former, form }, status))
 }
 
 /// `GET /apps/{id}`
 pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
-    show(&state, context, *id, Form::default()).await
+    show(&state, context, *id, None).await
 }
 
 /// `POST /apps/{id}/executors`
@@ -46,5 +55,32 @@ pub async fn enter(state: Shared, by: Caller, context: PageContext, id: web::Pat
         Err(Error::InUse(text)) => form.add_error("address", text),
         Err(error) => return Err(error.into()),
     }
-    show(&state, context, *id, form).await
+    let app = state.engine.apps().get(*id).await?;
+    let form = form.with("name", &app.name).with("title", &app.title);
+    show(&state, context, *id, Some(form)).await
+}
+
+/// `POST /apps/{id}`
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+    let mut form = Form::from(fields);
+    let (name, title) = (form.value("name").trim().to_owned(), form.value("title").trim().to_owned());
+    let title = if title.is_empty() { name.clone() } else { title };
+    match state.engine.apps().update(*id, Some(&name), Some(&title), &by.0).await {
+        Ok(app) => {
+            let text = format!("The app {} is saved.", app.name);
+            return Ok(redirect_with_flash(&format!("/apps/{id}"), "ok", &text));
+        }
+        Err(Error::Invalid(errors)) => form.add_errors(errors),
+        Err(Error::Taken(_)) => form.add_error("name", "Another app has this name, or had it."),
+        Err(error) => return Err(error.into()),
+    }
+    show(&state, context, *id, Some(form)).await
+}
+
+/// `POST /apps/{id}/former-names/remove`
+pub async fn remove_former_name(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
+    let name = fields.get("name");
+    state.engine.apps().remove_former_name(*id, name, &by.0).await?;
+    let text = format!("{name} is no name of this app any more.");
+    Ok(redirect_with_flash(&format!("/apps/{id}"), "ok", &text))
 }

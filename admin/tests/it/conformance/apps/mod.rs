@@ -3,4 +3,5 @@
 mod app;
 mod executors;
 mod maintenance_windows;
+mod names;
 mod pauses;

@@ -1,4 +1,4 @@
-//! Executors that get no new runs, those whose address was entered, and those that were removed.
+//! Executors that get no new runs, those whose address was entered, those that were removed, and those of a renamed app.
 
 use carillon_engine::manage::{Error, RunRequest};
 use carillon_engine::runtime::Service as _;
@@ -148,5 +148,34 @@ fn the_runs_of_a_removed_executor_are_lost_and_it_may_register_again() {
         assert_eq!(executor.runs().len(), 2);
         let missing = node.engine.executors().remove(node.app.id, "http://elsewhere/", &actor()).await;
         assert!(matches!(missing, Err(Error::Invalid(_))), "{missing:?}");
+    });
+}
+
+#[test]
+fn the_executors_of_a_renamed_app_get_its_runs_under_both_names() {
+    with_registered_executor(async |node, executor| {
+        node.every(1, |_| ()).await;
+        node.advance(1_000).await;
+        node.advance(1_000).await;
+        let sent = executor.runs().len();
+        let apps = node.engine.apps();
+        apps.update(node.app.id, Some("sales"), None, &actor()).await.unwrap();
+        node.advance(1_000).await;
+        assert_eq!(executor.runs().len(), sent + 1);
+        // Its heartbeats still have the old name.
+        advance_seconds(node, 60).await;
+        node.register(executor).await;
+        advance_seconds(node, 60).await;
+        node.register(executor).await;
+        let registered = node.store.executors().await.unwrap();
+        assert_eq!(registered.iter().map(|it| it.app.as_str()).collect::<Vec<_>>(), ["sales"]);
+        assert!(executor.runs().len() >= sent + 118, "{}", executor.runs().len());
+        apps.remove_former_name(node.app.id, "orders", &actor()).await.unwrap();
+        let before = executor.runs().len();
+        node.advance(1_000).await;
+        assert_eq!(executor.runs().len(), before + 1, "no definition holds the old name any more");
+        node.register(executor).await;
+        let registered = node.store.executors().await.unwrap();
+        assert_eq!(registered.iter().map(|it| it.app.as_str()).collect::<Vec<_>>(), ["orders", "sales"]);
     });
 }

@@ -1,0 +1,36 @@
+//! Deleting an app, after a question.
+
+use actix_web::web;
+use askama::Template;
+use carillon_engine::manage::Error;
+use carillon_store::App;
+use carillon_store::app::delete_app::AppUse;
+
+use crate::web::access::Caller;
+use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
+use crate::web::state::Shared;
+
+#[derive(Template)]
+#[template(path = "apps/delete.html")]
+struct DeleteQuestion {
+    context: PageContext,
+    app: App,
+    used: AppUse,
+}
+
+/// `GET /apps/{id}/delete` asks.
+pub async fn ask_delete(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+    let apps = state.engine.apps();
+    let (app, used) = (apps.get(*id).await?, apps.used(*id).await?);
+    Ok(show(&DeleteQuestion { context, app, used }))
+}
+
+/// `POST /apps/{id}/delete`
+pub async fn delete(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+    match state.engine.apps().delete(*id, &by.0).await {
+        Ok(app) => Ok(redirect_with_flash("/apps", "ok", &format!("The app {} is deleted.", app.name))),
+        // It was given a job since the question.
+        Err(Error::InUse(text)) => Ok(redirect_with_flash(&format!("/apps/{id}/delete"), "failed", &text)),
+        Err(error) => Err(error.into()),
+    }
+}
