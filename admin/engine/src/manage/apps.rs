@@ -97,8 +97,8 @@ impl Apps<'_> {
         Ok(all)
     }
 
-    /// Deletes an app with its executors, tokens, pauses, maintenance windows and alert rules. Its past runs stay until the
-    /// retention removes them.
+    /// Deletes an app with its executors, tokens, pauses, maintenance windows and alert rules. Its past runs are not shown any
+    /// more; the retention removes them.
     ///
     /// # Errors
     /// `Forbidden`, `Missing`. `InUse`: it has jobs, or runs that have not ended.

@@ -66,7 +66,7 @@ fn of_apps() -> Vec<Endpoint> {
             .describe(
                 "apps",
                 "deleteApp",
-                "Delete an app without jobs and open runs, with its executors, tokens, pauses and alert rules; its past runs stay",
+                "Delete an app without jobs and open runs, with its executors, tokens, pauses and alert rules",
             )
             .answers_nothing()
             .fails([409]),

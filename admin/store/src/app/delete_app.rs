@@ -39,8 +39,8 @@ impl Store {
         Ok(AppUse { jobs: jobs.unwrap_or(0), open_runs: open_runs.unwrap_or(0) })
     }
 
-    /// Deletes an app with its executors, tokens, pauses, maintenance windows, alert rules, retention and former names. Its past
-    /// runs and the audit stay.
+    /// Deletes an app with its executors, tokens, pauses, maintenance windows, alert rules, retention and former names. The audit
+    /// stays; its past runs are not shown any more, and the retention removes them.
     ///
     /// # Errors
     /// `Missing`. `InUse`: it has jobs or open runs; the text says how many.

@@ -75,7 +75,7 @@ databases! {
         for table in ["executor", "executor_setting", "executor_token", "app_pause", "app_alias"] {
             assert_eq!(fixture.count(table, "1 = 1").await, 0, "{table}");
         }
-        assert!(store.run(open[0]).await.unwrap().is_some(), "past runs stay");
+        assert_eq!(fixture.count("run", "1 = 1").await, 1, "past runs stay until the retention removes them");
         let missing = store.delete_app(&app, NOW + 2, &actor()).await;
         assert!(matches!(missing, Err(Error::Missing(_))), "{missing:?}");
         let entries = store.audit_entries(&AuditFilter::about(AuditObjectKind::App, app.id)).await.unwrap().items;
