@@ -108,7 +108,10 @@ fn statements_are_written_in_the_store_alone_and_hold_no_values() {
             let statement = statement.split(';').next().unwrap_or_default();
             let is_sql =
                 ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", " WHERE "].iter().any(|word| statement.contains(word));
-            assert!(!is_sql || !statement.contains("'{"), "{path} puts a value between quotes: {statement}");
+            assert!(
+                !is_sql || !statement.replace("''", "").contains("'{"),
+                "{path} puts a value between quotes: {statement}"
+            );
         }
     }
 }
