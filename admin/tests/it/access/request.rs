@@ -166,6 +166,7 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
     let unique = || format!("x-{:016x}", rand::random::<u64>());
     match route.path.as_str() {
         "/jobs" => job(),
+        "/jobs/{id}/history/{revision}/restore" => vec![("revision", "1".into())],
         "/jobs/{id}/edit" => [job(), vec![("revision", "1".into())]].concat(),
         "/jobs/{id}/run" => vec![("key", unique())],
         "/jobs/bulk" => vec![("action", "run".into()), ("id", names.job.to_string()), ("step", "do".into())],

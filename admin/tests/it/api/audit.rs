@@ -96,7 +96,7 @@ fn a_former_definition_is_listed_and_restored_exactly() {
         api.put(&path, job(json!({"name": "second", "params": long}))).await.ok();
         api.put(&path, job(json!({"name": "third", "params": long, "retries": 1}))).await.ok();
         let list = api.get(&format!("{path}/history")).await;
-        assert_eq!(list.column("revision"), ["3", "2", "1"]);
+        assert_eq!(list.column("revision"), [3, 2, 1]);
         assert_eq!(list.column("action"), ["update", "update", "create"]);
         let list = list.ok();
         let newest = &list["items"][0];
@@ -139,7 +139,7 @@ fn a_restored_definition_leaves_a_pause_as_it_is() {
         let made = api.job(json!({"name": "first"})).await;
         let path = format!("/jobs/{}", made["id"]);
         api.put(&path, job(json!({"name": "second"}))).await.ok();
-        api.post(&format!("{path}/disable"), Value::Null).await.ok();
+        api.post(&format!("{path}/disable"), json!({})).await.ok();
         let restored = api.post(&format!("{path}/history/1/restore"), Value::Null).await.ok();
         assert_eq!((&restored["name"], &restored["enabled"]), (&json!("first"), &json!(false)));
     });
