@@ -98,7 +98,7 @@ impl Store {
         if self.execute(&tx, text, values![app.id, id]).await? == 0 {
             return Ok(false);
         }
-        self.end_registrations(&tx, "app = ? AND token_id = ?", &values![app.name.as_str(), id]).await?;
+        self.end_registrations(&tx, "app = ? AND token_id = ?", values![app.name.as_str(), id]).await?;
         let detail = json!({"before": {"app": app.name}});
         let entry = AuditEntry::new(actor, now, AuditAction::Delete, AuditObject::executor_token(id, app.id), detail);
         self.audit(&tx, vec![entry], &[audit_id]).await?;
@@ -121,7 +121,7 @@ impl Store {
             if !all.iter().any(|token| token.is_valid(now)) {
                 return Err(Error::InUse("the app has no valid token of its own; make one first".to_owned()));
             }
-            self.end_registrations(&tx, "app = ? AND token_id IS NULL", &values![app.name.as_str()]).await?;
+            self.end_registrations(&tx, "app = ? AND token_id IS NULL", values![app.name.as_str()]).await?;
         }
         self.execute(&tx, "UPDATE app SET own_tokens_only = ? WHERE id = ?", values![is_set, app.id]).await?;
         let change = |is_set: bool| json!({"own_tokens_only": is_set});

@@ -147,7 +147,7 @@ impl Store {
 
     /// The end of a registration. An address that a person entered stays.
     pub async fn deregister_executor(&self, app: &str, address: &str) -> Result<bool> {
-        self.end_registrations(&self.changes, "app = ? AND address = ?", &values![app, address]).await
+        self.end_registrations(&self.changes, "app = ? AND address = ?", values![app, address]).await
     }
 
     /// Ends the registrations that meet a condition; of addresses that a person entered, what the executors said is forgotten.
@@ -155,15 +155,15 @@ impl Store {
         &self,
         tx: &impl ConnectionTrait,
         condition: &str,
-        values: &[Value],
+        values: Vec<Value>,
     ) -> Result<bool> {
         let text = format!("DELETE FROM executor WHERE manual_since IS NULL AND {condition}");
-        let ended = self.execute(tx, &text, values.to_vec()).await?;
+        let ended = self.execute(tx, &text, values.clone()).await?;
         let text = format!(
             "UPDATE executor SET boot_id = NULL, capabilities = NULL, journal_id = NULL, weight = NULL, labels = NULL, \
              token_id = NULL WHERE manual_since IS NOT NULL AND {condition}"
         );
-        Ok(self.execute(tx, &text, values.to_vec()).await? + ended > 0)
+        Ok(self.execute(tx, &text, values).await? + ended > 0)
     }
 
     /// The live executors of the same app beside one. All names that no app has count as one app.

@@ -50,7 +50,7 @@ impl World {
         let alerts = admin.alerts.clone();
         let (_, engine, store) = admin.serve_only().unwrap();
         engine.apps().create("billing", None, &actor()).await.unwrap();
-        let drafts = (0..jobs).map(|number| JobDraft::new("billing", &format!("job {number}"), "h")).collect();
+        let drafts = (0..jobs).map(|number| JobDraft::new("billing", format!("job {number}"), "h")).collect();
         let made = engine.jobs().create_all(drafts, None, &actor()).await.unwrap();
         let jobs = made.iter().map(|job| job.id).collect();
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();

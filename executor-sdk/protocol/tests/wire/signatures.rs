@@ -18,6 +18,7 @@ fn request<'a>(
     SignedRequest { receiver, path, headers: headers.iter().map(|(name, value)| (*name, value.as_bytes())) }
 }
 
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 fn signed(nonce: u128, at: i64) -> Signature {
     Signature::parse(value(nonce, at).as_bytes()).unwrap()
 }
