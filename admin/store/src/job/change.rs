@@ -124,7 +124,7 @@ impl Store {
         changed.into_iter().next().ok_or_else(|| Error::Missing(format!("job {id}")))
     }
 
-    /// Changes many jobs, [`SLICE`] of them in a transaction, and answers the outcome of each in the order of the ids. One that
+    /// Changes many jobs, at most 50 of them in a transaction, and answers the outcome of each in the order of the ids. One that
     /// is refused holds up no other: the jobs of its slice are then changed one by one.
     ///
     /// # Errors

@@ -48,7 +48,7 @@ impl Store {
         Ok(self.insert_triggered_all(std::slice::from_ref(fire), now, actor).await?.pop().flatten())
     }
 
-    /// The same for many, [`SLICE`] of them in a transaction; the answer has their order.
+    /// The same for many, at most 50 of them in a transaction; the answer has their order.
     ///
     /// # Errors
     /// The database does not answer; the slices before are committed.
