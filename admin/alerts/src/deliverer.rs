@@ -1,5 +1,6 @@
 //! Sends what waits in the outbox: any node takes what is due, and records the answer.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,13 +47,28 @@ impl AlertDeliverer {
         let store = &self.engine.cx.store;
         let taken = store.claim_deliveries(MOST, LEASE, self.engine.cx.clock.now()).await?;
         let tried = join_all(taken.iter().map(|delivery| self.deliver(delivery))).await;
-        tried.into_iter().collect::<Result<Vec<()>>>()?;
+        let holds = tried.into_iter().collect::<Result<Vec<_>>>()?;
+        self.hold(holds.into_iter().flatten().collect()).await?;
         Ok(taken.len())
     }
 
-    async fn deliver(&self, delivery: &Delivery) -> Result<()> {
+    /// One statement for a channel: several at once would lock its messages in different orders.
+    async fn hold(&self, channels: BTreeMap<i64, Millis>) -> Result<()> {
+        for (channel_id, until) in channels {
+            match self.engine.cx.store.hold_channel(channel_id, until).await {
+                // Another node holds its messages now, or the next round does.
+                Err(error) if error.is_lock_conflict() => {}
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Some: its channel takes nothing until then.
+    async fn deliver(&self, delivery: &Delivery) -> Result<Option<(i64, Millis)>> {
         let attempt = self.attempt(delivery).await?;
         let (store, now) = (&self.engine.cx.store, self.engine.cx.clock.now());
+        let mut hold = None;
         let outcome = match attempt {
             Attempt::Delivered { answer } => {
                 store.finish_delivery(delivery, DeliveryState::Sent, &answer, now).await?;
@@ -66,14 +82,12 @@ impl AlertDeliverer {
             Attempt::Again { answer, after, is_down } => {
                 let next_at = now + pause(delivery.attempts, after, rand::random());
                 store.retry_delivery(delivery, next_at, &answer).await?;
-                if is_down {
-                    store.hold_channel(delivery.channel_id, next_at).await?;
-                }
+                hold = is_down.then_some((delivery.channel_id, next_at));
                 "retried"
             }
         };
         self.engine.cx.metrics.alert_deliveries.with_label_values(&[outcome]).inc();
-        Ok(())
+        Ok(hold)
     }
 
     async fn attempt(&self, delivery: &Delivery) -> Result<Attempt> {

@@ -76,7 +76,7 @@ impl Apps<'_> {
     ///
     /// # Errors
     /// `Forbidden`. `Missing`: the app, or the former name
-    pub async fn remove_former_name(&self, id: i64, name: &str, by: &Actor) -> Result<(), Error> {
+    pub async fn remove_name(&self, id: i64, name: &str, by: &Actor) -> Result<(), Error> {
         require(by, Action::Administer, Object::Installation, String::new)?;
         let (app, cx) = (self.get(id).await?, &self.engine.cx);
         if !cx.store.remove_former_name(&app, name, cx.clock.now(), by).await? {

@@ -7,15 +7,14 @@ use utoipa::PartialSchema;
 use utoipa::openapi::{ArrayBuilder, Content, KnownFormat, ObjectBuilder, Ref, ResponseBuilder, SchemaFormat, Type};
 
 use super::endpoint::{Endpoint, integer, number};
+use super::pauses::{app_pauses, maintenance_windows};
 use super::records::{alarms, audit, misfires};
 use super::view::time::Time;
 use super::view::{
     AppView, BackfillInstants, BackfillView, CalendarView, ExecutorView, JobView, List, MaintenanceWindowView,
     NewAppTokenView, PauseView, words,
 };
-use super::{
-    alerts, apps, backfills, calendars, forecast, jobs, maintenance_windows, openapi, pauses, reports, retention, runs,
-};
+use super::{alerts, apps, backfills, calendars, forecast, jobs, openapi, reports, retention, runs};
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{AnyApp, App, Backfill, Installation, Job, Run, Shared};
 
@@ -135,21 +134,21 @@ fn of_apps() -> Vec<Endpoint> {
 
 fn of_pauses() -> Vec<Endpoint> {
     vec![
-        Endpoint::json(GET, "/pauses", Policy(View, AnyApp), pauses::list).describe(
+        Endpoint::json(GET, "/pauses", Policy(View, AnyApp), app_pauses::list).describe(
             "pauses",
             "listPauses",
             "Pauses in force and ahead, by their begin",
         ),
-        Endpoint::new(POST, "/pauses", Policy(Operate, AnyApp), pauses::create)
+        Endpoint::new(POST, "/pauses", Policy(Operate, AnyApp), app_pauses::create)
             .describe(
                 "pauses",
                 "createPause",
                 "Pause an app, or all apps: no fire of a schedule is sent meanwhile, retries, child jobs and backfills wait; \
                  in force on all nodes within two seconds",
             )
-            .body::<pauses::NewPause>()
+            .body::<app_pauses::NewPause>()
             .answers::<PauseView>(201),
-        Endpoint::new(DELETE, "/pauses/{id}", Policy(Operate, AnyApp), pauses::end)
+        Endpoint::new(DELETE, "/pauses/{id}", Policy(Operate, AnyApp), app_pauses::end)
             .describe("pauses", "endPause", "End a pause now; one that is ahead is given up")
             .answers_nothing(),
         Endpoint::json(GET, "/maintenance-windows", Policy(View, AnyApp), maintenance_windows::list).describe(

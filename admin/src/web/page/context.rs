@@ -87,6 +87,11 @@ impl PageContext {
         }
     }
 
+    /// The page to come back to after a choice: a step of signing in has no address of its own.
+    pub fn way_back(&self) -> &str {
+        if self.here.starts_with("/login/") { "/login" } else { &self.here }
+    }
+
     /// All languages, for the choice among them.
     pub fn languages(&self) -> &'static [Language] {
         &Language::ALL

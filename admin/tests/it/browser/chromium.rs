@@ -100,8 +100,13 @@ impl Browser {
         self.find(css).await.text().await.unwrap()
     }
 
+    /// Presses it where a person would have scrolled to: in the middle, clear of the bars at the edges of the window.
     pub async fn press(&self, css: &str) {
-        self.find(css).await.click().await.unwrap();
+        let element = self.find(css).await;
+        let scroll = "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})";
+        let place = serde_json::to_value(&element).unwrap();
+        self.client.execute(scroll, vec![place]).await.unwrap();
+        element.click().await.unwrap();
     }
 
     /// Replaces what a field holds.
@@ -214,6 +219,16 @@ impl Drop for Browser {
 
 /// A driver on a port of its own, the leader of a group of processes.
 async fn driver() -> (Child, u16) {
+    for _ in 0..3 {
+        if let Some(driver) = try_driver().await {
+            return driver;
+        }
+    }
+    panic!("chromedriver ends at its start");
+}
+
+/// None: it has ended before it listened.
+async fn try_driver() -> Option<(Child, u16)> {
     let mut child = Command::new("chromedriver")
         .arg("--port=0")
         .stdout(Stdio::piped())
@@ -225,15 +240,15 @@ async fn driver() -> (Child, u16) {
     let port = async {
         while let Some(line) = lines.next_line().await.unwrap() {
             if let Some((_, port)) = line.split_once("started successfully on port ") {
-                return port.trim_end_matches('.').parse().unwrap();
+                return port.trim_end_matches('.').parse().ok();
             }
         }
-        panic!("chromedriver ended");
+        None
     };
-    let port = timeout(LIMIT, port).await.unwrap();
+    let port = timeout(LIMIT, port).await.unwrap()?;
     // It would stop at a full pipe.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    (child, port)
+    Some((child, port))
 }
 
 fn capabilities(kind: Kind, profile: &str) -> Value {

@@ -72,6 +72,6 @@ pub async fn former_names(state: Shared, id: Id) -> Answer<List<FormerNameView>>
 pub async fn remove_former_name(state: Shared, id: Id, caller: Caller, query: Query) -> Result<HttpResponse, Error> {
     let name = query.text("name")?;
     let name = name.ok_or_else(|| Error::field("name", "is missing; write the former name"))?;
-    state.engine.apps().remove_former_name(id.0, &name, &caller.0).await?;
+    state.engine.apps().remove_name(id.0, &name, &caller.0).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -80,7 +80,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
 /// `POST /apps/{id}/former-names/remove`
 pub async fn remove_former_name(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
     let name = fields.get("name");
-    state.engine.apps().remove_former_name(*id, name, &by.0).await?;
+    state.engine.apps().remove_name(*id, name, &by.0).await?;
     let text = format!("{name} is no name of this app any more.");
     Ok(redirect_with_flash(&format!("/apps/{id}"), "ok", &text))
 }

@@ -130,6 +130,7 @@ fn a_maintenance_window_pauses_its_app_again_and_again() {
         let mut sent = vec![];
         while node.clock.now() < made.times[0].1 + 20_000 {
             let before = executor.runs().len();
+            node.register(executor).await;
             for _ in 0..4 {
                 node.advance(5_000).await;
             }

@@ -98,8 +98,8 @@ fn an_address_that_was_entered_gets_runs_without_a_heartbeat() {
         // Long after the lease of one that registers.
         advance_seconds(node, 120).await;
         assert!(executor.runs().len() > 100);
-        let is_as_sent = |state: &RunState| matches!(state, RunState::Claimed | RunState::Running);
-        assert!(node.states(&job).await.iter().all(is_as_sent), "none counts as lost");
+        // The first ones are asked about by then, as anywhere; none is lost with a lease.
+        assert!(!node.states(&job).await.contains(&RunState::Lost));
         // One that registers beside it takes its share, and its end takes nothing away.
         let other = RecordingExecutor::start().await;
         node.register(&other).await;
@@ -170,7 +170,7 @@ fn the_executors_of_a_renamed_app_get_its_runs_under_both_names() {
         let registered = node.store.executors().await.unwrap();
         assert_eq!(registered.iter().map(|it| it.app.as_str()).collect::<Vec<_>>(), ["sales"]);
         assert!(executor.runs().len() >= sent + 118, "{}", executor.runs().len());
-        apps.remove_former_name(node.app.id, "orders", &actor()).await.unwrap();
+        apps.remove_name(node.app.id, "orders", &actor()).await.unwrap();
         let before = executor.runs().len();
         node.advance(1_000).await;
         assert_eq!(executor.runs().len(), before + 1, "no definition holds the old name any more");

@@ -6,10 +6,10 @@ use carillon_engine::manage::WindowRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::error::{Answer, Error};
-use super::extract::{Body, Caller, Id, ObjectBody};
-use super::pauses::app_id;
-use super::view::{List, MaintenanceWindowView};
+use crate::web::api::error::{Answer, Error};
+use crate::web::api::extract::{Body, Caller, Id, ObjectBody};
+use crate::web::api::pauses::app_pauses::app_id;
+use crate::web::api::view::{List, MaintenanceWindowView};
 use crate::web::state::Shared;
 
 pub async fn list(state: Shared, caller: Caller) -> Answer<List<MaintenanceWindowView>> {

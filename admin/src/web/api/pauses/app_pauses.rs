@@ -6,9 +6,9 @@ use carillon_engine::manage::PauseRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::error::{Answer, Error};
-use super::extract::{Body, Caller, Id, ObjectBody};
-use super::view::{List, PauseView, Time};
+use crate::web::api::error::{Answer, Error};
+use crate::web::api::extract::{Body, Caller, Id, ObjectBody};
+use crate::web::api::view::{List, PauseView, Time};
 use crate::web::state::{Shared, State};
 
 pub async fn list(state: Shared, caller: Caller) -> Answer<List<PauseView>> {

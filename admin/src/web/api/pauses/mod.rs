@@ -1,0 +1,4 @@
+//! Pauses of apps, and maintenance windows.
+
+pub mod app_pauses;
+pub mod maintenance_windows;
