@@ -22,13 +22,34 @@ pub(crate) struct Block {
 
 /// What is left of a block, and when it was taken from the database.
 pub(crate) struct Left {
-    pub(crate) ids: Range<i64>,
-    pub(crate) since: Instant,
+    ids: Range<i64>,
+    since: Instant,
+    size: i64,
+    /// How many ids the next block has; 0: as many as its kind says. A block of which much was given up is followed by a smaller one,
+    /// or the numbers of a quiet scheduler's runs would grow by a thousand a minute.
+    next_size: i64,
 }
+
+/// The smallest block after one that was given up.
+const SMALLEST: i64 = 10;
 
 impl Left {
     pub(crate) fn new(ids: Range<i64>) -> Self {
-        Self { ids, since: Instant::now() }
+        let size = ids.end - ids.start;
+        Self { ids, since: Instant::now(), size, next_size: 2 * size }
+    }
+
+    /// What is left of a block that is too old is given up.
+    fn age(&mut self, kind: &Kind) {
+        let left = self.ids.end - self.ids.start;
+        if left > 0 && self.since.elapsed() > kind.age {
+            self.next_size = (2 * (self.size - left)).max(SMALLEST);
+            self.ids.start = self.ids.end;
+        }
+    }
+
+    pub(crate) fn next_size(&self, kind: &Kind) -> i64 {
+        if self.next_size == 0 { kind.block } else { self.next_size.min(kind.block) }
     }
 }
 
@@ -41,9 +62,7 @@ impl Default for Left {
 impl Block {
     pub(crate) fn take(&self, kind: &Kind, count: usize, taken: &mut Vec<i64>) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        if left.since.elapsed() > kind.age {
-            left.ids.start = left.ids.end;
-        }
+        left.age(kind);
         let left = &mut left.ids;
         let end = left.end.min(left.start + (count - taken.len()) as i64);
         taken.extend(left.start..end);
@@ -76,5 +95,29 @@ impl Blocks {
     pub(crate) fn of(&self, kind: &Kind) -> Arc<Block> {
         let mut blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         blocks.entry(kind.name).or_default().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aged(mut left: Left, taken: i64) -> Left {
+        left.ids.start += taken;
+        left.since -= RUN_BLOCK_AGE + Duration::from_secs(1);
+        left.age(&RUN);
+        left
+    }
+
+    #[test]
+    fn a_block_is_as_large_as_what_was_used_of_the_one_before() {
+        assert_eq!(Left::default().next_size(&RUN), 1_000);
+        let quiet = aged(Left::new(0..1_000), 30);
+        assert!(quiet.ids.is_empty());
+        assert_eq!(quiet.next_size(&RUN), 60);
+        assert_eq!(aged(Left::new(0..60), 1).next_size(&RUN), SMALLEST);
+        assert_eq!(Left::new(0..60).next_size(&RUN), 120, "used up within its time");
+        assert_eq!(Left::new(0..1_000).next_size(&RUN), 1_000);
+        assert_eq!(aged(Left::new(0..1_000), 900).next_size(&RUN), 1_000);
     }
 }

@@ -25,7 +25,8 @@ impl Store {
             if block.failed.load(Ordering::Acquire) != failed {
                 return Err(Error::Busy);
             }
-            let next = self.next_block(kind, (count - taken.len()) as i64).await;
+            let size = block.left.lock().unwrap_or_else(PoisonError::into_inner).next_size(kind);
+            let next = self.next_block(kind, (count - taken.len()) as i64, size).await;
             if next.is_err() {
                 block.failed.fetch_add(1, Ordering::AcqRel);
             }
@@ -39,8 +40,8 @@ impl Store {
         Ok(self.take_ids(kind, 1).await?[0])
     }
 
-    async fn next_block(&self, kind: &Kind, wanted: i64) -> Result<Range<i64>> {
-        let size = if wanted > kind.block { kind.large_block.max(wanted) } else { kind.block };
+    async fn next_block(&self, kind: &Kind, wanted: i64, size: i64) -> Result<Range<i64>> {
+        let size = if wanted > kind.block { kind.large_block.max(wanted) } else { size.max(wanted) };
         // Two nodes at once may want the very first block of a kind.
         let next = retry::on_race(|| self.advance_block(kind, size)).await?;
         if next > kind.end {
