@@ -17,6 +17,5 @@ pub(crate) mod next_fires;
 pub mod pause;
 pub mod revisions;
 pub(crate) mod stored_job;
-pub(crate) mod tags;
 pub(crate) mod transitions;
 pub(crate) mod unplannable;

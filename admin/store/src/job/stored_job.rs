@@ -12,8 +12,8 @@ use crate::calendar::pinned::Calendars;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
+use crate::job::labels::tags::{in_order, tags_of};
 use crate::job::pause::JobPause;
-use crate::job::tags::{in_order, tags_of};
 use crate::store::Store;
 
 /// A stored job.

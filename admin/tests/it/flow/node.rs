@@ -82,7 +82,9 @@ impl Node {
             Some(app) => app,
             None => store.create_app("orders", "Orders", clock.now(), &actor()).await.unwrap(),
         };
-        Self { clock, store, engine, services, config, url, app, http: reqwest::Client::new(), _database: None }
+        // A connection for each request: the node closes those that idle, which a test on a busy machine may do.
+        let http = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
+        Self { clock, store, engine, services, config, url, app, http, _database: None }
     }
 
     pub async fn job(&self, change: impl FnOnce(&mut JobDraft)) -> Job {

@@ -4,8 +4,8 @@ use sea_orm::Value;
 
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
+use crate::job::labels::tags;
 use crate::job::stored_job::Job;
-use crate::job::tags;
 use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
