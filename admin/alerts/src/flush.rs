@@ -1,4 +1,4 @@
-//! What is told of an alert whose time has come, and when it is looked at again.
+//! The message of an alert that is due, and the time at which the alert is due again.
 
 use carillon_scheduler::Millis;
 use carillon_store::alert::alerts::{Alert, AlertState};

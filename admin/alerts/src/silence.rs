@@ -1,4 +1,4 @@
-//! Windows of the week in which a rule sends nothing. What happens in them is told at their end, if it is not over by then.
+//! Windows of the week in which a rule sends nothing. An alert that begins in such a window is sent at its end, unless the alert has ended by then.
 
 use carillon_scheduler::{FieldError, Millis, Weekday};
 use carillon_store::alert::rules::Silence;

@@ -1,4 +1,4 @@
-//! What a channel is told to do: the settings that everybody may see, the secrets that are stored encrypted, and their rules.
+//! The settings of a channel: those that its page shows, the secrets that are stored encrypted, and the rules of both.
 
 use carillon_accounts::secret_keys::SecretKeys;
 use carillon_scheduler::FieldError;

@@ -8,7 +8,7 @@ use crate::manage::entry_points::{Alerts, object_of, require};
 const MOST_NOTE: usize = 500;
 
 impl Alerts {
-    /// Somebody looks after it: no reminder, no escalation, and nothing of further events until it is over.
+    /// A person has acknowledged the alert: no reminder, no escalation, and nothing of further events until it is over.
     ///
     /// # Errors
     /// `Missing`, `Forbidden`, `Invalid`; `Changed`, if it is over already

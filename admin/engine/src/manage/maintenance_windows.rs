@@ -7,7 +7,7 @@ use crate::dispatch::maintenance::Maintenance;
 use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
-use crate::manage::pauses::check_note;
+use crate::manage::pauses::{check_note, operated_app};
 
 /// Longest window: a week.
 pub const MAX_WINDOW_MINUTES: i64 = 7 * 24 * 60;
@@ -75,16 +75,7 @@ impl MaintenanceWindows<'_> {
     /// `Forbidden`, `Missing` (the app), `Invalid`
     pub async fn create(&self, request: WindowRequest, by: &Actor) -> Result<PlannedWindow, Error> {
         let cx = &self.engine.cx;
-        let app = match request.app_id {
-            None => {
-                require(by, Action::Operate, Object::Installation, String::new)?;
-                None
-            }
-            Some(id) => {
-                require(by, Action::Operate, Object::App(id), || format!("app {id}"))?;
-                Some(self.engine.apps().get(id).await?.name)
-            }
-        };
+        let app = operated_app(self.engine, request.app_id, by).await?;
         let now = cx.clock.now();
         let WindowRequest { app_id, note, expression, timezone, minutes } = request;
         let mut wrong: Vec<FieldError> = check_note(note.trim()).into_iter().collect();

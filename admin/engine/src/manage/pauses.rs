@@ -55,16 +55,7 @@ impl Pauses<'_> {
     /// `Forbidden`, `Missing` (the app), `Invalid`
     pub async fn create(&self, request: PauseRequest, by: &Actor) -> Result<Pause, Error> {
         let cx = &self.engine.cx;
-        let app = match request.app_id {
-            None => {
-                require(by, Action::Operate, Object::Installation, String::new)?;
-                None
-            }
-            Some(id) => {
-                require(by, Action::Operate, Object::App(id), || format!("app {id}"))?;
-                Some(self.engine.apps().get(id).await?.name)
-            }
-        };
+        let app = operated_app(self.engine, request.app_id, by).await?;
         let now = cx.clock.now();
         let note = request.note.trim().to_owned();
         let starts_at = request.from.unwrap_or(now).max(now);
@@ -98,7 +89,17 @@ impl Pauses<'_> {
     }
 }
 
-/// A pause of all apps concerns everybody who sees one.
+/// The name of the app that is to be paused, if the actor may pause it; None: all apps.
+pub(super) async fn operated_app(engine: &Engine, app_id: Option<i64>, by: &Actor) -> Result<Option<String>, Error> {
+    let Some(id) = app_id else {
+        require(by, Action::Operate, Object::Installation, String::new)?;
+        return Ok(None);
+    };
+    require(by, Action::Operate, Object::App(id), || format!("app {id}"))?;
+    Ok(Some(engine.apps().get(id).await?.name))
+}
+
+/// A pause of all apps is visible to every actor that sees an app.
 fn is_visible(pause: &Pause, by: &Actor) -> bool {
     pause.app_id.is_none_or(|id| by.grants.role_for(id).is_some())
 }

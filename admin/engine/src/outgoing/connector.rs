@@ -29,7 +29,7 @@ impl Connector {
         Self { policy: Arc::new(NetworkPolicy::new(rules)), resolver }
     }
 
-    /// Whether connections may go to an address that somebody enters: its form, and where its name leads now. A name that
+    /// Whether connections may go to an address that a person enters: its form, and where its name leads now. A name that
     /// cannot be resolved is allowed: another node may know it, and it is checked again with each connection.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 
 pub mod account;
 pub mod alerts;
+mod app_filter;
 pub mod apps;
 pub mod audit;
 pub mod badge;

@@ -18,7 +18,7 @@ pub enum AlertState {
     /// Fewer events in a row than the rule asks for.
     Pending,
     Open,
-    /// Somebody looks after it: no reminder and no escalation.
+    /// A person has acknowledged the alert: no reminder and no escalation.
     Acknowledged,
     Resolved,
 }

@@ -150,7 +150,7 @@ impl Store {
         let left: Option<i64> = self.tuple(&tx, text, values![alert_id]).await?;
         let mut closed = 0;
         if left == Some(0) {
-            // Who has been told of it is told of its end.
+            // A channel that got a message of the alert gets one of its end.
             let text = "UPDATE alert SET state = 3, open_key = NULL, resolved_at = ?, repeat_at = NULL, escalate_at = NULL, \
                         notify_at = CASE WHEN told > 0 THEN ? END, due_at = CASE WHEN told > 0 THEN ? END WHERE id = ?";
             closed = self.execute(&tx, text, values![now, now, now, alert_id]).await?;

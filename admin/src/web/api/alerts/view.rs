@@ -42,7 +42,7 @@ pub struct AlertView {
     last_at: Time,
     /// When it went to the second list of channels
     escalated_at: Option<Time>,
-    /// When somebody took it over
+    /// When a person acknowledged the alert
     acknowledged_at: Option<Time>,
     /// Who did
     acknowledged_by: Option<String>,

@@ -6,9 +6,9 @@ use carillon_scheduler::Cause;
 use carillon_store::PauseNote;
 use serde::Deserialize;
 use utoipa::ToSchema;
-use utoipa::openapi::{ObjectBuilder, Type};
+use utoipa::openapi::ObjectBuilder;
 
-use super::bulk_outcome::BulkView;
+use super::bulk_outcome::{BulkView, action_schema, unknown_action};
 use super::filter::JobFilterRequest;
 use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Key, ObjectBody};
@@ -31,7 +31,7 @@ pub struct JobBulk {
     /// Of `pause`: why, for the others
     #[schema(max_length = 500)]
     note: Option<String>,
-    /// Of `pause`: when the jobs are resumed; not before somebody resumes them if left out
+    /// Of `pause`: when the jobs are resumed; if left out, they stay paused until a person resumes them
     until: Option<Time>,
     /// Of `move`: the name of the app
     app: Option<String>,
@@ -53,10 +53,7 @@ impl ObjectBody for JobBulk {
 }
 
 fn actions() -> ObjectBuilder {
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .enum_values(Some(ACTIONS))
-        .description(Some("What is done with each"))
+    action_schema(&ACTIONS)
 }
 
 pub async fn bulk(state: Shared, caller: Caller, key: Key, body: Body<JobBulk>) -> Answer<BulkView> {
@@ -110,10 +107,7 @@ impl JobBulk {
             "add_tag" => JobAction::AddTag(needed("tag", &self.tag)?),
             "remove_tag" => JobAction::RemoveTag(needed("tag", &self.tag)?),
             "delete" => JobAction::Delete,
-            other => {
-                let allowed = ACTIONS.join(", ");
-                return Err(Error::field("action", format!("`{other}` is not an action; allowed: {allowed}")));
-            }
+            other => return Err(unknown_action(other, &ACTIONS)),
         })
     }
 }

@@ -1,8 +1,11 @@
-//! What became of an action for many objects.
+//! What actions for many objects have in common: their name in a request, and what became of them.
 
 use carillon_engine::manage::{BulkOutcome, Refusal};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, Type};
+
+use crate::web::api::error::Error;
 
 /// What became of an action for many objects
 #[derive(Serialize, ToSchema)]
@@ -26,6 +29,16 @@ pub struct RefusalView {
     id: i64,
     /// Why
     reason: String,
+}
+
+/// The member that names the action.
+pub fn action_schema(actions: &[&'static str]) -> ObjectBuilder {
+    let words = actions.iter().copied();
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).description(Some("What is done with each"))
+}
+
+pub fn unknown_action(action: &str, allowed: &[&str]) -> Error {
+    Error::field("action", format!("`{action}` is not an action; allowed: {}", allowed.join(", ")))
 }
 
 impl BulkView {

@@ -13,7 +13,7 @@ mod run;
 mod write;
 
 pub use bulk::{JobBulk, bulk};
-pub use bulk_outcome::BulkView;
+pub use bulk_outcome::{BulkView, action_schema, unknown_action};
 pub use explain::explain;
 pub use history::{history, restore};
 pub use list::{get, list};

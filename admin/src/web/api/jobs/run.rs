@@ -25,7 +25,7 @@ pub struct PauseRequest {
     #[serde(default)]
     #[schema(max_length = 500, default = "", required = false)]
     note: String,
-    /// When it is resumed, and its misfire policy applied to what it has missed; not before somebody resumes it if left out. At
+    /// When it is resumed, and its misfire policy applied to what it has missed; if left out, it stays paused until a person resumes it. At
     /// most a year ahead
     until: Option<Time>,
 }

@@ -27,7 +27,7 @@ pub struct NewPause {
     note: String,
     /// When it begins; now if left out. At most a year ahead
     from: Option<Time>,
-    /// When it ends by itself; not before somebody ends it if left out
+    /// When it ends by itself; if left out, it lasts until a person ends it
     until: Option<Time>,
 }
 

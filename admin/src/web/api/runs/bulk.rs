@@ -5,13 +5,13 @@ use carillon_engine::manage::{RunAction, RunBulkRequest, Selection};
 use carillon_scheduler::Cause;
 use serde::Deserialize;
 use utoipa::ToSchema;
-use utoipa::openapi::{ObjectBuilder, Type};
+use utoipa::openapi::ObjectBuilder;
 
 use super::list::RunFilterRequest;
 use super::one::parse_outcome;
 use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Key, ObjectBody};
-use crate::web::api::jobs::BulkView;
+use crate::web::api::jobs::{BulkView, action_schema, unknown_action};
 use crate::web::state::Shared;
 
 pub const ACTIONS: [&str; 3] = ["kill", "rerun", "resolve"];
@@ -46,10 +46,7 @@ impl ObjectBody for RunBulk {
 }
 
 fn actions() -> ObjectBuilder {
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .enum_values(Some(ACTIONS))
-        .description(Some("What is done with each"))
+    action_schema(&ACTIONS)
 }
 
 pub async fn bulk(state: Shared, caller: Caller, key: Key, body: Body<RunBulk>) -> Answer<BulkView> {
@@ -88,10 +85,7 @@ impl RunBulk {
                 let outcome = parse_outcome(self.outcome.as_deref().ok_or_else(missing)?)?;
                 RunAction::Resolve { outcome, note: self.note.clone().unwrap_or_default() }
             }
-            other => {
-                let allowed = ACTIONS.join(", ");
-                return Err(Error::field("action", format!("`{other}` is not an action; allowed: {allowed}")));
-            }
+            other => return Err(unknown_action(other, &ACTIONS)),
         })
     }
 }

@@ -23,7 +23,7 @@ pub struct PauseView {
     author: String,
     /// When it begins or has begun
     from: Time,
-    /// When it ends by itself; null: not before somebody ends it
+    /// When it ends by itself; null: it lasts until a person ends it
     until: Option<Time>,
     /// When it was made
     created_at: Time,
@@ -53,7 +53,7 @@ pub struct JobPauseView {
     author: String,
     /// Since when
     from: Time,
-    /// When it is resumed; null: not before somebody resumes it
+    /// When it is resumed; null: the job stays paused until a person resumes it
     until: Option<Time>,
 }
 

@@ -1,16 +1,13 @@
 //! The filters of the list of jobs: as they stand in the address, and in the form that does something with all that match.
 
-use carillon_engine::manage::Error;
 use carillon_scheduler::{KindDraft, RunState, check_tag};
 use carillon_store::{JobFilter, JobSort};
 use serde::Deserialize;
 
+use crate::web::console::app_filter::{WrongFilters, check_app};
 use crate::web::forms::Form;
 use crate::web::page::{PageContext, PageError, list_address};
 use crate::web::state::State;
-
-/// Errors of filters: the field's label and the reason.
-pub type WrongFilters = Vec<(&'static str, String)>;
 
 /// Words of the last result, and their texts.
 pub const RESULT_GROUPS: [(&str, &str); 4] =
@@ -73,13 +70,7 @@ impl ListQuery {
             ..JobFilter::default()
         };
         let mut wrong = self.wrong();
-        if let Some(app) = &filter.app {
-            match state.engine.apps().named(app, &context.actor).await {
-                Ok(_) => {}
-                Err(Error::Invalid(_)) => wrong.push(("App", format!("there is no app “{app:.64}”"))),
-                Err(error) => return Err(error.into()),
-            }
-        }
+        check_app(state, context, filter.app.as_deref(), &mut wrong).await?;
         Ok((filter, wrong))
     }
 

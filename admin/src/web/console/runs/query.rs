@@ -1,17 +1,14 @@
 //! The filters of the list of runs: as they stand in the address, and in the form that does something with all that match.
 
-use carillon_engine::manage::Error;
 use carillon_scheduler::{Cause, RunState, check_tag};
 use carillon_store::{RunFilter, RunSort};
 use serde::Deserialize;
 
+use crate::web::console::app_filter::{WrongFilters, check_app};
 use crate::web::forms::Form;
 use crate::web::page::{PageContext, PageError, list_address};
 use crate::web::state::State;
 use crate::web::text::local_time::moment;
-
-/// Errors of filters: the field's label and the reason.
-pub type WrongFilters = Vec<(&'static str, String)>;
 
 /// Words of the order, and their texts.
 pub const SORTS: [(&str, &str); 3] = [("", "Newest first"), ("time", "By time"), ("duration", "Longest first")];
@@ -56,13 +53,7 @@ impl ListQuery {
     /// The filter, and what is wrong with it.
     pub async fn filter(&self, state: &State, context: &PageContext) -> Result<(RunFilter, WrongFilters), PageError> {
         let (filter, mut wrong) = self.read(context);
-        if let Some(app) = &filter.app {
-            match state.engine.apps().named(app, &context.actor).await {
-                Ok(_) => {}
-                Err(Error::Invalid(_)) => wrong.push(("App", format!("there is no app “{app:.64}”"))),
-                Err(error) => return Err(error.into()),
-            }
-        }
+        check_app(state, context, filter.app.as_deref(), &mut wrong).await?;
         Ok((filter, wrong))
     }
 
