@@ -142,3 +142,41 @@ fn templates_have_no_text_of_their_own() {
     let converted: Vec<_> = IN_ENGLISH.iter().filter(|it| !english.contains(*it)).collect();
     assert!(converted.is_empty(), "these have no text of their own any more; take them off the list: {converted:?}");
 }
+
+/// Attributes that scripts, style sheets and the server read, not people.
+const NOT_READ: &[&str] = &[
+    "class",
+    "data-tone",
+    "data-kind",
+    "data-state",
+    "data-testid",
+    "data-cell",
+    "data-key",
+    "id",
+    "for",
+    "name",
+    "value",
+    "type",
+    "href",
+    "action",
+    "method",
+    "scope",
+    "role",
+    "inputmode",
+    "autocomplete",
+    "autocapitalize",
+];
+
+#[test]
+fn only_attributes_that_people_read_are_translated() {
+    let mut wrong = vec![];
+    for (name, text) in files(&root().join("templates")).into_iter().filter(|(name, _)| name.ends_with(".html")) {
+        for attribute in NOT_READ {
+            // Up to the next quote: the one before the key, if the value begins with a text of the catalogue.
+            let starts = text.split(&format!(" {attribute}=\"")).skip(1).filter_map(|it| it.split('"').next());
+            let translated = starts.filter(|start| start.contains("context.t("));
+            wrong.extend(translated.map(|_| format!("{name}: {attribute}")));
+        }
+    }
+    assert!(wrong.is_empty(), "these take their value from the catalogue: {wrong:?}");
+}
