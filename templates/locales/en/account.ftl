@@ -29,3 +29,4 @@ kept = Back to your form
 kept-title = You are signed in again
 kept-text = The form still holds what you typed. Nothing is saved until you press its button.
 kept-submit = Back to the form
+too-many-attempts = Too many failed attempts. Try again in { $time }.

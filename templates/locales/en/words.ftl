@@ -68,3 +68,18 @@ day-thu = Thu
 day-fri = Fri
 day-sat = Sat
 day-sun = Sun
+executor = Executor
+executors = Executors
+run = Run
+attempt = Attempt
+parameters = Parameters
+tag = Tag
+any-tag = Any tag
+any-state = Any state
+order = Order
+select = Select
+log = Log
+runs-count = { $count ->
+    [one] { $count } run
+   *[other] { $count } runs
+}

@@ -29,3 +29,4 @@ kept = 返回表单
 kept-title = 您已重新登录
 kept-text = 表单仍保留您输入的内容。点击表单的按钮之前不会保存任何内容。
 kept-submit = 返回表单
+too-many-attempts = 失败次数过多，请在 { $time }后重试。

@@ -2,12 +2,14 @@
 
 use carillon_scheduler::Cause;
 
-pub const fn cause_text(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Schedule => "schedule",
-        Cause::Manual => "by hand",
-        Cause::Api => "API",
-        Cause::Child => "child",
-        Cause::Backfill => "backfill",
-    }
+use crate::web::locale::{Language, Message};
+
+pub fn cause_text(language: Language, cause: Cause) -> Message {
+    language.text(match cause {
+        Cause::Schedule => "cause-schedule",
+        Cause::Manual => "by-hand",
+        Cause::Api => "cause-api",
+        Cause::Child => "cause-child",
+        Cause::Backfill => "cause-backfill",
+    })
 }

@@ -38,32 +38,38 @@ fn distance(language: Language, is_ahead: bool, amount: Message) -> String {
 }
 
 /// `850 ms`, `1.2 s`, `3 min 4 s`, `2 h 5 min`, `3 d 4 h`.
-pub fn duration(ms: Millis) -> String {
+pub fn duration(language: Language, ms: Millis) -> String {
     let ms = ms.max(0);
-    let two = |large: i64, large_name: &str, small: i64, small_name: &str| match small {
-        0 => format!("{large} {large_name}"),
-        _ => format!("{large} {large_name} {small} {small_name}"),
-    };
     let seconds = ms / 1000;
-    match ms {
-        0..1000 => format!("{ms} ms"),
-        1000..60_000 if ms % 1000 / 100 == 0 => format!("{seconds} s"),
-        1000..60_000 => format!("{seconds}.{} s", ms % 1000 / 100),
-        60_000..3_600_000 => two(seconds / 60, "min", seconds % 60, "s"),
-        3_600_000..86_400_000 => two(seconds / 3600, "h", seconds / 60 % 60, "min"),
-        _ => two(seconds / 86_400, "d", seconds / 3600 % 24, "h"),
-    }
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    let one = |key, name, number: i64| language.text(key).count(name, number);
+    let message = match (ms, ms % 1000 / 100) {
+        (0..1000, _) => one("time-milliseconds", "milliseconds", ms),
+        (1000..60_000, 0) => one("time-seconds", "seconds", seconds),
+        (1000..60_000, tenths) => language.text("time-seconds").with("seconds", format!("{seconds}.{tenths}")),
+        (60_000..3_600_000, _) => match seconds % 60 {
+            0 => one("time-minutes", "minutes", minutes),
+            rest => one("time-minutes-seconds", "minutes", minutes).count("seconds", rest),
+        },
+        (3_600_000..86_400_000, _) => match minutes % 60 {
+            0 => one("time-hours", "hours", hours),
+            rest => one("time-hours-minutes", "hours", hours).count("minutes", rest),
+        },
+        _ => match hours % 24 {
+            0 => one("time-days", "days", days),
+            rest => one("time-days-hours", "days", days).count("hours", rest),
+        },
+    };
+    message.to_string()
 }
 
 /// The unit that a period of whole seconds is a multiple of, in full: `5 seconds`, `1 hour`; else as [`duration`].
-pub fn period(seconds: i64) -> String {
-    let whole = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
-    let fits = whole.iter().find(|(unit, _)| seconds >= *unit && seconds % unit == 0);
-    match fits {
-        Some((1, _)) if seconds > 60 => duration(seconds.saturating_mul(1000)),
-        Some((unit, name)) if seconds == *unit => format!("1 {name}"),
-        Some((unit, name)) => format!("{} {name}s", seconds / unit),
-        None => format!("{seconds} seconds"),
+pub fn period(language: Language, seconds: i64) -> String {
+    let whole = [(86_400, "span-days"), (3_600, "span-hours"), (60, "span-minutes")];
+    match whole.into_iter().find(|(unit, _)| seconds >= *unit && seconds % unit == 0) {
+        Some((unit, key)) => language.text(key).count("count", seconds / unit).to_string(),
+        None if seconds > 60 => duration(language, seconds.saturating_mul(1000)),
+        None => language.text("span-seconds").count("count", seconds).to_string(),
     }
 }
 
@@ -86,16 +92,18 @@ mod tests {
             (-5, "0 ms"),
         ];
         for (ms, text) in cases {
-            assert_eq!(duration(ms), text);
+            assert_eq!(duration(Language::English, ms), text);
         }
+        assert_eq!([850, 1250, 184_000].map(|ms| duration(Language::Chinese, ms)), ["850 毫秒", "1.2 秒", "3 分 4 秒"]);
     }
 
     #[test]
     fn periods_have_one_unit_where_they_can() {
         let cases = [(1, "1 second"), (5, "5 seconds"), (90, "1 min 30 s"), (300, "5 minutes"), (3_600, "1 hour")];
         for (seconds, text) in cases.into_iter().chain([(172_800, "2 days"), (0, "0 seconds")]) {
-            assert_eq!(period(seconds), text);
+            assert_eq!(period(Language::English, seconds), text);
         }
+        assert_eq!([5, 7_200].map(|seconds| period(Language::Chinese, seconds)), ["5 秒", "2 小时"]);
     }
 
     #[test]

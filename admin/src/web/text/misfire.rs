@@ -2,9 +2,11 @@
 
 use carillon_store::Misfire;
 
-pub fn skip_text(misfire: &Misfire) -> String {
+use crate::web::locale::{Language, Message};
+
+pub fn skip_text(language: Language, misfire: &Misfire) -> Message {
     match misfire.reason.as_str() {
-        "coalesced" => "catch-up: only the latest of several late fires runs".to_owned(),
-        _ => format!("misfire policy: {}", misfire.policy.as_str().replace('_', " ")),
+        "coalesced" => language.text("misfire-coalesced"),
+        _ => language.text("misfire-policy").with("policy", misfire.policy.as_str()),
     }
 }

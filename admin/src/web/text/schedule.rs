@@ -2,6 +2,7 @@
 
 use carillon_scheduler::{KindDraft, ScheduleDraft};
 
+use crate::web::locale::Language;
 use crate::web::text::format::{period, utc};
 
 /// Every kind of schedule and its name.
@@ -50,11 +51,11 @@ pub fn schedule_text(draft: &ScheduleDraft) -> ScheduleText {
     let (main, zone) = match &draft.kind {
         KindDraft::None => ("by hand or API".to_owned(), ""),
         KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => (cron.expression.clone(), cron.timezone.as_str()),
-        KindDraft::FixedRate { seconds } => (format!("every {}", period(*seconds)), ""),
-        KindDraft::FixedDelay { seconds } => (format!("{} after each run", period(*seconds)), ""),
+        KindDraft::FixedRate { seconds } => (format!("every {}", period(Language::English, *seconds)), ""),
+        KindDraft::FixedDelay { seconds } => (format!("{} after each run", period(Language::English, *seconds)), ""),
         KindDraft::Once { at } => (utc(*at).format("%Y-%m-%d %H:%M:%S UTC").to_string(), ""),
         KindDraft::Daily(daily) => {
-            let every = period(daily.every_seconds);
+            let every = period(Language::English, daily.every_seconds);
             (format!("every {every} from {} to {}", daily.from, daily.to), daily.timezone.as_str())
         }
     };

@@ -2,6 +2,7 @@
 
 use carillon_scheduler::{BlockStrategy, Overlap, RetryDelay, RouteStrategy};
 
+use crate::web::locale::Language;
 use crate::web::text::format::{duration, period};
 
 pub const fn route_name(route: RouteStrategy) -> &'static str {
@@ -60,14 +61,15 @@ pub fn retry_delay(delay: &RetryDelay) -> String {
     match delay {
         RetryDelay::Exponential { base_seconds: 0, .. } => "at once".to_owned(),
         RetryDelay::Exponential { base_seconds, cap_seconds } => {
-            let (base, cap) = (period(*base_seconds), period(*cap_seconds));
+            let (base, cap) = (period(Language::English, *base_seconds), period(Language::English, *cap_seconds));
             format!("Exponential: {base}, doubled with each retry, at most {cap}")
         }
         RetryDelay::Fixed { seconds } => match seconds.as_slice() {
             [0] => "at once".to_owned(),
-            [seconds] => format!("Fixed: {} before each retry", period(*seconds)),
+            [seconds] => format!("Fixed: {} before each retry", period(Language::English, *seconds)),
             list => {
-                let delays: Vec<String> = list.iter().map(|seconds| duration(seconds.saturating_mul(1000))).collect();
+                let delays: Vec<String> =
+                    list.iter().map(|seconds| duration(Language::English, seconds.saturating_mul(1000))).collect();
                 format!("List: {}", delays.join(", "))
             }
         },

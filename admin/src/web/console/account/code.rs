@@ -86,7 +86,8 @@ pub async fn check(state: Shared, request: HttpRequest, context: PageContext, fi
         }
         CodeCheck::Throttled { until_at } => {
             let seconds = (until_at - now + 999) / 1000;
-            let text = format!("Too many failed attempts. Try again in {}.", duration(seconds * 1000));
+            let time = duration(context.language, seconds * 1000);
+            let text = context.t("too-many-attempts").with("time", time).to_string();
             let mut answer = again(text, StatusCode::TOO_MANY_REQUESTS);
             answer.headers_mut().insert(RETRY_AFTER, seconds.into());
             return Ok(answer);

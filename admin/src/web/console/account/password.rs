@@ -36,7 +36,8 @@ pub async fn change(
         PasswordChange::Refused(text) => form.add_error("new", text),
         PasswordChange::Throttled { until_at } => {
             let seconds = (until_at - now + 999) / 1000;
-            form.add_error("current", format!("Too many failed attempts. Try again in {}.", duration(seconds * 1000)));
+            let time = duration(context.language, seconds * 1000);
+            form.add_error("current", context.t("too-many-attempts").with("time", time).to_string());
         }
     }
     if !form.is_valid() {

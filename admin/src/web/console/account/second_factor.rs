@@ -7,13 +7,14 @@ use crate::web::access::Caller;
 use crate::web::console::account::page::{Sent, show, uncached};
 use crate::web::forms::{Fields, Form};
 use crate::web::guard::session_cookie::Viewer;
+use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash};
 use crate::web::state::Shared;
 use crate::web::text::format::duration;
 
-fn wait_text(until_at: Millis, now: Millis) -> String {
+fn wait_text(language: Language, until_at: Millis, now: Millis) -> String {
     let seconds = (until_at - now + 999) / 1000;
-    format!("Too many failed attempts. Try again in {}.", duration(seconds * 1000))
+    language.text("too-many-attempts").with("time", duration(language, seconds * 1000)).to_string()
 }
 
 /// `POST /account/second-factor`: the answer shows the secret, so it is no redirect.
@@ -23,7 +24,9 @@ pub async fn propose(state: Shared, by: Caller, viewer: Viewer, context: PageCon
     match second_factor::propose(&state.store, keys, viewer.account_id, password, now, &by.0).await? {
         Proposed::Shown(proposal) => sent.proposal = Some(proposal),
         Proposed::WrongPassword => sent.second_factor.add_error("password", "This is not your password."),
-        Proposed::Throttled { until_at } => sent.second_factor.add_error("password", wait_text(until_at, now)),
+        Proposed::Throttled { until_at } => {
+            sent.second_factor.add_error("password", wait_text(context.language, until_at, now))
+        }
         Proposed::Exists => sent.second_factor.add_error("password", "You have a second factor already."),
         Proposed::NoKey(error) => sent.second_factor.add_error("password", error.to_string()),
     }
@@ -53,7 +56,9 @@ pub async fn remove(state: Shared, by: Caller, viewer: Viewer, context: PageCont
             return Ok(redirect_with_flash("/account", "ok", "Your second factor is removed."));
         }
         CodeCheck::Wrong => sent.second_factor.add_error("code", "This code is wrong or was used already."),
-        CodeCheck::Throttled { until_at } => sent.second_factor.add_error("code", wait_text(until_at, now)),
+        CodeCheck::Throttled { until_at } => {
+            sent.second_factor.add_error("code", wait_text(context.language, until_at, now))
+        }
     }
     show(&state, context, &viewer, sent).await
 }

@@ -9,6 +9,7 @@ use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::jobs::settings::{SettingLine, settings_lines};
 use crate::web::console::runs::row::RunRow;
 use crate::web::forms::child_jobs::{self, ChildJob};
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
 use crate::web::text::misfire::skip_text;
@@ -36,8 +37,8 @@ struct Page {
 }
 
 impl Page {
-    fn why(&self, misfire: &Misfire) -> String {
-        skip_text(misfire)
+    fn why(&self, misfire: &Misfire) -> Message {
+        skip_text(self.context.language, misfire)
     }
 }
 

@@ -5,6 +5,7 @@ use carillon_store::Job;
 use chrono::DateTime;
 use chrono_tz::Tz;
 
+use crate::web::locale::Language;
 use crate::web::text::format::period;
 use crate::web::text::strategies;
 
@@ -48,7 +49,7 @@ fn limits(job: &Job, zone: Tz) -> Vec<SettingLine> {
     if schedule.spread_seconds > 0 {
         let text = format!(
             "over {}; this job fires {} s after the time of its schedule",
-            period(schedule.spread_seconds.into()),
+            period(Language::English, schedule.spread_seconds.into()),
             job.spread_offset
         );
         lines.push(("Spread", text));
@@ -66,10 +67,10 @@ fn late(draft: &JobDraft) -> Vec<SettingLine> {
         MisfirePolicy::Skip => "skip".to_owned(),
         MisfirePolicy::FireAll => format!("fire all, the latest {} at most", draft.misfire_limit),
         MisfirePolicy::FireWithin => {
-            format!("fire all that are at most {} old", period(draft.misfire_window_seconds))
+            format!("fire all that are at most {} old", period(Language::English, draft.misfire_window_seconds))
         }
     };
-    let threshold = period(draft.misfire_threshold_seconds);
+    let threshold = period(Language::English, draft.misfire_threshold_seconds);
     vec![("Catch-up", catch_up.to_owned()), ("Misfire", format!("{misfire}; for fires more than {threshold} late"))]
 }
 

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::web::forms::Form;
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::moment::moment;
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, list_address, render};
 use crate::web::state::Shared;
 use crate::web::text::misfire::skip_text;
@@ -74,7 +75,7 @@ impl ListQuery {
 struct Row {
     misfire: Misfire,
     job: ChildJob,
-    why: String,
+    why: Message,
 }
 
 #[derive(Template)]
@@ -110,7 +111,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
             .find(|job| job.id == misfire.job_id)
             .cloned()
             .unwrap_or(ChildJob { id: misfire.job_id, job: None }),
-        why: skip_text(&misfire),
+        why: skip_text(context.language, &misfire),
         misfire,
     };
     let status = match wrong.is_empty() {

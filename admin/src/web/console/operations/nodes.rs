@@ -93,7 +93,7 @@ fn badge(is_alive: bool) -> Badge {
 }
 
 fn difference(language: Language, by_ms: i64) -> Message {
-    let by = duration(by_ms.abs());
+    let by = duration(language, by_ms.abs());
     match by_ms {
         0 => language.text("clock-equal"),
         1.. => language.text("clock-ahead").with("by", by),

@@ -50,7 +50,7 @@ impl Page {
     }
 
     fn lasts(&self, window: &PlannedWindow) -> String {
-        period(i64::from(window.window.minutes) * 60)
+        period(self.context.language, i64::from(window.window.minutes) * 60)
     }
 
     const fn note_chars(&self) -> usize {

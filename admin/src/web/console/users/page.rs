@@ -31,7 +31,7 @@ struct Page {
 
 impl Page {
     fn browser(&self, session: &SessionEntry) -> String {
-        browser_text(session.agent.as_deref().unwrap_or_default())
+        browser_text(self.context.language, session.agent.as_deref().unwrap_or_default())
     }
 }
 
