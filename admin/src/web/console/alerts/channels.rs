@@ -9,8 +9,9 @@ use carillon_store::alert::deliveries::DeliveryFilter;
 use serde::Deserialize;
 
 use crate::web::access::Caller;
-use crate::web::console::alerts::message_line::DeliveryLine;
+use crate::web::console::alerts::message_line::{DeliveryLine, lines};
 use crate::web::console::alerts::rules::refuse;
+use crate::web::console::alerts::words::channel_title;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
 use crate::web::state::Shared;
@@ -20,30 +21,34 @@ use crate::web::state::Shared;
 struct ListPage {
     context: PageContext,
     channels: Vec<ChannelView>,
-    kinds: [ChannelKind; 9],
 }
 
 impl ListPage {
     fn kind(&self, channel: &ChannelView) -> &'static str {
-        channel.kind.parse().map_or("unknown", ChannelKind::title)
+        channel.kind.parse().map_or("unknown", channel_title)
+    }
+
+    /// The words of the kinds, and the keys of their names.
+    fn kinds(&self) -> [(&'static str, &'static str); 9] {
+        ChannelKind::ALL.map(|kind| (kind.as_str(), channel_title(kind)))
     }
 }
 
-/// The fields and their labels, in the order of the page.
+/// The fields and the keys of their labels, in the order of the page.
 const LABELS: &[(&str, &str)] = &[
-    ("name", "Name"),
-    ("host", "Mail server"),
-    ("port", "Port"),
-    ("tls", "Encryption"),
-    ("ca", "Authority of the server's certificate"),
-    ("user", "User"),
-    ("password", "Password"),
-    ("from", "From"),
-    ("to", "To"),
-    ("url", "URL"),
-    ("secret", "Secret for the signature"),
-    ("routing_key", "Integration key"),
-    ("template", "Body"),
+    ("name", "name"),
+    ("host", "channel-host"),
+    ("port", "channel-port"),
+    ("tls", "channel-encryption"),
+    ("ca", "channel-authority"),
+    ("user", "channel-user"),
+    ("password", "password"),
+    ("from", "channel-from"),
+    ("to", "channel-to"),
+    ("url", "channel-url"),
+    ("secret", "channel-secret"),
+    ("routing_key", "channel-integration-key"),
+    ("template", "channel-body"),
 ];
 
 #[derive(Template)]
@@ -66,6 +71,11 @@ impl FormPage {
         self.kind.as_str() == kind
     }
 
+    fn kind_title(&self) -> &'static str {
+        channel_title(self.kind)
+    }
+
+    /// The key of a field's label.
     fn label(&self, name: &str) -> &'static str {
         LABELS.iter().find(|(field, _)| *field == name).map_or("", |(_, label)| label)
     }
@@ -75,16 +85,17 @@ impl FormPage {
     }
 
     /// What the field of a secret says when it is empty.
-    fn placeholder(&self, name: &str) -> &'static str {
+    fn placeholder(&self, name: &str) -> String {
         let set = self.channel.as_ref().and_then(|channel| channel.secrets.as_ref());
-        if set.is_some_and(|set| set.iter().any(|it| it == name)) { "unchanged" } else { "" }
+        let is_set = set.is_some_and(|set| set.iter().any(|it| it == name));
+        if is_set { self.context.t("channel-secret-unchanged").to_string() } else { String::new() }
     }
 }
 
 /// `GET /alerts/channels`
 pub async fn list(state: Shared, context: PageContext) -> PageResult {
     let channels = state.alerts.channels(&context.actor).await?;
-    Ok(show(&ListPage { context, channels, kinds: ChannelKind::ALL }))
+    Ok(show(&ListPage { context, channels }))
 }
 
 #[derive(Deserialize)]
@@ -109,7 +120,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     if form.is_valid() {
         match state.alerts.create_channel(draft, &by.0).await {
             Ok(channel) => {
-                let text = format!("The channel {} is saved. Send a test message.", channel.name);
+                let text = context.t("channel-created").with("name", &channel.name).to_string();
                 return Ok(redirect_with_flash(&format!("/alerts/channels/{}", channel.id), "ok", &text));
             }
             Err(error) => refuse(&mut form, error)?,
@@ -137,7 +148,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
         let revision = form.value("revision").parse().ok();
         match state.alerts.update_channel(*id, draft, revision, &by.0).await {
             Ok(saved) => {
-                let text = format!("The channel {} is saved.", saved.name);
+                let text = context.t("channel-saved").with("name", &saved.name).to_string();
                 return Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "ok", &text));
             }
             Err(error) => refuse(&mut form, error)?,
@@ -147,17 +158,19 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
 }
 
 /// `POST /alerts/channels/{id}/test`
-pub async fn test(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+pub async fn test(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     state.alerts.test_channel(*id, &by.0).await?;
-    let text = "A test message is on its way; its answer is below.";
-    Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "ok", text))
+    let text = context.t("channel-test-sent").to_string();
+    Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "ok", &text))
 }
 
 /// `POST /alerts/channels/{id}/delete`
-pub async fn delete(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     match state.alerts.delete_channel(*id, &by.0).await {
-        Ok(()) => Ok(redirect_with_flash("/alerts/channels", "ok", "The channel is deleted.")),
-        Err(Error::InUse(why)) => Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "failed", &why)),
+        Ok(()) => Ok(redirect_with_flash("/alerts/channels", "ok", &context.t("channel-deleted").to_string())),
+        Err(Error::InUse(why)) => {
+            Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "failed", &context.say(&why)))
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -166,7 +179,7 @@ async fn show_channel(state: &Shared, context: PageContext, channel: ChannelView
     form.sort_errors(LABELS);
     let kind: ChannelKind = channel.kind.parse().map_err(PageError::Internal)?;
     let filter = DeliveryFilter { channel_id: Some(channel.id), limit: 20, ..DeliveryFilter::default() };
-    let messages = state.store.deliveries(&filter).await?.items.into_iter().map(DeliveryLine::from).collect();
+    let messages = lines(context.language, state.store.deliveries(&filter).await?.items);
     let status = form.status();
     Ok(render(&FormPage { context, form, kind, channel: Some(channel), messages }, status))
 }

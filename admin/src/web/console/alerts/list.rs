@@ -6,7 +6,8 @@ use carillon_store::alert::alerts::{Alert, AlertFilter};
 use carillon_store::alert::deliveries::DeliveryFilter;
 use serde::Deserialize;
 
-use crate::web::console::alerts::message_line::DeliveryLine;
+use crate::web::console::alerts::message_line::{DeliveryLine, lines};
+use crate::web::console::alerts::words::event_text;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
 
@@ -25,8 +26,13 @@ struct Page {
 }
 
 impl Page {
+    /// The key of the title, and the name of the table for tests.
     fn lists(&self) -> [(&'static str, &'static str, &[Alert]); 2] {
-        [("Open", "alerts-open", &self.open), ("Over", "alerts-past", &self.past)]
+        [("alerts-open", "alerts-open", &self.open), ("alerts-over", "alerts-past", &self.past)]
+    }
+
+    fn event(&self, alert: &Alert) -> String {
+        event_text(&self.context, &alert.message)
     }
 }
 
@@ -46,7 +52,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     let open = state.store.alerts(&AlertFilter { limit: 1000, ..filter(true) }).await?.items;
     let past = state.store.alerts(&AlertFilter { after, ..filter(false) }).await?;
     let sent = DeliveryFilter { apps: context.visible(), limit: MESSAGES, ..DeliveryFilter::default() };
-    let messages = state.store.deliveries(&sent).await?.items.into_iter().map(DeliveryLine::from).collect();
+    let messages = lines(context.language, state.store.deliveries(&sent).await?.items);
     let next = past.next.map(|(last_at, id)| format!("{last_at}-{id}"));
     Ok(show(&Page { open, past: past.items, next, messages, context }))
 }

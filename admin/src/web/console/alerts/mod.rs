@@ -6,3 +6,4 @@ pub mod message_line;
 pub mod page;
 mod rule_form;
 pub mod rules;
+mod words;

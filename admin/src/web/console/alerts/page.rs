@@ -8,7 +8,8 @@ use carillon_store::alert::alerts::{Alert, AlertItem, AlertState};
 use carillon_store::alert::deliveries::DeliveryFilter;
 
 use crate::web::access::Caller;
-use crate::web::console::alerts::message_line::DeliveryLine;
+use crate::web::console::alerts::message_line::{DeliveryLine, lines};
+use crate::web::console::alerts::words::{event_text, kind_word};
 use crate::web::forms::Fields;
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, show};
 use crate::web::state::Shared;
@@ -29,8 +30,17 @@ struct Page {
 }
 
 impl Page {
-    fn title(&self) -> &str {
-        self.alert.app.as_deref().or(self.alert.rule.as_deref()).unwrap_or("Alert")
+    fn title(&self) -> String {
+        let named = self.alert.app.as_ref().or(self.alert.rule.as_ref());
+        named.cloned().unwrap_or_else(|| self.context.t("alert").to_string())
+    }
+
+    fn event(&self, text: &str) -> String {
+        event_text(&self.context, text)
+    }
+
+    fn kind(&self, item: &AlertItem) -> &'static str {
+        kind_word(item.kind)
     }
 }
 
@@ -40,19 +50,25 @@ pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
     let items = state.store.alert_items(alert.id, ITEMS).await?;
     let (open_items, all_items) = state.store.count_alert_items(alert.id).await?;
     let filter = DeliveryFilter { alert_id: Some(alert.id), limit: MESSAGES, ..DeliveryFilter::default() };
-    let messages = state.store.deliveries(&filter).await?.items.into_iter().map(DeliveryLine::from).collect();
+    let messages = lines(context.language, state.store.deliveries(&filter).await?.items);
     let object = alert.app_id.map_or(Object::Installation, Object::App);
     let may_acknowledge = alert.state == AlertState::Open && policy::may(&context.actor, Action::Operate, object);
     Ok(show(&Page { context, alert, items, open_items, all_items, messages, may_acknowledge }))
 }
 
 /// `POST /alerts/{id}/acknowledge`
-pub async fn acknowledge(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn acknowledge(
+    state: Shared,
+    by: Caller,
+    context: PageContext,
+    id: web::Path<i64>,
+    fields: Fields,
+) -> PageResult {
     let here = format!("/alerts/{id}");
     match state.alerts.acknowledge(*id, fields.get("note"), &by.0).await {
-        Ok(()) => Ok(redirect_with_flash(&here, "ok", "You look after it: there are no reminders until it is over.")),
+        Ok(()) => Ok(redirect_with_flash(&here, "ok", &context.t("alert-is-looked-after").to_string())),
         Err(error @ (Error::Changed(_) | Error::Invalid(_))) => {
-            Ok(redirect_with_flash(&here, "failed", &error.to_string()))
+            Ok(redirect_with_flash(&here, "failed", &context.say(&error.to_string())))
         }
         Err(error) => Err(error.into()),
     }

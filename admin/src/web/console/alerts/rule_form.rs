@@ -7,21 +7,21 @@ use carillon_store::alert::rules::{AlertRule, Escalation, GroupBy, RuleDefinitio
 
 use crate::web::forms::Form;
 
-/// The fields and their labels, in the order of the page.
+/// The fields and the keys of their labels, in the order of the page.
 pub const LABELS: &[(&str, &str)] = &[
-    ("name", "Name"),
-    ("app", "App"),
-    ("kinds", "Events"),
-    ("threshold", "Failures in a row"),
-    ("running_seconds", "A run is too long after"),
-    ("running_p95_percent", "Or after"),
-    ("jobs", "Only the jobs"),
-    ("channels", "Channels"),
-    ("second_channels", "Second channels"),
-    ("after_seconds", "Second channels after"),
-    ("group_seconds", "Gather further events for"),
-    ("repeat_seconds", "Remind every"),
-    ("silences", "Silence"),
+    ("name", "name"),
+    ("app", "app"),
+    ("kinds", "alert-events"),
+    ("threshold", "rule-threshold"),
+    ("running_seconds", "rule-running-seconds"),
+    ("running_p95_percent", "rule-running-percent"),
+    ("jobs", "rule-jobs"),
+    ("channels", "channels"),
+    ("second_channels", "rule-second-channels"),
+    ("after_seconds", "rule-second-after"),
+    ("group_seconds", "rule-gather"),
+    ("repeat_seconds", "rule-repeat"),
+    ("silences", "rule-silence"),
 ];
 
 /// A new rule: what people want to know first.

@@ -1,16 +1,16 @@
 //! Alert rules: the list, and the form.
 
-use actix_web::web;
+use actix_web::{HttpResponse, web};
 use askama::Template;
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_alerts::manage::ChannelView;
 use carillon_engine::manage::Error;
-use carillon_scheduler::AlertKind;
 use carillon_store::App;
 use carillon_store::alert::rules::AlertRule;
 
 use crate::web::access::Caller;
 use crate::web::console::alerts::rule_form::{LABELS, draft, filled, first};
+use crate::web::console::alerts::words::{KINDS, kind_label, kind_word};
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, render, show};
 use crate::web::state::{Shared, State};
@@ -43,38 +43,22 @@ struct FormPage {
 
 impl FormPage {
     fn kinds(&self) -> [(&'static str, &'static str); 13] {
-        KINDS
+        KINDS.map(|kind| (kind.as_str(), kind_label(kind)))
     }
 
+    /// The key of a field's label.
     fn label(&self, name: &str) -> &'static str {
         LABELS.iter().find(|(field, _)| *field == name).map_or("", |(_, label)| label)
     }
 
     fn lists(&self) -> [(&'static str, &'static str); 2] {
-        [("channels", "Channels"), ("second_channels", "Second channels, if nobody acknowledges it")]
+        [("channels", "channels"), ("second_channels", "rule-second-channels-if")]
     }
 
     fn action(&self) -> String {
         self.id.map_or_else(|| "/alerts/rules".to_owned(), |id| format!("/alerts/rules/{id}"))
     }
 }
-
-/// The kinds and what they mean.
-const KINDS: [(&str, &str); 13] = [
-    (AlertKind::Failed.as_str(), "Failed, after all retries"),
-    (AlertKind::Unknown.as_str(), "Outcome unknown"),
-    (AlertKind::Lost.as_str(), "Lost with its executor"),
-    (AlertKind::Paused.as_str(), "Job paused by the scheduler"),
-    (AlertKind::Stuck.as_str(), "Not sent in time"),
-    (AlertKind::LongRunning.as_str(), "Running too long"),
-    (AlertKind::Misfire.as_str(), "Instants skipped (misfire)"),
-    (AlertKind::NoExecutor.as_str(), "No executor online"),
-    (AlertKind::ExecutorLost.as_str(), "Executor lost"),
-    (AlertKind::Gap.as_str(), "Records that differ from the schedule (gap)"),
-    (AlertKind::Clock.as_str(), "Clock in doubt"),
-    (AlertKind::Database.as_str(), "Database in doubt"),
-    (AlertKind::Ring.as_str(), "Queue of runs full"),
-];
 
 /// `GET /alerts/rules`
 pub async fn list(state: Shared, context: PageContext) -> PageResult {
@@ -84,11 +68,12 @@ pub async fn list(state: Shared, context: PageContext) -> PageResult {
     let row = |rule: AlertRule| {
         let app = apps.iter().find(|app| Some(app.id) == rule.app_id).map(|app| app.name.clone());
         let named = channels.iter().filter(|channel| rule.definition.all_channels().any(|id| id == channel.id));
-        let kinds: Vec<&str> = rule.definition.kinds.iter().map(|kind| kind.as_str()).collect();
+        let kinds: Vec<String> =
+            rule.definition.kinds.iter().map(|kind| context.t(kind_word(*kind)).to_string()).collect();
         Row {
-            app: app.unwrap_or_else(|| "all apps".to_owned()),
+            app: app.unwrap_or_else(|| context.t("of-all-apps").to_string()),
             may_edit: may_edit(&context, rule.app_id),
-            kinds: kinds.join(", ").replace('_', " "),
+            kinds: kinds.join(", "),
             channels: named.map(|channel| channel.name.as_str()).collect::<Vec<_>>().join(", "),
             rule,
         }
@@ -115,9 +100,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     let draft = draft(&mut form);
     if form.is_valid() {
         match state.alerts.create_rule(draft, &by.0).await {
-            Ok(rule) => {
-                return Ok(redirect_with_flash("/alerts/rules", "ok", &format!("The rule {} is saved.", rule.name)));
-            }
+            Ok(rule) => return Ok(saved(&context, &rule)),
             Err(error) => refuse(&mut form, error)?,
         }
     }
@@ -141,9 +124,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
     if form.is_valid() {
         let revision = form.value("revision").parse().ok();
         match state.alerts.update_rule(*id, draft, revision, &by.0).await {
-            Ok(rule) => {
-                return Ok(redirect_with_flash("/alerts/rules", "ok", &format!("The rule {} is saved.", rule.name)));
-            }
+            Ok(rule) => return Ok(saved(&context, &rule)),
             Err(error) => refuse(&mut form, error)?,
         }
     }
@@ -151,9 +132,13 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
 }
 
 /// `POST /alerts/rules/{id}/delete`
-pub async fn delete(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     state.alerts.delete_rule(*id, &by.0).await?;
-    Ok(redirect_with_flash("/alerts/rules", "ok", "The rule is deleted."))
+    Ok(redirect_with_flash("/alerts/rules", "ok", &context.t("rule-deleted").to_string()))
+}
+
+fn saved(context: &PageContext, rule: &AlertRule) -> HttpResponse {
+    redirect_with_flash("/alerts/rules", "ok", &context.t("rule-saved").with("name", &rule.name).to_string())
 }
 
 /// Errors of the form; others are pages.

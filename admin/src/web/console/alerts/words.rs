@@ -1,0 +1,80 @@
+//! The words for what rules are about and for channels, as keys of the catalogue.
+
+use carillon_alerts::channel::ChannelKind;
+use carillon_scheduler::AlertKind;
+
+use crate::web::page::PageContext;
+
+/// What can be chosen in the form of a rule, in this order.
+pub const KINDS: [AlertKind; 13] = [
+    AlertKind::Failed,
+    AlertKind::Unknown,
+    AlertKind::Lost,
+    AlertKind::Paused,
+    AlertKind::Stuck,
+    AlertKind::LongRunning,
+    AlertKind::Misfire,
+    AlertKind::NoExecutor,
+    AlertKind::ExecutorLost,
+    AlertKind::Gap,
+    AlertKind::Clock,
+    AlertKind::Database,
+    AlertKind::Ring,
+];
+
+/// A kind of alert in a list.
+pub const fn kind_word(kind: AlertKind) -> &'static str {
+    words(kind).0
+}
+
+/// The same in the form of a rule.
+pub const fn kind_label(kind: AlertKind) -> &'static str {
+    words(kind).1
+}
+
+/// The same as what a job did.
+pub const fn happened(kind: AlertKind) -> &'static str {
+    words(kind).2
+}
+
+const fn words(kind: AlertKind) -> (&'static str, &'static str, &'static str) {
+    match kind {
+        AlertKind::Failed => ("alert-kind-failed", "alert-on-failed", "happened-failed"),
+        AlertKind::Unknown => ("alert-kind-unknown", "alert-on-unknown", "happened-unknown"),
+        AlertKind::Lost => ("alert-kind-lost", "alert-on-lost", "happened-lost"),
+        AlertKind::Paused => ("alert-kind-paused", "alert-on-paused", "happened-paused"),
+        AlertKind::Clock => ("alert-kind-clock", "alert-on-clock", "happened-clock"),
+        AlertKind::Database => ("alert-kind-database", "alert-on-database", "happened-database"),
+        AlertKind::Ring => ("alert-kind-ring", "alert-on-ring", "happened-ring"),
+        AlertKind::Gap => ("alert-kind-gap", "alert-on-gap", "happened-gap"),
+        AlertKind::Stuck => ("alert-kind-stuck", "alert-on-stuck", "happened-stuck"),
+        AlertKind::LongRunning => ("alert-kind-long-running", "alert-on-long-running", "happened-long-running"),
+        AlertKind::Misfire => ("alert-kind-misfire", "alert-on-misfire", "happened-misfire"),
+        AlertKind::ExecutorLost => ("alert-kind-executor-lost", "alert-on-executor-lost", "happened-executor-lost"),
+        AlertKind::NoExecutor => ("alert-kind-no-executor", "alert-on-no-executor", "happened-no-executor"),
+    }
+}
+
+pub const fn channel_title(kind: ChannelKind) -> &'static str {
+    match kind {
+        ChannelKind::Email => "channel-email",
+        ChannelKind::Webhook => "channel-webhook",
+        ChannelKind::Slack => "channel-slack",
+        ChannelKind::Teams => "channel-teams",
+        ChannelKind::Dingtalk => "channel-dingtalk",
+        ChannelKind::Feishu => "channel-feishu",
+        ChannelKind::Wecom => "channel-wecom",
+        ChannelKind::Pagerduty => "channel-pagerduty",
+        ChannelKind::File => "channel-file",
+    }
+}
+
+/// The text of an event. That of a job begins with the job's name, which may contain a colon itself.
+pub fn event_text(context: &PageContext, text: &str) -> String {
+    let starts = std::iter::once(0).chain(text.match_indices(": ").map(|(at, _)| at + 2));
+    let said = |start: usize| {
+        let said = context.say(&text[start..]);
+        (said != text[start..]).then(|| format!("{}{said}", &text[..start]))
+    };
+    starts.take(8).find_map(said).unwrap_or_else(|| text.to_owned())
+}
