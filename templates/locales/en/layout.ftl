@@ -36,3 +36,4 @@ times-in = Times in { $zone }
 error-dashboard = To the dashboard
 error-request = Request
 filter-wrong = This filter cannot be used.
+field-fault = { $field }: { $message }

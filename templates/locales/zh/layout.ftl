@@ -36,3 +36,4 @@ times-in = 时间按 { $zone } 显示
 error-dashboard = 返回运行报表
 error-request = 请求
 filter-wrong = 筛选条件无效。
+field-fault = { $field }：{ $message }

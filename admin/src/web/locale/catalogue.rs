@@ -25,14 +25,24 @@ fn bundle(language: Language) -> Bundle {
     let mut bundle = FluentBundle::new_concurrent(vec![tag]);
     // Marks around arguments for mixed directions of writing: neither language needs them, and they would be copied with a name.
     bundle.set_use_isolating(false);
-    let folder = format!("{}/", language.code());
-    for name in Files::iter().filter(|name| name.starts_with(&folder)) {
-        let file = Files::get(&name).expect("a listed file is there");
-        let text = String::from_utf8_lossy(&file.data).into_owned();
-        let resource = FluentResource::try_new(text).unwrap_or_else(|(_, errors)| panic!("{name}: {errors:?}"));
-        bundle.add_resource(resource).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
+    for resource in resources(language, "") {
+        bundle.add_resource(resource).unwrap_or_else(|errors| panic!("{}: {errors:?}", language.code()));
     }
     bundle
+}
+
+/// The files of a language whose names begin so.
+///
+/// # Panics
+/// As [`bundle`].
+pub(super) fn resources(language: Language, begin: &str) -> Vec<FluentResource> {
+    let begin = format!("{}/{begin}", language.code());
+    let read = |name: &str| {
+        let file = Files::get(name).expect("a listed file is there");
+        let text = String::from_utf8_lossy(&file.data).into_owned();
+        FluentResource::try_new(text).unwrap_or_else(|(_, errors)| panic!("{name}: {errors:?}"))
+    };
+    Files::iter().filter(|name| name.starts_with(&begin)).map(|name| read(&name)).collect()
 }
 
 /// The text of a key. None: the catalogue of the language does not have it, or an argument is missing.

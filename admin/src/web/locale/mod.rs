@@ -4,6 +4,7 @@ mod catalogue;
 mod language;
 mod message;
 mod script;
+mod sentences;
 
 pub use language::{LANGUAGE, Language};
 pub use message::Message;

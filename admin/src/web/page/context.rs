@@ -75,6 +75,16 @@ impl PageContext {
         self.language.text(key)
     }
 
+    /// A sentence that was written in English, such as an error.
+    pub fn say(&self, text: &str) -> String {
+        self.language.say(text).into_owned()
+    }
+
+    /// An error beside the label of its field.
+    pub fn fault(&self, label: impl ToString, message: &str) -> Message {
+        self.t("field-fault").with("field", label).with("message", self.language.say(message))
+    }
+
     pub fn role(&self, role: &Role) -> Message {
         role_name(self.language, *role)
     }
