@@ -1,6 +1,6 @@
 //! Sentences that are written in English where an error is found, in whatever crate, and translated where they are shown.
 //!
-//! They are the messages of `errors*.ftl`. An English message there is a pattern: words, and places for arguments. A sentence that
+//! They are the messages of `errors/*.ftl`. An English message there is a pattern: words, and places for arguments. A sentence that
 //! is such a message as a whole has the arguments at its places; with them the other language's message of the same key is
 //! written.
 
@@ -13,8 +13,8 @@ use fluent_syntax::ast::{Entry, Expression, InlineExpression, Message, PatternEl
 use crate::web::locale::catalogue;
 use crate::web::locale::language::Language;
 
-/// The start of the names of the files.
-const FILES: &str = "errors";
+/// The folder of the files, in that of a language.
+const FILES: &str = "errors/";
 /// Bytes of the longest sentence. What is longer is no sentence of ours.
 const MOST_BYTES: usize = 8_000;
 /// How deep sentences may stand in each other.

@@ -34,8 +34,7 @@ error-label-value-length = the value `{ $text }` must have 1 to { $most } charac
 error-label-part-length = the { $what } `{ $text }` must have 1 to { $most } characters
 error-label-letter = { $wrong } is not allowed in the { $what } `{ $text }`; letters, digits, `-`, `_`, `.` and `/` are
 error-label-needed = the route `label` needs one at least, such as zone=eu
-error-retry-above = base_seconds { $base } is above cap_seconds { $cap }
-error-retry-count = seconds has { $count } numbers; 1 to { $most }
+error-retry-count = has { $count } numbers; 1 to { $most }
 error-retry-shorter = must not be shorter than the first delay, { $base } seconds
 error-retry-kind = `{ $kind }` is not a kind of retry delay; allowed: exponential, fixed, list
 error-retry-write = Write the seconds to wait before each retry.
