@@ -83,3 +83,4 @@ runs-count = { $count ->
     [one] { $count } run
    *[other] { $count } runs
 }
+full-stop = .

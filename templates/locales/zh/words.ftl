@@ -71,3 +71,4 @@ order = 排序
 select = 选择
 log = 执行日志
 runs-count = { $count } 次运行
+full-stop = 。

@@ -26,11 +26,16 @@ pub async fn ask_delete(state: Shared, context: PageContext, id: web::Path<i64>)
 }
 
 /// `POST /apps/{id}/delete`
-pub async fn delete(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     match state.engine.apps().delete(*id, &by.0).await {
-        Ok(app) => Ok(redirect_with_flash("/apps", "ok", &format!("The app {} is deleted.", app.name))),
+        Ok(app) => {
+            let text = context.t("app-is-deleted").with("name", app.name).to_string();
+            Ok(redirect_with_flash("/apps", "ok", &text))
+        }
         // It was given a job since the question.
-        Err(Error::InUse(text)) => Ok(redirect_with_flash(&format!("/apps/{id}/delete"), "failed", &text)),
+        Err(Error::InUse(text)) => {
+            Ok(redirect_with_flash(&format!("/apps/{id}/delete"), "failed", &context.say(&text)))
+        }
         Err(error) => Err(error.into()),
     }
 }

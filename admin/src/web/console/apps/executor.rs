@@ -82,7 +82,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
         false => {
             let set = executors.set(*id, &executor.address, weight, labels.as_deref(), &by.0).await;
             if set.is_ok() {
-                let text = format!("The settings of {} are saved.", executor.address);
+                let text = context.t("executor-is-saved").with("address", &executor.address).to_string();
                 return Ok(redirect_with_flash("/apps", "ok", &text));
             }
             set.map(drop)
@@ -97,20 +97,17 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
 }
 
 /// `POST /apps/{id}/executor/drain`
-pub async fn drain(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn drain(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
     let (address, is_draining) = (fields.get("address"), fields.get("draining") == "yes");
     let set = state.engine.executors().set_draining(*id, address, is_draining, &by.0).await?;
-    let text = match is_draining {
-        true => format!("{} gets no new runs from now on.", set.address),
-        false => format!("{} gets new runs again.", set.address),
-    };
-    Ok(redirect_with_flash("/apps", "ok", &text))
+    let text = context.t(if is_draining { "executor-is-drained" } else { "executor-is-undrained" });
+    Ok(redirect_with_flash("/apps", "ok", &text.with("address", set.address).to_string()))
 }
 
 /// `POST /apps/{id}/executor/remove`
-pub async fn remove(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn remove(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
     let address = fields.get("address");
     state.engine.executors().remove(*id, address, &by.0).await?;
-    let text = format!("{address} is removed. If it still runs and registers, it appears again.");
+    let text = context.t("executor-is-removed").with("address", address).to_string();
     Ok(redirect_with_flash("/apps", "ok", &text))
 }

@@ -64,7 +64,7 @@ impl RegisteredExecutor {
         self.executor.manual_since == Some(self.executor.seen_at)
     }
 
-    /// The word of `data-state` on its row.
+    /// The word of `data-state` on its row, which is the key of its state too.
     fn state(&self) -> &'static str {
         self.badge.word
     }

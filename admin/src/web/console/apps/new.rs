@@ -39,7 +39,10 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     }
     let title = Some(form.value("title").trim()).filter(|title| !title.is_empty());
     match state.engine.apps().create(form.value("name").trim(), title, &by.0).await {
-        Ok(app) => return Ok(redirect_with_flash("/apps", "ok", &format!("The app {} is created.", app.name))),
+        Ok(app) => {
+            let text = context.t("app-is-created").with("name", app.name).to_string();
+            return Ok(redirect_with_flash("/apps", "ok", &text));
+        }
         Err(Error::Invalid(errors)) => form.add_errors(errors),
         Err(Error::Taken(_)) => form.add_error("name", "There is an app of this name already."),
         Err(error) => return Err(error.into()),

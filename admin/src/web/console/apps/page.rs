@@ -48,7 +48,7 @@ pub async fn enter(state: Shared, by: Caller, context: PageContext, id: web::Pat
     let mut form = Form::from(fields);
     match state.engine.executors().enter(*id, form.value("address").trim(), &by.0).await {
         Ok(entered) => {
-            let text = format!("{} is entered. All nodes use it within two seconds.", entered.address);
+            let text = context.t("app-address-is-entered").with("address", entered.address).to_string();
             return Ok(redirect_with_flash(&format!("/apps/{id}"), "ok", &text));
         }
         Err(Error::Invalid(errors)) => form.add_errors(errors),
@@ -67,7 +67,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
     let title = if title.is_empty() { name.clone() } else { title };
     match state.engine.apps().update(*id, Some(&name), Some(&title), &by.0).await {
         Ok(app) => {
-            let text = format!("The app {} is saved.", app.name);
+            let text = context.t("app-is-saved").with("name", app.name).to_string();
             return Ok(redirect_with_flash(&format!("/apps/{id}"), "ok", &text));
         }
         Err(Error::Invalid(errors)) => form.add_errors(errors),
@@ -78,9 +78,15 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
 }
 
 /// `POST /apps/{id}/former-names/remove`
-pub async fn remove_former_name(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn remove_former_name(
+    state: Shared,
+    by: Caller,
+    context: PageContext,
+    id: web::Path<i64>,
+    fields: Fields,
+) -> PageResult {
     let name = fields.get("name");
     state.engine.apps().remove_name(*id, name, &by.0).await?;
-    let text = format!("{name} is no name of this app any more.");
+    let text = context.t("app-former-removed").with("name", name).to_string();
     Ok(redirect_with_flash(&format!("/apps/{id}"), "ok", &text))
 }

@@ -86,11 +86,11 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, id: web::Pa
 }
 
 /// `POST /apps/{id}/tokens/{token}/revoke`
-pub async fn revoke(state: Shared, by: Caller, ids: web::Path<(i64, i64)>) -> PageResult {
+pub async fn revoke(state: Shared, by: Caller, context: PageContext, ids: web::Path<(i64, i64)>) -> PageResult {
     let (id, token_id) = *ids;
     state.engine.app_tokens().revoke(id, token_id, &by.0).await?;
-    let text = "The token is revoked; executors that use it are refused.";
-    Ok(redirect_with_flash(&format!("/apps/{id}/tokens"), "ok", text))
+    let text = context.t("app-token-revoked").to_string();
+    Ok(redirect_with_flash(&format!("/apps/{id}/tokens"), "ok", &text))
 }
 
 /// `POST /apps/{id}/tokens/rule`
@@ -105,10 +105,8 @@ pub async fn set_rule(
     let is_set = form.is("own_tokens_only", "yes");
     match state.engine.app_tokens().set_own_tokens_only(*id, is_set, &by.0).await {
         Ok(app) => {
-            let text = match is_set {
-                true => format!("{} accepts its own tokens alone.", app.name),
-                false => format!("{} accepts the token of all apps as well.", app.name),
-            };
+            let text = context.t(if is_set { "app-accepts-own-alone" } else { "app-accepts-global" });
+            let text = text.with("app", app.name).to_string();
             return Ok(redirect_with_flash(&format!("/apps/{}/tokens", app.id), "ok", &text));
         }
         Err(Error::InUse(text)) => form.add_error("own_tokens_only", text),
