@@ -30,8 +30,8 @@ impl Page {
 /// The list, if it was done with all of them; otherwise a page that names the others.
 pub fn answer(context: PageContext, outcome: BulkOutcome, list: &'static str, back: &str) -> PageResult {
     if outcome.refused.is_empty() {
-        let what = if list == "/jobs" { "jobs" } else { "runs" };
-        return Ok(redirect_with_flash(back, "ok", &format!("Done with {} {what}.", outcome.done)));
+        let text = context.t(if list == "/jobs" { "bulk-done-jobs" } else { "bulk-done-runs" });
+        return Ok(redirect_with_flash(back, "ok", &text.count("count", outcome.done).to_string()));
     }
     Ok(show(&Page { context, outcome, list, is_of_jobs: list == "/jobs" }))
 }

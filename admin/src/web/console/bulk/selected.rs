@@ -10,7 +10,7 @@ pub struct BulkBar {
     pub action: &'static str,
     /// The label of the box that selects all rows that match the filter.
     pub all: String,
-    /// Words and their labels.
+    /// Words, and the keys of their labels.
     pub actions: Vec<(&'static str, &'static str)>,
 }
 

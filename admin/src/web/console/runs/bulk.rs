@@ -12,11 +12,12 @@ use crate::web::console::bulk::{answer, hidden_fields, ids_of, take_count_error}
 use crate::web::console::runs::query::ListQuery;
 use crate::web::forms::moment::written;
 use crate::web::forms::{Fields, Form};
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
 use crate::web::state::{Shared, State};
 
-/// Words, and their labels in the list.
-pub const ACTIONS: [(&str, &str); 3] = [("rerun", "Run again"), ("kill", "Kill"), ("resolve", "Resolve")];
+/// Words, and the keys of their labels in the list.
+pub const ACTIONS: [(&str, &str); 3] = [("rerun", "run-again"), ("kill", "kill"), ("resolve", "resolve")];
 /// With which the form for failed runs begins.
 const SINCE_MS: i64 = 12 * 3_600_000;
 
@@ -32,12 +33,14 @@ struct Page {
 }
 
 impl Page {
-    fn verb(&self) -> &'static str {
-        match self.action.as_str() {
-            "kill" => "Kill",
-            "rerun" => "Run again",
-            _ => "Resolve",
-        }
+    /// `Kill 3 runs`
+    fn what(&self) -> Message {
+        let key = match self.action.as_str() {
+            "kill" => "kill-runs",
+            "rerun" => "rerun-runs",
+            _ => "resolve-runs",
+        };
+        self.context.t(key).count("count", self.count)
     }
 
     fn selection(&self) -> Vec<(&'static str, String)> {
@@ -78,7 +81,8 @@ pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Field
         false => Selection::Ids(ids_of(&form)),
     };
     if selection == Selection::Ids(vec![]) {
-        return Ok(redirect_with_flash(&back, "failed", "Select runs first, or all that match the filter."));
+        let text = context.t("runs-select-first").to_string();
+        return Ok(redirect_with_flash(&back, "failed", &text));
     }
     let is_confirmed = form.is("step", "do");
     let action = action(&mut form, is_confirmed)?;

@@ -18,23 +18,23 @@ struct KillQuestion {
 
 /// `GET /runs/{id}/kill` asks.
 pub async fn ask_kill(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
-    let row = RunRow::new(state.engine.runs().get(*id).await?, context.now);
+    let row = RunRow::new(&context, state.engine.runs().get(*id).await?);
     if !row.run.state.is_open() {
         let to = format!("/runs/{}", *id);
-        return Ok(redirect_with_flash(&to, "ok", "The run has ended already."));
+        return Ok(redirect_with_flash(&to, "ok", &context.t("run-ended-already").to_string()));
     }
     Ok(show(&KillQuestion { context, row }))
 }
 
 /// `POST /runs/{id}/kill`
-pub async fn kill(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+pub async fn kill(state: Shared, context: PageContext, by: Caller, id: web::Path<i64>) -> PageResult {
     let to = format!("/runs/{}", *id);
     let (kind, text) = match state.engine.runs().kill(*id, &by.0).await {
-        Ok(KillResult::Cancelled) => ("ok", "The run is cancelled; it had not been sent.".to_owned()),
-        Ok(KillResult::Asked) => ("ok", "The executor was asked to end the run.".to_owned()),
-        Ok(KillResult::AlreadyEnded) => ("ok", "The run has ended already.".to_owned()),
-        Err(Error::Executor(why)) => ("failed", format!("The run goes on: {why}.")),
+        Ok(KillResult::Cancelled) => ("ok", context.t("run-cancelled")),
+        Ok(KillResult::Asked) => ("ok", context.t("run-end-asked")),
+        Ok(KillResult::AlreadyEnded) => ("ok", context.t("run-ended-already")),
+        Err(Error::Executor(why)) => ("failed", context.t("run-goes-on").with("why", context.say(&why))),
         Err(error) => return Err(error.into()),
     };
-    Ok(redirect_with_flash(&to, kind, &text))
+    Ok(redirect_with_flash(&to, kind, &text.to_string()))
 }

@@ -13,6 +13,7 @@ use crate::web::console::bulk::BulkBar;
 use crate::web::console::runs::bulk::ACTIONS;
 use crate::web::console::runs::query::{ListQuery, SORTS};
 use crate::web::console::runs::row::RunRow;
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, render};
 use crate::web::state::Shared;
 use crate::web::text::cause::cause_text;
@@ -69,7 +70,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     let apps = state.store.apps(&filter.apps).await?;
     let operated: BTreeSet<&str> =
         apps.iter().filter(|app| context.may_operate(&app.id)).map(|app| app.name.as_str()).collect();
-    let row = |run: RunView| RunRow { has_box: operated.contains(run.app.as_str()), ..RunRow::new(run, context.now) };
+    let row = |run: RunView| RunRow { has_box: operated.contains(run.app.as_str()), ..RunRow::new(&context, run) };
     let page = Page {
         rows: runs.into_iter().map(row).collect(),
         context,
@@ -95,7 +96,7 @@ impl Page {
         let is_offered = self.apps.iter().any(|app| self.context.may_operate(&app.id));
         is_offered.then(|| BulkBar {
             action: "/runs/bulk",
-            all: "All that match".to_owned(),
+            all: self.context.t("bulk-all").to_string(),
             actions: ACTIONS.to_vec(),
         })
     }
@@ -104,12 +105,12 @@ impl Page {
         SORTS
     }
 
-    fn word(&self, state: &RunState) -> &'static str {
-        run_badge(*state).word
+    fn word(&self, state: &RunState) -> Message {
+        self.context.t(run_badge(*state).word)
     }
 
-    fn cause(&self, cause: &Cause) -> &'static str {
-        cause_text(*cause)
+    fn cause(&self, cause: &Cause) -> Message {
+        cause_text(self.context.language, *cause)
     }
 }
 

@@ -9,7 +9,8 @@ use carillon_store::RunView;
 use serde::{Deserialize, Serialize};
 
 use crate::web::console::runs::log_line::LogLine;
-use crate::web::page::PageResult;
+use crate::web::locale::{Language, Message};
+use crate::web::page::{PageContext, PageResult};
 use crate::web::state::{Shared, State};
 
 /// How long a page waits for an executor; the script asks again, and so does a reload.
@@ -72,11 +73,12 @@ impl LogView {
     }
 
     /// `Lines 1–1000 of 2000`
-    pub fn place(&self) -> String {
-        let total = self.total.map_or_else(String::new, |total| format!(" of {total}"));
-        match self.lines.lines.is_empty() {
-            true => format!("No lines from {} on", self.lines.from),
-            false => format!("Lines {}–{}{total}", self.lines.from, self.lines.next() - 1),
+    pub fn place(&self, language: Language) -> Message {
+        let (from, to) = (self.lines.from, self.lines.next() - 1);
+        match self.total {
+            _ if self.lines.lines.is_empty() => language.text("log-no-lines").with("from", from),
+            None => language.text("log-lines").with("from", from).with("to", to),
+            Some(all) => language.text("log-lines-of").with("from", from).with("to", to).with("all", all),
         }
     }
 }
@@ -90,23 +92,21 @@ pub struct LogQuery {
 }
 
 /// What the page of a run shows of its log.
-pub async fn view(state: &State, run: &RunView, from: i32) -> LogView {
+pub async fn view(state: &State, language: Language, run: &RunView, from: i32) -> LogView {
     let from = from.max(1);
-    let looked = tokio::time::timeout(PATIENCE, read_on(state, run, from)).await;
+    let looked = tokio::time::timeout(PATIENCE, read_on(state, language, run, from)).await;
     let Ok(Ok(lines)) = looked else {
-        return LogView {
-            lines: Lines { from, note: "The executor has not answered yet.".to_owned(), ..Lines::default() },
-            ..LogView::default()
-        };
+        let note = language.text("log-no-answer").to_string();
+        return LogView { lines: Lines { from, note, ..Lines::default() }, ..LogView::default() };
     };
     cut(lines)
 }
 
 /// Reads the log of an ended run until its end or until there is more than a page.
-async fn read_on(state: &State, run: &RunView, from: i32) -> Result<Lines, Error> {
-    let mut lines = read(state, run, from).await?;
+async fn read_on(state: &State, language: Language, run: &RunView, from: i32) -> Result<Lines, Error> {
+    let mut lines = read(state, language, run, from).await?;
     while !run.state.is_open() && !lines.end && lines.lines.len() <= SHOWN as usize {
-        let more = read(state, run, lines.next()).await?;
+        let more = read(state, language, run, lines.next()).await?;
         lines.end = more.lines.is_empty();
         lines.lines.extend(more.lines);
     }
@@ -124,32 +124,31 @@ fn cut(mut lines: Lines) -> LogView {
     LogView { total: (total >= lines.from).then_some(total), is_cut: is_cut && !lines.lines.is_empty(), lines }
 }
 
-async fn read(state: &State, run: &RunView, from: i32) -> Result<Lines, Error> {
+async fn read(state: &State, language: Language, run: &RunView, from: i32) -> Result<Lines, Error> {
     match state.engine.runs().log(run.id, from).await {
-        Ok(page) => Ok(lines(page, run)),
+        Ok(page) => Ok(lines(page, language, run)),
         Err(Error::NoLog(why) | Error::Executor(why)) => Ok(Lines {
             from,
             end: !run.state.is_open(),
-            note: if from > 1 {
-                format!("The rest cannot be read: {why}.")
-            } else {
-                format!("There is no log: {why}.")
-            },
+            note: language
+                .text(if from > 1 { "log-rest-unread" } else { "log-none" })
+                .with("why", language.say(&why))
+                .to_string(),
             lines: vec![],
         }),
         Err(error) => Err(error),
     }
 }
 
-fn lines(page: LogPage, run: &RunView) -> Lines {
+fn lines(page: LogPage, language: Language, run: &RunView) -> Lines {
     let lines: Vec<LogLine> = page.content.lines().map(LogLine::new).collect();
     let note = match (lines.is_empty() && page.from <= 1, run.state.is_open()) {
-        (true, true) if run.sent_at.is_none() => "The log begins when the run is sent.",
-        (true, true) => "Nothing has been written yet.",
-        (true, false) if page.end => "The run wrote nothing.",
-        _ => "",
+        (true, true) if run.sent_at.is_none() => language.text("log-not-begun").to_string(),
+        (true, true) => language.text("log-empty-yet").to_string(),
+        (true, false) if page.end => language.text("log-empty").to_string(),
+        _ => String::new(),
     };
-    Lines { from: page.from, end: page.end, note: note.to_owned(), lines }
+    Lines { from: page.from, end: page.end, note, lines }
 }
 
 #[derive(Deserialize)]
@@ -159,9 +158,14 @@ pub struct FollowQuery {
 }
 
 /// `GET /runs/{id}/log?from=`: for the script.
-pub async fn following(state: Shared, id: web::Path<i64>, query: web::Query<FollowQuery>) -> PageResult {
+pub async fn following(
+    state: Shared,
+    context: PageContext,
+    id: web::Path<i64>,
+    query: web::Query<FollowQuery>,
+) -> PageResult {
     let run = state.engine.runs().get(*id).await?;
-    let lines = read(&state, &run, query.from.max(1)).await?;
+    let lines = read(&state, context.language, &run, query.from.max(1)).await?;
     Ok(HttpResponse::Ok().json(lines))
 }
 
@@ -179,15 +183,16 @@ mod tests {
             note: String::new(),
         };
         let first = cut(lines(1, 2500));
-        assert_eq!(first.place(), "Lines 1–1000 of 2500");
+        let place = |view: &LogView| view.place(Language::English).to_string();
+        assert_eq!(place(&first), "Lines 1–1000 of 2500");
         let places = (first.previous(), first.next(), first.last());
         assert_eq!(places, (None, Some(1001), Some(2001)));
         assert!(!first.lines.end, "the script goes on behind the page");
         let last = cut(lines(2001, 500));
-        assert_eq!(last.place(), "Lines 2001–2500 of 2500");
+        assert_eq!(place(&last), "Lines 2001–2500 of 2500");
         let places = (last.previous(), last.next(), last.last());
         assert_eq!(places, (Some(1001), None, None));
         assert!(cut(lines(1, 1000)).is_whole() && !last.is_whole());
-        assert_eq!(cut(lines(3001, 0)).place(), "No lines from 3001 on");
+        assert_eq!(place(&cut(lines(3001, 0))), "No lines from 3001 on");
     }
 }

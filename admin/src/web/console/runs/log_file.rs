@@ -4,25 +4,22 @@ use actix_web::http::header::CONTENT_DISPOSITION;
 use actix_web::{HttpResponse, web};
 use carillon_engine::manage::Error;
 
-use crate::web::page::{PageResult, redirect_with_flash};
+use crate::web::page::{PageContext, PageResult, redirect_with_flash};
 use crate::web::state::Shared;
 
 /// Bytes after which the file ends with a note: it is collected in memory.
 const MOST: usize = 32 << 20;
 
 /// The text as the executor wrote it, colours included.
-pub async fn download(state: Shared, id: web::Path<i64>) -> PageResult {
+pub async fn download(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
     let run = state.engine.runs().get(*id).await?;
     let (mut text, mut from) = (String::new(), 1);
     loop {
         let page = match state.engine.runs().log(run.id, from).await {
             Ok(page) => page,
             Err(Error::NoLog(why) | Error::Executor(why)) if text.is_empty() => {
-                return Ok(redirect_with_flash(
-                    &format!("/runs/{}", run.id),
-                    "failed",
-                    &format!("There is no log: {why}."),
-                ));
+                let text = context.t("log-none").with("why", context.say(&why)).to_string();
+                return Ok(redirect_with_flash(&format!("/runs/{}", run.id), "failed", &text));
             }
             Err(Error::NoLog(why) | Error::Executor(why)) => {
                 text.push_str(&format!("[the rest cannot be read: {why}]\n"));

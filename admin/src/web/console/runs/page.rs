@@ -9,6 +9,7 @@ use crate::web::console::runs::log::{self, LogView};
 use crate::web::console::runs::route::RouteView;
 use crate::web::console::runs::row::RunRow;
 use crate::web::console::runs::timeline::{TimelineStep, timeline};
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
 
@@ -44,22 +45,29 @@ impl Page {
     }
 
     /// Where the parameters come from, and whether those of the job differ now.
-    fn params_note(&self) -> String {
+    fn params_note(&self) -> Message {
         match &self.given {
-            RunParams::Own(_) => "given for this run".to_owned(),
-            RunParams::Waiting(_) => "the job's own, as they are now: the run is not sent yet".to_owned(),
-            RunParams::NeverSent => "It was never sent, so it was given none.".to_owned(),
-            RunParams::NotOnRecord => "They are not on record for this run.".to_owned(),
+            RunParams::Own(_) => self.context.t("params-given"),
+            RunParams::Waiting(_) => self.context.t("params-waiting"),
+            RunParams::NeverSent => self.context.t("params-never-sent"),
+            RunParams::NotOnRecord => self.context.t("params-unknown"),
             RunParams::Sent(text) => {
-                let version = self.row.run.revision.map_or_else(String::new, |number| format!(", version {number}"));
-                match &self.job {
-                    Some(job) if job.draft.params != *text => {
-                        format!("the job's own as the run was sent{version}; version {} has others", job.revision)
+                let changed = self.job.as_ref().filter(|job| job.draft.params != *text);
+                match (self.row.run.revision, changed) {
+                    (None, None) => self.context.t("params-own"),
+                    (Some(version), None) => self.context.t("params-of-version").with("version", version),
+                    (None, Some(job)) => self.context.t("params-changed").with("now", job.revision),
+                    (Some(version), Some(job)) => {
+                        self.context.t("params-changed-since").with("version", version).with("now", job.revision)
                     }
-                    _ => format!("the job's own{version}"),
                 }
             }
         }
+    }
+
+    /// Which lines of the log the page shows.
+    fn place(&self) -> Message {
+        self.log.place(self.context.language)
     }
 
     fn is_moving(&self) -> bool {
@@ -79,19 +87,18 @@ pub async fn page(
     if family.len() < 2 {
         family.clear();
     }
-    let now = context.now;
     let app_id = state.store.app_of_run(run.id).await?;
-    let choice = state.store.choice(&run).await?.map(RouteView::new);
-    let row = RunRow::new(run, now);
+    let choice = state.store.choice(&run).await?.map(|choice| RouteView::new(context.language, choice));
+    let row = RunRow::new(&context, run);
     let page = Page {
         choice,
-        log: log::view(&state, &row.run, query.line).await,
+        log: log::view(&state, context.language, &row.run, query.line).await,
         given: state.store.params_of(&row.run).await?,
         // It may have moved to an app that the viewer does not see.
         job: state.store.job(row.run.job_id).await?.filter(|job| context.may_see(&job.app_id)),
-        steps: timeline(&row.run, &row, now),
+        steps: timeline(&context, &row),
         may_operate: app_id.is_some_and(|app_id| context.may_operate(&app_id)),
-        family: family.into_iter().map(|run| RunRow::new(run, now)).collect(),
+        family: family.into_iter().map(|run| RunRow::new(&context, run)).collect(),
         row,
         context,
     };

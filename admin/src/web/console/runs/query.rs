@@ -10,8 +10,8 @@ use crate::web::page::{PageContext, PageError, list_address};
 use crate::web::state::State;
 use crate::web::text::local_time::moment;
 
-/// Words of the order, and their texts.
-pub const SORTS: [(&str, &str); 3] = [("", "Newest first"), ("time", "By time"), ("duration", "Longest first")];
+/// Words of the order, and the keys of their texts.
+pub const SORTS: [(&str, &str); 3] = [("", "newest-first"), ("time", "by-time"), ("duration", "longest-first")];
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]

@@ -6,6 +6,7 @@ use carillon_engine::manage::{Error, Runs};
 use carillon_scheduler::{Outcome, RunState};
 
 use crate::web::access::Caller;
+use crate::web::console::badge::run_badge;
 use crate::web::console::runs::row::RunRow;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
@@ -22,11 +23,11 @@ struct Page {
 async fn page(state: &State, context: PageContext, id: i64, form: Form) -> PageResult {
     let run = state.engine.runs().get(id).await?;
     if !matches!(run.state, RunState::Unknown | RunState::Lost) {
-        let text = format!("The outcome of the run is known: it is {}.", run.state);
-        return Ok(redirect_with_flash(&format!("/runs/{id}"), "ok", &text));
+        let text = context.t("outcome-known").with("state", context.t(run_badge(run.state).word));
+        return Ok(redirect_with_flash(&format!("/runs/{id}"), "ok", &text.to_string()));
     }
     let status = form.status();
-    let row = RunRow::new(run, context.now);
+    let row = RunRow::new(&context, run);
     Ok(render(&Page { context, row, form }, status))
 }
 
@@ -59,14 +60,14 @@ pub async fn resolve(
     };
     let to = format!("/runs/{}", *id);
     match state.engine.runs().resolve(*id, outcome, &note, &by.0).await {
-        Ok(()) => Ok(redirect_with_flash(&to, "ok", "The run is resolved.")),
+        Ok(()) => Ok(redirect_with_flash(&to, "ok", &context.t("run-resolved").to_string())),
         Err(Error::Invalid(errors)) => {
             form.add_errors(errors);
             page(&state, context, *id, form).await
         }
         Err(Error::NotOpen(state)) => {
-            let text = format!("The outcome of the run is known by now: it is {state}.");
-            Ok(redirect_with_flash(&to, "failed", &text))
+            let text = context.t("outcome-known-by-now").with("state", context.t(run_badge(state).word));
+            Ok(redirect_with_flash(&to, "failed", &text.to_string()))
         }
         Err(error) => Err(error.into()),
     }

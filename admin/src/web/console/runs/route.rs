@@ -3,6 +3,7 @@
 use carillon_store::run::route;
 use carillon_store::run::route::TraceNote;
 
+use crate::web::locale::{Language, Message};
 use crate::web::text::strategies;
 
 /// Of more candidates than this only those with a note are shown.
@@ -10,19 +11,22 @@ const ALL_SHOWN: usize = 20;
 
 pub struct CandidateRow {
     pub address: String,
-    pub note: String,
+    /// In English, as they are on record.
+    pub notes: Vec<String>,
     pub is_chosen: bool,
 }
 
 pub struct RouteView {
-    pub route: String,
+    /// None: the executor was chosen by hand.
+    pub route: Option<Message>,
+    /// In English, as it is on record.
     pub why: String,
     pub candidates: usize,
     pub rows: Vec<CandidateRow>,
 }
 
 impl RouteView {
-    pub fn new(choice: route::RouteDecision) -> Self {
+    pub fn new(language: Language, choice: route::RouteDecision) -> Self {
         let mut rows: Vec<CandidateRow> = choice.candidates.iter().map(|address| row(address)).collect();
         let story = &choice.story;
         for finding in story.skipped.iter().chain(&story.answers).chain(&story.hops) {
@@ -32,14 +36,14 @@ impl RouteView {
             row.is_chosen = choice.chosen.as_ref() == Some(&row.address);
         }
         if rows.len() > ALL_SHOWN {
-            rows.retain(|row| row.is_chosen || !row.note.is_empty());
+            rows.retain(|row| row.is_chosen || !row.notes.is_empty());
         }
-        if choice.candidates.len() < 2 && rows.iter().all(|row| row.note.is_empty()) {
+        if choice.candidates.len() < 2 && rows.iter().all(|row| row.notes.is_empty()) {
             // There was no choice.
             rows.clear();
         }
         Self {
-            route: choice.route.map_or_else(String::new, |route| strategies::route_name(route).to_owned()),
+            route: choice.route.map(|route| strategies::route_name(language, route)),
             why: choice.why,
             candidates: choice.candidates.len(),
             rows,
@@ -48,7 +52,7 @@ impl RouteView {
 }
 
 fn row(address: &str) -> CandidateRow {
-    CandidateRow { address: address.to_owned(), note: String::new(), is_chosen: false }
+    CandidateRow { address: address.to_owned(), notes: vec![], is_chosen: false }
 }
 
 fn note(rows: &mut Vec<CandidateRow>, finding: &TraceNote) {
@@ -56,10 +60,7 @@ fn note(rows: &mut Vec<CandidateRow>, finding: &TraceNote) {
         rows.push(row(&finding.address));
     }
     for row in rows.iter_mut().filter(|row| row.address == finding.address) {
-        if !row.note.is_empty() {
-            row.note.push_str("; ");
-        }
-        row.note.push_str(&finding.what);
+        row.notes.push(finding.what.clone());
     }
 }
 
@@ -82,14 +83,15 @@ mod tests {
 
     #[test]
     fn only_what_says_something_is_a_row() {
-        let three = RouteView::new(choice(3));
-        assert_eq!((three.rows.len(), three.route.as_str()), (3, "Least active"));
+        let view = |choice| RouteView::new(Language::English, choice);
+        let three = view(choice(3));
+        assert_eq!((three.rows.len(), three.route.unwrap().to_string()), (3, "Least active".to_owned()));
         assert!(three.rows[1].is_chosen && !three.rows[0].is_chosen);
-        assert!(RouteView::new(choice(1)).rows.is_empty());
+        assert!(view(choice(1)).rows.is_empty());
         let mut many = choice(100);
         many.story.answers.push(TraceNote { address: "http://7".into(), what: "busy".into() });
-        let many = RouteView::new(many);
+        let many = view(many);
         assert_eq!((many.rows.len(), many.candidates), (2, 100));
-        assert_eq!(many.rows[1].note, "busy");
+        assert_eq!(many.rows[1].notes, ["busy"]);
     }
 }

@@ -1,18 +1,21 @@
 //! A run as a row of a list.
 
-use carillon_scheduler::{Millis, RunState};
+use carillon_scheduler::RunState;
 use carillon_store::RunView;
 
 use crate::web::console::badge::{Badge, KILL_ASKED, run_badge};
+use crate::web::locale::Message;
+use crate::web::page::PageContext;
 use crate::web::text::cause::cause_text;
 use crate::web::text::format::duration;
 
 pub struct RunRow {
     pub run: RunView,
     pub badge: Badge,
-    pub cause: &'static str,
+    pub cause: Message,
     /// Its duration, so far if it has not ended.
     pub duration: Option<String>,
+    /// In English, or as the executor wrote it.
     pub message: String,
     /// How late it was sent, if more than a second.
     pub late: Option<String>,
@@ -21,7 +24,8 @@ pub struct RunRow {
 }
 
 impl RunRow {
-    pub fn new(run: RunView, now: Millis) -> Self {
+    pub fn new(context: &PageContext, run: RunView) -> Self {
+        let (language, now) = (context.language, context.now);
         let end = run.finished_at.or((run.state == RunState::Running).then_some(now));
         let badge = match run.kill_asked_at {
             Some(_) if run.state.is_open() => KILL_ASKED,
@@ -30,10 +34,10 @@ impl RunRow {
         let late = run.sent_at.map(|sent| sent - run.due_at).filter(|late| *late > 1000);
         Self {
             badge,
-            cause: cause_text(run.cause),
-            duration: run.sent_at.zip(end).map(|(sent, end)| duration(end - sent)),
+            cause: cause_text(language, run.cause),
+            duration: run.sent_at.zip(end).map(|(sent, end)| duration(language, end - sent)),
             message: run.message(),
-            late: late.map(duration),
+            late: late.map(|late| duration(language, late)),
             has_box: false,
             run,
         }
