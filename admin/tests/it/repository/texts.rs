@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Folders and files whose texts are still in the templates, in English. A converted file leaves the list.
 const IN_ENGLISH: &[&str] =
-    &["bulk/", "alerts/", "apps/", "dashboard.html", "jobs/", "pauses/", "reports.html", "runs/"];
+    &["bulk/", "dashboard.html", "jobs/", "reports.html", "runs/"];
 
 /// Words that are the same in every language.
 const NAMES: &[&str] = &["Carillon", "API", "CSV", "JSON", "UTC", "OpenID"];

@@ -46,7 +46,7 @@ impl Page {
     /// The days and the time of a window of the week; of another one, its expression.
     fn when(&self, window: &PlannedWindow) -> String {
         let expression = &window.window.expression;
-        weekly_text(expression).unwrap_or_else(|| expression.clone())
+        weekly_text(self.context.language, expression).unwrap_or_else(|| expression.clone())
     }
 
     fn lasts(&self, window: &PlannedWindow) -> String {
@@ -89,11 +89,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
         let request = PauseRequest { app_id, note: form.value("note").to_owned(), from, until };
         match state.engine.pauses().create(request, &by.0).await {
             Ok(_) => {
-                return Ok(redirect_with_flash(
-                    "/pauses",
-                    "ok",
-                    "The pause is saved. All nodes know it within two seconds.",
-                ));
+                return Ok(redirect_with_flash("/pauses", "ok", &context.t("pause-is-saved").to_string()));
             }
             Err(Error::Invalid(errors)) => form.add_errors(errors),
             Err(error) => return Err(error.into()),
@@ -103,10 +99,12 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
 }
 
 /// `POST /pauses/{id}/end`
-pub async fn end(state: Shared, id: Path<i64>, by: Caller) -> PageResult {
+pub async fn end(state: Shared, id: Path<i64>, by: Caller, context: PageContext) -> PageResult {
     match state.engine.pauses().end(*id, &by.0).await {
-        Ok(()) => Ok(redirect_with_flash("/pauses", "ok", "The pause is ended.")),
-        Err(Error::Missing(_)) => Ok(redirect_with_flash("/pauses", "failed", "This pause has ended already.")),
+        Ok(()) => Ok(redirect_with_flash("/pauses", "ok", &context.t("pause-is-ended").to_string())),
+        Err(Error::Missing(_)) => {
+            Ok(redirect_with_flash("/pauses", "failed", &context.t("pause-ended-already").to_string()))
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -9,8 +9,10 @@ use carillon_store::App;
 
 use crate::web::access::Caller;
 use crate::web::forms::{Fields, Form};
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
 use crate::web::state::{Shared, State};
+use crate::web::text::day::weekday_name;
 use crate::web::text::weekly::weekly_expression;
 
 #[derive(Template)]
@@ -25,6 +27,10 @@ struct Page {
 impl Page {
     const fn weekdays(&self) -> &'static [Weekday] {
         Weekday::ALL
+    }
+
+    fn weekday(&self, day: &Weekday) -> Message {
+        weekday_name(self.context.language, *day)
     }
 
     const fn note_chars(&self) -> usize {
@@ -70,7 +76,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
         let (note, timezone) = (form.value("note").to_owned(), form.value("timezone").to_owned());
         let request = WindowRequest { app_id, note, expression, timezone, minutes };
         match state.engine.maintenance_windows().create(request, &by.0).await {
-            Ok(_) => return Ok(redirect_with_flash("/pauses", "ok", "The maintenance window is saved.")),
+            Ok(_) => return Ok(redirect_with_flash("/pauses", "ok", &context.t("window-is-saved").to_string())),
             Err(Error::Invalid(errors)) => form.add_errors(errors),
             Err(error) => return Err(error.into()),
         }
@@ -79,23 +85,23 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
 }
 
 /// `POST /pauses/windows/{id}/end`
-pub async fn end(state: Shared, id: Path<i64>, by: Caller) -> PageResult {
+pub async fn end(state: Shared, id: Path<i64>, by: Caller, context: PageContext) -> PageResult {
     let ended = state.engine.maintenance_windows().end(*id, &by.0).await;
-    answer(ended, "The maintenance is ended; the next one begins at its time.")
+    answer(ended, &context, "window-is-ended")
 }
 
 /// `POST /pauses/windows/{id}/delete`
-pub async fn delete(state: Shared, id: Path<i64>, by: Caller) -> PageResult {
+pub async fn delete(state: Shared, id: Path<i64>, by: Caller, context: PageContext) -> PageResult {
     let deleted = state.engine.maintenance_windows().delete(*id, &by.0).await;
-    answer(deleted, "The maintenance window is deleted.")
+    answer(deleted, &context, "window-is-deleted")
 }
 
-fn answer(done: Result<(), Error>, text: &str) -> PageResult {
-    match done {
-        Ok(()) => Ok(redirect_with_flash("/pauses", "ok", text)),
-        Err(Error::Missing(_)) => {
-            Ok(redirect_with_flash("/pauses", "failed", "There is no such maintenance any more."))
-        }
-        Err(error) => Err(error.into()),
-    }
+/// `done_text`: the key of what is said where it is done.
+fn answer(done: Result<(), Error>, context: &PageContext, done_text: &'static str) -> PageResult {
+    let (kind, key) = match done {
+        Ok(()) => ("ok", done_text),
+        Err(Error::Missing(_)) => ("failed", "window-is-gone"),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(redirect_with_flash("/pauses", kind, &context.t(key).to_string()))
 }
