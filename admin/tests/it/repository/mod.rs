@@ -3,5 +3,7 @@
 mod checklist;
 mod log_fields;
 mod rows;
+mod rust_text;
+mod sentences;
 mod sources;
 mod texts;

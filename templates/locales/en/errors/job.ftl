@@ -72,7 +72,6 @@ error-select-changed = { $expected } objects were confirmed, and the selection h
 error-select-changed-nothing = { $expected } objects were confirmed, and the selection has { $count } by now. Nothing was done; confirm the new number.
 error-select-changed-other = { $problem_text }. Nothing was done; confirm the new number.
 error-jobs-select = Select jobs first, or all that match the filter.
-error-runs-select = Select runs first, or all that match the filter.
 error-jobs-action = There is no such action for jobs
 error-runs-action = There is no such action for runs
 error-move-choose = Choose the app to move them to.

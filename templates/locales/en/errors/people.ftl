@@ -1,7 +1,6 @@
 # Errors of sign-in, accounts, roles, tokens and the second factor.
 error-sign-in = Name or password is wrong.
 error-passwords-off = Passwords are switched off in this console
-error-attempts = Too many failed attempts. Try again in { $wait }.
 error-sign-ins-begun = too many sign-ins have begun from this address; try again in ten minutes
 error-sign-ins-begun-alone = too many sign-ins have begun from this address; try again in ten minutes.
 error-sign-in-expired = The sign-in has expired. Enter name and password again.

@@ -72,7 +72,6 @@ error-select-changed = 确认的是 { $expected } 个对象，现在选中 { $co
 error-select-changed-nothing = 确认的是 { $expected } 个对象，现在选中 { $count } 个。没有执行任何操作，请确认新的数量。
 error-select-changed-other = { $problem_text }。没有执行任何操作，请确认新的数量。
 error-jobs-select = 请先选择任务，或选择符合筛选条件的全部任务。
-error-runs-select = 请先选择运行，或选择符合筛选条件的全部运行。
 error-jobs-action = 任务没有这样的操作
 error-runs-action = 运行没有这样的操作
 error-move-choose = 请选择要移动到的应用。
