@@ -5,6 +5,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
 use askama::Template;
 use carillon_engine::manage;
+use carillon_scheduler::FieldError;
 
 use crate::web::page::answer::render;
 use crate::web::page::context::PageContext;
@@ -13,6 +14,9 @@ use crate::web::page::context::PageContext;
 pub enum PageError {
     #[error("{0}")]
     Bad(String),
+    /// Members of a request that has no form to show them in.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Invalid(Vec<FieldError>),
     #[error("{0}")]
     Forbidden(String),
     /// The role does not allow it.
@@ -53,7 +57,7 @@ impl PageError {
 
     fn advice(&self) -> &'static str {
         match self {
-            Self::Bad(_) => "Go back, correct it and try again.",
+            Self::Bad(_) | Self::Invalid(_) => "Go back, correct it and try again.",
             Self::Forbidden(_) => "Nothing was changed. Reload the page that you came from and try again.",
             Self::NotAllowed(_) => "Nothing was changed. An administrator can give you this role.",
             Self::Missing(_) => "It may have been deleted, or the address is mistyped.",
@@ -71,7 +75,7 @@ impl PageError {
 impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self {
-            Self::Bad(_) => StatusCode::BAD_REQUEST,
+            Self::Bad(_) | Self::Invalid(_) => StatusCode::BAD_REQUEST,
             Self::Forbidden(_) | Self::NotAllowed(_) => StatusCode::FORBIDDEN,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Gone(_) => StatusCode::GONE,
@@ -115,6 +119,8 @@ impl From<manage::Error> for PageError {
             // The kind of object, without its id.
             E::Missing(object) => Self::Missing(object.split(' ').next().unwrap_or_default().to_owned()),
             E::Forbidden(text) => Self::NotAllowed(sentence(&text)),
+            E::Invalid(errors) => Self::Invalid(errors),
+            E::Unusable(error) => Self::Invalid(vec![error]),
             E::Store(error) if error.is_too_slow() => Self::TooSlow,
             E::Store(error) => Self::Internal(error.to_string()),
             other => Self::Bad(other.to_string()),
@@ -134,7 +140,7 @@ struct Page {
     context: PageContext,
     status: u16,
     title: String,
-    advice: &'static str,
+    advice: String,
 }
 
 /// The page for an answer that has only a status.
@@ -143,11 +149,15 @@ pub fn page(context: PageContext, status: StatusCode, error: Option<&PageError>)
         tracing::error!(request.id = %context.request_id, request.url = %context.here, "console request failed: {text}");
     }
     let title = match error {
-        Some(PageError::Internal(_)) => "Something went wrong here".to_owned(),
-        Some(error) => error.to_string(),
-        None => bare_title(status).to_owned(),
+        Some(PageError::Internal(_)) => context.say("Something went wrong here"),
+        Some(PageError::Invalid(errors)) => {
+            let faults = errors.iter().map(|error| context.fault(&error.field, &error.message).to_string());
+            faults.collect::<Vec<_>>().join("; ")
+        }
+        Some(error) => context.say(&error.to_string()),
+        None => context.say(bare_title(status)),
     };
-    let advice = error.map_or("", PageError::advice);
+    let advice = context.say(error.map_or("", PageError::advice));
     let page = Page { context, status: status.as_u16(), title, advice };
     render(&page, status)
 }
