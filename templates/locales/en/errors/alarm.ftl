@@ -34,3 +34,5 @@ error-alarm-clock-again = this machine's clock jumps again and again, the last t
 error-alarm-clock-alone = clocks differ: the database's clock has jumped by { $seconds } s, and no other clock of node { $node } agrees with it
 error-alarm-clock-differs = clocks differ: this machine's is { $seconds } s ahead of the database's, which counts (node { $node })
 error-alarm-database = the database went backwards: { $shards }. An older state of it was restored, and what was recorded since is lost: fires may repeat. These shards stand still until `carillon resync`
+error-alarm-row = the row of { $table } { $id } cannot be read and is left out: { $why_text }
+error-alarm-run-unstored = what became of run { $id } cannot be stored: { $why_text }

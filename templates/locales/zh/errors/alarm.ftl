@@ -34,3 +34,5 @@ error-alarm-clock-again = 本机时钟反复跳变，最近一次为 { $seconds 
 error-alarm-clock-alone = 时钟不一致：数据库时钟跳变 { $seconds } 秒，节点 { $node } 的其他时钟与之不符
 error-alarm-clock-differs = 时钟不一致：本机时钟比数据库时钟快 { $seconds } 秒，以数据库为准（节点 { $node }）
 error-alarm-database = 数据库发生倒退（{ $shards }）：恢复了较早的状态，此后的记录已丢失，触发可能重复。执行 `carillon resync` 之前，这些分片停止工作
+error-alarm-row = 无法读取 { $table } { $id } 的数据行，已跳过：{ $why_text }
+error-alarm-run-unstored = 无法保存运行 { $id } 的结果：{ $why_text }

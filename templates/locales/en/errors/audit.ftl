@@ -1,0 +1,22 @@
+# Why a request was refused, as the audit keeps it, and the reasons of runs.
+error-audit-token = not a valid token
+error-audit-many = too many requests
+error-audit-forbidden = not allowed
+error-audit-other-executor = sent to another executor
+error-audit-unsent = never sent
+error-audit-disabled = the account is disabled
+error-audit-no-role = no group gives a role
+error-audit-sign-in = wrong name or password
+error-audit-attempts = too many failed attempts
+error-audit-code = wrong code
+error-audit-codes = too many wrong codes
+error-reason-result = result
+error-reason-timeout = timeout
+error-reason-refused = refused
+error-reason-no-executor = no_executor
+error-reason-interrupted = interrupted
+error-reason-expired = expired
+error-reason-not-reported = not_reported
+error-reason-replaced = replaced
+error-reason-unconfirmed = unconfirmed
+error-reason-executor-gone = executor_gone

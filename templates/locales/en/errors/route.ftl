@@ -1,0 +1,27 @@
+# Why the executor of a run was chosen, and what was found of the others.
+error-route-turn = it was its turn
+error-route-first = it is the first by address
+error-route-lot = drawn by lot
+error-route-part = every executor gets a part
+error-route-last = it is the last by address
+error-route-hash = the hash of the job's id falls to it
+error-route-frequent = it had had the fewest runs of the job
+error-route-recent = its last run of the job was the longest ago
+error-route-alive = it was the first to answer that it is alive
+error-route-idle = it was the first to answer that it is idle
+error-route-weight = its share by weight
+error-route-active = it had the fewest open runs
+error-route-sticky = the job's runs stay with it
+error-route-label = it was its turn among those with the job's labels
+error-route-given = the executor was given with the fire
+error-route-none = none could be chosen
+error-route-next-written = next in order: nothing could be written to { $address }
+error-route-next-one = next in order: one before it was passed over
+error-route-next = next in order: { $count } before it were passed over
+error-route-saturated = saturated
+error-route-broken = did not answer lately
+error-route-unasked = not asked: it did not answer lately
+error-route-is-alive = alive
+error-route-is-idle = idle
+error-route-is-busy = busy: { $message }
+error-route-has-refused = refused: { $message }

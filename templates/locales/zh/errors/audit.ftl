@@ -1,0 +1,22 @@
+# 审计记录的拒绝原因，以及运行的原因
+error-audit-token = 令牌无效
+error-audit-many = 请求过多
+error-audit-forbidden = 权限不足
+error-audit-other-executor = 发送到了其他执行器
+error-audit-unsent = 从未发送
+error-audit-disabled = 账号已停用
+error-audit-no-role = 没有授予角色的组
+error-audit-sign-in = 用户名或密码错误
+error-audit-attempts = 失败次数过多
+error-audit-code = 验证码错误
+error-audit-codes = 错误的验证码过多
+error-reason-result = 执行器报告失败
+error-reason-timeout = 超时
+error-reason-refused = 被拒绝
+error-reason-no-executor = 没有执行器
+error-reason-interrupted = 执行器中途停止
+error-reason-expired = 到达过晚
+error-reason-not-reported = 没有上报结果
+error-reason-replaced = 被覆盖
+error-reason-unconfirmed = 终止未确认
+error-reason-executor-gone = 执行器下线

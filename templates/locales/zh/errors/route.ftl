@@ -1,0 +1,27 @@
+# 选择执行器的原因，以及对其他执行器的检查结果
+error-route-turn = 轮到它
+error-route-first = 它的地址排在第一
+error-route-lot = 随机选中
+error-route-part = 每个执行器处理一个分片
+error-route-last = 它的地址排在最后
+error-route-hash = 任务 ID 的哈希落在它上面
+error-route-frequent = 它运行此任务的次数最少
+error-route-recent = 它最久没有运行此任务
+error-route-alive = 它第一个响应心跳检测
+error-route-idle = 它第一个响应空闲检测
+error-route-weight = 按权重分配
+error-route-active = 它未结束的运行最少
+error-route-sticky = 此任务固定在它上面运行
+error-route-label = 在具有任务标签的执行器中轮到它
+error-route-given = 触发时指定了执行器
+error-route-none = 没有可选的执行器
+error-route-next-written = 按顺序的下一个：无法向 { $address } 发送
+error-route-next-one = 按顺序的下一个：跳过了它前面的一个
+error-route-next = 按顺序的下一个：跳过了它前面的 { $count } 个
+error-route-saturated = 已满
+error-route-broken = 最近没有响应
+error-route-unasked = 没有询问：最近没有响应
+error-route-is-alive = 正常
+error-route-is-idle = 空闲
+error-route-is-busy = 忙碌：{ $message }
+error-route-has-refused = 拒绝：{ $message }
