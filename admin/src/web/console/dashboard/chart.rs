@@ -17,12 +17,16 @@ pub const BARS: i64 = 60;
 
 const HOUR: Millis = 3_600_000;
 
-/// The periods that can be chosen: word, name, hours of a bar, bars. The first is the recent past.
-pub const PERIODS: [(&str, &str, i64, i64); 4] =
-    [("", "Recent", 0, 0), ("24h", "24 hours", 1, 24), ("7d", "7 days", 3, 56), ("30d", "30 days", 12, 60)];
+/// The periods that can be chosen: word, key of the name, hours of a bar, bars. The first is the recent past.
+pub const PERIODS: [(&str, &str, i64, i64); 4] = [
+    ("", "period-recent", 0, 0),
+    ("24h", "period-24h", 1, 24),
+    ("7d", "period-7d", 3, 56),
+    ("30d", "period-30d", 12, 60),
+];
 
-/// A bar's width in time and the name of the chart, the widest first.
-const SPANS: [(Millis, &str); 3] = [(60_000, "last hour"), (10_000, "last 10 min"), (1_000, "last minute")];
+/// A bar's width in time and the key of the chart's name, the widest first.
+const SPANS: [(Millis, &str); 3] = [(60_000, "last-hour"), (10_000, "last-10-min"), (1_000, "last-minute")];
 
 /// A short history is shown in full, a long one as far back as it can be counted quickly.
 fn span(now: Millis, oldest: Millis, is_cut: bool) -> (Millis, &'static str) {
@@ -81,6 +85,7 @@ impl Numbers {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chart {
+    /// The key of its name.
     pub span: &'static str,
     /// Its bars are of hours, so that their times need a date.
     pub is_long: bool,
@@ -164,10 +169,10 @@ mod tests {
     #[test]
     fn the_span_fits_the_history() {
         let minutes = |age: i64, is_cut| span(age * 60_000, 0, is_cut).1;
-        assert_eq!((minutes(2, false), minutes(11, false)), ("last 10 min", "last hour"));
+        assert_eq!((minutes(2, false), minutes(11, false)), ("last-10-min", "last-hour"));
         assert_eq!(
             (minutes(0, true), minutes(10, true), minutes(60, true)),
-            ("last minute", "last 10 min", "last hour")
+            ("last-minute", "last-10-min", "last-hour")
         );
     }
 
@@ -176,7 +181,7 @@ mod tests {
         let mut bar = Numbers::at(60_000);
         bar.add(RunState::Succeeded, 999);
         bar.add(RunState::Lost, 1);
-        let chart = draw(BTreeMap::from([(60_000, bar)]), 0, 60_000, "last hour").unwrap();
+        let chart = draw(BTreeMap::from([(60_000, bar)]), 0, 60_000, "last-hour").unwrap();
         assert_eq!(chart.highest, 1000);
         let piece = |index: usize| {
             let piece: &Piece = &chart.pieces[index];
@@ -184,6 +189,6 @@ mod tests {
         };
         assert_eq!(piece(0), (10, 96, 4, "failed"));
         assert_eq!(piece(1), (10, 0, 96, "ok"));
-        assert_eq!(draw(BTreeMap::new(), 0, 1000, "last minute"), None);
+        assert_eq!(draw(BTreeMap::new(), 0, 1000, "last-minute"), None);
     }
 }

@@ -91,6 +91,13 @@ impl Page {
         self.nodes.len() as i64 > i64::from(self.all_shards)
     }
 
+    /// The key of the name of the chart's period.
+    fn span(&self) -> &'static str {
+        let chosen =
+            self.periods.iter().find(|(word, ..)| *word == self.period).map_or("period-recent", |(_, name, ..)| name);
+        self.chart.as_ref().map_or(chosen, |chart| chart.span)
+    }
+
     /// Whether they differ in their version or time zone data.
     fn nodes_differ(&self) -> bool {
         self.nodes.windows(2).any(|pair| pair[0].node.version != pair[1].node.version)
@@ -112,7 +119,7 @@ pub async fn page(
     let ((states, is_cut), chart, failing_jobs) = tokio::try_join!(
         async { Ok(store.recent_states(now - DAY_MS, visible).await?) },
         chart(&state, now, period, visible),
-        failing_jobs(&state, now, visible)
+        failing_jobs(&state, &context)
     )?;
     let executors = store.visible_executors(visible).await?;
     let live: Vec<&str> = executors.iter().filter(|it| it.is_live(now)).map(|it| it.app.as_str()).collect();
@@ -166,11 +173,11 @@ async fn open_runs(state: &State, visible: &VisibleApps) -> Result<i64, PageErro
     Ok(counts.iter().map(|(_, count)| count).sum())
 }
 
-async fn failing_jobs(state: &State, now: i64, visible: &VisibleApps) -> Result<Vec<FailingRow>, PageError> {
+async fn failing_jobs(state: &State, context: &PageContext) -> Result<Vec<FailingRow>, PageError> {
     let mut failing_jobs = vec![];
-    for failing in state.store.failing_jobs(LIST, visible).await? {
+    for failing in state.store.failing_jobs(LIST, &context.visible()).await? {
         if let Some(run) = state.store.run(failing.last_run).await? {
-            let row = RunRow::new(run, now);
+            let row = RunRow::new(context, run);
             failing_jobs.push(FailingRow { failing, row });
         }
     }

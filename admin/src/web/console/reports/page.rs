@@ -15,15 +15,15 @@ use crate::web::text::format::duration;
 
 /// Lines of a page; the file has all.
 const MOST: usize = 200;
-/// Periods that can be chosen.
-const PERIODS: [(u32, &str); 4] = [(1, "Today"), (7, "7 days"), (30, "30 days"), (90, "90 days")];
-/// The columns that a page can be sorted by.
+/// Periods that can be chosen, with the keys of their names.
+const PERIODS: [(u32, &str); 4] = [(1, "period-today"), (7, "period-7d"), (30, "period-30d"), (90, "period-90d")];
+/// The columns that a page can be sorted by, with the keys of their labels.
 const COLUMNS: [(&str, &str); 5] = [
-    ("runs", "Runs"),
-    ("success", "Succeeded"),
-    ("failed", "Failed or lost"),
-    ("duration", "Duration p50 / p95"),
-    ("lateness", "Lateness p50 / p95"),
+    ("runs", "report-runs"),
+    ("success", "report-success"),
+    ("failed", "failed-or-lost"),
+    ("duration", "report-duration"),
+    ("lateness", "report-lateness"),
 ];
 
 #[derive(Template)]
@@ -42,11 +42,12 @@ struct Page {
 }
 
 impl Page {
+    /// The word of the group, and the key of its label.
     fn group(&self) -> &'static str {
         match self.question.group {
-            ReportGroup::Day => "Day",
-            ReportGroup::App => "App",
-            ReportGroup::Job => "Job",
+            ReportGroup::Day => "day",
+            ReportGroup::App => "app",
+            ReportGroup::Job => "job",
         }
     }
 
@@ -71,9 +72,13 @@ impl Page {
     fn name(&self, line: &ReportLine) -> String {
         match self.question.group {
             ReportGroup::Day => day_text(line.key),
-            ReportGroup::App => line.name.clone().unwrap_or_else(|| format!("deleted app {}", line.key)),
-            ReportGroup::Job => line.name.clone().unwrap_or_else(|| format!("deleted job {}", line.key)),
+            ReportGroup::App => line.name.clone().unwrap_or_else(|| self.deleted("deleted-app", line)),
+            ReportGroup::Job => line.name.clone().unwrap_or_else(|| self.deleted("deleted-job", line)),
         }
+    }
+
+    fn deleted(&self, key: &'static str, line: &ReportLine) -> String {
+        self.context.t(key).with("id", line.key).to_string()
     }
 
     fn rate(&self, line: &ReportLine) -> String {
@@ -82,7 +87,10 @@ impl Page {
 
     fn times(&self, p50: &Option<Millis>, p95: &Option<Millis>) -> String {
         match (p50, p95) {
-            (Some(p50), Some(p95)) => format!("{} / {}", duration(*p50), duration(*p95)),
+            (Some(p50), Some(p95)) => {
+                let [p50, p95] = [*p50, *p95].map(|it| duration(self.context.language, it));
+                format!("{p50} / {p95}")
+            }
             _ => "–".to_owned(),
         }
     }

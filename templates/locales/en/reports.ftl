@@ -1,0 +1,25 @@
+# Reports.
+report-intro = { $from } to { $to }. A run counts on the UTC day of its instant, about three minutes after its end; each attempt of a retry is a run.
+report-group = Group by
+by-day = By day
+by-job = By job
+day = Day
+period = Period
+report-none = No runs in this period
+report-none-filtered = No run of what the filter names has ended in it.
+report-none-counted = No run of it is counted yet.
+report-runs = Runs
+report-cancelled = { $count } cancelled
+report-success = Succeeded
+report-of-sent = of those that were sent
+report-doubtful = { $count } without a known outcome
+report-duration = Duration p50 / p95
+report-lateness = Lateness p50 / p95
+report-late = lateness { $times }
+report-caption = Runs by { $group ->
+   *[day] day
+    [app] app
+    [job] job
+}
+report-first = The first { $count } of { $all }.
+deleted-app = deleted app { $id }
