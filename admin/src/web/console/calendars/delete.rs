@@ -33,7 +33,10 @@ pub async fn ask_delete(state: Shared, context: PageContext, name: web::Path<Str
 /// `POST /calendars/{name}/delete`
 pub async fn delete(state: Shared, by: Caller, context: PageContext, name: web::Path<String>) -> PageResult {
     match state.engine.calendars().delete(&name, &by.0).await {
-        Ok(()) => Ok(redirect_with_flash("/calendars", "ok", &format!("The calendar {name} is deleted."))),
+        Ok(()) => {
+            let text = context.t("calendar-is-deleted").with("name", name).to_string();
+            Ok(redirect_with_flash("/calendars", "ok", &text))
+        }
         // A job has begun to use it: the question names it.
         Err(Error::InUse(_)) => ask_delete(state, context, name).await,
         Err(error) => Err(error.into()),

@@ -75,7 +75,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     let (mut form, calendar) = read(fields, None);
     if form.is_valid() && !form.is("step", "preview") {
         match state.engine.calendars().create(calendar, &by.0).await {
-            Ok(made) => return Ok(saved(&made.calendar)),
+            Ok(made) => return Ok(saved(&context, &made.calendar)),
             Err(error) => add_error(&mut form, error)?,
         }
     }
@@ -102,7 +102,7 @@ pub async fn update(
     let seen = form.number("version", before.version);
     if form.is_valid() && !form.is("step", "preview") {
         match state.engine.calendars().update(calendar, Some(seen), &by.0).await {
-            Ok(made) => return Ok(saved(&made.calendar)),
+            Ok(made) => return Ok(saved(&context, &made.calendar)),
             Err(error) => add_error(&mut form, error)?,
         }
     }
@@ -129,6 +129,7 @@ fn add_error(form: &mut Form, error: Error) -> Result<(), Error> {
     Ok(())
 }
 
-fn saved(calendar: &Calendar) -> actix_web::HttpResponse {
-    redirect_with_flash("/calendars", "ok", &format!("The calendar {} is saved.", calendar.name))
+fn saved(context: &PageContext, calendar: &Calendar) -> actix_web::HttpResponse {
+    let text = context.t("calendar-is-saved").with("name", &calendar.name).to_string();
+    redirect_with_flash("/calendars", "ok", &text)
 }

@@ -1,9 +1,10 @@
 //! `GET /calendars`: the list.
 
+use std::collections::BTreeSet;
+
 use actix_web::web;
 use askama::Template;
 use carillon_inspect::preview;
-use carillon_scheduler::Weekday;
 use carillon_store::NamedCalendar;
 use chrono::NaiveDate;
 use serde::Deserialize;
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
+use crate::web::text::day::{day_text, weekday_name};
 
 const PAGE: u32 = 50;
 /// Days that are named of each calendar.
@@ -58,8 +60,8 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     let today = preview::local(context.now, context.zone).date_naive();
     let card = |calendar: NamedCalendar| Card {
         weekdays: weekdays(context.language, &calendar),
-        days: days(&calendar.calendar.days, today),
-        extra: days(&calendar.calendar.extra, today),
+        days: days(context.language, &calendar.calendar.days, today),
+        extra: days(context.language, &calendar.calendar.extra, today),
         calendar,
     };
     let page = Page { cards: page.items.into_iter().map(card).collect(), next: page.next, context };
@@ -68,26 +70,14 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
 
 fn weekdays(language: Language, calendar: &NamedCalendar) -> String {
     let days = calendar.calendar.weekdays.iter();
-    let words: Vec<String> = days
-        .map(|day| match day {
-            Weekday::Mon => "day-mon",
-            Weekday::Tue => "day-tue",
-            Weekday::Wed => "day-wed",
-            Weekday::Thu => "day-thu",
-            Weekday::Fri => "day-fri",
-            Weekday::Sat => "day-sat",
-            Weekday::Sun => "day-sun",
-        })
-        .map(|key| language.text(key).to_string())
-        .collect();
-    words.join(", ")
+    days.map(|day| weekday_name(language, *day).to_string()).collect::<Vec<_>>().join(", ")
 }
 
-fn days(all: &std::collections::BTreeSet<NaiveDate>, today: NaiveDate) -> Days {
+fn days(language: Language, all: &BTreeSet<NaiveDate>, today: NaiveDate) -> Days {
     let ahead = all.range(today..).count();
     let next = all.range(today..).take(DAYS);
     Days {
-        next: next.map(|day| day.format("%a %Y-%m-%d").to_string()).collect(),
+        next: next.map(|day| day_text(language, *day)).collect(),
         more: ahead.saturating_sub(DAYS),
         past: all.len() - ahead,
     }

@@ -8,7 +8,9 @@ use carillon_scheduler::calendar::is_excluded;
 use carillon_store::{Job, JobFilter, Store};
 use chrono::{Days, NaiveDate};
 
+use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageError};
+use crate::web::text::day::day_text;
 
 /// Days that are looked at, and that are named.
 const YEAR: u64 = 365;
@@ -53,8 +55,8 @@ pub async fn preview(
     };
     let change = |job: Job| JobChange {
         effect: match inspect::calendar_change(&job, &calendar, context.now) {
-            Ok(change) => effect(&change),
-            Err(error) => format!("cannot be planned: {}", error.message),
+            Ok(change) => effect(context.language, &change),
+            Err(error) => context.t("calendar-cannot-plan").with("why", context.say(&error.message)).to_string(),
         },
         id: job.id,
         name: job.draft.name,
@@ -62,7 +64,7 @@ pub async fn preview(
     };
     Ok(CalendarPreview {
         excluded: days.len(),
-        next: days.iter().take(NAMED).map(|day| shown(*day)).collect(),
+        next: day_texts(context.language, &days),
         jobs: jobs.into_iter().map(change).collect(),
         is_cut,
     })
@@ -80,25 +82,26 @@ pub async fn jobs_of(
     Ok((page.items, page.next.is_some()))
 }
 
-fn shown(day: NaiveDate) -> String {
-    day.format("%a %Y-%m-%d").to_string()
-}
-
 /// `newly excluded: Thu 2026-12-24; fires again: Mon 2026-12-28`
-fn effect(change: &CalendarChange) -> String {
-    let named = |what: &str, days: &[NaiveDate]| {
-        let mut names: Vec<String> = days.iter().take(NAMED).map(|day| shown(*day)).collect();
+fn effect(language: Language, change: &CalendarChange) -> String {
+    let named = |key, days: &[NaiveDate]| {
+        let mut names = day_texts(language, days);
         if days.len() > NAMED {
-            names.push(format!("and {} more", days.len() - NAMED));
+            names.push(language.text("and-more").count("count", days.len() - NAMED).to_string());
         }
-        (!days.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+        (!days.is_empty()).then(|| language.text(key).with("days", names.join(", ")).to_string())
     };
-    let parts = [named("newly excluded", &change.excluded), named("fires again", &change.restored)];
+    let parts = [named("calendar-newly-excluded", &change.excluded), named("calendar-fires-again", &change.restored)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     match parts.is_empty() {
-        true => "no change".to_owned(),
+        true => language.text("calendar-no-change").to_string(),
         false => parts.join("; "),
     }
+}
+
+/// The first of the days.
+fn day_texts(language: Language, days: &[NaiveDate]) -> Vec<String> {
+    days.iter().take(NAMED).map(|day| day_text(language, *day)).collect()
 }
 
 #[cfg(test)]
@@ -112,6 +115,7 @@ mod tests {
             excluded: days(excluded),
             restored: days(restored),
         };
+        let effect = |change: &CalendarChange| effect(Language::English, change);
         assert_eq!(effect(&change(&[], &[])), "no change");
         let both = change(&["2026-12-24"], &["2026-12-28"]);
         assert_eq!(effect(&both), "newly excluded: Thu 2026-12-24; fires again: Mon 2026-12-28");
