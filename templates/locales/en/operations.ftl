@@ -103,3 +103,10 @@ retention-of-app = the rule for its app or for all jobs
 clock-equal = less than 1 ms
 clock-ahead = the database is { $by } ahead of this machine
 clock-behind = the database is { $by } behind this machine
+misfire-coalesced = catch-up: only the latest of several late fires runs
+misfire-policy = misfire policy: { $policy ->
+    [skip] skip
+    [fire_all] fire all
+    [fire_within] fire within
+   *[fire_once] fire once
+}

@@ -94,3 +94,25 @@ role-viewer = viewer
 role-operator = operator
 role-editor = editor
 role-admin = admin
+user-is-enabled = { $name } can sign in again.
+user-is-disabled = { $name } is disabled: its sessions are ended, and its tokens do not work.
+user-is-deleted = { $name } is deleted.
+user-not-disable-self = You cannot disable your own account; another administrator can.
+user-not-delete-self = You cannot delete your own account; another administrator can.
+user-own-factor = Remove your own second factor on your page, with a code.
+user-factor-removed = The second factor of { $name } is removed.
+user-roles-saved = The roles of { $name } are saved; its sessions are ended.
+user-sessions-ended = { $count ->
+    [one] { $count } session of { $name } is ended.
+   *[other] { $count } sessions of { $name } are ended.
+}
+account-password-changed = Your password is changed, and all other sessions are ended.
+factor-removed = Your second factor is removed.
+session-ended = The session is ended.
+sessions-others-ended = { $count ->
+    [0] There was no other session.
+    [one] The other session is ended.
+   *[other] { $count } other sessions are ended.
+}
+token-revoked = The token is revoked; it works no more.
+browser-on = { $browser } on { $system }

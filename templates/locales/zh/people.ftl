@@ -87,3 +87,21 @@ role-viewer = 查看者
 role-operator = 操作员
 role-editor = 编辑者
 role-admin = 管理员
+user-is-enabled = { $name } 可以重新登录。
+user-is-disabled = { $name } 已停用：其会话已结束，令牌不再有效。
+user-is-deleted = { $name } 已删除。
+user-not-disable-self = 您不能停用自己的账号，请由其他管理员操作。
+user-not-delete-self = 您不能删除自己的账号，请由其他管理员操作。
+user-own-factor = 请在我的账号页面用验证码移除自己的第二因素。
+user-factor-removed = { $name } 的第二因素已移除。
+user-roles-saved = { $name } 的角色已保存，其会话已结束。
+user-sessions-ended = 已结束 { $name } 的 { $count } 个会话。
+account-password-changed = 密码已修改，其他全部会话已结束。
+factor-removed = 您的第二因素已移除。
+session-ended = 会话已结束。
+sessions-others-ended = { $count ->
+    [0] 没有其他会话。
+   *[other] 已结束其他 { $count } 个会话。
+}
+token-revoked = 令牌已吊销，不再有效。
+browser-on = { $system } 上的 { $browser }

@@ -30,8 +30,11 @@ impl Page {
 /// The list, if it was done with all of them; otherwise a page that names the others.
 pub fn answer(context: PageContext, outcome: BulkOutcome, list: &'static str, back: &str) -> PageResult {
     if outcome.refused.is_empty() {
-        let text = context.t(if list == "/jobs" { "bulk-done-jobs" } else { "bulk-done-runs" });
-        return Ok(redirect_with_flash(back, "ok", &text.count("count", outcome.done).to_string()));
+        let text = match list {
+            "/jobs" => context.t("bulk-done-jobs").with("jobs", context.t("jobs-count").count("count", outcome.done)),
+            _ => context.t("bulk-done-runs").with("runs", context.t("runs-count").count("count", outcome.done)),
+        };
+        return Ok(redirect_with_flash(back, "ok", &text.to_string()));
     }
     Ok(show(&Page { context, outcome, list, is_of_jobs: list == "/jobs" }))
 }

@@ -40,7 +40,7 @@ impl Page {
             "rerun" => "rerun-runs",
             _ => "resolve-runs",
         };
-        self.context.t(key).count("count", self.count)
+        self.context.t(key).with("runs", self.context.t("runs-count").count("count", self.count))
     }
 
     fn selection(&self) -> Vec<(&'static str, String)> {
