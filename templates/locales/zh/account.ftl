@@ -30,3 +30,6 @@ kept-title = 您已重新登录
 kept-text = 表单仍保留您输入的内容。点击表单的按钮之前不会保存任何内容。
 kept-submit = 返回表单
 too-many-attempts = 失败次数过多，请在 { $time }后重试。
+code-recovery-used = 您使用了一个恢复码，还剩 { $count } 个。如果验证码应用已丢失，请重新设置第二因素。
+reset-done = 新密码已设置。
+setup-done = 欢迎，您是第一个管理员。

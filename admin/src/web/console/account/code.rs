@@ -96,12 +96,10 @@ pub async fn check(state: Shared, request: HttpRequest, context: PageContext, fi
     if !step::end(&state.store, &place).await? {
         return Ok(expired(&state, context, kept));
     }
-    let account = (detail.account_id, &*detail.name);
+    let (account, language) = ((detail.account_id, &*detail.name), context.language);
     let mut answer = login::enter(&state, &request, context, account, (&detail.next, &detail.zone), kept).await?;
     if let Some(left) = recovery_left {
-        let text = format!(
-            "You have used a recovery code; {left} are left. Set up the second factor anew if the app is lost."
-        );
+        let text = language.text("code-recovery-used").count("count", left).to_string();
         for cookie in redirect_with_flash("/", "ok", &text).cookies() {
             answer.add_cookie(&cookie).map_err(PageError::from_cookie)?;
         }

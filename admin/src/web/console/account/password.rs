@@ -43,8 +43,8 @@ pub async fn change(
     if !form.is_valid() {
         return show(&state, context, &viewer, Sent { password: form, ..Sent::default() }).await;
     }
-    let text = "Your password is changed, and all other sessions are ended.";
-    let mut answer = redirect_with_flash("/account", "ok", text);
+    let text = context.t("account-password-changed").to_string();
+    let mut answer = redirect_with_flash("/account", "ok", &text);
     login::start(&state, &request, &mut answer, (viewer.account_id, &viewer.name), "").await?;
     Ok(answer)
 }

@@ -59,7 +59,7 @@ pub async fn reset(state: Shared, request: HttpRequest, context: PageContext, fi
             code::ask(&state, &request, context, (id, &name), ("/", ""), None).await
         }
         Ok(Some((id, name))) => {
-            let mut answer = redirect_with_flash("/", "ok", "Your new password is set.");
+            let mut answer = redirect_with_flash("/", "ok", &context.t("reset-done").to_string());
             login::start(&state, &request, &mut answer, (id, &name), "").await?;
             Ok(answer)
         }

@@ -53,7 +53,7 @@ pub async fn remove(state: Shared, by: Caller, viewer: Viewer, context: PageCont
     let (mut sent, now, keys) = (Sent::default(), state.clock.now(), &state.config.secret_keys);
     match second_factor::remove(&state.store, keys, viewer.account_id, fields.get("code"), now, &by.0).await? {
         CodeCheck::Right { .. } => {
-            return Ok(redirect_with_flash("/account", "ok", "Your second factor is removed."));
+            return Ok(redirect_with_flash("/account", "ok", &context.t("factor-removed").to_string()));
         }
         CodeCheck::Wrong => sent.second_factor.add_error("code", "This code is wrong or was used already."),
         CodeCheck::Throttled { until_at } => {

@@ -66,7 +66,7 @@ pub async fn set_up(state: Shared, request: HttpRequest, context: PageContext, f
     };
     let by = Actor { name: "setup".to_owned(), ..login::sender(&request) };
     let id = setup::set_up(&state.store, &secret, name, password, now, &by).await?.ok_or_else(used)?;
-    let mut answer = redirect_with_flash("/", "ok", "Welcome. You are the first administrator.");
+    let mut answer = redirect_with_flash("/", "ok", &page.context.t("setup-done").to_string());
     login::start(&state, &request, &mut answer, (id, name), fields.get("zone")).await?;
     Ok(answer)
 }

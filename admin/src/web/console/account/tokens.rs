@@ -55,9 +55,9 @@ fn chosen(form: &mut Form) -> Grants {
 }
 
 /// `POST /account/tokens/{id}/revoke`
-pub async fn revoke(state: Shared, by: Caller, viewer: Viewer, id: web::Path<i64>) -> PageResult {
+pub async fn revoke(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: web::Path<i64>) -> PageResult {
     match state.store.revoke_token(viewer.account_id, *id, state.clock.now(), &by.0).await? {
-        true => Ok(redirect_with_flash("/account", "ok", "The token is revoked; it works no more.")),
+        true => Ok(redirect_with_flash("/account", "ok", &context.t("token-revoked").to_string())),
         false => Err(PageError::Missing("token".to_owned())),
     }
 }

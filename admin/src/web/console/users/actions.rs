@@ -8,6 +8,7 @@ use crate::web::access::Caller;
 use crate::web::console::users::link;
 use crate::web::console::users::page::find;
 use crate::web::guard::session_cookie::Viewer;
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
 use crate::web::state::{Shared, State};
 
@@ -25,70 +26,84 @@ pub async fn reset(
 }
 
 /// `POST /users/{id}/enable`
-pub async fn enable(state: Shared, by: Caller, viewer: Viewer, id: web::Path<i64>) -> PageResult {
-    set_enabled(&state, &by, &viewer, *id, true).await
+pub async fn enable(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: web::Path<i64>) -> PageResult {
+    set_enabled(&state, (&by, &viewer), &context, *id, true).await
 }
 
 /// `POST /users/{id}/disable`
-pub async fn disable(state: Shared, by: Caller, viewer: Viewer, id: web::Path<i64>) -> PageResult {
-    set_enabled(&state, &by, &viewer, *id, false).await
+pub async fn disable(
+    state: Shared,
+    by: Caller,
+    viewer: Viewer,
+    context: PageContext,
+    id: web::Path<i64>,
+) -> PageResult {
+    set_enabled(&state, (&by, &viewer), &context, *id, false).await
 }
 
-async fn set_enabled(state: &State, by: &Caller, viewer: &Viewer, id: i64, enabled: bool) -> PageResult {
+async fn set_enabled(
+    state: &State,
+    (by, viewer): (&Caller, &Viewer),
+    context: &PageContext,
+    id: i64,
+    enabled: bool,
+) -> PageResult {
     let account = find(state, id).await?;
     if account.id == viewer.account_id {
-        return Ok(not_oneself(id, "disable"));
+        return Ok(not_oneself(context, id, "user-not-disable-self"));
     }
     let done = people::set_enabled(&state.store, id, enabled, state.clock.now(), &by.0).await;
-    let word =
-        if enabled { "can sign in again" } else { "is disabled: its sessions are ended, and its tokens do not work" };
-    finished(done, &format!("/users/{id}"), &format!("/users/{id}"), &format!("{} {word}.", account.name))
+    let text = context.t(if enabled { "user-is-enabled" } else { "user-is-disabled" }).with("name", account.name);
+    finished(done, &format!("/users/{id}"), &format!("/users/{id}"), &text)
 }
 
 /// `POST /users/{id}/sessions/end`
-pub async fn end_sessions(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+pub async fn end_sessions(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     let account = find(&state, *id).await?;
     let count = people::end_sessions(&state.store, account.id, state.clock.now(), &by.0).await?;
-    let text = match count {
-        1 => format!("1 session of {} is ended.", account.name),
-        count => format!("{count} sessions of {} are ended.", account.name),
-    };
-    Ok(redirect_with_flash(&format!("/users/{}", account.id), "ok", &text))
+    let text = context.t("user-sessions-ended").with("name", account.name).count("count", count);
+    Ok(redirect_with_flash(&format!("/users/{}", account.id), "ok", &text.to_string()))
 }
 
 /// `POST /users/{id}/second-factor/remove`
-pub async fn remove_second_factor(state: Shared, by: Caller, viewer: Viewer, id: web::Path<i64>) -> PageResult {
+pub async fn remove_second_factor(
+    state: Shared,
+    by: Caller,
+    viewer: Viewer,
+    context: PageContext,
+    id: web::Path<i64>,
+) -> PageResult {
     let account = find(&state, *id).await?;
     let back = format!("/users/{}", account.id);
     if account.id == viewer.account_id {
-        return Ok(redirect_with_flash(&back, "failed", "Remove your own second factor on your page, with a code."));
+        return Ok(redirect_with_flash(&back, "failed", &context.t("user-own-factor").to_string()));
     }
     if account.totp_since.is_none() {
         return Err(PageError::Missing("second factor".to_owned()));
     }
     people::remove_second_factor(&state.store, account.id, state.clock.now(), &by.0).await?;
-    let text = format!("The second factor of {} is removed.", account.name);
-    Ok(redirect_with_flash(&back, "ok", &text))
+    let text = context.t("user-factor-removed").with("name", account.name);
+    Ok(redirect_with_flash(&back, "ok", &text.to_string()))
 }
 
 /// `POST /users/{id}/delete`
-pub async fn delete(state: Shared, by: Caller, viewer: Viewer, id: web::Path<i64>) -> PageResult {
+pub async fn delete(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: web::Path<i64>) -> PageResult {
     let account = find(&state, *id).await?;
     if account.id == viewer.account_id {
-        return Ok(not_oneself(*id, "delete"));
+        return Ok(not_oneself(&context, *id, "user-not-delete-self"));
     }
     let done = people::remove(&state.store, account.id, state.clock.now(), &by.0).await;
-    finished(done, "/users", &format!("/users/{}", account.id), &format!("{} is deleted.", account.name))
+    let text = context.t("user-is-deleted").with("name", account.name);
+    finished(done, "/users", &format!("/users/{}", account.id), &text)
 }
 
-fn not_oneself(id: i64, verb: &str) -> actix_web::HttpResponse {
-    let text = format!("You cannot {verb} your own account; another administrator can.");
-    redirect_with_flash(&format!("/users/{id}"), "failed", &text)
+fn not_oneself(context: &PageContext, id: i64, key: &'static str) -> actix_web::HttpResponse {
+    redirect_with_flash(&format!("/users/{id}"), "failed", &context.t(key).to_string())
 }
 
-fn finished(done: Result<(), Error>, to: &str, back: &str, text: &str) -> PageResult {
+fn finished(done: Result<(), Error>, to: &str, back: &str, text: &Message) -> PageResult {
     match done {
-        Ok(()) => Ok(redirect_with_flash(to, "ok", text)),
+        Ok(()) => Ok(redirect_with_flash(to, "ok", &text.to_string())),
         Err(Error::Store(carillon_store::Error::InUse(why))) => Ok(redirect_with_flash(back, "failed", &why)),
         Err(error) => Err(error.into()),
     }

@@ -30,7 +30,7 @@ pub async fn update(
         form.add_error("grants", "You cannot change your own roles; another administrator can.");
     }
     if form.is_valid() {
-        let text = format!("The roles of {} are saved; its sessions are ended.", account.name);
+        let text = context.t("user-roles-saved").with("name", &account.name).to_string();
         match people::set_grants(&state.store, account.id, &grants, state.clock.now(), &by.0).await {
             Ok(()) => return Ok(redirect_with_flash(&format!("/users/{}", account.id), "ok", &text)),
             Err(Error::Refused(text) | Error::Store(carillon_store::Error::InUse(text))) => {
