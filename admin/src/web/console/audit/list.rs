@@ -9,6 +9,8 @@ use carillon_store::audit::list::AuditKey;
 
 use crate::web::console::audit::query::AuditQuery;
 use crate::web::console::audit::row::Row;
+use crate::web::console::audit::words::{action_word, object_word};
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, render};
 use crate::web::state::Shared;
 
@@ -17,7 +19,7 @@ use crate::web::state::Shared;
 struct Page {
     context: PageContext,
     query: AuditQuery,
-    wrong: Vec<(&'static str, String)>,
+    wrong: Vec<(Message, String)>,
     apps: Vec<App>,
     actions: &'static [AuditAction],
     objects: &'static [AuditObjectKind],
@@ -27,15 +29,19 @@ struct Page {
 }
 
 impl Page {
-    fn words(&self, word: &str) -> String {
-        word.replace('_', " ")
+    fn action(&self, action: &AuditAction) -> Message {
+        self.context.t(action_word(*action))
+    }
+
+    fn object(&self, object: &AuditObjectKind) -> Message {
+        self.context.t(object_word(*object))
     }
 }
 
 pub async fn list(state: Shared, context: PageContext, query: web::Query<AuditQuery>) -> PageResult {
     let query = query.into_inner();
     let apps = context.actor.grants.administered_apps();
-    let (filter, wrong) = query.filter(context.zone, apps.clone());
+    let (filter, wrong) = query.filter(&context, apps.clone());
     let (entries, next): (_, Option<AuditKey>) = match wrong.is_empty() {
         true => {
             let found = state.store.audit_entries(&filter).await?;

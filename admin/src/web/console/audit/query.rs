@@ -5,7 +5,8 @@ use carillon_store::audit::list::AuditFilter;
 use chrono_tz::Tz;
 use serde::Deserialize;
 
-use crate::web::page::list_address;
+use crate::web::locale::Message;
+use crate::web::page::{PageContext, list_address};
 use crate::web::text::local_time::moment;
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -25,7 +26,13 @@ pub struct AuditQuery {
 
 impl AuditQuery {
     /// The filter, and its errors: the field's label and the reason.
-    pub fn filter(&self, zone: Tz, apps: VisibleApps) -> (AuditFilter, Vec<(&'static str, String)>) {
+    pub fn filter(&self, context: &PageContext, apps: VisibleApps) -> (AuditFilter, Vec<(Message, String)>) {
+        let (filter, wrong) = self.read(context.zone, apps);
+        (filter, wrong.into_iter().map(|(key, why)| (context.t(key), why)).collect())
+    }
+
+    /// The same with the keys of the labels.
+    fn read(&self, zone: Tz, apps: VisibleApps) -> (AuditFilter, Vec<(&'static str, String)>) {
         let mut wrong = vec![];
         let mut read = |label: &'static str, text: &str, what: &str, is_read: bool| {
             if !text.trim().is_empty() && !is_read {
@@ -33,15 +40,15 @@ impl AuditQuery {
             }
         };
         let action = self.action.parse().ok();
-        read("Action", &self.action, "no action of the audit", action.is_some());
+        read("action", &self.action, "no action of the audit", action.is_some());
         let object = self.object.parse().ok();
-        read("Object", &self.object, "no kind of object", object.is_some());
+        read("object", &self.object, "no kind of object", object.is_some());
         let object_id = self.id.trim().parse().ok();
-        read("Object id", &self.id, "no id; an id is a number", object_id.is_some());
+        read("object-id", &self.id, "no id; an id is a number", object_id.is_some());
         let time = format!("no time that exists in {}; write it as 2026-01-31T18:30", zone.name());
         let (from, to) = (moment(&self.from, zone), moment(&self.to, zone));
-        read("From", &self.from, &time, from.is_some());
-        read("To", &self.to, &time, to.is_some());
+        read("from", &self.from, &time, from.is_some());
+        read("to", &self.to, &time, to.is_some());
         let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let filter = AuditFilter {
             apps,
@@ -94,8 +101,8 @@ mod tests {
         let query = AuditQuery { actor: "a b".into(), action: "kill".into(), ..AuditQuery::default() };
         assert_eq!(query.address("5-7"), "/audit?actor=a+b&action=kill&after=5-7");
         assert_eq!(query.export_address("csv"), "/audit/export?actor=a+b&action=kill&format=csv");
-        assert_eq!(query.filter(Tz::UTC, VisibleApps::All).0.actions.len(), 1);
+        assert_eq!(query.read(Tz::UTC, VisibleApps::All).0.actions.len(), 1);
         let wrong = AuditQuery { object: "x".into(), id: "seven".into(), ..AuditQuery::default() };
-        assert_eq!(wrong.filter(Tz::UTC, VisibleApps::All).1.len(), 2);
+        assert_eq!(wrong.read(Tz::UTC, VisibleApps::All).1.len(), 2);
     }
 }

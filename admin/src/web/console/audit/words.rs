@@ -1,0 +1,51 @@
+//! The words of the audit's actions and kinds of objects, as keys of the catalogue.
+
+use carillon_scheduler::{AuditAction, AuditObjectKind};
+
+pub const fn action_word(action: AuditAction) -> &'static str {
+    match action {
+        AuditAction::Create => "action-create",
+        AuditAction::Update => "action-update",
+        AuditAction::Enable => "action-enable",
+        AuditAction::Disable => "action-disable",
+        AuditAction::Delete => "action-delete",
+        AuditAction::Calendars => "action-calendars",
+        AuditAction::Pause => "action-pause",
+        AuditAction::Resume => "action-resume",
+        AuditAction::Backfill => "action-backfill",
+        AuditAction::CancelBackfill => "action-cancel-backfill",
+        AuditAction::UpdateExecutor => "action-update-executor",
+        AuditAction::Retention => "action-retention",
+        AuditAction::Resync => "action-resync",
+        AuditAction::Run => "action-run",
+        AuditAction::Kill => "action-kill",
+        AuditAction::Resolve => "action-resolve",
+        AuditAction::SignIn => "action-sign-in",
+        AuditAction::SignOut => "action-sign-out",
+        AuditAction::EndSessions => "action-end-sessions",
+        AuditAction::RefuseSignIn => "action-refuse-sign-in",
+        AuditAction::RefuseResult => "action-refuse-result",
+        AuditAction::Deny => "action-deny",
+        AuditAction::UseToken => "action-use-token",
+        AuditAction::Limit => "action-limit",
+    }
+}
+
+pub const fn object_word(object: AuditObjectKind) -> &'static str {
+    match object {
+        AuditObjectKind::Job => "object-job",
+        AuditObjectKind::Run => "object-run",
+        AuditObjectKind::App => "object-app",
+        AuditObjectKind::Calendar => "object-calendar",
+        AuditObjectKind::Account => "object-account",
+        AuditObjectKind::ApiToken => "object-api-token",
+        AuditObjectKind::Cluster => "object-cluster",
+        AuditObjectKind::Shards => "object-shards",
+        AuditObjectKind::Backfill => "object-backfill",
+        AuditObjectKind::Path => "object-path",
+        AuditObjectKind::ExecutorToken => "object-executor-token",
+        AuditObjectKind::Alert => "object-alert",
+        AuditObjectKind::AlertRule => "object-alert-rule",
+        AuditObjectKind::AlertChannel => "object-alert-channel",
+    }
+}
