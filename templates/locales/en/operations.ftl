@@ -3,6 +3,7 @@ gap-audit = Gap audit
 span = Span
 look = Look
 gaps-lost = Instants were lost or doubled without a reason on record.
+page = Page
 no-such-job = There is no such job
 gaps-none = No differences
 gaps-none-text = Every instant of these jobs is on record.

@@ -3,6 +3,7 @@ gap-audit = 漏触发审计
 span = 时间范围
 look = 查看
 gaps-lost = 有触发时刻丢失或重复，且没有记录原因。
+page = 分页
 no-such-job = 没有这样的任务
 gaps-none = 没有差异
 gaps-none-text = 这些任务的每个触发时刻都有记录。

@@ -21,9 +21,9 @@ pub async fn export(
     query: web::Query<AuditQuery>,
     format: web::Query<FormatQuery>,
 ) -> PageResult {
-    let (filter, wrong) = query.filter(&context, context.actor.grants.administered_apps());
-    if let Some((_, message)) = wrong.into_iter().next() {
-        return Err(PageError::Bad(message));
+    let (filter, wrong) = query.filter(context.zone, context.actor.grants.administered_apps());
+    if let Some((label, message)) = wrong.into_iter().next() {
+        return Err(PageError::Bad(context.fault(context.t(label), &message).to_string()));
     }
     let word = Some(format.format.as_str()).filter(|word| !word.is_empty());
     let format = word.map_or(Some(ExportFormat::Csv), ExportFormat::from_word);

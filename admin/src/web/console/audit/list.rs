@@ -7,6 +7,7 @@ use carillon_scheduler::{AuditAction, AuditObjectKind};
 use carillon_store::App;
 use carillon_store::audit::list::AuditKey;
 
+use crate::web::console::app_filter::WrongFilters;
 use crate::web::console::audit::query::AuditQuery;
 use crate::web::console::audit::row::Row;
 use crate::web::console::audit::words::{action_word, object_word};
@@ -19,7 +20,7 @@ use crate::web::state::Shared;
 struct Page {
     context: PageContext,
     query: AuditQuery,
-    wrong: Vec<(Message, String)>,
+    wrong: WrongFilters,
     apps: Vec<App>,
     actions: &'static [AuditAction],
     objects: &'static [AuditObjectKind],
@@ -41,7 +42,7 @@ impl Page {
 pub async fn list(state: Shared, context: PageContext, query: web::Query<AuditQuery>) -> PageResult {
     let query = query.into_inner();
     let apps = context.actor.grants.administered_apps();
-    let (filter, wrong) = query.filter(&context, apps.clone());
+    let (filter, wrong) = query.filter(context.zone, apps.clone());
     let (entries, next): (_, Option<AuditKey>) = match wrong.is_empty() {
         true => {
             let found = state.store.audit_entries(&filter).await?;

@@ -5,8 +5,8 @@ use carillon_store::audit::list::AuditFilter;
 use chrono_tz::Tz;
 use serde::Deserialize;
 
-use crate::web::locale::Message;
-use crate::web::page::{PageContext, list_address};
+use crate::web::console::app_filter::WrongFilters;
+use crate::web::page::list_address;
 use crate::web::text::local_time::moment;
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -25,14 +25,8 @@ pub struct AuditQuery {
 }
 
 impl AuditQuery {
-    /// The filter, and its errors: the field's label and the reason.
-    pub fn filter(&self, context: &PageContext, apps: VisibleApps) -> (AuditFilter, Vec<(Message, String)>) {
-        let (filter, wrong) = self.read(context.zone, apps);
-        (filter, wrong.into_iter().map(|(key, why)| (context.t(key), why)).collect())
-    }
-
-    /// The same with the keys of the labels.
-    fn read(&self, zone: Tz, apps: VisibleApps) -> (AuditFilter, Vec<(&'static str, String)>) {
+    /// The filter, and what is wrong with it.
+    pub fn filter(&self, zone: Tz, apps: VisibleApps) -> (AuditFilter, WrongFilters) {
         let mut wrong = vec![];
         let mut read = |label: &'static str, text: &str, what: &str, is_read: bool| {
             if !text.trim().is_empty() && !is_read {
@@ -101,8 +95,8 @@ mod tests {
         let query = AuditQuery { actor: "a b".into(), action: "kill".into(), ..AuditQuery::default() };
         assert_eq!(query.address("5-7"), "/audit?actor=a+b&action=kill&after=5-7");
         assert_eq!(query.export_address("csv"), "/audit/export?actor=a+b&action=kill&format=csv");
-        assert_eq!(query.read(Tz::UTC, VisibleApps::All).0.actions.len(), 1);
+        assert_eq!(query.filter(Tz::UTC, VisibleApps::All).0.actions.len(), 1);
         let wrong = AuditQuery { object: "x".into(), id: "seven".into(), ..AuditQuery::default() };
-        assert_eq!(wrong.read(Tz::UTC, VisibleApps::All).1.len(), 2);
+        assert_eq!(wrong.filter(Tz::UTC, VisibleApps::All).1.len(), 2);
     }
 }

@@ -6,6 +6,7 @@ use askama::Template;
 use carillon_store::{App, Misfire, MisfireFilter, MisfireKey, VisibleApps};
 use serde::Deserialize;
 
+use crate::web::console::app_filter::WrongFilters;
 use crate::web::forms::Form;
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::moment::moment;
@@ -29,29 +30,29 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
-    /// The filter, and its errors: the field's label and the reason.
-    fn filter(&self, context: &PageContext, apps: &[App]) -> (MisfireFilter, Vec<(&'static str, String)>) {
+    /// The filter, and what is wrong with it.
+    fn filter(&self, context: &PageContext, apps: &[App]) -> (MisfireFilter, WrongFilters) {
         let mut wrong = vec![];
         let job_id = self.job.trim().parse().ok();
         if job_id.is_none() && !self.job.trim().is_empty() {
-            wrong.push(("Job", format!("“{:.64}” is no id of a job; an id is a number", self.job.trim())));
+            wrong.push(("job", format!("“{:.64}” is no id of a job; an id is a number", self.job.trim())));
         }
         let visible = match (self.app.as_str(), apps.iter().find(|app| app.name == self.app)) {
             ("", _) => context.visible(),
             (_, Some(app)) => VisibleApps::Only(vec![app.id]),
             (name, None) => {
-                wrong.push(("App", format!("there is no app “{name:.64}”")));
+                wrong.push(("app", format!("there is no app “{name:.64}”")));
                 VisibleApps::Only(vec![])
             }
         };
         let mut form = Form::default().with("from", &self.from).with("to", &self.to);
         let (from, to) = (moment(&mut form, "from", context.zone), moment(&mut form, "to", context.zone));
-        for (name, label) in [("from", "From"), ("to", "To")] {
-            wrong.extend(form.error(name).map(|error| (label, error.to_owned())));
+        for name in ["from", "to"] {
+            wrong.extend(form.error(name).map(|error| (name, error.to_owned())));
         }
         let after = self.place();
         if after.is_none() && !self.after.is_empty() {
-            wrong.push(("Page", "the address names no place of this list".to_owned()));
+            wrong.push(("page", "the address names no place of this list".to_owned()));
         }
         (MisfireFilter { apps: visible, job_id, from, to, after, limit: PAGE }, wrong)
     }
@@ -83,7 +84,7 @@ struct Row {
 struct Page {
     context: PageContext,
     query: ListQuery,
-    wrong: Vec<(&'static str, String)>,
+    wrong: WrongFilters,
     apps: Vec<App>,
     rows: Vec<Row>,
     first: Option<String>,

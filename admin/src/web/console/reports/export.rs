@@ -29,7 +29,7 @@ const COLUMNS: [&str; 13] = [
 pub async fn export(state: Shared, context: PageContext, query: web::Query<ReportQuery>) -> PageResult {
     let (question, wrong) = query.question();
     if let Some((label, message)) = wrong.into_iter().next() {
-        return Err(PageError::Bad(format!("{label}: {message}")));
+        return Err(PageError::Bad(context.fault(context.t(label), &message).to_string()));
     }
     let found = reports::answer(&state.store, context.visible(), &question, context.now).await?;
     let report = found.map_err(|(field, message)| PageError::Bad(format!("{field}: {message}")))?;

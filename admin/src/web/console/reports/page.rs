@@ -113,7 +113,7 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<ReportQ
     if wrong.is_empty() {
         match reports::answer(&state.store, context.visible(), &question, context.now).await? {
             Ok(found) => report = Some(found),
-            Err((field, message)) => wrong.push((if field == "app" { "App" } else { "Days" }, message)),
+            Err((field, message)) => wrong.push((if field == "app" { "app" } else { "period" }, message)),
         }
     }
     let (from, to) = question.range(context.now);

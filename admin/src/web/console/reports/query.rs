@@ -22,24 +22,24 @@ impl ReportQuery {
         let mut wrong = vec![];
         let days = self.days.trim().parse().ok().filter(|days| (1..=MAX_DAYS).contains(days));
         if days.is_none() && !self.days.trim().is_empty() {
-            wrong.push(("Days", format!("“{:.64}” is no number from 1 to {MAX_DAYS}", self.days.trim())));
+            wrong.push(("period", format!("“{:.64}” is no number from 1 to {MAX_DAYS}", self.days.trim())));
         }
         let job_id = self.job.trim().parse().ok().filter(|id| *id > 0);
         if job_id.is_none() && !self.job.trim().is_empty() {
-            wrong.push(("Job id", format!("“{:.64}” is no id; an id is a number above 0", self.job.trim())));
+            wrong.push(("job-id", format!("“{:.64}” is no id; an id is a number above 0", self.job.trim())));
         }
         let group = match self.group.as_str() {
             "" | "day" => ReportGroup::Day,
             "app" => ReportGroup::App,
             "job" => ReportGroup::Job,
             other => {
-                wrong.push(("Group", format!("“{other:.64}” is none of day, app, job")));
+                wrong.push(("report-group", format!("“{other:.64}” is none of day, app, job")));
                 ReportGroup::Day
             }
         };
         let sort = ReportSort::from_word(&self.sort);
         if sort.is_none() && !self.sort.is_empty() {
-            wrong.push(("Sort", format!("“{:.64}” is none of {}", self.sort, ReportSort::WORDS.join(", "))));
+            wrong.push(("order", format!("“{:.64}” is none of {}", self.sort, ReportSort::WORDS.join(", "))));
         }
         let app = Some(self.app.clone()).filter(|app| !app.is_empty());
         (Question { days: days.unwrap_or(DAYS), group, app, job_id, sort }, wrong)

@@ -73,7 +73,7 @@ pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Field
     let query = ListQuery::of_form(&form);
     let (filter, wrong) = query.filter(&state, &context).await?;
     if let Some((label, message)) = wrong.first() {
-        return Err(PageError::Bad(format!("{label}: {message}")));
+        return Err(PageError::Bad(context.fault(context.t(label), message).to_string()));
     }
     let back = query.address(None);
     let selection = match form.is("all", "yes") {

@@ -66,18 +66,18 @@ impl ListQuery {
             }
         };
         let job_id = self.job.trim().parse().ok();
-        read("Job", &self.job, "no id of a job; an id is a number", job_id.is_some());
+        read("job", &self.job, "no id of a job; an id is a number", job_id.is_some());
         let states = states(&self.state);
-        read("State", &self.state, "no state of a run", !states.is_empty());
+        read("state", &self.state, "no state of a run", !states.is_empty());
         let cause = self.cause.parse::<Cause>().ok();
-        read("Cause", &self.cause, "no cause of a run", cause.is_some());
+        read("cause", &self.cause, "no cause of a run", cause.is_some());
         let time = format!("no time that exists in {}; write it as 2026-01-31T18:30", zone.name());
         let (from, to) = (moment(&self.from, zone), moment(&self.to, zone));
-        read("From", &self.from, &time, from.is_some());
-        read("To", &self.to, &time, to.is_some());
+        read("from", &self.from, &time, from.is_some());
+        read("to", &self.to, &time, to.is_some());
         let sort = RunSort::from_word(&self.sort);
-        read("Order", &self.sort, "no order of runs", sort.is_some());
-        read("Tag", &self.tag, "no tag of a job", check_tag(self.tag.trim()).is_ok());
+        read("order", &self.sort, "no order of runs", sort.is_some());
+        read("tag", &self.tag, "no tag of a job", check_tag(self.tag.trim()).is_ok());
         let given = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned);
         let filter = RunFilter {
             apps: context.visible(),
