@@ -168,9 +168,7 @@ pub async fn test(state: Shared, by: Caller, context: PageContext, id: web::Path
 pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     match state.alerts.delete_channel(*id, &by.0).await {
         Ok(()) => Ok(redirect_with_flash("/alerts/channels", "ok", &context.t("channel-deleted").to_string())),
-        Err(Error::InUse(why)) => {
-            Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "failed", &context.say(&why)))
-        }
+        Err(Error::InUse(why)) => Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "failed", &why)),
         Err(error) => Err(error.into()),
     }
 }

@@ -68,7 +68,7 @@ pub async fn acknowledge(
     match state.alerts.acknowledge(*id, fields.get("note"), &by.0).await {
         Ok(()) => Ok(redirect_with_flash(&here, "ok", &context.t("alert-is-looked-after").to_string())),
         Err(error @ (Error::Changed(_) | Error::Invalid(_))) => {
-            Ok(redirect_with_flash(&here, "failed", &context.say(&error.to_string())))
+            Ok(redirect_with_flash(&here, "failed", &error.to_string()))
         }
         Err(error) => Err(error.into()),
     }

@@ -33,9 +33,7 @@ pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Pa
             Ok(redirect_with_flash("/apps", "ok", &text))
         }
         // It was given a job since the question.
-        Err(Error::InUse(text)) => {
-            Ok(redirect_with_flash(&format!("/apps/{id}/delete"), "failed", &context.say(&text)))
-        }
+        Err(Error::InUse(text)) => Ok(redirect_with_flash(&format!("/apps/{id}/delete"), "failed", &text)),
         Err(error) => Err(error.into()),
     }
 }
