@@ -13,6 +13,7 @@ verdict-no-instant = no instant of the job
 verdict-excluded = excluded by a calendar
 verdict-invalid = outside the validity
 verdict-before-job = before the job was made
+verdict-lost = lost
 verdict-edited = edited
 verdict-disabled = the job was paused
 verdict-not-planned = not planned yet

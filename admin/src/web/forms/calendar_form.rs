@@ -7,14 +7,14 @@ use chrono::{Days, NaiveDate};
 
 use crate::web::forms::form::Form;
 
-/// The form's fields and their labels, in the order of the page.
+/// The form's fields and the keys of their labels, in the order of the page.
 pub const LABELS: &[(&str, &str)] = &[
-    ("version", "Version"),
-    ("name", "Name"),
-    ("title", "Title"),
-    ("weekdays", "Excluded weekdays"),
-    ("days", "Excluded days"),
-    ("extra", "Working days"),
+    ("version", "version"),
+    ("name", "name"),
+    ("title", "title"),
+    ("weekdays", "calendar-weekdays"),
+    ("days", "calendar-days"),
+    ("extra", "calendar-extra"),
 ];
 
 /// Days of one range; a list may have no more.

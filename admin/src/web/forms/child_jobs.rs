@@ -4,9 +4,10 @@ use carillon_scheduler::JobDraft;
 use carillon_store::{Job, JobFilter, Store, VisibleApps};
 
 use crate::web::forms::form::Form;
+use crate::web::locale::Language;
 
-/// The form's fields and their labels: the chosen ids, and a name that is to be added to them.
-pub const LABELS: &[(&str, &str)] = &[("children", "Child jobs"), (NAME, "Child jobs")];
+/// The form's fields and the keys of their labels: the chosen ids, and a name that is to be added to them.
+pub const LABELS: &[(&str, &str)] = &[("children", "child-jobs"), (NAME, "child-jobs")];
 
 const NAME: &str = "child_name";
 /// Jobs that are offered while a name is typed: an installation may have 10,000.
@@ -24,10 +25,10 @@ pub struct ChildJob {
 
 impl ChildJob {
     /// `Settle (orders #12)`: the same text chooses the job.
-    pub fn label(&self) -> String {
+    pub fn label(&self, language: &Language) -> String {
         match &self.job {
             Some((name, app)) => format!("{name} ({app} #{})", self.id),
-            None => format!("deleted or hidden job #{}", self.id),
+            None => language.text("job-hidden").with("id", self.id).to_string(),
         }
     }
 }
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn an_id_is_read_as_the_list_shows_it() {
         let job = ChildJob { id: 12, job: Some(("Settle".into(), "orders".into())) };
-        assert_eq!(id_of(&job.label()), Some(12));
+        assert_eq!(id_of(&job.label(&Language::English)), Some(12));
         assert_eq!((id_of("#12"), id_of("12"), id_of("Settle"), id_of("#")), (Some(12), Some(12), None, None));
     }
 }

@@ -1,4 +1,4 @@
-//! The fields of a job's form: their labels, how a job fills them, and the definition that they describe.
+//! The fields of a job's form: the keys of their labels, how a job fills them, and the definition that they describe.
 
 use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy};
 use chrono_tz::Tz;
@@ -8,33 +8,33 @@ use crate::web::forms::schedule_form::{self, schedule_of};
 use crate::web::forms::{child_jobs, retry_form};
 
 const WHAT: &[(&str, &str)] = &[
-    ("name", "Name"),
-    ("app", "App"),
-    ("handler", "Handler"),
-    ("params", "Parameters"),
-    ("description", "Description"),
-    ("owner", "Owner"),
-    ("tags", "Tags"),
+    ("name", "name"),
+    ("app", "app"),
+    ("handler", "handler"),
+    ("params", "parameters"),
+    ("description", "description"),
+    ("owner", "owner"),
+    ("tags", "tags"),
 ];
 const HOW: &[(&str, &str)] = &[
-    ("catch_up", "Catch-up"),
-    ("misfire_threshold_seconds", "Misfire threshold"),
-    ("misfire", "Misfire"),
-    ("misfire_limit", "Misfire limit"),
-    ("misfire_window_seconds", "Misfire window"),
-    ("route", "Route"),
-    ("route_labels", "Labels"),
-    ("overlap", "Overlap"),
-    ("overlap_queue", "Overlap queue"),
-    ("block", "Block strategy"),
-    ("timeout_seconds", "Time-out"),
-    ("flag_after_seconds", "Flag if not sent within"),
-    ("retries", "Retries"),
-    ("pause_after_failures", "Pause after failures"),
+    ("catch_up", "catch-up"),
+    ("misfire_threshold_seconds", "misfire-threshold"),
+    ("misfire", "misfire"),
+    ("misfire_limit", "misfire-limit"),
+    ("misfire_window_seconds", "misfire-window"),
+    ("route", "route"),
+    ("route_labels", "labels"),
+    ("overlap", "overlap"),
+    ("overlap_queue", "overlap-queue"),
+    ("block", "block-strategy"),
+    ("timeout_seconds", "time-out"),
+    ("flag_after_seconds", "flag-if-not-sent"),
+    ("retries", "retries"),
+    ("pause_after_failures", "pause-after-failures"),
 ];
-const LAST: &[(&str, &str)] = &[("enabled", "Enabled")];
+const LAST: &[(&str, &str)] = &[("enabled", "job-enabled")];
 
-/// The form's fields and their labels, in the order of the page.
+/// The form's fields and the keys of their labels, in the order of the page.
 pub fn labels() -> Vec<(&'static str, &'static str)> {
     [WHAT, schedule_form::LABELS, HOW, retry_form::LABELS, child_jobs::LABELS, LAST].concat()
 }

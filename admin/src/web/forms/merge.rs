@@ -7,6 +7,7 @@ use carillon_accounts::secret::hash;
 
 use crate::web::forms::form::Form;
 use crate::web::forms::job_form::labels;
+use crate::web::locale::Language;
 
 /// The form's field with those marks.
 pub const SEEN: &str = "seen";
@@ -25,15 +26,15 @@ fn mark(value: &str) -> String {
 /// What others have saved since the form was opened.
 pub struct Conflict {
     pub revision: i64,
-    /// Fields that both have changed: label, theirs, ours. Saving again takes ours.
+    /// Fields that both have changed: the key of the label, theirs, ours. Saving again takes ours.
     pub both: Vec<(&'static str, String, String)>,
-    /// Fields that only they have changed: label, as it was in our form, theirs. They stay.
+    /// Fields that only they have changed: the key of the label, as it was in our form, theirs. They stay.
     pub kept: Vec<(&'static str, String, String)>,
 }
 
 /// Brings what was saved meanwhile into the form. `ours` and `theirs` are filled from drafts, so that a field which is
 /// absent and one that has its default are the same.
-pub fn merge(form: &mut Form, ours: &Form, theirs: &Form, revision: i64) -> Conflict {
+pub fn merge(language: Language, form: &mut Form, ours: &Form, theirs: &Form, revision: i64) -> Conflict {
     let seen = form.value(SEEN).to_owned();
     let seen: HashMap<&str, &str> = seen.split(' ').filter_map(|pair| pair.split_once(':')).collect();
     let mut conflict = Conflict { revision, both: vec![], kept: vec![] };
@@ -42,15 +43,16 @@ pub fn merge(form: &mut Form, ours: &Form, theirs: &Form, revision: i64) -> Conf
         if own == other {
             continue;
         }
+        let shown = |form: &Form| shown(language, form, name);
         let is_as_seen = |value: &str| seen.get(name).map(|seen| *seen == mark(value));
         // A form without marks: every difference counts as its author's, except the switch that enables a job.
         let touched_here = !is_as_seen(own).unwrap_or(name == "enabled");
         let touched_there = !is_as_seen(other).unwrap_or(false);
         match (touched_here, touched_there) {
-            (true, true) => conflict.both.push((label, shown(theirs, name), shown(ours, name))),
+            (true, true) => conflict.both.push((label, shown(theirs), shown(ours))),
             (true, false) => {}
             (false, _) => {
-                conflict.kept.push((label, shown(ours, name), shown(theirs, name)));
+                conflict.kept.push((label, shown(ours), shown(theirs)));
                 form.set(name, other);
             }
         }
@@ -59,10 +61,10 @@ pub fn merge(form: &mut Form, ours: &Form, theirs: &Form, revision: i64) -> Conf
     conflict
 }
 
-fn shown(form: &Form, name: &str) -> String {
+fn shown(language: Language, form: &Form, name: &str) -> String {
     match (name, form.value(name)) {
-        ("enabled", "yes") => "yes".to_owned(),
-        ("enabled", _) => "no".to_owned(),
+        ("enabled", "yes") => language.text("yes").to_string(),
+        ("enabled", _) => language.text("no").to_string(),
         ("children", _) => {
             let ids: Vec<String> = form.items(name).iter().map(|id| format!("#{id}")).collect();
             ids.join(", ")

@@ -4,13 +4,13 @@ use carillon_scheduler::RetryDelay;
 
 use crate::web::forms::form::Form;
 
-/// The form's fields and their labels.
+/// The form's fields and the keys of their labels.
 pub const LABELS: &[(&str, &str)] = &[
-    ("retry_kind", "Retry delay"),
-    ("retry_base", "First delay"),
-    ("retry_cap", "Longest delay"),
-    ("retry_seconds", "Delay"),
-    ("retry_list", "Delays"),
+    ("retry_kind", "retry-delay"),
+    ("retry_base", "first-delay"),
+    ("retry_cap", "longest-delay"),
+    ("retry_seconds", "delay"),
+    ("retry_list", "delays"),
 ];
 
 /// Fills the fields; those of the other kinds get what a new job would have.

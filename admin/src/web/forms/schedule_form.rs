@@ -7,24 +7,24 @@ use crate::web::forms::form::Form;
 use crate::web::forms::moment::{moment, written};
 use crate::web::forms::time_zone;
 
-/// The form's fields and their labels.
+/// The form's fields and the keys of their labels.
 pub const LABELS: &[(&str, &str)] = &[
-    ("kind", "Schedule"),
-    ("expression", "Cron expression"),
-    ("seconds", "Interval"),
-    ("at", "At"),
-    ("every_seconds", "Interval"),
-    ("from", "From"),
-    ("to", "To"),
-    ("weekdays", "Days"),
-    ("timezone", "Time zone"),
-    ("clock_changes", "Clock changes"),
-    ("start_at", "Not before"),
-    ("end_at", "Not after"),
-    ("max_fires", "Most fires"),
-    ("spread_seconds", "Spread"),
-    ("calendars", "Calendars"),
-    ("on_excluded", "On an excluded day"),
+    ("kind", "schedule"),
+    ("expression", "cron-expression"),
+    ("seconds", "interval"),
+    ("at", "schedule-at"),
+    ("every_seconds", "interval"),
+    ("from", "from"),
+    ("to", "to"),
+    ("weekdays", "schedule-days"),
+    ("timezone", "time-zone"),
+    ("clock_changes", "clock-changes"),
+    ("start_at", "not-before"),
+    ("end_at", "not-after"),
+    ("max_fires", "most-fires"),
+    ("spread_seconds", "spread"),
+    ("calendars", "nav-calendars"),
+    ("on_excluded", "on-excluded"),
 ];
 
 /// Fills the fields; those of the other kinds get what a new job would have. Times are in the viewer's zone.

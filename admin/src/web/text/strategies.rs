@@ -2,26 +2,31 @@
 
 use carillon_scheduler::{BlockStrategy, Overlap, RetryDelay, RouteStrategy};
 
-use crate::web::locale::Language;
+use crate::web::locale::{Language, Message};
 use crate::web::text::format::{duration, period};
 
-pub const fn route_name(route: RouteStrategy) -> &'static str {
+/// The keys of its name and of what it does.
+const fn route_keys(route: RouteStrategy) -> (&'static str, &'static str) {
     match route {
-        RouteStrategy::RoundRobin => "Round robin",
-        RouteStrategy::First => "First",
-        RouteStrategy::Last => "Last",
-        RouteStrategy::Random => "Random",
-        RouteStrategy::Broadcast => "Sharding broadcast",
-        RouteStrategy::ConsistentHash => "Consistent hash",
-        RouteStrategy::LeastFrequentlyUsed => "Least frequently used",
-        RouteStrategy::LeastRecentlyUsed => "Least recently used",
-        RouteStrategy::Failover => "Failover",
-        RouteStrategy::BusyOver => "Busy over",
-        RouteStrategy::Weighted => "Weighted",
-        RouteStrategy::LeastActive => "Least active",
-        RouteStrategy::Sticky => "Sticky",
-        RouteStrategy::Label => "Label",
+        RouteStrategy::RoundRobin => ("route-round-robin", "route-round-robin-does"),
+        RouteStrategy::First => ("route-first", "route-first-does"),
+        RouteStrategy::Last => ("route-last", "route-last-does"),
+        RouteStrategy::Random => ("route-random", "route-random-does"),
+        RouteStrategy::Broadcast => ("route-broadcast", "route-broadcast-does"),
+        RouteStrategy::ConsistentHash => ("route-consistent-hash", "route-consistent-hash-does"),
+        RouteStrategy::LeastFrequentlyUsed => ("route-least-frequently-used", "route-least-frequently-used-does"),
+        RouteStrategy::LeastRecentlyUsed => ("route-least-recently-used", "route-least-recently-used-does"),
+        RouteStrategy::Failover => ("route-failover", "route-failover-does"),
+        RouteStrategy::BusyOver => ("route-busy-over", "route-busy-over-does"),
+        RouteStrategy::Weighted => ("route-weighted", "route-weighted-does"),
+        RouteStrategy::LeastActive => ("route-least-active", "route-least-active-does"),
+        RouteStrategy::Sticky => ("route-sticky", "route-sticky-does"),
+        RouteStrategy::Label => ("route-label", "route-label-does"),
     }
+}
+
+pub fn route_name(language: Language, route: RouteStrategy) -> Message {
+    language.text(route_keys(route).0)
 }
 
 /// Whether the xxl-job console offers the strategy too.
@@ -30,47 +35,50 @@ pub const fn is_of_xxl_job(route: RouteStrategy) -> bool {
     !matches!(route, R::Weighted | R::LeastActive | R::Sticky | R::Label)
 }
 
+fn explained(language: Language, (name, does): (&'static str, &'static str)) -> String {
+    language.text("strategy-does").with("name", language.text(name)).with("does", language.text(does)).to_string()
+}
+
 /// `Round robin: each executor in turn`
-pub fn route(route: RouteStrategy) -> String {
-    format!("{}: {}", route_name(route), route.summary())
+pub fn route(language: Language, route: RouteStrategy) -> String {
+    explained(language, route_keys(route))
 }
 
 /// `Serial execution: wait until the earlier run has ended`
-pub fn block(block: BlockStrategy) -> String {
-    let name = match block {
-        BlockStrategy::Serial => "Serial execution",
-        BlockStrategy::DiscardLater => "Discard later",
-        BlockStrategy::CoverEarly => "Cover early",
+pub fn block(language: Language, block: BlockStrategy) -> String {
+    let keys = match block {
+        BlockStrategy::Serial => ("block-serial", "block-serial-does"),
+        BlockStrategy::DiscardLater => ("block-discard-later", "block-discard-later-does"),
+        BlockStrategy::CoverEarly => ("block-cover-early", "block-cover-early-does"),
     };
-    format!("{name}: {}", block.summary())
+    explained(language, keys)
 }
 
 /// `Allow: run beside it`
-pub fn overlap(overlap: Overlap) -> String {
-    let name = match overlap {
-        Overlap::Allow => "Allow",
-        Overlap::Skip => "Skip",
-        Overlap::Wait => "Wait",
-        Overlap::Cancel => "Cancel",
+pub fn overlap(language: Language, overlap: Overlap) -> String {
+    let keys = match overlap {
+        Overlap::Allow => ("overlap-allow", "overlap-allow-does"),
+        Overlap::Skip => ("overlap-skip", "overlap-skip-does"),
+        Overlap::Wait => ("overlap-wait", "overlap-wait-does"),
+        Overlap::Cancel => ("overlap-cancel", "overlap-cancel-does"),
     };
-    format!("{name}: {}", overlap.summary())
+    explained(language, keys)
 }
 
 /// `Exponential: 5 seconds, doubled with each retry, at most 5 minutes`
-pub fn retry_delay(delay: &RetryDelay) -> String {
+pub fn retry_delay(language: Language, delay: &RetryDelay) -> Message {
+    let period = |seconds: i64| period(language, seconds);
     match delay {
-        RetryDelay::Exponential { base_seconds: 0, .. } => "at once".to_owned(),
+        RetryDelay::Exponential { base_seconds: 0, .. } => language.text("retry-at-once"),
         RetryDelay::Exponential { base_seconds, cap_seconds } => {
-            let (base, cap) = (period(Language::English, *base_seconds), period(Language::English, *cap_seconds));
-            format!("Exponential: {base}, doubled with each retry, at most {cap}")
+            language.text("retry-exponential").with("base", period(*base_seconds)).with("cap", period(*cap_seconds))
         }
         RetryDelay::Fixed { seconds } => match seconds.as_slice() {
-            [0] => "at once".to_owned(),
-            [seconds] => format!("Fixed: {} before each retry", period(Language::English, *seconds)),
+            [0] => language.text("retry-at-once"),
+            [seconds] => language.text("retry-fixed").with("period", period(*seconds)),
             list => {
-                let delays: Vec<String> =
-                    list.iter().map(|seconds| duration(Language::English, seconds.saturating_mul(1000))).collect();
-                format!("List: {}", delays.join(", "))
+                let delay = |seconds: &i64| duration(language, seconds.saturating_mul(1000));
+                language.text("retry-list").with("periods", list.iter().map(delay).collect::<Vec<_>>().join(", "))
             }
         },
     }
@@ -82,13 +90,24 @@ mod tests {
 
     #[test]
     fn a_choice_is_named_and_explained() {
-        assert_eq!(route(RouteStrategy::RoundRobin), "Round robin: each executor in turn");
-        assert_eq!(block(BlockStrategy::DiscardLater), "Discard later: refuse the later run while one is running");
-        assert_eq!(overlap(Overlap::Skip), "Skip: skip the later run");
-        let delay = |text: &str| retry_delay(&text.parse().unwrap());
+        let english = Language::English;
+        assert_eq!(route(english, RouteStrategy::RoundRobin), "Round robin: each executor in turn");
+        let delay = |text: &str| retry_delay(english, &text.parse().unwrap()).to_string();
         assert_eq!(delay("exponential 5 300"), "Exponential: 5 seconds, doubled with each retry, at most 5 minutes");
         assert_eq!(delay("fixed 60"), "Fixed: 1 minute before each retry");
         assert_eq!(delay("fixed 10 60 600"), "List: 10 s, 1 min, 10 min");
         assert_eq!(delay("fixed 0"), "at once");
+        assert_eq!(block(Language::Chinese, BlockStrategy::DiscardLater), "丢弃后续调度：正在运行时拒绝后续的运行");
+    }
+
+    #[test]
+    fn the_console_and_the_api_explain_a_choice_in_the_same_words() {
+        let english = Language::English;
+        let routes = RouteStrategy::ALL.iter().map(|it| (route(english, *it), it.summary()));
+        let blocks = BlockStrategy::ALL.iter().map(|it| (block(english, *it), it.summary()));
+        let overlaps = Overlap::ALL.iter().map(|it| (overlap(english, *it), it.summary()));
+        for (text, summary) in routes.chain(blocks).chain(overlaps) {
+            assert!(text.ends_with(&format!(": {summary}")), "{text}: {summary}");
+        }
     }
 }

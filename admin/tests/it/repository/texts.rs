@@ -4,9 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders and files whose texts are still in the templates, in English. A converted file leaves the list.
-const IN_ENGLISH: &[&str] = &["jobs/"];
-
 /// Words that are the same in every language.
 const NAMES: &[&str] = &["Carillon", "API", "CSV", "JSON", "UTC", "OpenID"];
 
@@ -138,17 +135,10 @@ fn templates_have_no_text_of_their_own() {
         own_words("<p title=\"Wait\">{{ context.t(\"a\") }} <b>Stop</b> <code>ls</code> API</p>"),
         ["Wait", "Stop"]
     );
-    let mut english = BTreeSet::new();
     for (name, text) in files(&root().join("templates")).into_iter().filter(|(name, _)| name.ends_with(".html")) {
         let words = own_words(&text);
-        match IN_ENGLISH.iter().find(|it| name.starts_with(**it)) {
-            Some(listed) if !words.is_empty() => _ = english.insert(*listed),
-            Some(_) => {}
-            None => assert!(words.is_empty(), "{name} has text that is not in the catalogue: {words:?}"),
-        }
+        assert!(words.is_empty(), "{name} has text that is not in the catalogue: {words:?}");
     }
-    let converted: Vec<_> = IN_ENGLISH.iter().filter(|it| !english.contains(*it)).collect();
-    assert!(converted.is_empty(), "these have no text of their own any more; take them off the list: {converted:?}");
 }
 
 /// Attributes that scripts, style sheets and the server read, not people.

@@ -20,8 +20,8 @@ const LISTED: u32 = 20;
 /// First and last instants that a dry run names.
 const NAMED: usize = 3;
 
-/// The form's fields and their labels.
-const LABELS: &[(&str, &str)] = &[("from", "From"), ("to", "To"), ("max_concurrent", "Runs at the same time")];
+/// The form's fields and the keys of their labels.
+const LABELS: &[(&str, &str)] = &[("from", "from"), ("to", "to"), ("max_concurrent", "backfill-concurrent")];
 
 /// What a backfill would run.
 struct DryRun {
@@ -57,7 +57,7 @@ struct Page {
 
 impl Page {
     fn label(&self, name: &str) -> &'static str {
-        LABELS.iter().find(|(field, _)| *field == name).map_or("Range", |(_, label)| label)
+        LABELS.iter().find(|(field, _)| *field == name).map_or("range", |(_, label)| label)
     }
 
     fn target(&self, name: &str) -> &'static str {
@@ -72,7 +72,7 @@ impl Page {
         let badge = |word, tone, icon, moving| Badge { word, tone, icon, moving, hint: "" };
         match (backfill.finished_at, backfill.cancelled) {
             (None, _) => badge("running", "running", "running", true),
-            (Some(_), false) => badge("all runs created", "ok", "check", false),
+            (Some(_), false) => badge("backfill-complete", "ok", "check", false),
             (Some(_), true) => badge("cancelled", "none", "stop", false),
         }
     }
@@ -132,7 +132,7 @@ pub async fn start(state: Shared, by: Caller, context: PageContext, id: web::Pat
     let made = match form.is("step", "start") && form.is("shown", &shown) {
         true => match state.engine.backfills().create(range, concurrent, &by.0).await {
             Ok(made) => {
-                let text = format!("The backfill is started: {} instants.", made.instants);
+                let text = context.t("backfill-started").with("count", made.instants).to_string();
                 return Ok(redirect_with_flash(&format!("/jobs/{}/backfill", job.id), "ok", &text));
             }
             Err(error) => Err(error),
@@ -180,13 +180,13 @@ fn add_error(form: &mut Form, error: Error) -> Result<(), PageError> {
 }
 
 /// `POST /backfills/{id}/cancel`
-pub async fn cancel(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+pub async fn cancel(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     let backfill = state.engine.backfills().cancel(*id, &by.0).await?;
     let (kind, text) = match backfill.cancelled {
-        true => ("ok", "The backfill is cancelled. The runs that it has created go on."),
-        false => ("failed", "The backfill had created all its runs already."),
+        true => ("ok", "backfill-is-cancelled"),
+        false => ("failed", "backfill-was-complete"),
     };
-    Ok(redirect_with_flash(&format!("/jobs/{}/backfill", backfill.job_id), kind, text))
+    Ok(redirect_with_flash(&format!("/jobs/{}/backfill", backfill.job_id), kind, &context.t(text).to_string()))
 }
 
 #[cfg(test)]

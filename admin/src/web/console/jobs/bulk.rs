@@ -11,18 +11,19 @@ use crate::web::console::bulk::{answer, hidden_fields, ids_of, take_count_error}
 use crate::web::console::jobs::query::ListQuery;
 use crate::web::forms::moment::moment;
 use crate::web::forms::{Fields, Form};
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render};
 use crate::web::state::{Shared, State};
 
-/// Words, their labels in the list, and whether only an editor may do it.
+/// Words, the keys of their labels in the list, and whether only an editor may do it.
 pub const ACTIONS: [(&str, &str, bool); 7] = [
-    ("pause", "Pause", false),
-    ("resume", "Resume", false),
-    ("run", "Run now", false),
-    ("move", "Move to an app", true),
-    ("add_tag", "Add a tag", true),
-    ("remove_tag", "Remove a tag", true),
-    ("delete", "Delete", true),
+    ("pause", "pause", false),
+    ("resume", "resume", false),
+    ("run", "run-now", false),
+    ("move", "move-to-app", true),
+    ("add_tag", "tag-add", true),
+    ("remove_tag", "tag-remove", true),
+    ("delete", "delete", true),
 ];
 
 #[derive(Template)]
@@ -38,16 +39,18 @@ struct Page {
 }
 
 impl Page {
-    fn verb(&self) -> &'static str {
-        match self.action.as_str() {
-            "pause" => "Pause",
-            "resume" => "Resume",
-            "run" => "Run",
-            "move" => "Move",
-            "add_tag" => "Add a tag to",
-            "remove_tag" => "Remove a tag from",
-            _ => "Delete",
-        }
+    /// `Pause 3 jobs`
+    fn what(&self) -> Message {
+        let key = match self.action.as_str() {
+            "pause" => "jobs-pause",
+            "resume" => "jobs-resume",
+            "run" => "jobs-run",
+            "move" => "jobs-move",
+            "add_tag" => "jobs-tag-add",
+            "remove_tag" => "jobs-tag-remove",
+            _ => "jobs-delete",
+        };
+        self.context.t(key).count("count", self.count)
     }
 
     fn selection(&self) -> Vec<(&'static str, String)> {
@@ -61,12 +64,12 @@ pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Field
     let query = ListQuery::of_form(&form);
     let (filter, wrong) = query.filter(&state, &context).await?;
     if let Some((label, message)) = wrong.first() {
-        return Err(PageError::Bad(format!("{label}: {message}")));
+        return Err(PageError::Bad(context.fault(context.t(label), message).to_string()));
     }
     let back = query.address(None);
     let selection = selection(&form, filter);
     if selection == Selection::Ids(vec![]) {
-        return Ok(redirect_with_flash(&back, "failed", "Select jobs first, or all that match the filter."));
+        return Ok(redirect_with_flash(&back, "failed", &context.t("jobs-select-first").to_string()));
     }
     if form.is("step", "do") {
         let action = action(&mut form, &context)?;

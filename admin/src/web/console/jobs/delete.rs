@@ -22,8 +22,8 @@ pub async fn ask_delete(state: Shared, context: PageContext, id: web::Path<i64>)
 }
 
 /// `POST /jobs/{id}/delete`
-pub async fn delete(state: Shared, by: Caller, id: web::Path<i64>) -> PageResult {
+pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     let job = state.engine.jobs().delete(*id, &by.0).await?;
-    let text = format!("{} is deleted. Its runs are kept.", job.draft.name);
+    let text = context.t("job-is-deleted").with("name", job.draft.name).to_string();
     Ok(redirect_with_flash("/jobs", "ok", &text))
 }

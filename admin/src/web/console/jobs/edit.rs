@@ -37,7 +37,7 @@ pub async fn copy(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
     let mut draft = job.draft.clone();
     draft.enabled = false;
     let short: String = draft.name.chars().take(57).collect();
-    draft.name = format!("{short} (copy)");
+    draft.name = context.t("job-copy-name").with("name", short).to_string();
     let form = filled(&draft, context.zone);
     let page = page(&state, context, Purpose::Copy(&job), form).await?;
     Ok(page.answer(StatusCode::OK))
@@ -60,7 +60,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
         return refused(&state, context, Purpose::New, form).await;
     };
     match state.engine.jobs().create(draft, None, &by.0).await {
-        Ok(job) => saved(&state, &context, &job, &form, "created").await,
+        Ok(job) => saved(&state, &context, &job, &form, "job-is-created").await,
         Err(Error::Invalid(errors)) => {
             form.add_errors(errors);
             refused(&state, context, Purpose::New, form).await
@@ -78,7 +78,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
     };
     let revision = form.value("revision").parse().unwrap_or(-1);
     match state.engine.jobs().update(*id, &draft, Some(revision), &by.0).await {
-        Ok(job) => saved(&state, &context, &job, &form, "saved").await,
+        Ok(job) => saved(&state, &context, &job, &form, "job-is-saved").await,
         Err(Error::Invalid(errors)) => {
             form.add_errors(errors);
             refused(&state, context, Purpose::Edit(&old), form).await
@@ -111,17 +111,18 @@ async fn draft_to_save(
     Ok(None)
 }
 
-async fn saved(state: &State, context: &PageContext, job: &Job, form: &Form, verb: &str) -> PageResult {
+async fn saved(state: &State, context: &PageContext, job: &Job, form: &Form, said: &'static str) -> PageResult {
     let to = match form.value("step") {
         "run" => format!("/jobs/{}/run", job.id),
         _ => format!("/jobs/{}", job.id),
     };
-    let mut text = format!("{} is {verb}.", job.draft.name);
+    let mut text = context.t(said).with("name", &job.draft.name).to_string();
     let (name, app) = (Some(job.draft.name.clone()), Some(job.draft.app.clone()));
     let same_name = JobFilter { apps: context.visible(), name, app, limit: 2, ..JobFilter::default() };
     let same_name = state.store.jobs(&same_name).await?.items;
     if let Some(other) = same_name.iter().find(|other| other.id != job.id) {
-        text.push_str(&format!(" Another job of {} has the same name: #{}.", job.draft.app, other.id));
+        let other = context.t("job-same-name").with("app", &job.draft.app).with("id", other.id);
+        text = format!("{text} {other}");
     }
     Ok(redirect_with_flash(&to, "ok", &text))
 }
@@ -137,7 +138,7 @@ async fn conflict(state: &State, context: PageContext, id: i64, mut form: Form) 
     let theirs = state.engine.jobs().get(id).await?;
     let stored = filled(&theirs.draft, context.zone);
     let ours = normal(&form, context.zone);
-    let conflict = merge::merge(&mut form, &ours, &stored, theirs.revision);
+    let conflict = merge::merge(context.language, &mut form, &ours, &stored, theirs.revision);
     form.set("revision", theirs.revision.to_string());
     let mut page = page(state, context, Purpose::Edit(&theirs), form).await?;
     page.conflict = Some(conflict);

@@ -10,6 +10,7 @@ use carillon_store::Job;
 use serde::Deserialize;
 
 use crate::web::console::badge::Badge;
+use crate::web::console::jobs::explain_story::sentences;
 use crate::web::console::runs::row::RunRow;
 use crate::web::forms::Form;
 use crate::web::forms::moment::{moment, written};
@@ -28,34 +29,34 @@ struct Answer {
 }
 
 impl Answer {
-    fn new(found: Explanation, now: Millis) -> Self {
+    fn new(found: Explanation, context: &PageContext) -> Self {
         Self {
             at: found.at,
             badge: badge(found.verdict),
-            sentences: found.sentences().iter().map(|line| line.trim().to_owned()).collect(),
+            sentences: sentences(context.language, &found),
             before: found.nearby.before,
             after: found.nearby.after,
-            rows: found.runs.into_iter().map(|it| RunRow::new(it.run, now)).collect(),
+            rows: found.runs.into_iter().map(|it| RunRow::new(context, it.run)).collect(),
         }
     }
 }
 
 fn badge(verdict: Verdict) -> Badge {
     let (word, tone, icon) = match verdict {
-        Verdict::Recorded => ("has a run", "ok", "check"),
-        Verdict::Skipped => ("skipped", "waiting", "next"),
-        Verdict::NoInstant | Verdict::FixedDelay => ("no instant of the job", "none", "dash"),
-        Verdict::Excluded => ("excluded by a calendar", "none", "calendar"),
-        Verdict::Invalid => ("outside the validity", "none", "dash"),
-        Verdict::BeforeJob => ("before the job was made", "none", "dash"),
-        Verdict::Missing(GapReason::Unexplained) => ("lost", "failed", "warning"),
-        Verdict::Missing(GapReason::Edited) => ("edited", "waiting", "edit"),
-        Verdict::Missing(GapReason::Disabled) => ("the job was paused", "waiting", "pause"),
-        Verdict::Missing(GapReason::Paused) => ("paused by the engine", "waiting", "warning"),
-        Verdict::Missing(GapReason::NotPlanned) => ("not planned yet", "waiting", "clock"),
-        Verdict::Missing(GapReason::UsedUp) => ("the schedule had ended", "none", "dash"),
-        Verdict::Missing(GapReason::Pruned) => ("older than what is kept", "none", "dash"),
-        Verdict::Missing(GapReason::Unplannable | GapReason::Unknown) => ("not known", "none", "question"),
+        Verdict::Recorded => ("verdict-recorded", "ok", "check"),
+        Verdict::Skipped => ("verdict-skipped", "waiting", "next"),
+        Verdict::NoInstant | Verdict::FixedDelay => ("verdict-no-instant", "none", "dash"),
+        Verdict::Excluded => ("verdict-excluded", "none", "calendar"),
+        Verdict::Invalid => ("verdict-invalid", "none", "dash"),
+        Verdict::BeforeJob => ("verdict-before-job", "none", "dash"),
+        Verdict::Missing(GapReason::Unexplained) => ("verdict-lost", "failed", "warning"),
+        Verdict::Missing(GapReason::Edited) => ("verdict-edited", "waiting", "edit"),
+        Verdict::Missing(GapReason::Disabled) => ("verdict-disabled", "waiting", "pause"),
+        Verdict::Missing(GapReason::Paused) => ("paused-by-engine", "waiting", "warning"),
+        Verdict::Missing(GapReason::NotPlanned) => ("verdict-not-planned", "waiting", "clock"),
+        Verdict::Missing(GapReason::UsedUp) => ("verdict-used-up", "none", "dash"),
+        Verdict::Missing(GapReason::Pruned) => ("verdict-pruned", "none", "dash"),
+        Verdict::Missing(GapReason::Unplannable | GapReason::Unknown) => ("not-known", "none", "question"),
     };
     Badge { word, tone, icon, moving: false, hint: "" }
 }
@@ -89,7 +90,7 @@ pub async fn page(
         Some(at) => {
             form.set("at", written(at, context.zone));
             let found = explain::explain(&state.store, job.id, at, context.now).await?;
-            found.map(|found| Answer::new(found, context.now))
+            found.map(|found| Answer::new(found, &context))
         }
         None => None,
     };

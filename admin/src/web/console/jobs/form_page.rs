@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
-use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy};
+use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy, Weekday};
 use carillon_store::{App, Job};
 
 use crate::web::console::jobs::preview::{self, Preview};
@@ -11,8 +11,10 @@ use crate::web::forms::Form;
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::job_form::labels;
 use crate::web::forms::merge::Conflict;
+use crate::web::locale::{Language, Message};
 use crate::web::page::{PageContext, PageError, render};
 use crate::web::state::State;
+use crate::web::text::day::weekday_name;
 use crate::web::text::schedule::KINDS;
 use crate::web::text::strategies;
 
@@ -26,7 +28,8 @@ pub struct Choice {
 #[template(path = "jobs/form.html")]
 pub struct Page {
     context: PageContext,
-    title: String,
+    /// Its key.
+    title: &'static str,
     /// The job that is edited or copied.
     origin: Option<(i64, String)>,
     /// The targets of the form and of Cancel.
@@ -36,7 +39,7 @@ pub struct Page {
     form: Form,
     preview: Preview,
     pub conflict: Option<Conflict>,
-    /// Strategies by their origin.
+    /// Strategies by their origin: the key of its name, and the strategies.
     routes: [(&'static str, Vec<Choice>); 2],
     blocks: Vec<Choice>,
     overlaps: Vec<Choice>,
@@ -48,6 +51,7 @@ pub struct Page {
 }
 
 impl Page {
+    /// The key of a field's label.
     fn label(&self, name: &str) -> &'static str {
         let found = labels().into_iter().find(|(field, _)| *field == name);
         found.map_or("", |(_, label)| label)
@@ -67,8 +71,9 @@ impl Page {
         KINDS
     }
 
-    fn weekdays(&self) -> [(&'static str, &'static str); 7] {
-        [("MON", "Mon"), ("TUE", "Tue"), ("WED", "Wed"), ("THU", "Thu"), ("FRI", "Fri"), ("SAT", "Sat"), ("SUN", "Sun")]
+    /// The words of the form, and the names of the days.
+    fn weekdays(&self) -> impl Iterator<Item = (&'static str, Message)> {
+        Weekday::ALL.iter().map(|day| (day.as_str(), weekday_name(self.context.language, *day)))
     }
 
     /// Whether a field of the group is set or has an error.
@@ -112,10 +117,11 @@ pub async fn page(
     purpose: Purpose<'_>,
     mut form: Form,
 ) -> Result<Page, PageError> {
+    let language = context.language;
     let (title, action, origin) = match purpose {
-        Purpose::New => ("New job", "/jobs".to_owned(), None),
-        Purpose::Copy(job) => ("Copy job", "/jobs".to_owned(), Some(job)),
-        Purpose::Edit(job) => ("Edit job", format!("/jobs/{}/edit", job.id), Some(job)),
+        Purpose::New => ("job-new", "/jobs".to_owned(), None),
+        Purpose::Copy(job) => ("job-copy", "/jobs".to_owned(), Some(job)),
+        Purpose::Edit(job) => ("job-edit", format!("/jobs/{}/edit", job.id), Some(job)),
     };
     let before = match purpose {
         Purpose::Edit(job) => Some(job),
@@ -132,7 +138,7 @@ pub async fn page(
     let offered = child_jobs::offered(&state.store, form.value("app"), "", &context.visible()).await?;
     let children: Vec<i64> = form.items("children").iter().filter_map(|id| id.parse().ok()).collect();
     Ok(Page {
-        title: title.to_owned(),
+        title,
         origin: origin.map(|job| (job.id, job.draft.name.clone())),
         action,
         back,
@@ -140,12 +146,15 @@ pub async fn page(
         form,
         preview,
         conflict: None,
-        routes: [("As in xxl-job", routes(true)), ("Carillon", routes(false))],
+        routes: [("routes-of-xxl-job", routes(language, true)), ("routes-of-carillon", routes(language, false))],
         blocks: BlockStrategy::ALL
             .iter()
-            .map(|it| Choice { word: it.as_str(), text: strategies::block(*it) })
+            .map(|it| Choice { word: it.as_str(), text: strategies::block(language, *it) })
             .collect(),
-        overlaps: Overlap::ALL.iter().map(|it| Choice { word: it.as_str(), text: strategies::overlap(*it) }).collect(),
+        overlaps: Overlap::ALL
+            .iter()
+            .map(|it| Choice { word: it.as_str(), text: strategies::overlap(language, *it) })
+            .collect(),
         child_jobs: child_jobs::by_id(&state.store, &children, &context.visible()).await?,
         offered,
         calendars,
@@ -161,7 +170,7 @@ async fn editable_apps(state: &State, context: &PageContext, before: Option<&Job
     Ok(apps)
 }
 
-fn routes(of_xxl_job: bool) -> Vec<Choice> {
+fn routes(language: Language, of_xxl_job: bool) -> Vec<Choice> {
     let routes = RouteStrategy::ALL.iter().filter(|route| strategies::is_of_xxl_job(**route) == of_xxl_job);
-    routes.map(|route| Choice { word: route.as_str(), text: strategies::route(*route) }).collect()
+    routes.map(|route| Choice { word: route.as_str(), text: strategies::route(language, *route) }).collect()
 }

@@ -59,22 +59,28 @@ pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
 }
 
 /// `POST /jobs/{id}/history/{revision}/restore`
-pub async fn restore(state: Shared, by: Caller, ids: web::Path<(i64, i64)>, fields: Fields) -> PageResult {
+pub async fn restore(
+    state: Shared,
+    by: Caller,
+    context: PageContext,
+    ids: web::Path<(i64, i64)>,
+    fields: Fields,
+) -> PageResult {
     let (id, revision) = ids.into_inner();
     let history = format!("/jobs/{id}/history");
     let expected = fields.get("revision").parse().unwrap_or(-1);
     match state.engine.jobs().restore(id, revision, Some(expected), &by.0).await {
         Ok(job) => {
-            let text = format!("{} has the definition of version {revision} again.", job.draft.name);
-            Ok(redirect_with_flash(&format!("/jobs/{id}"), "ok", &text))
+            let text = context.t("job-is-restored").with("name", job.draft.name).with("version", revision);
+            Ok(redirect_with_flash(&format!("/jobs/{id}"), "ok", &text.to_string()))
         }
         Err(error @ (Error::Invalid(_) | Error::Unusable(_))) => {
-            let text = format!("Version {revision} cannot be restored: {error}.");
-            Ok(redirect_with_flash(&history, "failed", &text))
+            let why = context.say(&error.to_string());
+            let text = context.t("job-not-restored").with("version", revision).with("why", why);
+            Ok(redirect_with_flash(&history, "failed", &text.to_string()))
         }
         Err(Error::Changed(_)) => {
-            let text = "Nothing was restored: the job was changed meanwhile. The list has the change now.";
-            Ok(redirect_with_flash(&history, "failed", text))
+            Ok(redirect_with_flash(&history, "failed", &context.t("job-changed-meanwhile").to_string()))
         }
         Err(error) => Err(error.into()),
     }

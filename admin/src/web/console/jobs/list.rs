@@ -60,7 +60,7 @@ impl Page {
         let is_offered = self.rows.iter().any(|row| self.context.may_operate(&row.job.app_id));
         is_offered.then(|| BulkBar {
             action: "/jobs/bulk",
-            all: format!("All that match ({})", self.count),
+            all: self.context.t("bulk-all-count").with("count", &self.count).to_string(),
             actions: actions.map(|(word, label, _)| (*word, *label)).collect(),
         })
     }
@@ -73,21 +73,22 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     let (mut jobs, next, count) = match wrong.is_empty() {
         true => {
             let found = state.store.counted_jobs(&filter, COUNTED).await?;
-            let count = counted(found.count, found.is_cut);
+            let count = counted(&context, found.count, found.is_cut);
             (found.page.items, found.page.next, count)
         }
-        false => (vec![], None, counted(0, false)),
+        false => (vec![], None, counted(&context, 0, false)),
     };
     state.store.show_next_fires(&mut jobs, context.now).await?;
     let ids: Vec<i64> = jobs.iter().map(|job| job.id).collect();
     let marks = state.store.latest_runs(&ids, RUNS_SHOWN as i64).await?;
-    let rows = jobs.into_iter().map(|job| JobRow {
+    let row = |job: Job| JobRow {
         badge: job_badge(&job),
         state: job_state(&job),
-        schedule: schedule_text(&job.draft.schedule),
-        strip: RecentRunStrip::new(marks.get(&job.id)),
+        schedule: schedule_text(context.language, &job.draft.schedule),
+        strip: RecentRunStrip::new(context.language, marks.get(&job.id)),
         job,
-    });
+    };
+    let rows = jobs.into_iter().map(row).collect();
     let status = match wrong.is_empty() {
         true => StatusCode::OK,
         false => StatusCode::BAD_REQUEST,
@@ -99,7 +100,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         apps: state.store.apps(&filter.apps).await?,
         tags: state.store.tags_in_use(&filter.apps, CHOICES).await?,
         owners: state.store.owners_in_use(&filter.apps, CHOICES).await?,
-        rows: rows.collect(),
+        rows,
         count,
         first: query.after.map(|_| query.address(None)),
         next: next.map(|after| query.address(Some(after))),
@@ -108,11 +109,11 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     Ok(render(&page, status))
 }
 
-fn counted(count: u32, is_cut: bool) -> String {
-    match (count, is_cut) {
-        (COUNTED.., _) => "10,000+ jobs".to_owned(),
-        (_, true) => format!("{count}+ jobs"),
-        (1, _) => "1 job".to_owned(),
-        _ => format!("{count} jobs"),
-    }
+fn counted(context: &PageContext, count: u32, is_cut: bool) -> String {
+    let text = match (count, is_cut) {
+        (COUNTED.., _) => context.t("jobs-count-cut").with("count", "10,000"),
+        (_, true) => context.t("jobs-count-cut").with("count", count),
+        _ => context.t("jobs-count").count("count", count),
+    };
+    text.to_string()
 }

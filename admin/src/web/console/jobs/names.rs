@@ -4,9 +4,8 @@ use actix_web::web;
 use askama::Template;
 use serde::Deserialize;
 
-use crate::web::access::Caller;
 use crate::web::forms::child_jobs::{self, ChildJob};
-use crate::web::page::{PageResult, show};
+use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
 
 /// The app and the part of the name.
@@ -20,11 +19,12 @@ pub struct NameQuery {
 #[derive(Template)]
 #[template(path = "jobs/names.html")]
 struct NameOptions {
+    context: PageContext,
     offered: Vec<ChildJob>,
 }
 
 /// `GET /jobs/names`: the choices of a field for the name of a job, while it is typed.
-pub async fn names(state: Shared, caller: Caller, query: web::Query<NameQuery>) -> PageResult {
-    let offered = child_jobs::offered(&state.store, &query.app, &query.text, &caller.visible()).await?;
-    Ok(show(&NameOptions { offered }))
+pub async fn names(state: Shared, context: PageContext, query: web::Query<NameQuery>) -> PageResult {
+    let offered = child_jobs::offered(&state.store, &query.app, &query.text, &context.visible()).await?;
+    Ok(show(&NameOptions { context, offered }))
 }

@@ -46,7 +46,7 @@ pub async fn disable(
     if form.is_valid() {
         match state.engine.jobs().pause(*id, note, &by.0).await {
             Ok(job) => {
-                let text = format!("{} is paused.", job.draft.name);
+                let text = context.t("job-is-paused").with("name", job.draft.name).to_string();
                 return Ok(redirect_with_flash(local_address(form.value("next")), "ok", &text));
             }
             Err(Error::Invalid(errors)) => form.add_errors(errors),
@@ -59,12 +59,12 @@ pub async fn disable(
 }
 
 /// `POST /jobs/{id}/enable`
-pub async fn enable(state: Shared, by: Caller, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn enable(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
     let (kind, text) = match state.engine.jobs().resume(*id, &by.0).await {
         Err(Error::Unusable(error)) => {
-            ("failed", format!("The job cannot be resumed: {}. Edit it first.", error.message))
+            ("failed", context.t("job-not-resumed").with("why", context.say(&error.message)))
         }
-        other => ("ok", format!("{} is enabled.", other?.draft.name)),
+        other => ("ok", context.t("job-is-enabled").with("name", other?.draft.name)),
     };
-    Ok(redirect_with_flash(local_address(fields.get("next")), kind, &text))
+    Ok(redirect_with_flash(local_address(fields.get("next")), kind, &text.to_string()))
 }

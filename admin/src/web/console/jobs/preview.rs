@@ -10,8 +10,10 @@ use chrono_tz::Tz;
 
 use crate::web::forms::schedule_form::{LABELS, is_blank, schedule_of};
 use crate::web::forms::{Fields, Form};
+use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageError, PageResult, show};
 use crate::web::state::{Shared, State};
+use crate::web::text::day::day_text;
 
 const COUNT: usize = 5;
 /// Days that are named; the API lists all of them.
@@ -47,13 +49,14 @@ pub struct Instant {
     pub offset: String,
 }
 
-impl From<preview::Preview> for Preview {
-    fn from(looked: preview::Preview) -> Self {
+impl Preview {
+    fn of(language: Language, looked: preview::Preview) -> Self {
         let zone = looked.zone;
-        let fires: Vec<Instant> = looked.fires.iter().map(|at| instant(*at, zone)).collect();
-        let mut notes: Vec<String> = looked.spread.iter().map(|it| it.why.clone()).collect();
-        notes.extend(excluded(&looked.excluded));
-        notes.extend(looked.notes);
+        let fires: Vec<Instant> = looked.fires.iter().map(|at| instant(language, *at, zone)).collect();
+        let say = |note: &String| language.say(note).into_owned();
+        let mut notes: Vec<String> = looked.spread.iter().map(|it| say(&it.why)).collect();
+        notes.extend(excluded(language, &looked.excluded));
+        notes.extend(looked.notes.iter().map(say));
         Self::Fires {
             zone: zone.name(),
             clock_change: fires.iter().any(|fire| fire.offset != fires[0].offset),
@@ -65,12 +68,12 @@ impl From<preview::Preview> for Preview {
 }
 
 /// Of a stored job.
-pub fn of_job(job: &Job, now: Millis) -> Preview {
+pub fn of_job(context: &PageContext, job: &Job) -> Preview {
     if job.draft.schedule.kind() == "none" {
         return Preview::Never;
     }
-    match preview::of_job(job, now, COUNT, now) {
-        Ok(looked) => looked.into(),
+    match preview::of_job(job, context.now, COUNT, context.now) {
+        Ok(looked) => Preview::of(context.language, looked),
         Err(error) => wrong(&error),
     }
 }
@@ -80,43 +83,42 @@ fn wrong(error: &FieldError) -> Preview {
     Preview::Wrong { field: field.to_owned(), message: error.message.clone() }
 }
 
-fn instant(at: Millis, zone: Tz) -> Instant {
+fn instant(language: Language, at: Millis, zone: Tz) -> Instant {
     let (utc, local) = (preview::local(at, Tz::UTC), preview::local(at, zone));
     let same_day = local.date_naive() == utc.date_naive();
     let format = if same_day { "%H:%M:%S" } else { "%m-%d %H:%M:%S" };
     Instant {
         at,
-        local: local.format("%a %Y-%m-%d %H:%M:%S").to_string(),
+        local: format!("{} {}", day_text(language, local.date_naive()), local.format("%H:%M:%S")),
         utc: utc.format(format).to_string(),
         offset: local.offset().to_string(),
     }
 }
 
-/// `Left out: Thu 2026-12-24, Fri 2026-12-25 (bank).`
-fn excluded(days: &[preview::ExcludedDay]) -> Option<String> {
+/// `Left out by bank: Thu 2026-12-24, Fri 2026-12-25.`
+fn excluded(language: Language, days: &[preview::ExcludedDay]) -> Option<String> {
     let first = days.first()?;
-    let mut named: Vec<String> = days
-        .iter()
-        .take(DAYS)
-        .map(|excluded| {
-            let day = excluded.day.format("%a %Y-%m-%d");
-            match excluded.moved_to {
-                Some(to) => format!("{day} to {}", to.format("%a %Y-%m-%d")),
-                None => day.to_string(),
-            }
-        })
-        .collect();
+    let day = |excluded: &preview::ExcludedDay| {
+        let day = day_text(language, excluded.day);
+        let moved = |to| language.text("preview-moved-day").with("day", &day).with("target", day_text(language, to));
+        excluded.moved_to.map_or_else(|| day.clone(), |to| moved(to).to_string())
+    };
+    let mut named: Vec<String> = days.iter().take(DAYS).map(day).collect();
     if days.len() > DAYS {
-        named.push(format!("and {} more", days.len() - DAYS));
+        named.push(language.text("days-and-more").with("count", days.len() - DAYS).to_string());
     }
-    let mut calendars: Vec<&str> = days.iter().flat_map(|day| day.calendars.iter().map(String::as_str)).collect();
+    let mut calendars: Vec<String> = days.iter().flat_map(|day| day.calendars.iter().cloned()).collect();
     calendars.sort_unstable();
     calendars.dedup();
-    let verb = match first.moved_to {
-        Some(_) => "Moved",
-        None => "Left out",
+    let both = |first: String, second: String| {
+        language.text("calendars-and").with("first", first).with("second", second).to_string()
     };
-    Some(format!("{verb} by {}: {}.", calendars.join(" and "), named.join(", ")))
+    let key = match first.moved_to {
+        Some(_) => "preview-moved",
+        None => "preview-left-out",
+    };
+    let calendars = calendars.into_iter().reduce(both).unwrap_or_default();
+    Some(language.text(key).with("calendars", calendars).with("days", named.join(", ")).to_string())
 }
 
 /// Of a form; `before` is the job that it changes.
@@ -143,7 +145,7 @@ pub async fn of_form(
     let draft = JobDraft { schedule, ..JobDraft::new(named("app"), named("name"), named("handler")) };
     let ask = PreviewRequest { draft: &draft, before, needs_app: false, is_rough: true, from: None, count: COUNT };
     match state.engine.jobs().preview(&ask, &context.actor).await {
-        Ok(looked) => Ok(looked.into()),
+        Ok(looked) => Ok(Preview::of(context.language, looked)),
         Err(Error::Invalid(errors)) => {
             let of_schedule = |error: &&FieldError| error.field.starts_with("schedule");
             Ok(errors.iter().find(of_schedule).map_or(Preview::Never, wrong))
@@ -185,7 +187,7 @@ mod tests {
         let draft = ScheduleDraft::cron(expression, zone);
         let schedule = Schedule::parse(&draft, &ScheduleContext::from_anchor(NOW)).unwrap();
         let span = preview::Span { from: NOW, count: COUNT, fires_left: None, now: NOW };
-        preview::preview(&schedule, &Calendars::default(), None, span).into()
+        Preview::of(Language::English, preview::preview(&schedule, &Calendars::default(), None, span))
     }
 
     #[test]
@@ -209,6 +211,7 @@ mod tests {
 
     #[test]
     fn excluded_days_make_one_sentence() {
+        let excluded = |days: &[_]| excluded(Language::English, days);
         let day = |day: &str, to: Option<&str>| preview::ExcludedDay {
             day: day.parse().unwrap(),
             moved_to: to.map(|to| to.parse().unwrap()),

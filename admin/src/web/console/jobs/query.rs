@@ -9,12 +9,16 @@ use crate::web::forms::Form;
 use crate::web::page::{PageContext, PageError, list_address};
 use crate::web::state::State;
 
-/// Words of the last result, and their texts.
-pub const RESULT_GROUPS: [(&str, &str); 4] =
-    [("trouble", "Failed, lost or unknown"), ("failed", "Failed"), ("killed", "Killed"), ("succeeded", "Succeeded")];
-/// Words of the order, and their texts.
+/// Words of the last result, and the keys of their texts.
+pub const RESULT_GROUPS: [(&str, &str); 4] = [
+    ("trouble", "state-trouble"),
+    ("failed", "result-is-failed"),
+    ("killed", "result-is-killed"),
+    ("succeeded", "result-is-succeeded"),
+];
+/// Words of the order, and the keys of their texts.
 pub const SORTS: [(&str, &str); 4] =
-    [("", "Newest first"), ("name", "By name"), ("next_fire", "By next fire"), ("last_result", "Failures first")];
+    [("", "newest-first"), ("name", "by-name"), ("next_fire", "by-next-fire"), ("last_result", "failures-first")];
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -77,22 +81,22 @@ impl ListQuery {
     fn wrong(&self) -> WrongFilters {
         let mut wrong = vec![];
         if !["", "enabled", "paused"].contains(&self.state.as_str()) {
-            wrong.push(("State", format!("“{:.64}” is no state of a job", self.state)));
+            wrong.push(("state", format!("“{:.64}” is no state of a job", self.state)));
         }
         if !self.kind.is_empty() && !KindDraft::WORDS.contains(&self.kind.as_str()) {
-            wrong.push(("Schedule", format!("“{:.64}” is no kind of schedule", self.kind)));
+            wrong.push(("schedule", format!("“{:.64}” is no kind of schedule", self.kind)));
         }
         if !self.result.is_empty() && results(&self.result).is_empty() {
-            wrong.push(("Last result", format!("“{:.64}” is no result of a run", self.result)));
+            wrong.push(("last-result", format!("“{:.64}” is no result of a run", self.result)));
         }
         if !self.sort.is_empty() && !JobSort::WORDS.contains(&self.sort.as_str()) {
-            wrong.push(("Order", format!("“{:.64}” is no order of jobs", self.sort)));
+            wrong.push(("order", format!("“{:.64}” is no order of jobs", self.sort)));
         }
         let tag = self.tag.trim();
         if !tag.is_empty()
             && let Err(message) = check_tag(tag)
         {
-            wrong.push(("Tag", message));
+            wrong.push(("tag", message));
         }
         wrong
     }

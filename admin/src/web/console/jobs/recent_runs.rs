@@ -6,6 +6,7 @@ use carillon_scheduler::RunState;
 use carillon_store::run::view::dashboard::RecentRun;
 
 use crate::web::console::badge::{Badge, run_badge};
+use crate::web::locale::Language;
 
 /// The last runs of a job as small bars, the newest at the right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub const RUNS_SHOWN: usize = 12;
 
 impl RecentRunStrip {
     /// `marks` are newest first.
-    pub fn new(marks: Option<&Vec<RecentRun>>) -> Self {
+    pub fn new(language: Language, marks: Option<&Vec<RecentRun>>) -> Self {
         let marks = marks.map_or(&[][..], |marks| &marks[..marks.len().min(RUNS_SHOWN)]);
         let empty = RUNS_SHOWN - marks.len();
         let bars = marks.iter().rev().enumerate().map(|(index, mark)| {
@@ -36,7 +37,7 @@ impl RecentRunStrip {
             let height = if tone == "failed" { 16 } else { 10 };
             Bar { x: (empty + index) * 6, y: 16 - height, height, tone }
         });
-        Self { bars: bars.collect(), label: words(marks), last: marks.first().cloned() }
+        Self { bars: bars.collect(), label: words(language, marks), last: marks.first().cloned() }
     }
 
     pub fn badge(&self) -> Option<Badge> {
@@ -45,20 +46,21 @@ impl RecentRunStrip {
 }
 
 /// `last 3 runs: 2 succeeded, 1 failed`
-fn words(marks: &[RecentRun]) -> String {
+fn words(language: Language, marks: &[RecentRun]) -> String {
+    let name = |state: RunState| language.text(run_badge(state).word);
     let mut counts: HashMap<RunState, usize> = HashMap::new();
     for mark in marks {
         *counts.entry(mark.state).or_default() += 1;
     }
-    let parts: Vec<String> = RunState::ALL
-        .iter()
-        .rev()
-        .filter_map(|state| counts.get(state).map(|count| format!("{count} {}", run_badge(*state).word)))
-        .collect();
+    let of_state = |state: &RunState| {
+        let part = language.text("strip-part").with("count", counts.get(state)?).with("state", name(*state));
+        Some(part.to_string())
+    };
+    let parts: Vec<String> = RunState::ALL.iter().rev().filter_map(of_state).collect();
     match marks.len() {
         0 => String::new(),
-        1 => format!("last run {}", run_badge(marks[0].state).word),
-        count => format!("last {count} runs: {}", parts.join(", ")),
+        1 => language.text("strip-one").with("state", name(marks[0].state)).to_string(),
+        count => language.text("strip-all").with("count", count).with("parts", parts.join(", ")).to_string(),
     }
 }
 
@@ -73,11 +75,11 @@ mod tests {
     #[test]
     fn a_strip_ends_with_the_newest_run_and_says_so_in_words() {
         let marks = vec![mark(3, RunState::Failed), mark(2, RunState::Succeeded), mark(1, RunState::Succeeded)];
-        let strip = RecentRunStrip::new(Some(&marks));
+        let strip = RecentRunStrip::new(Language::English, Some(&marks));
         let shown: Vec<_> = strip.bars.iter().map(|bar| (bar.x, bar.tone)).collect();
         assert_eq!(shown, [(54, "ok"), (60, "ok"), (66, "failed")]);
         assert_eq!(strip.label, "last 3 runs: 1 failed, 2 succeeded");
         assert_eq!(strip.badge(), Some(run_badge(RunState::Failed)));
-        assert_eq!(RecentRunStrip::new(None), RecentRunStrip::default());
+        assert_eq!(RecentRunStrip::new(Language::English, None), RecentRunStrip::default());
     }
 }

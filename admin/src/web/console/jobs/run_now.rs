@@ -35,7 +35,7 @@ async fn page(state: &State, context: PageContext, job: Job, form: Form) -> Page
     executors.retain(|it| it.is_live(context.now));
     let status = form.status();
     let note = Some(form.value("note").to_owned()).filter(|note| !note.is_empty());
-    let route = strategies::route(job.draft.route);
+    let route = strategies::route(context.language, job.draft.route);
     let page = Page { context, job, form, executors, note, route };
     Ok(render(&page, status))
 }
@@ -64,13 +64,11 @@ pub async fn ask(
         match given.text() {
             Some(text) if text != job.draft.params => {
                 form.set("params", text);
-                let note = format!("The parameters of run {}; those of the job are different now.", run.id);
-                form.set("note", note);
+                form.set("note", context.t("run-now-like").with("run", run.id).to_string());
             }
             Some(_) => {}
             None => {
-                let note = format!("The parameters of the job: those of run {} are not on record.", run.id);
-                form.set("note", note);
+                form.set("note", context.t("run-now-not-on-record").with("run", run.id).to_string());
             }
         }
     }

@@ -1,88 +1,79 @@
 //! The settings of a job as lines of its page. A setting without effect is left out.
 
-use carillon_scheduler::{CatchUp, Excluded, JobDraft, MisfirePolicy, Overlap};
+use carillon_scheduler::{CatchUp, Excluded, JobDraft, Millis, MisfirePolicy, Overlap};
 use carillon_store::Job;
-use chrono::DateTime;
-use chrono_tz::Tz;
 
 use crate::web::locale::Language;
+use crate::web::page::PageContext;
 use crate::web::text::format::period;
 use crate::web::text::strategies;
 
-/// A label and a text. Times are in the viewer's zone.
+/// The key of a label, and a text. Times are in the viewer's zone.
 pub type SettingLine = (&'static str, String);
 
-pub fn settings_lines(job: &Job, zone: Tz) -> Vec<SettingLine> {
+pub fn settings_lines(context: &PageContext, job: &Job) -> Vec<SettingLine> {
     let mut lines = vec![];
     if job.draft.schedule.kind() != "none" {
-        lines.extend(limits(job, zone));
-        lines.extend(late(&job.draft));
+        lines.extend(limits(context, job));
+        lines.extend(late(context.language, &job.draft));
     }
-    lines.extend(overlap(&job.draft));
+    lines.extend(overlap(context.language, &job.draft));
     lines
 }
 
-fn limits(job: &Job, zone: Tz) -> Vec<SettingLine> {
+fn limits(context: &PageContext, job: &Job) -> Vec<SettingLine> {
     let schedule = &job.draft.schedule;
-    let mut lines = vec![];
-    let moment = |at: i64| {
-        let utc = DateTime::from_timestamp_millis(at).unwrap_or_default();
-        utc.with_timezone(&zone).format("%Y-%m-%d %H:%M:%S %Z").to_string()
+    let moment = |at: Millis| context.full(&at);
+    let valid = match (schedule.start_at.map(moment), schedule.end_at.map(moment)) {
+        (Some(start), Some(end)) => Some(context.t("valid-from-to").with("start", start).with("end", end)),
+        (Some(start), None) => Some(context.t("valid-from").with("start", start)),
+        (None, Some(end)) => Some(context.t("valid-until").with("end", end)),
+        (None, None) => None,
     };
-    match (schedule.start_at.map(moment), schedule.end_at.map(moment)) {
-        (Some(start), Some(end)) => lines.push(("Valid", format!("from {start} to {end}"))),
-        (Some(start), None) => lines.push(("Valid", format!("from {start} on"))),
-        (None, Some(end)) => lines.push(("Valid", format!("until {end}"))),
-        (None, None) => {}
-    }
-    if let Some(most) = schedule.max_fires {
-        let left = job.fires_left.unwrap_or_default();
-        lines.push(("Most fires", format!("{most} by its schedule, {left} of them left")));
-    }
-    if !schedule.calendars.is_empty() {
-        let then = match schedule.excluded {
-            Excluded::Skip => "no fire on excluded days",
-            Excluded::NextWorkingDay => "a fire on an excluded day moves to the next day that is not excluded",
-        };
-        lines.push(("Calendars", format!("{}: {then}", schedule.calendars.join(", "))));
-    }
-    if schedule.spread_seconds > 0 {
-        let text = format!(
-            "over {}; this job fires {} s after the time of its schedule",
-            period(Language::English, schedule.spread_seconds.into()),
-            job.spread_offset
-        );
-        lines.push(("Spread", text));
-    }
-    lines
+    let most = schedule
+        .max_fires
+        .map(|most| context.t("most-fires-left").with("most", most).with("left", job.fires_left.unwrap_or_default()));
+    let then = match schedule.excluded {
+        Excluded::Skip => "calendars-skip",
+        Excluded::NextWorkingDay => "calendars-move",
+    };
+    let calendars =
+        (!schedule.calendars.is_empty()).then(|| context.t(then).with("calendars", schedule.calendars.join(", ")));
+    let spread = (schedule.spread_seconds > 0).then(|| {
+        let span = period(context.language, schedule.spread_seconds.into());
+        context.t("spread-over").with("period", span).with("seconds", job.spread_offset)
+    });
+    let lines = [("valid", valid), ("most-fires", most), ("nav-calendars", calendars), ("spread", spread)];
+    lines.into_iter().filter_map(|(label, text)| Some((label, text?.to_string()))).collect()
 }
 
-fn late(draft: &JobDraft) -> Vec<SettingLine> {
+fn late(language: Language, draft: &JobDraft) -> Vec<SettingLine> {
     let catch_up = match draft.catch_up {
-        CatchUp::All => "run all late fires",
-        CatchUp::Latest => "run only the latest of several late fires",
+        CatchUp::All => "catch-up-all",
+        CatchUp::Latest => "catch-up-latest",
     };
     let misfire = match draft.misfire {
-        MisfirePolicy::FireOnce => "fire once".to_owned(),
-        MisfirePolicy::Skip => "skip".to_owned(),
-        MisfirePolicy::FireAll => format!("fire all, the latest {} at most", draft.misfire_limit),
+        MisfirePolicy::FireOnce => language.text("misfire-fire-once"),
+        MisfirePolicy::Skip => language.text("misfire-skip"),
+        MisfirePolicy::FireAll => language.text("misfire-fire-all").with("count", draft.misfire_limit),
         MisfirePolicy::FireWithin => {
-            format!("fire all that are at most {} old", period(Language::English, draft.misfire_window_seconds))
+            language.text("misfire-fire-within").with("period", period(language, draft.misfire_window_seconds))
         }
     };
-    let threshold = period(Language::English, draft.misfire_threshold_seconds);
-    vec![("Catch-up", catch_up.to_owned()), ("Misfire", format!("{misfire}; for fires more than {threshold} late"))]
+    let threshold = period(language, draft.misfire_threshold_seconds);
+    let misfire = language.text("misfire-late").with("misfire", misfire).with("period", threshold);
+    vec![("catch-up", language.text(catch_up).to_string()), ("misfire", misfire.to_string())]
 }
 
-fn overlap(draft: &JobDraft) -> Vec<SettingLine> {
+fn overlap(language: Language, draft: &JobDraft) -> Vec<SettingLine> {
+    let text = strategies::overlap(language, draft.overlap);
     let overlap = match draft.overlap {
         Overlap::Wait => {
-            let text = strategies::overlap(draft.overlap);
-            format!("{text}; at most {} wait, further fires are skipped", draft.overlap_queue)
+            language.text("overlap-waiting").with("overlap", text).with("count", draft.overlap_queue).to_string()
         }
-        other => strategies::overlap(other),
+        _ => text,
     };
-    vec![("Overlap", overlap), ("Block strategy", strategies::block(draft.block))]
+    vec![("overlap", overlap), ("block-strategy", strategies::block(language, draft.block))]
 }
 
 #[cfg(test)]
@@ -91,6 +82,8 @@ mod tests {
 
     #[test]
     fn rules_that_are_not_in_force_are_left_out() {
+        let late = |draft: &JobDraft| late(Language::English, draft);
+        let overlap = |draft: &JobDraft| overlap(Language::English, draft);
         let labels = |draft: &JobDraft| late(draft).len() + overlap(draft).len();
         let mut draft = JobDraft::new("billing", "n", "h");
         assert_eq!(labels(&draft), 4);

@@ -9,8 +9,11 @@ use carillon_scheduler::Millis;
 use carillon_store::JobFilter;
 use serde::Deserialize;
 
+use crate::web::console::app_filter::WrongFilters;
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageError, PageResult, list_address, show};
 use crate::web::state::{Shared, State};
+use crate::web::text::gap_reason::gap_reason;
 
 /// Spans that can be chosen, in h.
 const SPANS: [u32; 3] = [1, 24, 168];
@@ -54,7 +57,7 @@ struct Page {
     query: AuditQuery,
     hours: u32,
     spans: [u32; 3],
-    wrong: Vec<(&'static str, String)>,
+    wrong: WrongFilters,
     audit: Audit,
     first: Option<String>,
     next: Option<String>,
@@ -63,6 +66,10 @@ struct Page {
 impl Page {
     fn address(query: &AuditQuery, hours: u32, after: Option<i64>) -> String {
         list_address("/gaps", &[("job", query.job.trim()), ("hours", &hours.to_string())], after)
+    }
+
+    fn why(&self, row: &Row) -> Message {
+        gap_reason(self.context.language, row.difference.reason)
     }
 }
 
@@ -73,7 +80,7 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<AuditQu
     let job = query.job.trim().trim_start_matches('#').parse::<i64>().ok();
     let mut wrong = vec![];
     if job.is_none() && !query.job.trim().is_empty() {
-        wrong.push(("Job", format!("“{:.64}” is no id of a job; an id is a number", query.job.trim())));
+        wrong.push(("job", format!("“{:.64}” is no id of a job; an id is a number", query.job.trim())));
     }
     let filter = JobFilter {
         apps: context.visible(),

@@ -1,0 +1,255 @@
+//! The story of an instant as sentences of the catalogue, in the order of what happened. In English they are those of the API
+//! and of the command line.
+
+use carillon_inspect::audit::GapReason;
+use carillon_inspect::explain::{ExplainedRun, Explanation, Verdict};
+use carillon_scheduler::{Cause, Millis};
+use carillon_store::job::history::Change;
+use carillon_store::run::route::RouteDecision;
+use carillon_store::{Misfire, RunParams, RunView};
+use chrono::{DateTime, SecondsFormat};
+
+use crate::web::console::badge::run_badge;
+use crate::web::locale::{Language, Message};
+use crate::web::text::gap_reason::gap_reason;
+
+/// Characters of parameters and messages that are shown.
+const SHOWN: usize = 300;
+
+/// One sentence each.
+pub fn sentences(language: Language, found: &Explanation) -> Vec<String> {
+    let of_schedule = |run: &ExplainedRun| matches!(run.run.cause, Cause::Schedule | Cause::Backfill);
+    let nearby = (!found.runs.iter().any(of_schedule)).then(|| neighbours(language, found)).flatten();
+    let definition = definition(language, found);
+    let skipped = found.misfire.as_ref().map(|range| misfire(language, range));
+    let lines = [Some(head(language, found)), definition, skipped, why(language, found), nearby];
+    let lines = lines.into_iter().flatten().map(|line| line.to_string());
+    lines.chain(found.runs.iter().flat_map(|it| run(language, it))).collect()
+}
+
+fn head(language: Language, found: &Explanation) -> Message {
+    let job = match &found.job {
+        Some(name) => language.text("explain-job").with("id", found.job_id).with("name", name),
+        None => language.text("explain-job-deleted").with("id", found.job_id),
+    };
+    let key = match found.verdict {
+        Verdict::Recorded => "explain-recorded",
+        Verdict::Skipped => "explain-skipped",
+        Verdict::Missing(GapReason::Unknown | GapReason::Unplannable) => "explain-not-known",
+        Verdict::Missing(GapReason::NotPlanned) if found.at > found.now => "explain-ahead",
+        Verdict::Missing(_) => "explain-missing",
+        Verdict::BeforeJob => "explain-before-job",
+        Verdict::NoInstant | Verdict::Excluded | Verdict::Invalid | Verdict::FixedDelay => "explain-no-instant",
+    };
+    language.text(key).with("at", time(found.at)).with("job", job)
+}
+
+fn definition(language: Language, found: &Explanation) -> Option<Message> {
+    let revision = found.revision?;
+    Some(match &found.begun_by {
+        Some(Change { at, actor, action }) => language
+            .text("explain-revision-since")
+            .with("revision", revision)
+            .with("at", time(*at))
+            .with("action", action)
+            .with("actor", actor),
+        None => language.text("explain-revision").with("revision", revision),
+    })
+}
+
+fn why(language: Language, found: &Explanation) -> Option<Message> {
+    Some(match found.verdict {
+        Verdict::Excluded => language.text("explain-excluded").with("calendars", found.nearby.excluded_by.join(", ")),
+        Verdict::Invalid => language.text("explain-invalid"),
+        Verdict::FixedDelay => language.text("explain-fixed-delay"),
+        Verdict::Missing(GapReason::Unexplained) => language.text("explain-lost"),
+        Verdict::Missing(reason) => language.text("explain-why").with("reason", gap_reason(language, reason)),
+        Verdict::Recorded | Verdict::Skipped | Verdict::NoInstant | Verdict::BeforeJob => return None,
+    })
+}
+
+fn neighbours(language: Language, found: &Explanation) -> Option<Message> {
+    let (before, after) = (found.nearby.before, found.nearby.after);
+    let shown = |at: Option<Millis>| at.map_or_else(|| language.text("none").to_string(), time);
+    let text = language.text("explain-neighbours").with("before", shown(before)).with("after", shown(after));
+    (before.is_some() || after.is_some()).then_some(text)
+}
+
+fn misfire(language: Language, range: &Misfire) -> Message {
+    let by = match range.epoch {
+        0 => language.text("explain-by-change"),
+        epoch => language.text("explain-by-epoch").with("epoch", epoch),
+    };
+    let why = match range.reason.as_str() {
+        "coalesced" => language.text("explain-coalesced"),
+        _ => language.text("explain-late").with("policy", range.policy.as_str()),
+    };
+    let text = language.text("explain-range").with("count", range.count);
+    text.with("from", time(range.from_at)).with("to", time(range.to_at)).with("by", by).with("why", why)
+}
+
+fn run(language: Language, explained: &ExplainedRun) -> Vec<String> {
+    let run = &explained.run;
+    let chosen = explained.choice.as_ref().map(|choice| chosen(language, choice));
+    let sent = sent(language, run).map(|text| text.to_string());
+    let params = params(language, explained).to_string();
+    let lines = [Some(recorded(language, run)), chosen, sent, Some(params), Some(ended(language, run))];
+    lines.into_iter().flatten().collect()
+}
+
+fn recorded(language: Language, run: &RunView) -> String {
+    let key = match run.cause {
+        Cause::Schedule => "explain-run",
+        Cause::Manual => "explain-run-manual",
+        Cause::Api => "explain-run-api",
+        Cause::Child => "explain-run-child",
+        Cause::Backfill => "explain-run-backfill",
+    };
+    let part = language.text("explain-part").with("part", run.part).with("parts", run.parts);
+    let due = language.text("explain-attempt").with("attempt", run.attempt).with("due", time(run.due_at));
+    let optional = [(run.parts > 1).then_some(part), (run.attempt > 1).then_some(due)];
+    let optional: String = optional.into_iter().flatten().map(|text| text.to_string()).collect();
+    format!("{}{optional}{}", language.text(key).with("run", run.id), held(language, run))
+}
+
+/// The shard is the one of now: another number of shards moves what is open, and leaves the epoch as it was.
+fn held(language: Language, run: &RunView) -> Message {
+    let text = match (run.epoch, &run.owner) {
+        (0, _) if run.marked_at.is_none() => language.text("explain-not-taken"),
+        (0, Some(node)) => language.text("explain-node").with("node", node),
+        (0, None) => language.text("explain-shard"),
+        (epoch, Some(node)) => language.text("explain-node-epoch").with("node", node).with("epoch", epoch),
+        (epoch, None) => language.text("explain-epoch").with("epoch", epoch),
+    };
+    text.with("shard", run.shard)
+}
+
+fn chosen(language: Language, choice: &RouteDecision) -> String {
+    let text = match choice.candidates.len() {
+        0 => language.text("explain-chosen"),
+        1 => language.text("explain-chosen-only"),
+        count => language.text("explain-chosen-of").with("count", count),
+    };
+    let text = text.with("chosen", executor(language, choice.chosen.as_deref()));
+    let mut parts = vec![text.with("why", language.say(choice.why.trim_end_matches('.')))];
+    let story = &choice.story;
+    let lists = [
+        ("explain-answered", &story.answers),
+        ("explain-passed-over", &story.skipped),
+        ("explain-not-reached", &story.hops),
+    ];
+    for (key, list) in lists {
+        let note =
+            |address: &str, what: &str| language.text(key).with("address", address).with("what", language.say(what));
+        parts.extend(list.iter().map(|it| note(&it.address, &it.what)));
+    }
+    parts.iter().map(Message::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn executor(language: Language, address: Option<&str>) -> String {
+    address.map_or_else(|| language.text("explain-no-executor").to_string(), str::to_owned)
+}
+
+fn sent(language: Language, run: &RunView) -> Option<Message> {
+    let marked = run.marked_at?;
+    let text = match run.sent_at {
+        Some(sent) => language.text("explain-sent").with("late", sent - run.due_at),
+        None => language.text("explain-marked"),
+    };
+    let to = executor(language, run.address.as_deref());
+    Some(text.with("at", time(marked)).with("to", to).count("count", run.sends))
+}
+
+fn params(language: Language, explained: &ExplainedRun) -> Message {
+    let (text, params) = match (&explained.params, explained.run.revision) {
+        (RunParams::Own(params), _) => (language.text("explain-params-own"), params),
+        (RunParams::Sent(params), Some(revision)) => {
+            (language.text("explain-params-revision").with("revision", revision), params)
+        }
+        (RunParams::Sent(params), None) => (language.text("explain-params"), params),
+        (RunParams::Waiting(params), _) => (language.text("explain-params-waiting"), params),
+        (RunParams::NeverSent, _) => return language.text("explain-params-never"),
+        (RunParams::NotOnRecord, _) => return language.text("explain-params-unknown"),
+    };
+    match params.is_empty() {
+        true => text.with("params", language.text("none")),
+        false => text.with("params", format!("`{}`", cut(params))),
+    }
+}
+
+fn ended(language: Language, run: &RunView) -> String {
+    let state = language.text(run_badge(run.state).word);
+    let state = run.reason.as_deref().map_or_else(|| state.to_string(), |reason| format!("{state} ({reason})"));
+    let text = match run.finished_at {
+        Some(at) => language.text("explain-ended").with("state", state).with("at", time(at)),
+        None => language.text("explain-open").with("state", state),
+    };
+    format!("{text} {}", cut(&language.say(&run.message()))).trim_end().to_owned()
+}
+
+/// On one line.
+fn cut(text: &str) -> String {
+    text.chars().take(SHOWN).map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect()
+}
+
+fn time(at: Millis) -> String {
+    let time = DateTime::from_timestamp_millis(at).unwrap_or_default();
+    let digits = match at.rem_euclid(1000) {
+        0 => SecondsFormat::Secs,
+        _ => SecondsFormat::Millis,
+    };
+    time.to_rfc3339_opts(digits, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(verdict: Verdict) -> Explanation {
+        let mut found = Explanation {
+            job_id: 7,
+            job: Some("Close the day".into()),
+            at: 1_774_656_000_000,
+            now: 0,
+            verdict,
+            revision: Some(3),
+            begun_by: Some(Change { at: 5, actor: "mia".into(), action: "update".into() }),
+            nearby: Default::default(),
+            misfire: None,
+            runs: vec![],
+        };
+        found.nearby.before = Some(1_774_652_400_000);
+        found.nearby.excluded_by = vec!["bank".into()];
+        found
+    }
+
+    #[test]
+    fn in_english_the_story_is_that_of_the_api() {
+        let reasons = [
+            GapReason::Unexplained,
+            GapReason::Edited,
+            GapReason::Disabled,
+            GapReason::Paused,
+            GapReason::NotPlanned,
+            GapReason::UsedUp,
+            GapReason::Pruned,
+            GapReason::Unplannable,
+            GapReason::Unknown,
+        ];
+        let others = [Verdict::Recorded, Verdict::Skipped, Verdict::NoInstant, Verdict::Excluded, Verdict::Invalid];
+        let others = others.into_iter().chain([Verdict::BeforeJob, Verdict::FixedDelay]);
+        for verdict in others.chain(reasons.map(Verdict::Missing)) {
+            let found = found(verdict);
+            assert_eq!(sentences(Language::English, &found), found.sentences(), "{verdict:?}");
+        }
+        let deleted = Explanation { job: None, begun_by: None, ..found(Verdict::Recorded) };
+        assert_eq!(sentences(Language::English, &deleted), deleted.sentences());
+    }
+
+    #[test]
+    fn the_story_is_told_in_chinese() {
+        let story = sentences(Language::Chinese, &found(Verdict::Missing(GapReason::Disabled)));
+        assert_eq!(story[0], "2026-03-28T00:00:00Z 是任务 7（Close the day）的触发时刻，但没有记录。");
+        assert_eq!(story[2], "原因：任务当时已暂停，之后才恢复或一直没有恢复。");
+    }
+}

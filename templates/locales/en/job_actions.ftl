@@ -1,0 +1,55 @@
+# Running a job by hand, its backfills, and the versions of its definition.
+run-now-hint = For this run only; the parameters of the job do not change.
+run-now-by-route = By route: { $route }
+run-now-no-executor = No executor of { $app } is online: the run would fail.
+run-now-executors = See the executors
+run-now-like = The parameters of run { $run }; those of the job are different now.
+run-now-not-on-record = The parameters of the job: those of run { $run } are not on record.
+backfill-of = Backfill { $name }
+backfill-wrong = The range cannot be used.
+range = Range
+backfill-text = Runs the job for each instant of its present schedule that lies in the range. An instant that an earlier backfill has run is left out.
+backfill-to-hint = This moment itself is not in the range; it lies in the past.
+backfill-concurrent = Runs at the same time
+backfill-concurrent-hint = 1 to { $most }: so many runs of backfills of this job may be open at once.
+dry-run = Dry run
+backfill-instants = { $count ->
+    [one] { $count } instant
+   *[other] { $count } instants
+}
+backfill-skipped = { $count ->
+    [one] , of which { $count } has a run already and will be left out
+   *[other] , of which { $count } have a run already and will be left out
+}
+backfill-not-started = . Nothing is started yet.
+backfill-start = Start the backfill
+backfill-most = A backfill has at most { $count } instants.
+backfills = Backfills of this job
+backfill-runs = Their runs
+backfills-none = There is no backfill of this job yet.
+backfills-caption = Backfills, newest first
+backfill-progress = Progress
+backfill-asked = Asked for
+backfill-done = { $done } of { $all }
+backfill-runs-created = { $count ->
+    [one] { $count } run created
+   *[other] { $count } runs created
+}
+backfill-had-run = , { $count } had a run already
+backfill-at-once = ; { $count } at the same time
+backfill-cancel = Cancel the backfill of { $count } instants
+backfill-complete = all runs created
+backfill-started = The backfill is started: { $count } instants.
+backfill-is-cancelled = The backfill is cancelled. The runs that it has created go on.
+backfill-was-complete = The backfill had created all its runs already.
+history-of = History of { $name }
+history-text = Each change of the definition, newest first, for a year. A restored version becomes a new one; whether the schedule fires stays as it is.
+history-none = No change is on record
+history-none-text = Changes are kept for a year.
+history-caption = Changes of the definition, newest first
+who = Who
+what-changed = What changed
+restore = Restore
+restore-version = Restore version { $version }
+version-present = present
+history-cut = Earlier changes are in the API:
