@@ -3,6 +3,7 @@
 mod actions;
 mod audit;
 mod bulk;
+mod chinese;
 pub mod client;
 mod degraded;
 mod executors;

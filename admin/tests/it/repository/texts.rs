@@ -171,7 +171,8 @@ fn only_attributes_that_people_read_are_translated() {
     for (name, text) in files(&root().join("templates")).into_iter().filter(|(name, _)| name.ends_with(".html")) {
         for attribute in NOT_READ {
             // Up to the next quote: the one before the key, if the value begins with a text of the catalogue.
-            let starts = text.split(&format!(" {attribute}=\"")).skip(1).filter_map(|it| it.split('"').next());
+            let opened = format!(" {attribute}=\"");
+            let starts = text.split(&*opened).skip(1).filter_map(|it| it.split('"').next());
             let translated = starts.filter(|start| start.contains("context.t("));
             wrong.extend(translated.map(|_| format!("{name}: {attribute}")));
         }
