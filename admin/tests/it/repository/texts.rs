@@ -165,8 +165,27 @@ const NOT_READ: &[&str] = &[
     "autocapitalize",
 ];
 
+/// Texts of the catalogue in a tag, but in no value of an attribute: `disabled` must be so in every language.
+fn bare_in_tags(template: &str) -> Vec<String> {
+    let (mut found, mut seen) = (vec![], String::new());
+    let code = without(template, "{%", "%}");
+    let mut rest = code.as_str();
+    while let Some((before, inside)) = rest.split_once("{{") {
+        seen.push_str(before);
+        let (expression, after) = inside.split_once("}}").unwrap_or((inside, ""));
+        let tag = seen.rsplit('<').next().filter(|tag| seen.contains('<') && !tag.contains('>'));
+        if expression.contains("context.t(") && tag.is_some_and(|tag| tag.matches('"').count() % 2 == 0) {
+            found.push(expression.trim().to_owned());
+        }
+        rest = after;
+    }
+    found
+}
+
 #[test]
 fn only_attributes_that_people_read_are_translated() {
+    let text = "<p title=\"{{ context.t(\"a\") }}\">{{ context.t(\"b\") }} <input {{ context.t(\"c\") }}>";
+    assert_eq!(bare_in_tags(text), ["context.t(\"c\")"]);
     let mut wrong = vec![];
     for (name, text) in files(&root().join("templates")).into_iter().filter(|(name, _)| name.ends_with(".html")) {
         for attribute in NOT_READ {
@@ -176,6 +195,7 @@ fn only_attributes_that_people_read_are_translated() {
             let translated = starts.filter(|start| start.contains("context.t("));
             wrong.extend(translated.map(|_| format!("{name}: {attribute}")));
         }
+        wrong.extend(bare_in_tags(&text).into_iter().map(|expression| format!("{name}: {expression}")));
     }
     assert!(wrong.is_empty(), "these take their value from the catalogue: {wrong:?}");
 }
