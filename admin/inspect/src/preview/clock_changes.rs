@@ -118,21 +118,22 @@ impl Looked<'_> {
     fn skipped(&self, change: Change, times: &[i64]) -> String {
         let end = change.at + change.after;
         let means_the_end = self.times(end, end + 1) == [end];
-        let exist = if times.len() == 1 { "does" } else { "do" };
-        let day = wall(times[0]).date();
-        let becomes = match self.fires_at(change.at) {
-            true if !means_the_end => {
-                let at = local(change.at * 1000 + self.offset_ms, self.zone);
-                format!("it fires at {} instead", clock(at.naive_local()))
-            }
-            true => format!("the fire at {} stands for it", clock(wall(end))),
-            false => "nothing fires for it".to_owned(),
+        let fires = self.fires_at(change.at);
+        let instead = clock(local(change.at * 1000 + self.offset_ms, self.zone).naive_local());
+        let end = clock(wall(end));
+        let (day, is_one, times) = (wall(times[0]).date(), times.len() == 1, named(times));
+        let becomes = match (fires, means_the_end, is_one) {
+            (true, false, true) => format!("it fires at {instead} instead"),
+            (true, false, false) => format!("it fires once, at {instead} instead"),
+            (true, true, true) => format!("the fire at {end} stands for it"),
+            (true, true, false) => format!("the fire at {end} stands for them"),
+            (false, _, true) => "nothing fires for it".to_owned(),
+            (false, _, false) => "nothing fires for them".to_owned(),
         };
-        let becomes = match times.len() {
-            1 => becomes,
-            _ => becomes.replace("for it", "for them").replace("it fires", "it fires once,"),
-        };
-        format!("{} {exist} not exist on {day}: {becomes}.", named(times))
+        match is_one {
+            true => format!("{times} does not exist on {day}: {becomes}."),
+            false => format!("{times} do not exist on {day}: {becomes}."),
+        }
     }
 
     fn repeated(&self, change: Change, times: &[i64], every_hour: bool) -> Option<String> {
@@ -145,9 +146,11 @@ impl Looked<'_> {
             (false, true) => "the second time only",
             (false, false) => return None,
         };
-        let come = if times.len() == 1 { "comes" } else { "come" };
-        let day = wall(times[0]).date();
-        Some(format!("{} {come} twice on {day}: it fires {which}.", named(times)))
+        let (day, is_one, times) = (wall(times[0]).date(), times.len() == 1, named(times));
+        Some(match is_one {
+            true => format!("{times} comes twice on {day}: it fires {which}."),
+            false => format!("{times} come twice on {day}: it fires {which}."),
+        })
     }
 }
 

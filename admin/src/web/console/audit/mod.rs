@@ -5,4 +5,4 @@ pub mod export;
 pub mod list;
 pub mod query;
 pub mod row;
-mod words;
+pub mod words;

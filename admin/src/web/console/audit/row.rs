@@ -4,7 +4,7 @@ use carillon_store::audit::list::AuditRow;
 use serde_json::Value;
 
 use crate::web::console::audit::change::{ChangedMember, changes, remarks};
-use crate::web::console::audit::words::{action_word, object_word};
+use crate::web::console::audit::words::{action_text, object_word};
 use crate::web::page::PageContext;
 
 /// Changed members that are shown without a click.
@@ -38,15 +38,13 @@ impl Row {
         };
         // A word of a newer version is shown as it is.
         let plain = |word: &str| word.replace('_', " ");
-        let action =
-            entry.action.parse().map_or_else(|_| plain(&entry.action), |it| context.t(action_word(it)).to_string());
         let kind =
             entry.object.parse().map_or_else(|_| plain(&entry.object), |it| context.t(object_word(it)).to_string());
         // What is gone is called as it was last.
         let told = |part: &str| detail[part]["name"].as_str().map(str::to_owned);
         let name = entry.object_name.clone().or_else(|| told("before")).or_else(|| told("after"));
         Self {
-            action,
+            action: action_text(context.language, &entry.action),
             is_refusal: matches!(entry.action.as_str(), "deny" | "limit" | "refuse_sign_in"),
             changes: changes(&detail, time),
             remarks: remarks(&detail, time),

@@ -2,6 +2,13 @@
 
 use carillon_scheduler::{AuditAction, AuditObjectKind};
 
+use crate::web::locale::Language;
+
+/// An action as it is on record, in words. One of a newer version stays as it is.
+pub fn action_text(language: Language, word: &str) -> String {
+    word.parse().map_or_else(|_| word.replace('_', " "), |action| language.text(action_word(action)).to_string())
+}
+
 pub const fn action_word(action: AuditAction) -> &'static str {
     match action {
         AuditAction::Create => "action-create",

@@ -9,6 +9,7 @@ use carillon_store::run::route::RouteDecision;
 use carillon_store::{Misfire, RunParams, RunView};
 use chrono::{DateTime, SecondsFormat};
 
+use crate::web::console::audit::words::action_text;
 use crate::web::console::badge::run_badge;
 use crate::web::locale::{Language, Message};
 use crate::web::text::gap_reason::gap_reason;
@@ -51,7 +52,7 @@ fn definition(language: Language, found: &Explanation) -> Option<Message> {
             .text("explain-revision-since")
             .with("revision", revision)
             .with("at", time(*at))
-            .with("action", action)
+            .with("action", action_text(language, action))
             .with("actor", actor),
         None => language.text("explain-revision").with("revision", revision),
     })

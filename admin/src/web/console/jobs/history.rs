@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::web::access::Caller;
 use crate::web::console::audit::change::{ChangedMember, changes};
+use crate::web::console::audit::words::action_text;
 use crate::web::forms::Fields;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
 use crate::web::state::Shared;
@@ -20,6 +21,8 @@ const MOST: usize = 200;
 
 struct Row {
     revision: Revision,
+    /// `update`.
+    action: String,
     changes: Vec<ChangedMember>,
     /// The revision that can be restored by a button.
     restorable: Option<i64>,
@@ -49,6 +52,7 @@ pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
         let detail = json!({"before": revision.before, "after": revision.after});
         let number = revision.number.filter(|number| *number != job.revision);
         Row {
+            action: action_text(context.language, &revision.change.action),
             changes: changes(&detail, |at| context.full(&at)),
             restorable: number.filter(|_| may_edit && revision.is_known()),
             revision,
