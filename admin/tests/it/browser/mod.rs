@@ -1,6 +1,7 @@
 //! The console in a real browser, on a real node with a real executor.
 
 mod alerts;
+mod chinese_words;
 pub mod chromium;
 mod every_page;
 mod live;

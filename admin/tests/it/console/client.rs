@@ -32,9 +32,15 @@ pub struct Console {
 impl Console {
     /// A node on an empty SQLite file, with an administrator and the app `orders`.
     pub async fn start() -> Self {
+        Self::with(|_| ()).await
+    }
+
+    /// The same with other settings.
+    pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
         let database = TestDatabase::new(Kind::Sqlite).await;
         let mut config = database.config();
         config.admin_password = Some(random_secret());
+        change(&mut config);
         let mut console = Self::on(config, Arc::new(ManualClock::new(START))).await;
         console._database = Some(database);
         let actor = actor();

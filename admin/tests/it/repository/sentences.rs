@@ -69,8 +69,14 @@ const REFUSALS: &[&str] = &[
     "wrong.push((",
 ];
 
-/// What such calls say to programs alone, or to the log.
+/// What such calls say to programs alone, or to the log, and the names of objects that do not exist.
 const NOT_ON_PAGES: &[&str] = &[
+    "former name {} of app {}",
+    "maintenance window",
+    "maintenance window {} in force now",
+    "second factor",
+    "the second factor",
+    "the user {}",
     "the password could not be hashed: {}",
     "{} has {} live executors already (--app-executors)",
     "base_seconds {} is above cap_seconds {}",
@@ -113,14 +119,16 @@ impl Sentence {
 
     /// From a message of the catalogue.
     fn of_catalogue(text: &str) -> Self {
-        let mut words = vec![String::new()];
-        for (number, piece) in text.split('{').enumerate() {
-            let (inside, behind) = piece.split_once('}').filter(|_| number > 0).unwrap_or(("", piece));
-            match inside.trim().starts_with('$') {
-                true => words.push(behind.to_owned()),
-                false => words.last_mut().unwrap().extend([inside.trim_matches('"'), behind]),
+        let (mut words, mut rest) = (vec![String::new()], text);
+        while let Some((before, inside)) = rest.split_once('{') {
+            let quoted = inside.strip_prefix('"').and_then(|it| it.split_once("\"}"));
+            words.last_mut().unwrap().extend([before, quoted.map_or("", |it| it.0)]);
+            if quoted.is_none() {
+                words.push(String::new());
             }
+            rest = quoted.or(inside.split_once('}')).map_or("", |it| it.1);
         }
+        words.last_mut().unwrap().push_str(rest);
         Self(words)
     }
 

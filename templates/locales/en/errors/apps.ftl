@@ -30,7 +30,6 @@ error-until-begin = must be later than now and than the begin
 error-until-now = must be later than now
 error-pauses-many = there are { $most } pauses already; end some of them first
 error-pause-app = Choose an app.
-error-pause-ended = This pause has ended already.
 error-windows-many = there are { $most } windows already; delete some of them first
 error-window-again = the window would begin again before its end: two begins are { $minutes } min apart
 error-window-gone = There is no such maintenance any more.

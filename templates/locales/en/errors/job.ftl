@@ -71,7 +71,6 @@ error-select-many = selects more than { $most } objects; narrow it, and repeat t
 error-select-changed = { $expected } objects were confirmed, and the selection has { $count } by now
 error-select-changed-nothing = { $expected } objects were confirmed, and the selection has { $count } by now. Nothing was done; confirm the new number.
 error-select-changed-other = { $problem_text }. Nothing was done; confirm the new number.
-error-jobs-select = Select jobs first, or all that match the filter.
 error-jobs-action = There is no such action for jobs
 error-runs-action = There is no such action for runs
 error-move-choose = Choose the app to move them to.

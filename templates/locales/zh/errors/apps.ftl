@@ -30,7 +30,6 @@ error-until-begin = 必须晚于现在和开始时间
 error-until-now = 必须晚于现在
 error-pauses-many = 已有 { $most } 个暂停，请先结束一些
 error-pause-app = 请选择应用。
-error-pause-ended = 此暂停已经结束。
 error-windows-many = 已有 { $most } 个维护窗口，请先删除一些
 error-window-again = 维护窗口会在结束之前再次开始：两次开始相隔 { $minutes } 分钟
 error-window-gone = 此维护已不存在。

@@ -71,7 +71,6 @@ error-select-many = 选中了超过 { $most } 个对象，请缩小范围，其�
 error-select-changed = 确认的是 { $expected } 个对象，现在选中 { $count } 个
 error-select-changed-nothing = 确认的是 { $expected } 个对象，现在选中 { $count } 个。没有执行任何操作，请确认新的数量。
 error-select-changed-other = { $problem_text }。没有执行任何操作，请确认新的数量。
-error-jobs-select = 请先选择任务，或选择符合筛选条件的全部任务。
 error-jobs-action = 任务没有这样的操作
 error-runs-action = 运行没有这样的操作
 error-move-choose = 请选择要移动到的应用。

@@ -57,7 +57,7 @@ fn errors_before_signing_in_are_chinese() {
         }
         let origin = visitor.url().to_owned();
         let forms: &[(&str, &[(&str, &str)], usize)] = &[
-            ("/login/code", &[("handle", "none"), ("code", "123456")], 1),
+            ("/login/code", &[("handle", "none"), ("code", "none")], 1),
             ("/reset", &[("token", "none"), ("password", "x"), ("repeated", "x")], 1),
             ("/setup", &[("secret", "none"), ("name", "x"), ("password", "x"), ("repeated", "y")], 1),
         ];

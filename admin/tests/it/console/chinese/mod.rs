@@ -4,6 +4,9 @@ mod addresses;
 mod forms;
 mod job_form;
 
+use carillon_accounts::secret::random_secret;
+use carillon_accounts::secret_keys::SecretKeys;
+
 use super::client::{Answer, Console, ConsoleClient};
 use super::pages::register;
 
@@ -29,8 +32,7 @@ fn errors(page: &str) -> Vec<String> {
     for part in parts("class=\"error-summary", "</div>") {
         found.extend(part.split("<li>").map(str::to_owned));
     }
-    found.extend(parts("data-testid=\"flash\"", "</div>"));
-    found.extend(parts("class=\"message\" data-kind=\"failed\"", "</p>"));
+    found.extend(parts("class=\"message\" data-kind=\"failed\"", "</span>"));
     for part in parts("data-testid=\"error\"", "</section>") {
         found.extend(part.split("<p").take(3).skip(1).map(|it| it.split("</p>").next().unwrap().to_owned()));
     }
@@ -43,11 +45,17 @@ fn without_tags(text: &str) -> String {
     pieces.collect::<String>().replace("&#96;", "`").trim().to_owned()
 }
 
-/// The words that are neither Chinese nor repeated from what was typed: those in quotes are.
-fn english_words(text: &str) -> Vec<&str> {
+/// Words that nearly each English sentence has one of.
+const ENGLISH: &[&str] = &[
+    "and", "are", "has", "have", "is", "must", "no", "not", "of", "such", "than", "that", "the", "this", "was", "with",
+    "write",
+];
+
+/// Whether there is an English sentence beside what was typed, which stands in quotes.
+fn is_english(text: &str) -> bool {
     let outside = text.split('`').step_by(2).flat_map(|it| it.split(['“', '”']).step_by(2));
-    let words = outside.flat_map(|it| it.split(|c: char| !c.is_ascii_alphabetic()));
-    words.filter(|word| word.len() > 1 && word.chars().all(|c| c.is_ascii_lowercase())).collect()
+    let mut words = outside.flat_map(|it| it.split(|c: char| !c.is_ascii_alphabetic()));
+    words.any(|word| ENGLISH.contains(&word))
 }
 
 fn is_chinese(text: &str) -> bool {
@@ -61,7 +69,7 @@ async fn wrong(client: &ConsoleClient, what: &str, answer: Answer, least: usize)
         _ => answer,
     };
     let errors = errors(&answer.body);
-    let english: Vec<&String> = errors.iter().filter(|it| !is_chinese(it) || english_words(it).len() > 2).collect();
+    let english: Vec<&String> = errors.iter().filter(|it| !is_chinese(it) || is_english(it)).collect();
     match (errors.len() < least, english.is_empty()) {
         (true, _) => Some(format!("{what}: {} {} errors, not {least}: {errors:?}", answer.status, errors.len())),
         (_, false) => Some(format!("{what}: {english:#?}")),
@@ -71,7 +79,8 @@ async fn wrong(client: &ConsoleClient, what: &str, answer: Answer, least: usize)
 
 fn start() -> impl Future<Output = (Console, ConsoleClient, String)> {
     async {
-        let console = Console::start().await;
+        let keys = SecretKeys::parse(&random_secret()).unwrap();
+        let console = Console::with(|config| config.secret_keys = keys).await;
         console.job(|job| job.schedule = carillon_scheduler::ScheduleDraft::cron("0 0 * * * ?", "UTC")).await;
         console.job(|_| ()).await;
         let reader = reader(&console).await;
