@@ -1,0 +1,19 @@
+# What the reason of a run means, where its executor has said nothing.
+error-outcome-result = The executor reported a failure.
+error-outcome-timeout = It ran longer than its time-out.
+error-outcome-refused = The executor refused it.
+error-outcome-no-executor = No executor of the app could take it in time.
+error-outcome-interrupted = The executor stopped while it ran.
+error-outcome-expired = It reached the executor too late.
+error-outcome-app-paused = Its app was paused when it was due.
+error-outcome-disabled = The job was paused before it was sent.
+error-outcome-deleted = The job was deleted before it was sent.
+error-outcome-misfire = It was missed, and the job's misfire policy skips it.
+error-outcome-overlap = An earlier run of the job had not ended.
+error-outcome-operator = Called off before it was sent.
+error-outcome-late-result = An earlier attempt turned out to have succeeded.
+error-outcome-unconfirmed = A kill was asked for; the executor never confirmed the end.
+error-outcome-not-reported = Its executor has no run of this job any more, and no result was reported.
+error-outcome-replaced = A later run took its place at the executor, and no result was reported.
+error-outcome-lost = Its executor went away while it ran.
+error-outcome-unknown = It was sent, but no outcome could be learned.

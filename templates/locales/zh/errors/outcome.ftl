@@ -1,0 +1,19 @@
+# 执行器没有说明时，运行结果的原因
+error-outcome-result = 执行器报告失败。
+error-outcome-timeout = 执行时间超过了任务超时时间。
+error-outcome-refused = 执行器拒绝了它。
+error-outcome-no-executor = 应用没有执行器能及时接收它。
+error-outcome-interrupted = 执行器在它执行时停止。
+error-outcome-expired = 到达执行器时已过晚。
+error-outcome-app-paused = 到期时应用处于暂停状态。
+error-outcome-disabled = 发送之前任务被暂停。
+error-outcome-deleted = 发送之前任务被删除。
+error-outcome-misfire = 已错过，按任务的调度过期策略跳过。
+error-outcome-overlap = 任务之前的运行没有结束。
+error-outcome-operator = 发送之前被取消。
+error-outcome-late-result = 之前的一次尝试后来得知已成功。
+error-outcome-unconfirmed = 已请求终止，执行器没有确认结束。
+error-outcome-not-reported = 执行器已没有此任务的运行，没有上报结果。
+error-outcome-replaced = 在执行器中被之后的运行覆盖，没有上报结果。
+error-outcome-lost = 执行器在它执行时下线。
+error-outcome-unknown = 已发送，但无法得知结果。
