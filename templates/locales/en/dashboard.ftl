@@ -57,7 +57,7 @@ create-it = Create it
 job-was-paused = <a href="/jobs/{ $id }">{ $name }</a> was paused: { $reason }
 failing = Failing now
 failing-none = The last run of every job succeeded.
-failing-in-a-row = { $count } in a row,
+failing-in-a-row = { $count } in a row,{ " " }
 scheduler = Scheduler
 nodes-none-now = No node has reported within the last 15 seconds.
 node-and-version = node { $id }, version { $version }
