@@ -2,54 +2,38 @@
 //! list.
 
 use super::chromium::{Browser, Kind};
-use super::pages::{Filled, SIGNED_OUT};
+use super::pages::{self, Filled, SIGNED_OUT};
 use super::run;
 
 /// Names that Chinese texts hold, too.
-const NAMES: &[&str] = &[
-    "API",
-    "Aegis",
-    "CSV",
-    "Carillon",
-    "Cron",
-    "FreeOTP",
-    "HTTP",
-    "ID",
-    "JSON",
-    "JobHandler",
-    "KiB",
-    "Lines",
-    "MiB",
-    "OpenID",
-    "Redis",
-    "TLS",
-    "UTC",
-    "URL",
-    "Unix",
-    "Webhook",
-    "xxl",
-    "job",
-];
+const NAMES: &str = "API Aegis AppName CSV Carillon Cron FRI FreeOTP HASH HTTP ID JSON JobHandler KiB Lark Lines MON MiB \
+    Microsoft OpenID PagerDuty Quartz Redis SDK STARTTLS SUN Slack TLS Teams URL UTC Unix Webhook crontab job tzdata xxl";
 
-/// The words of the page of two letters or more that are in no element of data, each with its text: of all texts, also of menus
-/// that are closed, and of the attributes that people read. Times with their zone are left out.
+/// The words of the page of two letters or more in elements that hold no data, each with its text: of all texts, also of menus
+/// that are closed, and of the attributes that people read. Sentences may hold data: the names that the test has made, what
+/// was typed (in quotation marks), addresses, ids of nodes, names of zones, and times.
 const WORDS: &str = r#"
-    const names = new Set(JSON.parse('NAMES'));
-    const data = 'code, pre, script, style, [translate=no], [lang=en]';
-    const time = /\d{4}-\d\d-\d\d( \d\d:\d\d(:\d\d)?(\.\d+)?( [A-Z]{2,5}\b)?)?/g;
+    const [names, data] = [new Set('NAMES'.split(' ')), DATA];
+    const holdsData = 'code, pre, textarea, datalist, script, style, noscript, [translate=no], [lang=en]';
+    const patterns = [
+        /“[^”]*”/g, /https?:\/\/\S+/g, /\b[0-9A-Za-z]{16}\b/g, /\b[A-Z][A-Za-z]+(\/[A-Za-z_+-]+)+/g, /(.)\1{20,}/g,
+        /\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?(\.\d+)?( ?[A-Z]{1,5}\b)?)?( to \d{4}-\d\d-\d\d)?/g,
+    ];
     const found = [];
     const look = (where, text) => {
-        const words = (text.replace(time, ' ').match(/[A-Za-z]{2,}/g) || []).filter(word => !names.has(word));
-        if (words.length) found.push(`${words.join(' ')} in ${where}: ${text.trim().slice(0, 120)}`);
+        const plain = data.reduce((text, name) => text.replaceAll(name, ' '), text);
+        const words = patterns.reduce((text, it) => text.replace(it, ' '), plain).match(/[A-Za-z]{2,}/g) || [];
+        const unknown = words.filter(word => !names.has(word));
+        if (unknown.length) found.push(`${unknown.join(' ')} in ${where}: ${text.trim().slice(0, 120)}`);
     };
     const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
         const parent = walker.currentNode.parentElement;
-        if (!parent.closest(data)) look(parent.tagName.toLowerCase(), walker.currentNode.data);
+        if (!parent.closest(holdsData)) look(parent.tagName.toLowerCase(), walker.currentNode.data);
     }
     for (const name of ['title', 'placeholder', 'aria-label', 'alt']) {
         for (const element of document.querySelectorAll(`[${name}]`)) {
-            if (!element.closest(data)) look(name, element.getAttribute(name));
+            if (!element.closest('[translate=no]')) look(name, element.getAttribute(name));
         }
     }
     return found;
@@ -58,7 +42,8 @@ const WORDS: &str = r#"
 async fn english(browser: &Browser, path: &str) -> Vec<String> {
     browser.go(path).await;
     browser.find("html[lang=zh-CN] h1").await;
-    let script = WORDS.replace("NAMES", &serde_json::to_string(NAMES).unwrap());
+    let data = serde_json::to_string(&pages::NAMES).unwrap();
+    let script = WORDS.replace("NAMES", NAMES).replace("DATA", &data);
     let found: Vec<String> = serde_json::from_value(browser.script(&script).await).unwrap();
     found.into_iter().map(|text| format!("{path}: {text}")).collect()
 }

@@ -17,6 +17,10 @@ use super::live::Live;
 const LONG_NAME: &str = "Settle-all-the-orders-of-every-branch-on-every-continent-at-once";
 const LONG_APP: &str = "the-app-of-all-the-orders-of-every-branch-on-every-continent";
 
+/// What the objects of the test are called.
+pub const NAMES: [&str; 9] =
+    [LONG_NAME, LONG_APP, "Orders", "orders", "Count", "By hand", "bank", "nightly tier-1", "zone=eu,gpu=yes"];
+
 /// GET routes of the console that answer with something else than a page: files, parts of pages and redirections.
 const NO_PAGES: [&str; 12] = [
     "/assets/{name:.*}",
