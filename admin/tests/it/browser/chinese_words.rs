@@ -48,7 +48,6 @@ async fn english(browser: &Browser, path: &str) -> Vec<String> {
     found.into_iter().map(|text| format!("{path}: {text}")).collect()
 }
 
-// covers: A6
 #[test]
 fn the_chinese_console_has_no_english_words() {
     run(async {
