@@ -16,7 +16,7 @@ const WORDS: &str = r#"
     const [names, data] = [new Set('NAMES'.split(' ')), DATA];
     const holdsData = 'code, pre, textarea, datalist, script, style, noscript, [translate=no], [lang=en]';
     const patterns = [
-        /“[^”]*”/g, /https?:\/\/\S+/g, /\b[0-9A-Za-z]{16}\b/g, /\b[A-Z][A-Za-z]+(\/[A-Za-z_+-]+)+/g, /(.)\1{20,}/g,
+        /“[^”]*”/g, /https?:\/\/\S+/g, /节点 [\w-]{16}/g, /\b[A-Z][A-Za-z]+(\/[A-Za-z_+-]+)+/g, /(.)\1{20,}/g,
         /\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?(\.\d+)?( ?[A-Z]{1,5}\b)?)?( to \d{4}-\d\d-\d\d)?/g,
     ];
     const found = [];
