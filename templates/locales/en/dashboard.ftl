@@ -63,3 +63,14 @@ nodes-none-now = No node has reported within the last 15 seconds.
 node-and-version = node { $id }, version { $version }
 shards-of-all = { $count } of { $all } shards
 next-fires-none = No job has a next fire.
+late-runs = { $count ->
+    [one] { $count } of the newest runs was sent late, or waits to be sent.
+   *[other] { $count } of the newest runs were sent late, or wait to be sent.
+}
+open-alerts = { $count ->
+    [one] { $count } alert is open.
+   *[other] { $count } alerts are open.
+}
+failing-others = and { $count } more of <span translate="no">{ $app }</span>
+failing-more = The longest rows of failures.
+failing-all = All failing jobs

@@ -15,6 +15,7 @@ cause-backfill = backfill
 newest-first = Newest first
 by-time = By time
 longest-first = Longest first
+most-late-first = Most late first
 runs-no-match-yet = No match among the runs searched
 runs-not-searched = Older runs have not been searched yet.
 runs-no-match = No run matches the filter

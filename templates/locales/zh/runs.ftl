@@ -15,6 +15,7 @@ cause-backfill = 补跑触发
 newest-first = 最新的在前
 by-time = 按时间
 longest-first = 耗时最长的在前
+most-late-first = 延迟最大的在前
 runs-no-match-yet = 已搜索的运行中没有匹配项
 runs-not-searched = 更早的运行尚未搜索。
 runs-no-match = 没有符合筛选条件的运行

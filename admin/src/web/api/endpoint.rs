@@ -13,6 +13,7 @@ use utoipa::openapi::{
 
 use super::error::Answer;
 use super::extract::{KEY_HEADER, LIMIT, MAX_LIMIT};
+use super::parameter::{integer, number};
 use crate::web::access::{Access, Route};
 
 /// Schemas by name.
@@ -169,15 +170,6 @@ fn add<T: ToSchema>(schemas: &mut Schemas) {
 
 fn content<T: ToSchema>() -> Content {
     Content::new(Some(Ref::from_schema_name(T::name())))
-}
-
-/// A number with a default, from 1 to `max`.
-pub fn number(default: u32, max: u32) -> ObjectBuilder {
-    integer(1, Some(max)).default(Some(default.into()))
-}
-
-pub fn integer(min: u32, max: Option<u32>) -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(min)).maximum(max)
 }
 
 /// An id that must be given.

@@ -1,7 +1,7 @@
 //! The management API: JSON under `/api/v1`, bearer tokens, no cookies. The executor protocol, which shares the prefix `/api`, is
 //! `web::executor_api`.
 //!
-//! Every path is in `routes`, with its handlers and what the OpenAPI document says about them. An answer that is no success is
+//! Every path is in `routes`, and in the `routes` of a folder, with its handlers and what the OpenAPI document says about them. An answer that is no success is
 //! `{"error":{"code","message","field"?}}`.
 
 mod alerts;
@@ -16,6 +16,7 @@ mod forecast;
 mod jobs;
 mod mount;
 mod openapi;
+mod parameter;
 mod pauses;
 mod records;
 mod reports;

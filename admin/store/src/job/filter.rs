@@ -28,7 +28,7 @@ pub struct JobFilter {
     pub kind: Option<String>,
     /// The name of a calendar that their schedules use.
     pub calendar: Option<String>,
-    /// The result of the last run that has one, among the newest runs; empty: any, or none.
+    /// The result of the last run that has one, among the newest runs, or a failure before them; empty: any, or none.
     pub last_results: Vec<RunState>,
     pub sort: JobSort,
     /// By id: jobs with a smaller id than this. Otherwise: the number of jobs before the page.
@@ -110,11 +110,14 @@ pub(crate) fn conditions(backend: DbBackend, filter: &JobFilter, search: Search,
     );
     if !filter.last_results.is_empty() {
         let states: Vec<String> = filter.last_results.iter().map(|state| state.code().to_string()).collect();
+        // Failures are kept longer than the newest runs reach.
+        let states = states.join(",");
         let text = format!(
-            "j.id IN (SELECT r.job_id FROM ({LAST_RESULTS}) AS l JOIN run r ON r.id = l.last_id WHERE r.state IN ({}))",
-            states.join(",")
+            "(j.id IN (SELECT r.job_id FROM ({LAST_RESULTS}) AS l JOIN run r ON r.id = l.last_id WHERE r.state IN ({states})) \
+             OR j.id IN (SELECT f.job_id FROM report_failing f JOIN run r ON r.id = f.run_id WHERE r.state IN ({states}) \
+             AND f.job_id NOT IN (SELECT job_id FROM ({LAST_RESULTS}) AS newer)))"
         );
-        conditions.add(text, [above.into()]);
+        conditions.add(text, [above.into(), above.into()]);
     }
     conditions.add_if("j.id >= ?", search.bottom);
     conditions

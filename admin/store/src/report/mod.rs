@@ -10,6 +10,7 @@
 mod buckets;
 mod changes;
 pub mod counts;
+mod failing;
 pub mod histogram;
 pub(crate) mod prune;
 pub mod read;

@@ -18,7 +18,8 @@ impl Store {
         let day = now.div_euclid(24 * HOUR) - DAYS;
         let hour = now.div_euclid(HOUR) - 24 * HOUR_DAYS;
         let days = self.prune_part("report_day", "day", "job_id", day).await?;
-        Ok(days + self.prune_part("report_hour", "hour", "app_id", hour).await?)
+        let hours = self.prune_part("report_hour", "hour", "app_id", hour).await?;
+        Ok(days + hours + self.prune_failing().await?)
     }
 
     /// Deletes rows up to and including this day or hour.

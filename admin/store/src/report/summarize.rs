@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::report::buckets::{DayLine, KeyedLine};
 use crate::report::changes::{Changes, CountedRun};
 use crate::report::counts::{self, Counts};
+use crate::report::failing::Outcomes;
 use crate::store::Store;
 
 /// Days that a report may reach back; a run of an earlier day is not counted.
@@ -40,6 +41,7 @@ struct Position {
 struct Round {
     passed: i64,
     changes: Changes,
+    outcomes: Outcomes,
     /// Runs that have not ended; true: their outcome is not known, and they are counted so.
     opened: Vec<(i64, bool)>,
     /// Open runs that were counted as doubtful now.
@@ -106,6 +108,7 @@ impl Store {
             if run.state.is_open() {
                 round.opened.push((run.id, is_doubtful));
             }
+            round.outcomes.add(run);
             if (run.state.is_final() || is_doubtful) && is_counted(run, now) {
                 round.changes.count(run, false);
                 add_recent(&mut ended, run, now);
@@ -127,6 +130,7 @@ impl Store {
         let mut round = Round { passed: from.run_id, ..Round::default() };
         let mut ended = BTreeMap::new();
         for OpenRun { run, is_doubtful } in &found {
+            round.outcomes.add(run);
             if is_counted(run, now) {
                 round.changes.count(run, *is_doubtful);
                 add_recent(&mut ended, run, now);
@@ -155,6 +159,7 @@ impl Store {
         for (hour, counts) in round.changes.hours {
             self.add_hour(&tx, hour, counts).await?;
         }
+        self.keep_failing(&tx, &round.outcomes).await?;
         let opened = round.opened.into_iter().map(|(id, is_doubtful)| values![id, is_doubtful]);
         self.insert_rows(&tx, "report_open", "run_id, is_doubtful", opened.collect()).await?;
         if !round.doubted.is_empty() {

@@ -2,13 +2,13 @@
 
 use actix_web::http::Method;
 use carillon_accounts::policy::Action::{Administer, Edit, Operate, View};
-use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{Alert, AlertRule, AnyApp, Installation, Shared};
 use crate::web::api::alerts::view::{ChannelView, RuleView};
 use crate::web::api::alerts::{channels, list, rules};
 use crate::web::api::endpoint::Endpoint;
+use crate::web::api::parameter::{flag, id, text};
 
 const GET: Method = Method::GET;
 const POST: Method = Method::POST;
@@ -105,16 +105,4 @@ fn of_channels() -> Vec<Endpoint> {
             "Send a test message; its delivery shows the answer",
         ),
     ]
-}
-
-fn id() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::Integer).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-}
-
-fn text() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::String)
-}
-
-fn flag() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::Boolean)
 }

@@ -2,4 +2,7 @@
 
 pub mod executors;
 pub mod list;
+mod routes;
 pub mod tokens;
+
+pub use routes::routes;

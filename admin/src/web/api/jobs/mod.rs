@@ -9,6 +9,7 @@ mod history;
 mod list;
 mod preview;
 mod request;
+mod routes;
 mod run;
 mod write;
 
@@ -19,5 +20,6 @@ pub use history::{history, restore};
 pub use list::{get, list};
 pub use preview::{MAX_INSTANTS, NEXT_INSTANTS, next, preview};
 pub use request::{JobBatch, JobRequest, JobUpdate, PreviewRequest};
+pub use routes::routes;
 pub use run::{PauseRequest, RunRequest, disable, enable, run};
 pub use write::{create, create_batch, delete, update};

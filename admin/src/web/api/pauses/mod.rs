@@ -2,3 +2,6 @@
 
 pub mod app_pauses;
 pub mod maintenance_windows;
+mod routes;
+
+pub use routes::routes;

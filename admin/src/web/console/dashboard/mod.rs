@@ -1,4 +1,5 @@
 //! The start page.
 
 pub mod chart;
+mod failing;
 pub mod page;

@@ -1,21 +1,22 @@
 //! `GET /`: failures, the next fires, and the first steps of an empty installation.
 
-use std::collections::HashMap;
-
 use actix_web::{HttpRequest, web};
 use askama::Template;
 use carillon_scheduler::RunState;
+use carillon_store::alert::alerts::AlertFilter;
 use carillon_store::lease::nodes::Node;
-use carillon_store::run::view::dashboard::{FailingJob, PausedByEngine};
+use carillon_store::report::counts::Counts;
+use carillon_store::run::view::dashboard::{PausedByEngine, RecentRuns};
 use carillon_store::{App, JobFilter, NextFire, RunFilter, VisibleApps};
 use serde::Deserialize;
 
 use crate::web::console::dashboard::chart::{Chart, PERIODS, chart};
-use crate::web::console::runs::row::RunRow;
+use crate::web::console::dashboard::failing::{FailingJobs, failing_jobs};
 use crate::web::page::{PageContext, PageError, PageResult, console_address, show};
 use crate::web::state::{Shared, State};
 
 const DAY_MS: i64 = 86_400_000;
+const HOUR_MS: i64 = 3_600_000;
 /// A node without a heartbeat for this long is not shown.
 const NODE_MS: i64 = 15_000;
 const COUNTED: u32 = 10_000;
@@ -33,11 +34,6 @@ struct SetupSteps {
     app: Option<String>,
     job: Option<i64>,
     run: bool,
-}
-
-struct FailingRow {
-    failing: FailingJob,
-    row: RunRow,
 }
 
 struct NodeRow {
@@ -68,7 +64,8 @@ struct Page {
     /// Of the chart.
     period: &'static str,
     periods: [(&'static str, &'static str, i64, i64); 4],
-    failing_jobs: Vec<FailingRow>,
+    failing: FailingJobs,
+    may_rerun: bool,
     next: Vec<NextFire>,
     nodes: Vec<NodeRow>,
     all_shards: i32,
@@ -77,6 +74,10 @@ struct Page {
     /// Names of executors that no app has.
     unknown_apps: Vec<String>,
     stuck: Vec<PausedByEngine>,
+    /// Runs that were sent late, or wait to be.
+    late: i64,
+    /// Open alerts.
+    alerts: usize,
 }
 
 impl Page {
@@ -84,6 +85,11 @@ impl Page {
     fn is_new(&self) -> bool {
         let steps = self.steps.as_ref();
         steps.is_some_and(|steps| steps.job.is_none() && !steps.run)
+    }
+
+    fn has_trouble(&self) -> bool {
+        let is_quiet = self.apps_without_executor.is_empty() && self.unknown_apps.is_empty() && self.stuck.is_empty();
+        !is_quiet || self.late > 0 || self.alerts > 0
     }
 
     /// More nodes than shards.
@@ -115,12 +121,14 @@ pub async fn page(
     let now = context.now;
     let visible = &context.visible();
     let period = PERIODS.iter().find(|(word, ..)| *word == query.runs).map_or("", |(word, ..)| word);
+    let late = state.config.engine.flag_after.as_millis() as i64;
     // Each of them walks over the newest runs.
-    let ((states, is_cut), chart, failing_jobs) = tokio::try_join!(
-        async { Ok(store.recent_states(now - DAY_MS, visible).await?) },
+    let (recent, chart, failing) = tokio::try_join!(
+        async { Ok(store.recent_runs(now - DAY_MS, late, now, visible).await?) },
         chart(&state, now, period, visible),
         failing_jobs(&state, &context)
     )?;
+    let (runs, failed) = last_day(&state, &recent, now, visible).await?;
     let executors = store.visible_executors(visible).await?;
     let live: Vec<&str> = executors.iter().filter(|it| it.is_live(now)).map(|it| it.app.as_str()).collect();
     let mut apps_without_executor = store.apps_in_use(visible).await?;
@@ -133,15 +141,18 @@ pub async fn page(
         steps: steps(&state, &context, &request, visible, &apps, !live.is_empty(), unknown_apps.first()).await?,
         enabled: count(&state, visible, true).await?,
         paused: count(&state, visible, false).await?,
-        runs: format!("{}{}", states.values().sum::<i64>(), if is_cut { "+" } else { "" }),
-        failed: sum(&states, &[RunState::Failed, RunState::Lost]),
+        runs,
+        failed,
+        late: recent.late,
+        alerts: open_alerts(&state, visible).await?,
         running: open_runs(&state, visible).await?,
         online: live.len(),
         known: executors.len(),
         chart,
         period,
         periods: PERIODS,
-        failing_jobs,
+        failing,
+        may_rerun: apps.iter().any(|app| context.may_operate(&app.id)),
         next: store.next_fires(state.engine.shards(), LIST, now, visible).await?,
         nodes: if context.may_see_installation() { nodes(&state, now).await? } else { vec![] },
         all_shards: state.engine.shards(),
@@ -153,8 +164,29 @@ pub async fn page(
     Ok(show(&page))
 }
 
-fn sum(states: &HashMap<RunState, i64>, of: &[RunState]) -> i64 {
-    of.iter().filter_map(|state| states.get(state)).sum()
+/// Runs of the last 24 hours, and those that failed or were lost. Where the newest runs do not reach back as far, whole hours of
+/// the reports are added up.
+async fn last_day(
+    state: &State,
+    recent: &RecentRuns,
+    now: i64,
+    visible: &VisibleApps,
+) -> Result<(String, i64), PageError> {
+    let of = |state: RunState| recent.states.get(&state).copied().unwrap_or(0);
+    if !recent.is_cut {
+        let all: i64 = recent.states.values().sum();
+        return Ok((all.to_string(), of(RunState::Failed) + of(RunState::Lost)));
+    }
+    let from = i32::try_from((now - DAY_MS).div_euclid(HOUR_MS) + 1).unwrap_or(i32::MAX);
+    let hours = state.store.hourly_counts(from, visible).await?;
+    let mut counts = Counts::default();
+    hours.iter().for_each(|(_, hour)| counts.add(hour));
+    Ok((counts.all().to_string(), counts.bad()))
+}
+
+async fn open_alerts(state: &State, visible: &VisibleApps) -> Result<usize, PageError> {
+    let filter = AlertFilter { apps: visible.clone(), open: Some(true), limit: 1000, ..AlertFilter::default() };
+    Ok(state.store.alerts(&filter).await?.items.len())
 }
 
 async fn count(state: &State, visible: &VisibleApps, enabled: bool) -> Result<String, PageError> {
@@ -171,17 +203,6 @@ async fn open_runs(state: &State, visible: &VisibleApps) -> Result<i64, PageErro
         RunFilter { apps: visible.clone(), states: vec![RunState::Sending, RunState::Running], ..RunFilter::default() };
     let (counts, _) = state.store.count_runs_by_state(&filter).await?;
     Ok(counts.iter().map(|(_, count)| count).sum())
-}
-
-async fn failing_jobs(state: &State, context: &PageContext) -> Result<Vec<FailingRow>, PageError> {
-    let mut failing_jobs = vec![];
-    for failing in state.store.failing_jobs(LIST, &context.visible()).await? {
-        if let Some(run) = state.store.run(failing.last_run).await? {
-            let row = RunRow::new(context, run);
-            failing_jobs.push(FailingRow { failing, row });
-        }
-    }
-    Ok(failing_jobs)
 }
 
 async fn nodes(state: &State, now: i64) -> Result<Vec<NodeRow>, PageError> {

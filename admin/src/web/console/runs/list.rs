@@ -101,7 +101,7 @@ impl Page {
         })
     }
 
-    fn sorts(&self) -> [(&'static str, &'static str); 3] {
+    fn sorts(&self) -> [(&'static str, &'static str); 4] {
         SORTS
     }
 

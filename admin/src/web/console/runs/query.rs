@@ -11,7 +11,8 @@ use crate::web::state::State;
 use crate::web::text::local_time::moment;
 
 /// Words of the order, and the keys of their texts.
-pub const SORTS: [(&str, &str); 3] = [("", "newest-first"), ("time", "by-time"), ("duration", "longest-first")];
+pub const SORTS: [(&str, &str); 4] =
+    [("", "newest-first"), ("time", "by-time"), ("duration", "longest-first"), ("lateness", "most-late-first")];
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]

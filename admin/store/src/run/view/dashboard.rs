@@ -13,6 +13,8 @@ use crate::store::Store;
 
 /// How far back "lately" reaches, in run ids.
 pub const RECENT_RUN_IDS: i64 = 20_000;
+/// Failing jobs that are told apart; of more the newest.
+pub const MOST_FAILING: i64 = 200;
 
 /// Jobs that the engine has paused, in the words of the index `job_stopped`.
 pub(crate) fn paused_by_engine(visible: &VisibleApps) -> String {
@@ -31,12 +33,22 @@ pub struct RecentRun {
     pub scheduled_at: Millis,
 }
 
+/// What has run lately.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecentRuns {
+    /// How many are in each state.
+    pub states: HashMap<RunState, i64>,
+    pub late: i64,
+    /// There may have been more before those.
+    pub is_cut: bool,
+}
+
 /// A job whose last finished run failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailingJob {
     pub job_id: i64,
     pub last_run: i64,
-    /// Failures in a row, lately.
+    /// Failures in a row.
     pub failures: i64,
 }
 
@@ -69,18 +81,30 @@ impl Store {
         Ok(found)
     }
 
-    /// How many runs since then are in each state, lately. The second value: there may have been more before those.
-    pub async fn recent_states(&self, since: Millis, visible: &VisibleApps) -> Result<(HashMap<RunState, i64>, bool)> {
+    /// Runs since then, lately. `late`: sent, or still to be sent, so much after they were due.
+    pub async fn recent_runs(
+        &self,
+        since: Millis,
+        late: Millis,
+        now: Millis,
+        visible: &VisibleApps,
+    ) -> Result<RecentRuns> {
         let above = self.newest_run().await? - RECENT_RUN_IDS;
         let text = format!(
-            "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END) FROM run WHERE id > ?{} GROUP BY state",
+            "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END), COUNT(CASE WHEN scheduled_at >= ? AND \
+             (sent_at - due_at > ? OR sent_at IS NULL AND state = {{state.claimed}} AND due_at < ?) THEN 1 END) \
+             FROM run WHERE id > ?{} GROUP BY state",
             visible.and("app_id")
         );
-        let rows: Vec<(Code<RunState>, i64, i64)> = self.tuples(&self.read, &text, values![since, above]).await?;
+        let values = values![since, since, late, now - late, above];
+        let rows: Vec<(Code<RunState>, i64, i64, i64)> = self.tuples(&self.read, &text, values).await?;
         let all: i64 = rows.iter().map(|row| row.1).sum();
         let counted: i64 = rows.iter().map(|row| row.2).sum();
-        let counts = rows.into_iter().map(|(Code(state), _, since)| (state, since)).collect();
-        Ok((counts, above > 0 && all == counted))
+        Ok(RecentRuns {
+            late: rows.iter().map(|row| row.3).sum(),
+            is_cut: above > 0 && all == counted,
+            states: rows.into_iter().map(|(Code(state), _, since, _)| (state, since)).collect(),
+        })
     }
 
     /// When the oldest of the runs that count as "lately" was planned, and whether there may be older ones. None: there
@@ -111,27 +135,48 @@ impl Store {
         Ok(rows.into_iter().map(|(begun, Code(state), count)| (begun, state, count)).collect())
     }
 
-    /// Jobs whose last finished run failed or was lost, the longest row of failures first.
-    pub async fn failing_jobs(&self, count: usize, visible: &VisibleApps) -> Result<Vec<FailingJob>> {
-        let above = self.newest_run().await? - RECENT_RUN_IDS;
+    /// Jobs whose last finished run failed or was lost, the longest row of failures first; at most [`MOST_FAILING`].
+    pub async fn failing_jobs(&self, visible: &VisibleApps) -> Result<Vec<FailingJob>> {
+        let above = (self.newest_run().await? - RECENT_RUN_IDS).max(self.summarized_to().await?);
+        let earlier = self.failing_before(above, visible).await?;
         let text = format!(
             "SELECT job_id, failed, good FROM (SELECT job_id, MAX(CASE WHEN state IN ({{state.lost}}, {{state.failed}}) THEN id END) AS failed, \
              MAX(CASE WHEN state = {{state.succeeded}} THEN id ELSE 0 END) AS good FROM run WHERE id > ?{} GROUP BY job_id) AS tally \
-             WHERE failed > good ORDER BY failed DESC LIMIT 200",
+             WHERE failed > good ORDER BY failed DESC LIMIT ?",
             visible.and("app_id")
         );
-        let mut failing = vec![];
-        let mut good = HashMap::new();
-        for (job_id, last_run, last_good) in self.tuples(&self.read, &text, values![above]).await? {
+        let (mut failing, mut good) = (vec![], HashMap::new());
+        for (job_id, last_run, last_good) in self.tuples(&self.read, &text, values![above, MOST_FAILING]).await? {
             good.insert(job_id, last_good);
             failing.push(FailingJob { job_id, last_run, failures: 0 });
         }
         if !failing.is_empty() {
             self.count_failures(&mut failing, &good, above).await?;
         }
+        for job in earlier {
+            match failing.iter_mut().find(|it| it.job_id == job.job_id) {
+                Some(known) => known.failures += job.failures,
+                None => failing.push(job),
+            }
+        }
         failing.sort_by_key(|job| (-job.failures, -job.last_run));
-        failing.truncate(count);
+        failing.truncate(MOST_FAILING as usize);
         Ok(failing)
+    }
+
+    /// Those of enabled jobs that failed up to this run and have not succeeded since.
+    async fn failing_before(&self, above: i64, visible: &VisibleApps) -> Result<Vec<FailingJob>> {
+        let text = format!(
+            "SELECT f.job_id, f.run_id, f.failures FROM report_failing f JOIN job j ON j.id = f.job_id \
+             WHERE j.enabled = TRUE{} ORDER BY f.run_id DESC LIMIT ?",
+            visible.and("j.app_id")
+        );
+        let found: Vec<(i64, i64, i64)> = self.tuples(&self.read, &text, values![MOST_FAILING]).await?;
+        let ids: Vec<i64> = found.iter().map(|(job_id, ..)| *job_id).collect();
+        let text = "SELECT DISTINCT job_id FROM run WHERE id > ? AND state = {state.succeeded} AND job_id IN ({ids})";
+        let mended: Vec<i64> = self.tuples(&self.read, text, values![above, self.ids(&ids)]).await?;
+        let failing = |(job_id, last_run, failures)| FailingJob { job_id, last_run, failures };
+        Ok(found.into_iter().filter(|(job_id, ..)| !mended.contains(job_id)).map(failing).collect())
     }
 
     async fn count_failures(&self, failing: &mut [FailingJob], good: &HashMap<i64, i64>, above: i64) -> Result<()> {

@@ -46,14 +46,16 @@ pub enum RunSort {
     Time,
     /// The longest first, from the request to the outcome; of the newest runs.
     Duration,
+    /// The latest first, from the due time to the request; of the newest runs.
+    Lateness,
 }
 
 impl RunSort {
-    pub const WORDS: [&'static str; 3] = ["id", "time", "duration"];
+    pub const WORDS: [&'static str; 4] = ["id", "time", "duration", "lateness"];
 
     /// The order that a word of [`Self::WORDS`] stands for.
     pub fn from_word(word: &str) -> Option<Self> {
-        let orders = [Self::Id, Self::Time, Self::Duration];
+        let orders = [Self::Id, Self::Time, Self::Duration, Self::Lateness];
         let found = Self::WORDS.iter().position(|known| *known == word);
         found.map(|index| orders[index])
     }
@@ -63,6 +65,7 @@ impl RunSort {
             Self::Id => "r.id DESC",
             Self::Time => "r.scheduled_at DESC, r.id DESC",
             Self::Duration => "COALESCE(r.finished_at - r.sent_at, -1) DESC, r.id DESC",
+            Self::Lateness => "COALESCE(r.sent_at - r.due_at, -1) DESC, r.id DESC",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use carillon_scheduler::RunState;
 use carillon_store::run::view::dashboard::RECENT_RUN_IDS;
+use carillon_store::{JobFilter, VisibleApps};
 
 use crate::conformance::fixture::{Fixture, NOW, Row, SECOND, SHARDS, each};
 
@@ -43,9 +44,9 @@ databases! {
         for hour in [9, 3, 7, 5, 8] {
             fixture.create(&each(&format!("0 0 {hour} * * ?"))).await;
         }
-        let all = fixture.store.next_fires(SHARDS, 10, NOW, &carillon_store::VisibleApps::All).await.unwrap();
+        let all = fixture.store.next_fires(SHARDS, 10, NOW, &VisibleApps::All).await.unwrap();
         assert!(all.len() == 5 && all.is_sorted_by_key(|fire| fire.next_fire_at));
-        let three = fixture.store.next_fires(SHARDS, 3, NOW, &carillon_store::VisibleApps::All).await.unwrap();
+        let three = fixture.store.next_fires(SHARDS, 3, NOW, &VisibleApps::All).await.unwrap();
         assert_eq!(three, all[..3]);
         assert_eq!(all[0].app, "billing");
     }
@@ -54,21 +55,24 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.create(&each("0 0 3 * * ?")).await;
         history(&fixture, &job, 1, &[SUCCEEDED, FAILED, SUCCEEDED, CLAIMED]).await;
-        let (counts, cut) = fixture.store.recent_states(SECOND + 1000, &carillon_store::VisibleApps::All).await.unwrap();
-        let count = |state| counts.get(&state).copied().unwrap_or(0);
-        assert_eq!((count(RunState::Succeeded), count(RunState::Failed), count(RunState::Claimed), cut), (1, 1, 1, false));
+        fixture.sql("UPDATE run SET sent_at = due_at + CASE WHEN id = 2 THEN 30001 ELSE 30000 END WHERE id < 4").await;
+        let recent = async |since, now| fixture.store.recent_runs(since, 30_000, now, &VisibleApps::All).await.unwrap();
+        let lately = recent(SECOND + 1000, SECOND + 33_000).await;
+        let count = |state| lately.states.get(&state).copied().unwrap_or(0);
+        assert_eq!((count(RunState::Succeeded), count(RunState::Failed), count(RunState::Claimed)), (1, 1, 1));
+        assert_eq!((lately.late, lately.is_cut), (1, false));
+        assert_eq!(recent(SECOND + 1000, SECOND + 33_001).await.late, 2, "one is late and still waits");
         fixture.run(&job, Row { id: 3 + RECENT_RUN_IDS, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
-        let (_, cut) = fixture.store.recent_states(SECOND, &carillon_store::VisibleApps::All).await.unwrap();
-        assert!(cut, "there were earlier ones of the same time");
+        assert!(recent(SECOND, SECOND).await.is_cut, "there were earlier ones of the same time");
     }
 
     async fn runs_are_counted_step_by_step(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        assert_eq!(fixture.store.recent_since(&carillon_store::VisibleApps::All).await.unwrap(), None);
+        assert_eq!(fixture.store.recent_since(&VisibleApps::All).await.unwrap(), None);
         let job = fixture.create(&each("0 0 3 * * ?")).await;
         history(&fixture, &job, 1, &[SUCCEEDED, SUCCEEDED, FAILED, SUCCEEDED]).await;
-        assert_eq!(fixture.store.recent_since(&carillon_store::VisibleApps::All).await.unwrap(), Some((SECOND, false)));
-        let history = fixture.store.run_history(SECOND, SECOND + 3000, 2000, &carillon_store::VisibleApps::All).await.unwrap();
+        assert_eq!(fixture.store.recent_since(&VisibleApps::All).await.unwrap(), Some((SECOND, false)));
+        let history = fixture.store.run_history(SECOND, SECOND + 3000, 2000, &VisibleApps::All).await.unwrap();
         let (first, second) = (SECOND - SECOND % 2000, SECOND - SECOND % 2000 + 2000);
         let expected = [
             (first, RunState::Succeeded, 2),
@@ -79,7 +83,7 @@ databases! {
         sorted.sort_by_key(|step| (step.0, step.1.code()));
         assert_eq!(sorted, expected);
         fixture.run(&job, Row { id: 3 + RECENT_RUN_IDS, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
-        assert_eq!(fixture.store.recent_since(&carillon_store::VisibleApps::All).await.unwrap(), Some((SECOND + 3000, true)));
+        assert_eq!(fixture.store.recent_since(&VisibleApps::All).await.unwrap(), Some((SECOND + 3000, true)));
     }
 
     async fn a_job_fails_until_it_succeeds(db: &TestDatabase) {
@@ -92,21 +96,35 @@ databases! {
         history(&fixture, &bad, 1, &[FAILED, SUCCEEDED, FAILED, CLAIMED]).await;
         history(&fixture, &worse, 11, &[SUCCEEDED, FAILED, FAILED, FAILED]).await;
         history(&fixture, &mended, 21, &[FAILED, FAILED, SUCCEEDED]).await;
-        let failing = fixture.store.failing_jobs(10, &carillon_store::VisibleApps::All).await.unwrap();
+        let failing = fixture.store.failing_jobs(&VisibleApps::All).await.unwrap();
         let seen: Vec<_> = failing.iter().map(|job| (job.job_id, job.last_run, job.failures)).collect();
         assert_eq!(seen, [(worse.id, 14, 3), (bad.id, 3, 1)]);
-        assert_eq!(fixture.store.failing_jobs(1, &carillon_store::VisibleApps::All).await.unwrap().len(), 1);
+        // The walk over ended runs has passed them, and they are none of the newest.
+        fixture.store.summarize_runs(24, NOW).await.unwrap();
+        fixture.run(&bad, Row { id: 30 + RECENT_RUN_IDS, fire_no: NOW + 60_000, state: FAILED, ..Row::default() }).await;
+        let failing = fixture.store.failing_jobs(&VisibleApps::All).await.unwrap();
+        let seen: Vec<_> = failing.iter().map(|job| (job.job_id, job.last_run, job.failures)).collect();
+        assert_eq!(seen, [(worse.id, 14, 3), (bad.id, 30 + RECENT_RUN_IDS, 2)]);
+        let filter = JobFilter { last_results: vec![RunState::Failed], limit: 10, ..JobFilter::default() };
+        assert_eq!(fixture.store.count_jobs(&filter, 10).await.unwrap(), 2);
+        fixture.run(&worse, Row { id: 31 + RECENT_RUN_IDS, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
+        let failing = fixture.store.failing_jobs(&VisibleApps::All).await.unwrap();
+        assert_eq!(failing.iter().map(|job| job.job_id).collect::<Vec<_>>(), [bad.id], "it has succeeded since");
+        assert_eq!(fixture.store.count_jobs(&filter, 10).await.unwrap(), 1);
+        fixture.store.summarize_runs(32 + RECENT_RUN_IDS, NOW).await.unwrap();
+        assert_eq!(fixture.count("report_failing", "failures = 2").await, 1);
+        assert_eq!(fixture.store.failing_jobs(&VisibleApps::All).await.unwrap().len(), 1);
     }
 
     async fn who_needs_a_hand(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        assert!(fixture.store.apps_in_use(&carillon_store::VisibleApps::All).await.unwrap().is_empty());
+        assert!(fixture.store.apps_in_use(&VisibleApps::All).await.unwrap().is_empty());
         let job = fixture.create(&each("0 0 3 * * ?")).await;
-        assert_eq!(fixture.store.apps_in_use(&carillon_store::VisibleApps::All).await.unwrap(), ["billing"]);
-        assert!(fixture.store.paused_by_engine(5, &carillon_store::VisibleApps::All).await.unwrap().is_empty());
+        assert_eq!(fixture.store.apps_in_use(&VisibleApps::All).await.unwrap(), ["billing"]);
+        assert!(fixture.store.paused_by_engine(5, &VisibleApps::All).await.unwrap().is_empty());
         fixture.sql(&format!("UPDATE job SET enabled = FALSE, paused_reason = 'too hard' WHERE id = {}", job.id)).await;
-        let paused = fixture.store.paused_by_engine(5, &carillon_store::VisibleApps::All).await.unwrap();
+        let paused = fixture.store.paused_by_engine(5, &VisibleApps::All).await.unwrap();
         assert_eq!((paused[0].job_id, paused[0].reason.as_str()), (job.id, "too hard"));
-        assert!(fixture.store.apps_in_use(&carillon_store::VisibleApps::All).await.unwrap().is_empty());
+        assert!(fixture.store.apps_in_use(&VisibleApps::All).await.unwrap().is_empty());
     }
 }
