@@ -25,6 +25,7 @@ mod m0023_labels;
 mod m0024_reports;
 mod m0025_apps;
 mod m0028_language;
+mod m0029_candidates;
 mod m0030_failing;
 
 use sea_orm_migration::prelude::*;
@@ -58,6 +59,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0024_reports::Migration),
             Box::new(m0025_apps::Migration),
             Box::new(m0028_language::Migration),
+            Box::new(m0029_candidates::Migration),
             Box::new(m0030_failing::Migration),
         ]
     }

@@ -148,7 +148,10 @@ SELECT run.id, run.fire_no, run.job_id, run.cause FROM jsonb_each(?) AS u CROSS 
 SELECT run.address, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value WHERE run.state IN (1, 2) AND run.state < 9 AND run.address IS NOT NULL GROUP BY run.address;
 
 -- keep_sets
-INSERT INTO candidate_set (id, addresses) SELECT u.value->>0, u.value->>1 FROM jsonb_each(?) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.value->>0);
+INSERT INTO candidate_set (id, addresses, used_at) SELECT u.value->>0, u.value->>1, ? FROM jsonb_each(?) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.value->>0);
+
+-- renew_sets
+UPDATE candidate_set SET used_at = ? WHERE candidate_set.id IN (SELECT u.value FROM json_each(?) AS u);
 
 -- add_traces
 INSERT INTO run_choice (run_id, detail) SELECT u.value->>0, u.value->>1 FROM jsonb_each(?) AS u;
@@ -336,7 +339,10 @@ SELECT run.id, run.fire_no, run.job_id, run.cause FROM unnest(?::bigint[], ?::bi
 SELECT run.address, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state IN (1, 2) AND run.state < 9 AND run.address IS NOT NULL GROUP BY run.address;
 
 -- keep_sets
-INSERT INTO candidate_set (id, addresses) SELECT u.id, u.addresses FROM unnest(?::bigint[], ?::text[]) AS u(id, addresses) WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id);
+INSERT INTO candidate_set (id, addresses, used_at) SELECT u.id, u.addresses, ? FROM unnest(?::bigint[], ?::text[]) AS u(id, addresses) WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id);
+
+-- renew_sets
+UPDATE candidate_set SET used_at = ? WHERE candidate_set.id IN (SELECT unnest(?::bigint[]));
 
 -- add_traces
 INSERT INTO run_choice (run_id, detail) SELECT u.id, u.detail FROM unnest(?::bigint[], ?::text[]) AS u(id, detail);
@@ -524,7 +530,10 @@ SELECT run.id, run.fire_no, run.job_id, run.cause FROM JSON_TABLE(?, '$[*]' COLU
 SELECT run.address, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN JSON_TABLE('[1, 2]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state WHERE run.address IS NOT NULL GROUP BY run.address;
 
 -- keep_sets
-INSERT INTO candidate_set (id, addresses) SELECT u.id, u.addresses FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', addresses MEDIUMTEXT PATH '$[1]')) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id);
+INSERT INTO candidate_set (id, addresses, used_at) SELECT u.id, u.addresses, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', addresses MEDIUMTEXT PATH '$[1]')) AS u WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id);
+
+-- renew_sets
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN candidate_set FORCE INDEX (PRIMARY) ON candidate_set.id = u.id SET candidate_set.used_at = ?;
 
 -- add_traces
 INSERT INTO run_choice (run_id, detail) SELECT u.id, u.detail FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', detail MEDIUMTEXT PATH '$[1]')) AS u;

@@ -264,8 +264,9 @@ impl Dispatcher {
 
     async fn mark_and_send(&self, tick: &mut Tick) {
         let mut routed = std::mem::take(&mut tick.routed);
+        let now = self.cx.clock.now();
         for routed in &routed {
-            tick.notes.add(routed.run.job_id, &routed.candidates[0].address, &routed.decision);
+            tick.notes.add(routed.run.job_id, &routed.candidates[0].address, &routed.decision, now);
         }
         small_apps_first(&mut routed, |routed| &routed.decision.job.stored.app);
         let mut routed = routed.into_iter().peekable();

@@ -5,7 +5,8 @@
 //! it reads what is old enough and nothing else, so most runs go by it. The other goes over all runs at a fixed pace, and so
 //! costs the same whatever their number is: it finds what a longer rule kept, a job's runs above its number, and failures that
 //! are not its last any more. What it cannot know in advance it learns for the next time: which failures are a job's last, and
-//! how many runs a job has. The first walk after a start therefore deletes no failures where some are to stay.
+//! how many runs a job has. The first walk after a start therefore deletes no failures where some are to stay. It also finds
+//! which sets of executors no run names any more.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use tokio::sync::Mutex;
 use crate::context::Context;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
+use crate::maintain::idle_sets::IdleSets;
 use crate::maintain::retention_filter::{DAY, RetentionFilter, is_aged};
 use crate::periodic::Periodic;
 use crate::runtime::{Service, Step};
@@ -56,6 +58,7 @@ struct Round {
     /// The walk over all: runs up to this id were looked at.
     passed: i64,
     filter: RetentionFilter,
+    sets: IdleSets,
     /// The walk to what is old: the same, and up to which id it goes now.
     aged: i64,
     aged_to: Option<i64>,
@@ -116,6 +119,7 @@ impl Pruner {
     async fn page(&self, round: &mut Round) -> store::Result<bool> {
         let now = self.cx.clock.now();
         let mut page = self.cx.store.runs_above(round.passed, PAGE).await?;
+        round.sets.keep_named(&page);
         page.retain(|run| run.id <= round.summarized);
         let last = page.last().map(|run| run.id);
         let is_last = page.len() < PAGE as usize;
@@ -215,10 +219,12 @@ impl Pruner {
         if round.passed == 0 {
             round.rules = self.cx.store.retentions().await?;
             round.summarized = self.cx.store.summarized_to().await?;
+            round.sets.begin(&self.cx.store, self.cx.clock.now()).await?;
         }
         if !self.page(round).await? {
             return Ok(PACE);
         }
+        round.sets.end(&self.cx.store, round.passed).await?;
         round.passed = 0;
         round.filter = std::mem::take(&mut round.filter).next_round();
         Ok(REST)

@@ -107,7 +107,7 @@ mod tests {
     const NOW: Millis = 1_760_000_000_000;
 
     fn run(id: i64, state: RunState, days_old: i64) -> PrunableRun {
-        PrunableRun { id, job_id: 7, app_id: 1, state, at: NOW - days_old * DAY - 1 }
+        PrunableRun { id, job_id: 7, app_id: 1, state, at: NOW - days_old * DAY - 1, candidates_id: None }
     }
 
     fn gone(filter: &mut RetentionFilter, runs: &[PrunableRun], keep: &EffectiveRetention) -> Vec<i64> {

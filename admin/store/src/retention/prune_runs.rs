@@ -29,6 +29,8 @@ pub struct PrunableRun {
     pub state: RunState,
     /// When it ended; of one that has not, when it was due.
     pub at: Millis,
+    /// The executors among which it was routed.
+    pub candidates_id: Option<i64>,
 }
 
 /// A run that is about to go.
@@ -44,7 +46,7 @@ struct LockedPrunable {
     scheduled_at: Millis,
 }
 
-from_row!(PrunableRun { id, job_id, app_id, state: Code, at });
+from_row!(PrunableRun { id, job_id, app_id, state: Code, at, candidates_id });
 from_row!(LockedPrunable { id, job_id, app_id, cause: Code, fire_no, part, attempt, state: Code, scheduled_at });
 
 /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended; none that the reports still
@@ -80,7 +82,8 @@ const DAY: Millis = 86_400_000;
 impl Store {
     /// Runs with a greater id than this, in the order of their ids.
     pub async fn runs_above(&self, id: i64, limit: u32) -> Result<Vec<PrunableRun>> {
-        let text = "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) AS at FROM run WHERE id > ? ORDER BY id LIMIT ?";
+        let text = "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) AS at, candidates_id FROM run \
+                    WHERE id > ? ORDER BY id LIMIT ?";
         let rows = self.query(&self.engine_reads, text, values![id, i64::from(limit)]).await?;
         Ok(self.readable("run", &rows))
     }

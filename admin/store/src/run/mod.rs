@@ -3,6 +3,7 @@
 pub mod adopt;
 pub(crate) mod broadcast;
 pub mod cancel;
+pub mod candidate_sets;
 pub mod claim;
 pub mod lock;
 pub mod mark;

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::OpenRuns;
 use crate::db::sql::list::{long, text};
-use crate::db::sql::retry;
 use crate::error::Result;
 use crate::run::mark::PINNED;
 use crate::run::view::run_view::RunView;
@@ -59,15 +58,6 @@ pub(crate) static OPEN_BY_ADDRESS: Bulk = Bulk::open_runs(OpenRuns {
     rest: "GROUP BY run.address",
 });
 
-/// Sets of one statement: each may have as many addresses as its app has executors.
-const SETS: usize = 100;
-
-pub(crate) static INSERT_CANDIDATE_SETS: Bulk = Bulk::text(
-    &[long("id"), text("addresses", "MEDIUMTEXT")],
-    "INSERT INTO candidate_set (id, addresses) SELECT u.id, u.addresses FROM {list} \
-     WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id)",
-);
-
 pub(crate) static INSERT_TRACES: Bulk = Bulk::text(
     &[long("id"), text("detail", "MEDIUMTEXT")],
     "INSERT INTO run_choice (run_id, detail) SELECT u.id, u.detail FROM {list}",
@@ -79,17 +69,6 @@ pub(crate) static INSERT_STICKY: Bulk = Bulk::text(
 );
 
 impl Store {
-    /// Keeps these sets of addresses under their ids; those that are there already stay as they are.
-    pub async fn persist_candidates(&self, sets: &[(i64, String)]) -> Result<()> {
-        let mut sets = sets.to_vec();
-        sets.sort_unstable();
-        for page in sets.chunks(SETS) {
-            // Another node may write some of them meanwhile: the next attempt finds those there.
-            retry::on_race(|| self.bulk(&self.write, &INSERT_CANDIDATE_SETS, &[], page)).await?;
-        }
-        Ok(())
-    }
-
     /// Writes the traces of these runs; of a run that has one already, the later one stays.
     pub async fn add_traces(&self, stories: &[(i64, String)]) -> Result<()> {
         let ids: Vec<i64> = stories.iter().map(|(id, _)| *id).collect();
@@ -113,9 +92,7 @@ impl Store {
         };
         let mut candidates = story.candidates.clone();
         if let Some(id) = run.candidates_id {
-            let text = "SELECT addresses FROM candidate_set WHERE id = ?";
-            let list: Option<String> = self.tuple(&self.read, text, values![id]).await?;
-            candidates = list.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default();
+            candidates = self.candidates(id).await?;
         }
         // A run that waits, or was given up, has no address; one that was expanded has one before it is chosen.
         let is_chosen = run.route_code.is_some() && run.reason.as_deref() != Some("no_executor");

@@ -127,7 +127,7 @@ fn a_run_shows_how_its_executor_was_chosen() {
         assert!(!admin.get(&run).await.body.contains("data-testid=\"choice\""));
         let id: i64 = run.rsplit('/').next().unwrap().parse().unwrap();
         let store = &console.store;
-        store.persist_candidates(&[(5, r#"["http://a:1/","http://b:1/"]"#.into())]).await.unwrap();
+        store.persist_candidates(&[(5, r#"["http://a:1/","http://b:1/"]"#.into())], START).await.unwrap();
         let mark = carillon_store::run::mark::MarkRequest {
             run_id: id,
             epoch: 0,

@@ -1,10 +1,11 @@
 //! Sets of executors that runs could have gone to. There are few of them, and each is kept in the database once; a run
-//! notes its set's id.
+//! notes its set's id. `maintain/idle_sets` deletes those that are not used any more.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use carillon_scheduler::Millis;
 use carillon_scheduler::route::HashRing;
 use sha2::{Digest, Sha256};
 
@@ -14,6 +15,8 @@ use carillon_store::Store;
 
 /// More sets than this, and they are looked up anew.
 const CAPACITY: usize = 10_000;
+/// A set that is used is renewed in the database after this time, so that it is not taken for one that is not.
+const RENEWED_AFTER: Millis = 86_400_000;
 
 pub struct CandidateSet {
     /// A digest of the addresses: every node has the same one without asking, and a mark need not wait for it. Two sets
@@ -21,8 +24,8 @@ pub struct CandidateSet {
     pub id: i64,
     addresses: Vec<String>,
     ring: OnceLock<HashRing>,
-    /// It is in the database.
-    kept: AtomicBool,
+    /// When this node last wrote it to the database.
+    renewed_at: AtomicI64,
 }
 
 impl CandidateSet {
@@ -35,21 +38,26 @@ impl CandidateSet {
         &self.addresses
     }
 
-    pub fn is_kept(&self) -> bool {
-        self.kept.load(Ordering::Relaxed)
+    /// It is in the database, and stays there.
+    pub fn is_kept(&self, now: Millis) -> bool {
+        now - self.renewed_at.load(Ordering::Relaxed) < RENEWED_AFTER
     }
 }
 
 /// Writes these down. A failure spoils only what is shown; the next mark tries again.
-pub async fn persist(sets: impl Iterator<Item = &Arc<CandidateSet>> + Clone, store: &Store) -> store::Result<()> {
+pub async fn persist(
+    sets: impl Iterator<Item = &Arc<CandidateSet>> + Clone,
+    store: &Store,
+    now: Millis,
+) -> store::Result<()> {
     let row = |set: &Arc<CandidateSet>| {
         let addresses = serde_json::to_string(&set.addresses).unwrap_or_default();
         (set.id, addresses)
     };
     let rows: Vec<(i64, String)> = sets.clone().map(row).collect();
-    store.persist_candidates(&rows).await?;
+    store.persist_candidates(&rows, now).await?;
     for set in sets {
-        set.kept.store(true, Ordering::Relaxed);
+        set.renewed_at.store(now, Ordering::Relaxed);
     }
     Ok(())
 }
@@ -89,7 +97,7 @@ impl CandidateSets {
                 id,
                 addresses: addresses.map(str::to_owned).collect(),
                 ring: OnceLock::new(),
-                kept: AtomicBool::new(false),
+                renewed_at: AtomicI64::new(Millis::MIN / 2),
             })
         });
         set.clone()
@@ -108,5 +116,14 @@ mod tests {
         assert_ne!(one.id, sets.of(["http://a/http://b/"].into_iter()).id);
         assert_eq!(one.id, CandidateSets::default().of(["http://a/", "http://b/"].into_iter()).id);
         assert!(one.id >= 0);
+    }
+
+    #[test]
+    fn a_set_is_renewed_once_a_day() {
+        let now = 1_800_000_000_000;
+        let set = CandidateSets::default().of(["http://a/"].into_iter());
+        assert!(!set.is_kept(now), "it was never written");
+        set.renewed_at.store(now, Ordering::Relaxed);
+        assert!(set.is_kept(now + RENEWED_AFTER - 1) && !set.is_kept(now + RENEWED_AFTER));
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use carillon_scheduler::Millis;
+
 use crate::dispatch::route::candidate_set::CandidateSet;
 use crate::dispatch::route::decision::RouteDecision;
 
@@ -16,8 +18,8 @@ pub struct RouteNotes {
 }
 
 impl RouteNotes {
-    pub fn add(&mut self, job_id: i64, address: &str, decision: &RouteDecision) {
-        if !decision.set.is_kept() {
+    pub fn add(&mut self, job_id: i64, address: &str, decision: &RouteDecision, now: Millis) {
+        if !decision.set.is_kept(now) {
             self.sets.insert(decision.set.id, decision.set.clone());
         }
         if decision.moves {

@@ -152,11 +152,12 @@ impl Router {
     /// After the marks: no run waits for it, and losing it in a crash costs a name in a list, or one run of a sticky job that goes
     /// back to the executor before.
     pub async fn persist(&self, notes: RouteNotes) {
-        if let Err(error) = persist(notes.sets.values(), &self.cx.store).await {
+        let now = self.cx.clock.now();
+        if let Err(error) = persist(notes.sets.values(), &self.cx.store, now).await {
             tracing::warn!(%error, set.count = notes.sets.len(), "sets of candidates could not be kept yet");
         }
         let moved: Vec<(i64, String)> = notes.sticky.into_iter().collect();
-        if let Err(error) = self.cx.store.set_sticky(&moved, self.cx.clock.now()).await {
+        if let Err(error) = self.cx.store.set_sticky(&moved, now).await {
             tracing::warn!(%error, job.count = moved.len(), "where sticky jobs go could not be kept");
             for (job_id, _) in moved {
                 self.memory.forget(job_id);

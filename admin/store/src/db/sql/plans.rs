@@ -19,11 +19,11 @@ use crate::run::open::{checked, misplaced, overdue, overlapping, running, unansw
 use crate::run::settle::{children, fixed_delay, follow_up, statements};
 use crate::run::view::filter::{self, RunFilter};
 use crate::run::view::{dashboard, list, records};
-use crate::run::{adopt, broadcast, cancel, claim, lock, mark, new_runs, poll, route, unmark};
+use crate::run::{adopt, broadcast, cancel, candidate_sets, claim, lock, mark, new_runs, poll, route, unmark};
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
-    let bulk: [(&str, &Bulk); 36] = [
+    let bulk: [(&str, &Bulk); 37] = [
         ("to_scan", &poll::TO_SCAN),
         ("overdue", &poll::OVERDUE),
         ("advance", &claim::MOVE_CURSORS),
@@ -47,7 +47,8 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("retry_input", &follow_up::RETRY_INPUT),
         ("first_runs", &children::FIRST_RUNS),
         ("active", &route::OPEN_BY_ADDRESS),
-        ("keep_sets", &route::INSERT_CANDIDATE_SETS),
+        ("keep_sets", &candidate_sets::INSERT),
+        ("renew_sets", &candidate_sets::RENEW),
         ("add_traces", &route::INSERT_TRACES),
         ("add_sticky", &route::INSERT_STICKY),
         ("lock_going", &prune_runs::LOCK_PRUNABLE),

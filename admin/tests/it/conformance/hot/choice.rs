@@ -25,10 +25,10 @@ databases! {
         let ids = fixture.runs_in(&job, &[Claimed; 3]).await;
         let set = |id: i64| (id, r#"["http://x:1/","http://y:1/"]"#.to_owned());
         let sets = [set(i64::MAX), set(3), set(4)];
-        let kept = join_all((0..4).map(|node| store.persist_candidates(&sets[..=node % 3]))).await;
+        let kept = join_all((0..4).map(|node| store.persist_candidates(&sets[..=node % 3], NOW))).await;
         assert!(kept.into_iter().all(|kept| kept.is_ok()), "many nodes at once keep one row each");
         assert_eq!(fixture.count("candidate_set", "1 = 1").await, 3);
-        store.persist_candidates(&[(4, "[]".into()), (5, "[]".into())]).await.unwrap();
+        store.persist_candidates(&[(4, "[]".into()), (5, "[]".into())], NOW + 1).await.unwrap();
         assert_eq!(fixture.count("candidate_set", "addresses = '[]'").await, 1, "what is there stays as it is");
         let marks = [0, 1].map(|index| MarkRequest {
             candidates_id: i64::MAX,

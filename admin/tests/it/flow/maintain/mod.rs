@@ -2,6 +2,7 @@
 
 mod app_metrics;
 mod attention;
+mod candidate_sets;
 mod explain;
 mod gaps;
 mod job_pauses;
