@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use carillon_accounts::policy::Action;
+use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_accounts::secret::hash;
 use carillon_scheduler::{Cause, Outcome, RunState};
 use carillon_store::run::trigger::NewTrigger;
@@ -84,6 +84,7 @@ impl Runs<'_> {
                 RunAction::Kill => self.kill_each(&runs, by, &mut outcome).await?,
                 RunAction::Rerun(cause) => {
                     let runs = once_for_each_fire(runs, &mut fires, &mut outcome);
+                    let runs = self.startable(runs, by, &mut outcome).await?;
                     self.rerun_each(&runs, *cause, request.idempotency_key, by, &mut outcome).await?;
                 }
                 RunAction::Resolve { outcome: result, note } => {
@@ -107,6 +108,27 @@ impl Runs<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A run keeps its app; its job may have moved since to one in which the actor may start nothing. Those runs are refused.
+    async fn startable(
+        &self,
+        runs: Vec<RunView>,
+        by: &Actor,
+        outcome: &mut BulkOutcome,
+    ) -> Result<Vec<RunView>, Error> {
+        let jobs: Vec<i64> = runs.iter().map(|run| run.job_id).collect();
+        let apps = self.engine.cx.store.apps_of(&jobs).await?;
+        let mut startable = Vec::with_capacity(runs.len());
+        for run in runs {
+            let object = apps.get(&run.job_id).map(|app| Object::App(*app));
+            match object.map(|object| (object, policy::decide(by, Action::Operate, object))) {
+                Some((_, Decision::Allowed)) => startable.push(run),
+                Some((object, Decision::Forbidden)) => outcome.refuse(run.id, policy::refusal(Action::Operate, object)),
+                Some((_, Decision::Hidden)) | None => outcome.refuse(run.id, without_job(&run)),
+            }
+        }
+        Ok(startable)
     }
 
     async fn rerun_each(
@@ -135,7 +157,7 @@ impl Runs<'_> {
                     outcome.done += 1;
                     self.engine.job_changed(made.shard);
                 }
-                None => outcome.refuse(run.id, format!("its job {} is deleted", run.job_id)),
+                None => outcome.refuse(run.id, without_job(run)),
             }
         }
         Ok(())
@@ -166,6 +188,11 @@ impl Runs<'_> {
         }
         Ok(())
     }
+}
+
+/// Also of a job that the actor may not know.
+fn without_job(run: &RunView) -> String {
+    format!("its job {} is deleted", run.job_id)
 }
 
 /// Of each fire the first run that has ended. The others are refused.

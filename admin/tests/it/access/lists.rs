@@ -9,8 +9,8 @@ use super::callers::{account, session, token, unknown_token};
 use super::world::{NOW, World};
 use crate::services::{Kind, TestDatabase, on};
 
-struct Member {
-    world: World,
+pub(super) struct Member {
+    pub world: World,
     client: Client,
     account: i64,
     token: String,
@@ -18,7 +18,7 @@ struct Member {
 
 impl Member {
     /// An account with this role for the own app.
-    async fn start(db: &TestDatabase, role: Role) -> Self {
+    pub async fn start(db: &TestDatabase, role: Role) -> Self {
         let world = World::start(db).await;
         let grants = Grants::for_app(world.own.app.id, role);
         let account = account(&world, "ada", &grants).await;
@@ -33,7 +33,7 @@ impl Member {
         self
     }
 
-    async fn api(&self, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
+    pub async fn api(&self, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
         let call = self.client.request(method, format!("{}/api/v1{path}", self.world.urls[1])).bearer_auth(&self.token);
         let call = match body {
             Some(body) => call.json(&body),

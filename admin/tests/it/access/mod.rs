@@ -7,5 +7,6 @@ mod exposed;
 mod forged;
 mod lists;
 mod matrix;
+mod moved;
 mod request;
 mod world;
