@@ -196,6 +196,8 @@ fn file_options(path: &Path, read_only: bool) -> SqliteConnectOptions {
         .foreign_keys(true)
         .pragma("cache_size", if read_only { READER_CACHE } else { WRITER_CACHE })
         .pragma("wal_autocheckpoint", "1000")
+        // A large statement or sort would write a file to /var/tmp, and fail where the data folder alone can be written.
+        .pragma("temp_store", "MEMORY")
         .pragma("query_only", if read_only { "ON" } else { "OFF" })
         // A channel of 50 rows, the default, stops the connection's thread once for each 50 rows.
         .row_buffer_size(1000)

@@ -7,6 +7,7 @@ mod hanging;
 mod kill;
 mod lateness;
 mod loris;
+mod privilege;
 mod rolling;
 mod rotation;
 mod schema;

@@ -15,19 +15,19 @@ use crate::services::runtime;
 
 const TTL: Duration = Duration::from_secs(10);
 
-fn config(url: &str) -> Config {
+pub fn config(url: &str) -> Config {
     let mut config = Config::new("unused", random_secret());
     config.redis_url = Some(url.to_owned());
     config
 }
 
-fn node(config: &Config, name: &str) -> ShardLock {
+pub fn node(config: &Config, name: &str) -> ShardLock {
     config.validate().unwrap();
     shard_lock(config, "of-this-test", name).unwrap()
 }
 
 /// What every kind of Redis must do.
-async fn keeps_nodes_apart(config: &Config) {
+pub async fn keeps_nodes_apart(config: &Config) {
     let (a, b) = (node(config, "a"), node(config, "b"));
     for shard in 0..20 {
         assert_eq!(a.take(shard, TTL).await, LockAnswer::Granted, "{shard}");
@@ -46,7 +46,7 @@ async fn keeps_nodes_apart(config: &Config) {
 }
 
 /// Until it is granted, at most half a minute.
-async fn granted_at_last(leases: &ShardLock, shard: i32) {
+pub async fn granted_at_last(leases: &ShardLock, shard: i32) {
     let until = Instant::now() + Duration::from_secs(30);
     while leases.take(shard, TTL).await != LockAnswer::Granted {
         assert!(Instant::now() < until, "not granted");
