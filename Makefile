@@ -34,7 +34,16 @@ doc: ## Documentation of all crates, warnings denied
 
 .PHONY: deny
 deny: ## Licences, banned crates and sources of the dependencies
-	@"$$(.ci/cargo-deny)" --locked check licenses bans sources
+	@"$$(.ci/cargo-tool cargo-deny)" --locked check licenses bans sources
+
+.PHONY: advisories
+advisories: ## Known vulnerabilities of the dependencies; needs a network, as the list is fetched from RustSec
+	@"$$(.ci/cargo-tool cargo-deny)" --locked check advisories || \
+	    { echo 'make advisories: see above; where the list could not be fetched, nothing was checked' >&2; exit 1; }
+
+.PHONY: sbom
+sbom: ## The parts of the program, with versions and licences, as a CycloneDX file under target/
+	@.ci/sbom
 
 .PHONY: bench
 bench: packages ## Measure on this machine; takes minutes, wants an idle one (ARGS='--against ratchjob' or '-p carillon-scheduler')
