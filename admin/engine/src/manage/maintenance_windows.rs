@@ -101,7 +101,8 @@ impl MaintenanceWindows<'_> {
             Ok(maintenance) if wrong.is_empty() => maintenance,
             other => return Err(Error::Invalid(wrong.into_iter().chain(other.err()).collect())),
         };
-        if cx.store.maintenance_windows().await?.len() >= MOST {
+        let others = cx.store.maintenance_windows().await?;
+        if others.iter().filter(|other| other.app_id == app_id).count() >= MOST {
             return Err(Error::field("app", format!("there are {MOST} windows already; delete some of them first")));
         }
         maintenance.window = cx.store.create_maintenance_window(maintenance.window, by).await?;

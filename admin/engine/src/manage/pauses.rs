@@ -60,7 +60,8 @@ impl Pauses<'_> {
         let note = request.note.trim().to_owned();
         let starts_at = request.from.unwrap_or(now).max(now);
         check(&note, &request, now)?;
-        if cx.store.pauses_from(now).await?.len() >= MOST {
+        let others = cx.store.pauses_from(now).await?;
+        if others.iter().filter(|other| other.app_id == request.app_id).count() >= MOST {
             return Err(Error::field("app", format!("there are {MOST} pauses already; end some of them first")));
         }
         let author = by.name.clone();

@@ -11,8 +11,8 @@ use crate::db::ids;
 use crate::error::Result;
 use crate::store::Store;
 
-/// More are refused.
-pub const MOST: usize = 100;
+/// Of an app, and of all apps; more are refused.
+pub const MOST: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaintenanceWindow {

@@ -10,8 +10,8 @@ use crate::db::ids;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Pauses that are in force or ahead; further ones are refused.
-pub const MOST: usize = 500;
+/// Pauses of an app, and of all apps, that are in force or ahead; further ones are refused.
+pub const MOST: usize = 50;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {

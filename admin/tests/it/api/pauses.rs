@@ -90,3 +90,29 @@ fn what_is_wrong_with_a_maintenance_window_is_named() {
         }
     });
 }
+
+// covers: S40
+#[test]
+fn pauses_of_one_app_leave_room_for_those_of_others() {
+    api(async |api| {
+        for app in ["billing", "shipping"] {
+            api.post("/apps", json!({"name": app})).await.ok();
+        }
+        let pause = async |app: &str| api.post("/pauses", json!({"app": app, "note": "x"})).await;
+        let window = async |app: &str| {
+            let body = json!({"app": app, "note": "x", "expression": "0 0 2 * * ?", "timezone": "UTC", "minutes": 5});
+            api.post("/maintenance-windows", body).await
+        };
+        for _ in 0..50 {
+            pause("billing").await.ok();
+        }
+        for _ in 0..20 {
+            window("billing").await.ok();
+        }
+        let full = [pause("billing").await.error(), window("billing").await.error()];
+        assert_eq!(full[0], "400 invalid app: there are 50 pauses already; end some of them first");
+        assert_eq!(full[1], "400 invalid app: there are 20 windows already; delete some of them first");
+        pause("shipping").await.ok();
+        window("shipping").await.ok();
+    });
+}
