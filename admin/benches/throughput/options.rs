@@ -57,6 +57,9 @@ pub struct Options {
     /// The executors take several runs in one request, as those of our SDK
     #[arg(long)]
     pub batch: bool,
+    /// The executors sign their requests and are sent signed ones, in place of the token
+    #[arg(long)]
+    pub signed: bool,
     /// Runs per second of a second app whose executor never answers
     #[arg(long, default_value_t = 0, conflicts_with = "mode")]
     pub flood: usize,
@@ -91,6 +94,16 @@ fn divisor_of_60(text: &str) -> Result<usize, String> {
 }
 
 impl Options {
+    /// What the executors announce.
+    pub fn capabilities(&self) -> &'static str {
+        match (self.batch, self.signed) {
+            (false, false) => "",
+            (true, false) => "batch",
+            (false, true) => "signed",
+            (true, true) => "batch,signed",
+        }
+    }
+
     /// Of the job with this number.
     pub fn schedule(&self, job: usize) -> Value {
         let first = if self.spread { job % self.every } else { 0 };

@@ -70,9 +70,8 @@ impl Trial {
         }
         let url_from =
             |at: usize| (0..count).map(move |number| (at + number) % count).map(|number| nodes[number].url());
-        let admin = |at| AdminClient::new(url_from(at), &first.access_token);
-        let batching = |admin: AdminClient| if options.batch { admin.with_capabilities("batch") } else { admin };
-        let admins: Vec<AdminClient> = (0..count).map(admin).map(batching).collect();
+        let admin = |at| AdminClient::new(url_from(at), &first.access_token).with_capabilities(options.capabilities());
+        let admins: Vec<AdminClient> = (0..count).map(admin).collect();
         let api = apis.swap_remove(0);
         api.post("apps", json!({"name": "bench"})).await.ok();
         let executors = Executors::start(&admins, "bench", options.executors).await;

@@ -1,9 +1,10 @@
 use std::time::Duration;
 
-use carillon_protocol::headers;
+use carillon_protocol::{SIGNED_FOR_ADMIN, SignedRequest, SigningKey, headers};
 use serde_json::{Value, json};
 
 use crate::api_client::http_client;
+use crate::clock::now_ms;
 
 /// An executor's way to its admins: heartbeats and results. Of several admins the first that accepts is enough.
 #[derive(Clone)]
@@ -22,7 +23,7 @@ impl AdminClient {
         Self { http: http_client(Duration::from_secs(3)), admins, token: token.to_owned(), capabilities: "" }
     }
 
-    /// The same, for executors that announce this comma list.
+    /// The same, for executors that announce this comma list. With `signed` in it requests are signed and carry no token.
     pub fn with_capabilities(self, capabilities: &'static str) -> Self {
         Self { capabilities, ..self }
     }
@@ -44,9 +45,14 @@ impl AdminClient {
     }
 
     async fn post(&self, path: &str, body: &Value) -> bool {
+        let body = body.to_string();
         for admin in &self.admins {
-            let call = self.http.post(format!("{admin}/{path}")).header(headers::TOKEN, &self.token);
-            let call = call.header(headers::CAPABILITIES, self.capabilities).json(body);
+            let call = self.http.post(format!("{admin}/{path}")).header("Content-Type", "application/json");
+            let call = match self.capabilities.split(',').any(|capability| capability == "signed") {
+                true => call.header(headers::SIGNATURE, self.signature(path, &body)),
+                false => call.header(headers::TOKEN, &self.token),
+            };
+            let call = call.header(headers::CAPABILITIES, self.capabilities).body(body.clone());
             if let Ok(response) = call.send().await
                 && response.json::<Value>().await.is_ok_and(|answer| answer["code"] == 200)
             {
@@ -54,6 +60,12 @@ impl AdminClient {
             }
         }
         false
+    }
+
+    fn signature(&self, path: &str, body: &str) -> String {
+        let headers = [(headers::CAPABILITIES, self.capabilities.as_bytes())].into_iter();
+        let request = SignedRequest { receiver: SIGNED_FOR_ADMIN, path, headers };
+        SigningKey::new(&self.token).sign(request, body.as_bytes(), now_ms(), rand::random())
     }
 }
 
