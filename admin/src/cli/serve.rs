@@ -20,6 +20,9 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
     if let Some(file) = &parsed.token_file {
         tracing::info!(file.path = %file.display(), "executors present the access token that is in this file");
     }
+    if parsed.config.api_token.is_none() {
+        tracing::info!("no API token is set (--api-token, CARILLON_API_TOKEN): personal tokens alone open the API");
+    }
     let database = parsed.config.database.to_string();
     let config = parsed.config.clone();
     let admin = Admin::build(parsed.config, Arc::new(SystemClock::new()));

@@ -12,9 +12,12 @@ pub fn line<const N: usize>(cells: [String; N]) -> String {
     line + "\r\n"
 }
 
+/// With which formulas begin; the wide ones in a spreadsheet of East Asia.
+const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
 /// A spreadsheet takes a cell that begins like a formula for one; an apostrophe before it makes it a text.
 fn cell(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let is_formula = text.starts_with(FORMULA);
     let guard = if is_formula { "'" } else { "" };
     match is_formula || text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{guard}{}\"", text.replace('"', "\"\"")),
@@ -29,7 +32,8 @@ mod tests {
     // covers: S37
     #[test]
     fn no_cell_is_a_formula() {
-        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
+        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1", "＋1", "－1", "＠SUM(A1)"]
+        {
             assert_eq!(cell(formula), format!("\"'{formula}\""));
         }
         assert_eq!(cell("plain text"), "plain text");

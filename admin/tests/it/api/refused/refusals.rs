@@ -79,15 +79,22 @@ fn the_executors_token_is_no_api_token() {
 }
 
 #[test]
-fn without_a_configured_token_the_answer_says_how_to_set_one() {
+fn a_node_without_an_api_token_answers_like_one_that_has_another() {
     on(Kind::Sqlite, async |db: &TestDatabase| {
-        let api = Api::with(db, db.config(), String::new()).await;
-        for answer in [api.get("/jobs").await, api.send(api.request(Method::GET, "/jobs")).await] {
-            let error = answer.error();
-            assert!(error.starts_with("401 unauthorized this node has no API token"), "{error}");
-            assert!(error.contains("--api-token") && error.contains("CARILLON_API_TOKEN"), "{error}");
-        }
-        let document = api.send(api.request(Method::GET, "/openapi.json")).await;
+        let secret = carillon_accounts::secret::random_secret;
+        let without = Api::with(db, db.config(), secret()).await;
+        let other = TestDatabase::new(Kind::Sqlite).await;
+        let mut config = other.config();
+        config.api_token = Some(secret());
+        let with = Api::with(&other, config, secret()).await;
+        let answers = async |api: &Api| {
+            let answers = [api.get("/jobs").await, api.send(api.request(Method::GET, "/jobs")).await];
+            answers.map(|answer| answer.error())
+        };
+        let told = answers(&without).await;
+        assert!(told.iter().all(|text| text.starts_with("401 unauthorized ") && !text.contains("--")), "{told:?}");
+        assert_eq!(told, answers(&with).await);
+        let document = without.send(without.request(Method::GET, "/openapi.json")).await;
         assert_eq!(document.status, StatusCode::OK);
     });
 }
