@@ -56,7 +56,8 @@ fn errors_before_signing_in_are_chinese() {
             found.extend(wrong(&visitor, "/login", answer, 1).await);
         }
         let origin = visitor.url().to_owned();
-        let forms: &[(&str, &[(&str, &str)], usize)] = &[
+        type Form<'a> = (&'a str, &'a [(&'a str, &'a str)], usize);
+        let forms: &[Form<'_>] = &[
             ("/login/code", &[("handle", "none"), ("code", "none")], 1),
             ("/reset", &[("token", "none"), ("password", "x"), ("repeated", "x")], 1),
             ("/setup", &[("secret", "none"), ("name", "x"), ("password", "x"), ("repeated", "y")], 1),

@@ -77,18 +77,16 @@ async fn wrong(client: &ConsoleClient, what: &str, answer: Answer, least: usize)
     }
 }
 
-fn start() -> impl Future<Output = (Console, ConsoleClient, String)> {
-    async {
-        let keys = SecretKeys::parse(&random_secret()).unwrap();
-        let console = Console::with(|config| config.secret_keys = keys).await;
-        console.job(|job| job.schedule = carillon_scheduler::ScheduleDraft::cron("0 0 * * * ?", "UTC")).await;
-        console.job(|_| ()).await;
-        let reader = reader(&console).await;
-        register(&console, EXECUTOR, "orders").await;
-        reader.submit("/apps", &[("name", "billing")]).await;
-        reader.submit("/calendars", &[("name", "bank"), ("days", "2099-12-25")]).await;
-        let run = reader.submit("/jobs/2/run", &[("key", "k")]).await.location().replace("/runs/", "");
-        reader.get("/jobs").await;
-        (console, reader, run)
-    }
+async fn start() -> (Console, ConsoleClient, String) {
+    let keys = SecretKeys::parse(&random_secret()).unwrap();
+    let console = Console::with(|config| config.secret_keys = keys).await;
+    console.job(|job| job.schedule = carillon_scheduler::ScheduleDraft::cron("0 0 * * * ?", "UTC")).await;
+    console.job(|_| ()).await;
+    let reader = reader(&console).await;
+    register(&console, EXECUTOR, "orders").await;
+    reader.submit("/apps", &[("name", "billing")]).await;
+    reader.submit("/calendars", &[("name", "bank"), ("days", "2099-12-25")]).await;
+    let run = reader.submit("/jobs/2/run", &[("key", "k")]).await.location().replace("/runs/", "");
+    reader.get("/jobs").await;
+    (console, reader, run)
 }
