@@ -9,7 +9,7 @@ use carillon_engine::runtime::Service as _;
 use carillon_executor::{Executor, JobContext, log};
 use carillon_protocol::{SIGNED_FOR_ADMIN, Signature, SignedRequest, SigningKey, WRONG_TOKEN, headers};
 use carillon_scheduler::{Clock as _, JobDraft, Millis, RunState, SystemClock};
-use carillon_testkit::{Call, LIMIT, RecordingExecutor, wait_for};
+use carillon_testkit::{AdminClient, Call, LIMIT, RecordingExecutor, wait_for};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -204,5 +204,9 @@ fn a_run_goes_to_an_executor_and_back_without_a_token_on_the_wire() {
             engine.runs().log(run, 1).await.unwrap().content.contains("closing"),
             "the log is asked for with a signature too"
         );
+        // As the stand-ins of the benchmark do.
+        let stand_in = RecordingExecutor::start().await;
+        let signing = AdminClient::new([url], &token).with_capabilities("signed");
+        assert!(signing.register("orders", &stand_in.address).await);
     });
 }
