@@ -44,21 +44,6 @@ impl ChannelKind {
         }
     }
 
-    /// For people.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Email => "E-mail",
-            Self::Webhook => "Webhook",
-            Self::Slack => "Slack",
-            Self::Teams => "Microsoft Teams",
-            Self::Dingtalk => "DingTalk",
-            Self::Feishu => "Feishu / Lark",
-            Self::Wecom => "WeCom",
-            Self::Pagerduty => "PagerDuty",
-            Self::File => "File",
-        }
-    }
-
     /// It is called at a URL that lets in who knows it.
     pub const fn has_secret_url(self) -> bool {
         matches!(self, Self::Slack | Self::Teams | Self::Dingtalk | Self::Feishu | Self::Wecom)
