@@ -60,7 +60,7 @@ failing-none = The last run of every job succeeded.
 failing-in-a-row = { $count } in a row,{ " " }
 scheduler = Scheduler
 nodes-none-now = No node has reported within the last 15 seconds.
-node-and-version = node { $id }, version { $version }
+node-and-version = node <span translate="no">{ $id }</span>, version <span translate="no">{ $version }</span>
 shards-of-all = { $count } of { $all } shards
 next-fires-none = No job has a next fire.
 late-runs = { $count ->

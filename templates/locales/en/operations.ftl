@@ -67,7 +67,7 @@ gaps-text = The audit computes again what the schedules required and compares it
 gaps-cut = { $name } fires too often: only the first part of the span was looked at.
 nodes-idle = There are more nodes than shards, so some nodes have nothing to schedule. <code>carillon shards set</code> changes the number of shards.
 nodes-unheld = No node holds these shards: { $shards }. The jobs there wait until a node takes the shards, some seconds after a node has ended.
-node-of = node { $id }
+node-of = node <span translate="no">{ $id }</span>
 count-of-all = { $count } of { $all }
 nodes-hint = On a machine of the cluster, <code>carillon shards</code> shows the lease of each shard, and <code>carillon shards set N</code> divides the jobs into another number of shards while nodes run. See also <code>carillon_clock_difference_seconds</code> of each node under <code>/metrics</code>.
 retention-edit = Edit the rule: { $name }

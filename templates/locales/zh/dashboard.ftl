@@ -59,7 +59,7 @@ failing-none = 每个任务最近一次运行都成功。
 failing-in-a-row = 连续 { $count } 次，
 scheduler = 调度中心
 nodes-none-now = 最近 15 秒没有节点上报。
-node-and-version = 节点 { $id }，版本 { $version }
+node-and-version = 节点 <span translate="no">{ $id }</span>，版本 <span translate="no">{ $version }</span>
 shards-of-all = { $count } / { $all } 个分片
 next-fires-none = 没有任务有下一次触发。
 late-runs = 最近的运行中有 { $count } 次发送较晚，或仍在等待发送。

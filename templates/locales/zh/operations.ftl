@@ -61,7 +61,7 @@ gaps-text = 审计重新计算调度要求的触发时刻，并与记录的运�
 gaps-cut = { $name } 触发过于频繁：只检查了时间范围的前一部分。
 nodes-idle = 节点数多于分片数，部分节点没有调度任务。可用 <code>carillon shards set</code> 修改分片数。
 nodes-unheld = 没有节点持有以下分片：{ $shards }。其中的任务会等待，直到有节点接管（节点结束后数秒内）。
-node-of = 节点 { $id }
+node-of = 节点 <span translate="no">{ $id }</span>
 count-of-all = { $count } / { $all }
 nodes-hint = 在集群的机器上，<code>carillon shards</code> 显示每个分片的租约，<code>carillon shards set N</code> 可在节点运行时修改分片数。另见各节点 <code>/metrics</code> 中的 <code>carillon_clock_difference_seconds</code>。
 retention-edit = 编辑规则：{ $name }
