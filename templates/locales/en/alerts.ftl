@@ -101,3 +101,4 @@ alert-on-long-running = Running too long
 alert-on-misfire = Instants skipped (misfire)
 alert-on-executor-lost = Executor lost
 alert-on-no-executor = No executor online
+alert-of-app = <span translate="no">{ $app }</span>: { $event }

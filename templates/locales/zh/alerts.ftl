@@ -98,3 +98,4 @@ alert-on-long-running = 运行时间过长
 alert-on-misfire = 触发被跳过（调度过期）
 alert-on-executor-lost = 执行器丢失
 alert-on-no-executor = 没有在线的执行器
+alert-of-app = <span translate="no">{ $app }</span>：{ $event }
