@@ -205,6 +205,11 @@ impl Store {
         {
             return Err(Error::Changed(format!("job {id} has revision {} by now", old.revision)));
         }
+        let unchanged = |old| Ok(Attempt::Done(Box::new(ChangedJob::unchanged(old))));
+        // What is due by now may be recorded only together with a new cursor: the other changes of the transaction are committed.
+        if self.is_without_effect(tx, &old, change).await? {
+            return unchanged(old);
+        }
         let past = OverdueInstants::of(&old, now);
         let Some((own, others)) = ids.runs.split_at_checked(past.runs()) else {
             return Ok(Attempt::NeedsRuns(past.runs()));
@@ -212,7 +217,6 @@ impl Store {
         ids.runs = others;
         self.record_overdue(tx, &old, &past, own).await?;
         old.fires_left = old.fires_left.map(|left| left - past.runs() as i32);
-        let unchanged = |old| Ok(Attempt::Done(Box::new(ChangedJob::unchanged(old))));
         let (action, new) = match change {
             JobChange::Define(definition, _) => {
                 (AuditAction::Update, self.define(tx, &old, definition, &past, wish).await?)
@@ -221,7 +225,6 @@ impl Store {
                 Some(new) => (AuditAction::Calendars, new),
                 None => return unchanged(old),
             },
-            JobChange::Enable | JobChange::EndOfPause if old.draft.enabled => return unchanged(old),
             JobChange::Enable => (AuditAction::Enable, self.enable(tx, &old, now).await?),
             JobChange::EndOfPause => match self.ended_pause(tx, id, now).await? {
                 Some(resume_from_at) => {
@@ -234,7 +237,6 @@ impl Store {
                 Some(new) => (AuditAction::Disable, new),
                 None => return unchanged(old),
             },
-            JobChange::PauseFailing(_) if !old.draft.enabled => return unchanged(old),
             JobChange::PauseFailing(failing) => {
                 (AuditAction::Pause, self.pause_failing(tx, &old, &past, *failing, now).await?)
             }
@@ -258,5 +260,14 @@ impl Store {
             _ => None,
         };
         Ok(Attempt::Done(Box::new(ChangedJob { job: new, alarm, is_changed: true })))
+    }
+
+    async fn is_without_effect(&self, tx: &Transaction, old: &Job, change: &JobChange) -> Result<bool> {
+        Ok(match change {
+            JobChange::Enable | JobChange::EndOfPause => old.draft.enabled,
+            JobChange::PauseFailing(_) => !old.draft.enabled,
+            JobChange::Calendars => self.newer_calendars(tx, old).await?.is_none(),
+            JobChange::Define(..) | JobChange::Pause(_) | JobChange::Delete => false,
+        })
     }
 }

@@ -56,6 +56,23 @@ databases! {
         assert_eq!(fixture.store.ended_job_pauses(after(99)).await.unwrap(), [0_i64; 0]);
     }
 
+    async fn a_change_without_effect_records_nothing_of_what_is_due(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.every_second(&[], after(3)).await;
+        let failing = JobChange::PauseFailing(FailingTooOften { job_id: job.id, failures: 3 });
+        for none in [JobChange::Enable, JobChange::EndOfPause, JobChange::Calendars] {
+            let unchanged = fixture.store.change_job(job.id, &none, after(9), &actor()).await.unwrap();
+            assert!(!unchanged.is_changed && unchanged.job.next_fire_at == Some(after(3)), "{none:?}");
+        }
+        assert_eq!(fixture.count("run", "1 = 1").await, 0, "its cursor has not passed them");
+        // A change that has one does, and the two go together.
+        let paused = change(&fixture, &job, &failing, after(9)).await;
+        assert_eq!((paused.next_fire_at, fixture.count("run", "1 = 1").await), (None, 7));
+        let again = fixture.store.change_job(job.id, &failing, after(20), &actor()).await.unwrap();
+        assert!(!again.is_changed);
+        assert_eq!(fixture.count("run", "1 = 1").await, 7);
+    }
+
     async fn saved_as_paused_a_job_says_by_whom_and_deleted_it_leaves_nothing(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.create(&each("* * * * * ?")).await;
