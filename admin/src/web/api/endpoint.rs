@@ -12,8 +12,8 @@ use utoipa::openapi::{
 };
 
 use super::error::Answer;
+use super::extract::parameter::{integer, number};
 use super::extract::{KEY_HEADER, LIMIT, MAX_LIMIT};
-use super::parameter::{integer, number};
 use crate::web::access::{Access, Route};
 
 /// Schemas by name.

@@ -16,7 +16,6 @@ mod forecast;
 mod jobs;
 mod mount;
 mod openapi;
-mod parameter;
 mod pauses;
 mod records;
 mod reports;

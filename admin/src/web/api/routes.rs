@@ -6,7 +6,7 @@ use utoipa::PartialSchema;
 use utoipa::openapi::{ArrayBuilder, Content, ObjectBuilder, Ref, ResponseBuilder};
 
 use super::endpoint::Endpoint;
-use super::parameter::{flag, id, number, text, time};
+use super::extract::parameter::{flag, id, number, text, time};
 use super::records::{alarms, audit, misfires};
 use super::view::{CalendarView, words};
 use super::{alerts, apps, calendars, forecast, jobs, openapi, pauses, reports, retention, runs};

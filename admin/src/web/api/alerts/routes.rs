@@ -8,7 +8,7 @@ use crate::web::access::Target::{Alert, AlertRule, AnyApp, Installation, Shared}
 use crate::web::api::alerts::view::{ChannelView, RuleView};
 use crate::web::api::alerts::{channels, list, rules};
 use crate::web::api::endpoint::Endpoint;
-use crate::web::api::parameter::{flag, id, text};
+use crate::web::api::extract::parameter::{flag, id, text};
 
 const GET: Method = Method::GET;
 const POST: Method = Method::POST;

@@ -7,7 +7,7 @@ use super::{executors, list, tokens};
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{AnyApp, App, Installation};
 use crate::web::api::endpoint::Endpoint;
-use crate::web::api::parameter::text;
+use crate::web::api::extract::parameter::text;
 use crate::web::api::view::{AppView, ExecutorView, NewAppTokenView};
 
 const GET: Method = Method::GET;

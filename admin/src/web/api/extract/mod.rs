@@ -2,6 +2,7 @@
 
 mod body;
 mod key;
+pub mod parameter;
 mod path;
 mod query;
 

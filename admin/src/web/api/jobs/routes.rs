@@ -9,7 +9,7 @@ use utoipa::openapi::{ArrayBuilder, Ref};
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{AnyApp, Backfill, Job};
 use crate::web::api::endpoint::Endpoint;
-use crate::web::api::parameter::{flag, id, number, text, time};
+use crate::web::api::extract::parameter::{flag, id, number, text, time};
 use crate::web::api::view::{BackfillInstants, BackfillView, JobView, List, words};
 use crate::web::api::{backfills, retention};
 

@@ -8,7 +8,7 @@ use utoipa::openapi::{ArrayBuilder, Ref};
 use crate::web::access::Access::Policy;
 use crate::web::access::Target::{AnyApp, Run};
 use crate::web::api::endpoint::Endpoint;
-use crate::web::api::parameter::{id, integer, text, time};
+use crate::web::api::extract::parameter::{id, integer, text, time};
 
 const GET: Method = Method::GET;
 const POST: Method = Method::POST;
