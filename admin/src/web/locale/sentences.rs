@@ -1,4 +1,4 @@
-//! Sentences that are written in English where an error is found, in whatever crate, and translated where they are shown.
+//! Translates error sentences. The crates write them in English; the console translates them when it shows them.
 //!
 //! They are the messages of `errors/*.ftl`. An English message there is a pattern: words, and places for arguments. A sentence that
 //! is such a message as a whole has the arguments at its places; with them the other language's message of the same key is

@@ -13,7 +13,7 @@ use crate::store::Store;
 
 /// How far back "lately" reaches, in run ids.
 pub const RECENT_RUN_IDS: i64 = 20_000;
-/// Failing jobs that are told apart; of more the newest.
+/// The largest number of failing jobs that a look returns; of more, those that failed last.
 pub const MOST_FAILING: i64 = 200;
 
 /// Jobs that the engine has paused, in the words of the index `job_stopped`.

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::faults::load::{Load, every_second};
 use crate::program::ended;
 
-/// `nobody`, on most systems.
+/// The user id of `nobody` on Debian.
 const USER: u32 = 65_534;
 
 /// In mounts of its own: the data folder stays as it is, all other file systems become read-only. The program is seen at a place
