@@ -1,9 +1,9 @@
 //! The program `carillon`. What its subcommands do is in `cli/`.
 
-mod cli;
+mod allocator;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main()
+    carillon_admin::cli::main()
 }

@@ -1,9 +1,9 @@
 //! The program `carillon` with its failpoints, for the fault suite alone: a name that is not shipped.
 
-mod cli;
+mod allocator;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main()
+    carillon_admin::cli::main()
 }

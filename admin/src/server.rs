@@ -24,7 +24,7 @@ use tokio_util::task::TaskTracker;
 use crate::config::{self, Config, Problem, PublicUrl};
 use crate::web::executor_api::wrong_tokens::WrongTokens;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
-use crate::web::{BodyMemory, RateLimit};
+use crate::web::{BodyMemory, RateLimit, TokenLookUps};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -140,6 +140,7 @@ impl Admin {
             openid,
             body_memory: BodyMemory::new(most, request_bytes),
             wrong_tokens: WrongTokens::default(),
+            token_look_ups: TokenLookUps::default(),
             ready: ready.clone(),
         };
         Ok(Self { first_admin, store, engine, alerts, state: web::Shared::new(state), listener, executors, ready })

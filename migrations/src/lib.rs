@@ -27,6 +27,7 @@ mod m0025_apps;
 mod m0028_language;
 mod m0029_candidates;
 mod m0030_failing;
+mod m0031_credentials;
 
 use sea_orm_migration::prelude::*;
 
@@ -61,6 +62,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0028_language::Migration),
             Box::new(m0029_candidates::Migration),
             Box::new(m0030_failing::Migration),
+            Box::new(m0031_credentials::Migration),
         ]
     }
 }

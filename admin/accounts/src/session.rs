@@ -1,7 +1,7 @@
 //! Sessions of the console: the browser holds a random id, the database its hash.
 
 use carillon_scheduler::Millis;
-use carillon_store::people::sessions::{NewSession, SessionEntry};
+use carillon_store::people::sessions::{NewSession, SecondStep, SessionEntry, SignInMethod};
 use carillon_store::{Actor, Grants, Result, Store};
 
 use crate::secret::{hash, is_secret, random_secret};
@@ -29,6 +29,26 @@ pub struct Viewer {
     pub has_second_factor: bool,
     /// The language that the person has chosen.
     pub language: Option<String>,
+    /// When the session began.
+    pub signed_in_at: Millis,
+    /// The number of the account's credentials.
+    pub credentials: i64,
+}
+
+/// A person who was found to be the owner of an account.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedIn {
+    pub account_id: i64,
+    /// The number of the account's credentials at that time.
+    pub credentials: i64,
+    pub method: SignInMethod,
+    pub second_step: Option<SecondStep>,
+}
+
+impl SignedIn {
+    pub fn new(account_id: i64, credentials: i64, method: SignInMethod) -> Self {
+        Self { account_id, credentials, method, second_step: None }
+    }
 }
 
 /// The person whose session has this id. `active`: the person did something, the request is no mere refresh.
@@ -56,6 +76,8 @@ pub async fn viewer(store: &Store, id: &str, now: Millis, active: bool) -> Resul
         issuer: session.issuer,
         has_second_factor: session.totp_since.is_some(),
         language: session.language,
+        signed_in_at: session.created_at,
+        credentials: session.credentials,
     }))
 }
 
@@ -66,23 +88,34 @@ pub struct Opened {
 }
 
 /// Opens a session for the account of the actor under a new id, and ends the one that the browser had. `agent`: the browser's name
-/// in its own words.
+/// in its own words. None: the account was disabled or signs in otherwise since its owner was checked.
 ///
 /// # Errors
 /// The database could not be written.
 pub async fn open(
     store: &Store,
     by: &Actor,
-    account_id: i64,
+    signed_in: SignedIn,
     old_id: Option<&str>,
     agent: &str,
     now: Millis,
-) -> Result<Opened> {
+) -> Result<Option<Opened>> {
     let (id, csrf) = (random_secret(), random_secret());
-    let expires_at = now + LONGEST_MS;
-    let new = NewSession { id_hash: &hash(&id), account_id, csrf: &csrf, now, expires_at, agent };
-    store.open_session(&new, old_id.map(hash).as_deref(), IDLE_MS, by).await?;
-    Ok(Opened { id, csrf })
+    let SignedIn { account_id, credentials, method, second_step } = signed_in;
+    let (id_hash, expires_at) = (hash(&id), now + LONGEST_MS);
+    let new = NewSession {
+        id_hash: &id_hash,
+        account_id,
+        csrf: &csrf,
+        now,
+        expires_at,
+        agent,
+        credentials,
+        method,
+        second_step,
+    };
+    let is_open = store.open_session(&new, old_id.map(hash).as_deref(), IDLE_MS, by).await?;
+    Ok(is_open.then_some(Opened { id, csrf }))
 }
 
 /// The sessions of an account, the latest used first.

@@ -1,11 +1,9 @@
 //! Checks who signs in. Failed attempts are counted by account and by source; too many are refused for a while.
 
-use std::net::Ipv6Addr;
-
 use carillon_scheduler::{AuditAction, Millis};
 use carillon_store::people::accounts::Account;
 use carillon_store::people::throttle::{Attempt, Subject};
-use carillon_store::{Actor, AuditObject, Store};
+use carillon_store::{Actor, AuditObject, Store, source_network};
 use serde_json::json;
 
 use crate::device;
@@ -19,6 +17,8 @@ pub enum SignIn {
         name: String,
         /// A code is to be asked for before a session begins.
         has_second_factor: bool,
+        /// The number of the account's credentials, of which the password is one.
+        credentials: i64,
     },
     /// The name or the password is wrong.
     Wrong,
@@ -66,12 +66,12 @@ async fn attempt(
     client: Client<'_>,
     now: Millis,
 ) -> Result<(SignIn, Option<Account>), Error> {
-    let subjects = subjects(store, name, client).await?;
-    if let Attempt::Refused { until_at } = store.begin_attempt(&subjects, now).await? {
-        return Ok((SignIn::Throttled { until_at }, None));
-    }
     let named = account(store, name).await?;
     let account = named.clone().filter(|account| account.disabled_at.is_none());
+    let subjects = subjects(name, account.as_ref(), client);
+    if let Attempt::Refused { until_at } = store.begin_attempt(&subjects, now).await? {
+        return Ok((SignIn::Throttled { until_at }, named));
+    }
     // An account of an OpenID provider has no hash.
     let known = account.as_ref().map(|account| account.password_hash.as_str()).filter(|hash| !hash.is_empty());
     let is_right = password::verify(secret, known).await?;
@@ -83,26 +83,24 @@ async fn attempt(
         let new = password::hash(secret).await?;
         store.rehash_password(account.id, &account.password_hash, &new).await?;
     }
-    let has_second_factor = account.totp_since.is_some();
-    Ok((SignIn::Accepted { account_id: account.id, name: account.name, has_second_factor }, named))
+    let (has_second_factor, credentials) = (account.totp_since.is_some(), account.credentials);
+    Ok((SignIn::Accepted { account_id: account.id, name: account.name, has_second_factor, credentials }, named))
 }
 
 /// What the attempt is counted by: the account and the source, or the browser alone if it has signed in to this account before.
-async fn subjects(store: &Store, name: &str, client: Client<'_>) -> Result<Vec<Subject>, Error> {
-    if let Some(proof) = client.proof
-        && let Some(account) = account(store, name).await?.filter(|account| account.disabled_at.is_none())
-        && let Some(subject) = device::subject(proof, &account.password_hash)
-    {
-        return Ok(vec![Subject::Single(subject)]);
+fn subjects(name: &str, account: Option<&Account>, client: Client<'_>) -> Vec<Subject> {
+    let known = client.proof.zip(account).and_then(|(proof, account)| device::subject(proof, account));
+    if let Some(browser) = known {
+        return vec![Subject::Single(browser)];
     }
     // The name is hashed: it may be long, or a password in the wrong field.
     let account = Subject::Single(format!("account:{}", hash(name)));
-    Ok(vec![account, source_subject(&client.by.source)])
+    vec![account, source_subject(&client.by.source)]
 }
 
 /// What attempts of all kinds from an address are counted by.
 pub(crate) fn source_subject(source: &str) -> Subject {
-    Subject::Shared(format!("source:{}", network(source)))
+    Subject::Shared(format!("source:{}", source_network(source)))
 }
 
 async fn account(store: &Store, name: &str) -> Result<Option<Account>, Error> {
@@ -113,14 +111,6 @@ async fn account(store: &Store, name: &str) -> Result<Option<Account>, Error> {
     Ok(store.account_by_name(name).await?)
 }
 
-/// One host has all addresses of an IPv6 network of 64 bits, so they count as one.
-fn network(source: &str) -> String {
-    match source.parse::<Ipv6Addr>() {
-        Ok(address) => format!("{}/64", Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-        Err(_) => source.to_owned(),
-    }
-}
-
 /// What a browser that has just signed in keeps, so that failed attempts of others do not keep it out.
 ///
 /// # Errors
@@ -128,19 +118,5 @@ fn network(source: &str) -> String {
 pub async fn proof(store: &Store, account_id: i64) -> carillon_store::Result<Option<String>> {
     // There is none of an account without a password.
     let account = store.account(account_id).await?.filter(|account| !account.password_hash.is_empty());
-    Ok(account.map(|account| device::proof(&account.password_hash)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // covers: V4
-    #[test]
-    fn all_addresses_of_one_network_are_one_source() {
-        assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
-        assert_eq!(network("2001:db8:1:2:ffff::"), "2001:db8:1:2::/64");
-        assert_eq!(network("198.51.100.7"), "198.51.100.7");
-        assert_eq!(network("unknown"), "unknown");
-    }
+    Ok(account.as_ref().map(device::proof))
 }

@@ -1,10 +1,11 @@
 //! Personal tokens of the API: a program acts for a person, with a part of what the person may do, until the token expires.
 
 use carillon_scheduler::Millis;
-use carillon_store::people::tokens::NewApiToken;
-use carillon_store::{Actor, Grants, Store};
+use carillon_store::people::tokens::{NewApiToken, TokenOwner};
+use carillon_store::{Actor, Grants, Store, source_network};
 
 use crate::password::Error;
+use crate::second_factor;
 use crate::secret::{hash, is_secret, random_secret};
 
 /// Scanners for leaked secrets find tokens by it.
@@ -12,6 +13,8 @@ const PREFIX: &str = "carillon_";
 const DAY_MS: i64 = 86_400_000;
 pub const MAX_DAYS: i64 = 366;
 const NAME_MAX: usize = 64;
+/// Tokens of an account that an OpenID provider signs in count for so long after its last sign-in: people leave without a word here.
+const PROVIDED_MS: i64 = 30 * DAY_MS;
 /// How often the last use is written.
 const USED_STEP_MS: i64 = 60_000;
 
@@ -21,6 +24,16 @@ pub struct TokenRequest<'a> {
     pub name: &'a str,
     pub grants: &'a Grants,
     pub days: i64,
+    /// The number of the account's credentials when its owner was checked.
+    pub credentials: i64,
+}
+
+/// Who sends a token.
+pub struct Bearer<'a> {
+    pub source: &'a str,
+    pub request_id: Option<&'a str>,
+    /// Administrators need a second factor: the setting `--admin-second-factor`.
+    pub needs_factor: bool,
 }
 
 /// What is wrong with a name of a token.
@@ -52,6 +65,7 @@ pub async fn create(store: &Store, request: &TokenRequest<'_>, now: Millis, by: 
         grants: request.grants,
         now,
         expires_at: now + request.days * DAY_MS,
+        credentials: request.credentials,
     };
     store.create_token(&new, by).await?;
     Ok(token)
@@ -64,23 +78,34 @@ pub async fn create(store: &Store, request: &TokenRequest<'_>, now: Millis, by: 
 pub async fn authenticate(
     store: &Store,
     sent: &str,
-    source: &str,
-    request_id: Option<&str>,
+    bearer: &Bearer<'_>,
     now: Millis,
 ) -> carillon_store::Result<Option<Actor>> {
     // No query for a text that no token can be.
     if !sent.strip_prefix(PREFIX).is_some_and(is_secret) {
         return Ok(None);
     }
-    let Some(owner) = store.token_owner(&hash(sent), now).await? else {
+    let Some(owner) = store.token_owner(&hash(sent), now).await?.filter(|owner| is_vouched_for(owner, now)) else {
         return Ok(None);
     };
     let grants = owner.grants.within(&owner.account_grants);
-    let actor = Actor::new(owner.account, source, grants).with_account(owner.account_id).with_token(owner.name);
-    let actor = actor.with_request(request_id.map(str::to_owned));
+    let is_asked = second_factor::is_asked_of(bearer.needs_factor, &grants, owner.issuer.as_deref());
+    if is_asked && owner.totp_since.is_none() {
+        return Ok(None);
+    }
+    let actor = Actor::new(owner.account, bearer.source, grants).with_account(owner.account_id).with_token(owner.name);
+    let actor = actor.with_request(bearer.request_id.map(str::to_owned));
     let is_recent = owner.used_at.is_some_and(|used_at| now - used_at < USED_STEP_MS);
-    if !is_recent || owner.used_from.as_deref() != Some(source) {
+    // A host has many addresses; a new one of the same network costs no write.
+    let is_same_network = owner.used_from.is_some_and(|from| source_network(&from) == source_network(bearer.source));
+    if !is_recent || !is_same_network {
         store.touch_token(owner.id, now, &actor).await?;
     }
     Ok(Some(actor))
+}
+
+/// Whether the owner has a password here, or was signed in by the provider not long ago. Where that is not on record, the owner was
+/// signed in when the token was made.
+fn is_vouched_for(owner: &TokenOwner, now: Millis) -> bool {
+    owner.issuer.is_none() || owner.provided_at.unwrap_or(owner.created_at) > now - PROVIDED_MS
 }

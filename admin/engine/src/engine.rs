@@ -28,7 +28,7 @@ use crate::dispatch::route::refresher::ExecutorRefresher;
 use crate::dispatch::route::router::Router;
 use crate::dispatch::send_task::Sender;
 use crate::dispatch::trace::TraceBuffer;
-use crate::executor::address_gate::AddressPool;
+use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;
 use crate::executor::run_killer::RunKiller;
@@ -127,7 +127,7 @@ impl Engine {
         let cx = Arc::new(Context { store, clock, metrics, settings, node });
 
         let directory = Arc::new(ExecutorDirectory::new(cx.clone(), client.tokens.clone()));
-        let addresses = Arc::new(AddressPool::new(cx.clone()));
+        let addresses = Arc::new(AddressPool::new(cx.clock.clone(), cx.settings.in_flight));
         let clock_guard = Arc::new(ClockGuard::new(cx.clone(), held.clone(), lock.clone(), directory.clone()));
         let coordinator =
             LeaseCoordinator::new(cx.clone(), held.clone(), clock_guard.clone(), LockHealth::new(lock), address);
@@ -259,9 +259,9 @@ impl Engine {
         self.cx.metrics.degraded.get() == 1
     }
 
-    /// Whether the last requests of this node to an address failed, and no heartbeat has come since it may be tried again.
-    pub fn is_unreachable(&self, address: &str, seen_at: Millis) -> bool {
-        self.services.dispatcher.router.addresses.is_unreachable(address, seen_at)
+    /// Whether the last requests of this node to an executor of an app failed, and no heartbeat has come since it may be tried again.
+    pub fn is_unreachable(&self, app: &str, address: &str, seen_at: Millis) -> bool {
+        self.services.dispatcher.router.addresses.is_unreachable(app, address, seen_at)
     }
 
     /// What `/metrics` shows.

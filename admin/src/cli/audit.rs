@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_admin::config::LogFormat;
+use crate::config::LogFormat;
 use carillon_inspect::audit::Difference;
 use carillon_inspect::audit::audit_job;
 use carillon_inspect::audit::{JobAudit, audit_deleted_job};

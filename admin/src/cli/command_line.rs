@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use carillon_admin::{config, server};
+use crate::{config, server};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::invalid_input::InvalidInput;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use carillon_admin::config::{Database, Error};
+use crate::config::{Database, Error};
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
 use carillon_store::{Result, Store};
 

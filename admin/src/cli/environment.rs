@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use carillon_admin::config::Problem;
+use crate::config::Problem;
 
 const PREFIX: &str = "CARILLON_";
 

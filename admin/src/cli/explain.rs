@@ -1,8 +1,9 @@
 //! `carillon explain`: the story of one instant of one job.
 
-use carillon_admin::config::LogFormat;
+use crate::config::LogFormat;
 use carillon_inspect::explain::explain;
 use carillon_scheduler::Millis;
+use carillon_store::VisibleApps;
 use clap::Args;
 
 use super::invalid_input::InvalidInput;
@@ -27,7 +28,7 @@ pub async fn run(args: ExplainArgs) -> anyhow::Result<()> {
     let store = database::open_read_only(&args.database).await?;
     let now = database::now(&store).await?;
     let missing = || InvalidInput(format!("there is no job {}, and nothing of it at this instant", args.job));
-    let found = explain(&store, args.job, args.instant, now).await?;
+    let found = explain(&store, args.job, args.instant, now, &VisibleApps::All).await?;
     for line in found.ok_or_else(missing)?.sentences() {
         println!("{line}");
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 
-use carillon_admin::config::LogFormat;
+use crate::config::LogFormat;
 use tracing_subscriber::EnvFilter;
 
 /// What a library says at each start and stop is of interest to its developers.

@@ -1,6 +1,6 @@
 //! `carillon migrate`: the schema alone, for those who migrate by hand and serve with `--no-migrate`.
 
-use carillon_admin::config::{Error, LogFormat};
+use crate::config::{Error, LogFormat};
 use carillon_store::Store;
 
 use super::logging;

@@ -1,9 +1,8 @@
 //! The command line: one file a subcommand, and `settings.rs`, which is the manual.
 //!
 //! Invariant: wrong input ends with exit code 2 and a message that says what would be right; any other failure ends with 1. Only
-//! this module and `main.rs` name anyhow.
+//! this module names anyhow.
 
-mod allocator;
 mod audit;
 mod command_line;
 mod database;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use carillon_admin::config::Problem;
+use crate::config::Problem;
 use clap::Args;
 
 #[derive(Args, Clone)]

@@ -3,10 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
+use crate::Admin;
+use crate::config::Config;
+use crate::server;
 use carillon_accounts::setup::FirstAdmin;
-use carillon_admin::Admin;
-use carillon_admin::config::Config;
-use carillon_admin::server;
 use carillon_scheduler::SystemClock;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;

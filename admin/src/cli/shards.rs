@@ -1,6 +1,6 @@
 //! `carillon shards`: the node of each shard; another number of shards, while nodes run; and `carillon resync`.
 
-use carillon_admin::config::LogFormat;
+use crate::config::LogFormat;
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
 use carillon_store::Actor;
 use carillon_store::lease::leases::Lease;

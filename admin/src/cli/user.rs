@@ -2,9 +2,9 @@
 
 use std::io::{self, BufRead as _};
 
+use crate::config::LogFormat;
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::{password, people};
-use carillon_admin::config::LogFormat;
 use carillon_scheduler::{Clock as _, SystemClock};
 use carillon_store::{Actor, App, GrantScope, Grants, Role, Store, VisibleApps};
 use clap::{Args, Subcommand};
@@ -25,7 +25,7 @@ pub enum Command {
     Link(Named),
     /// Remove the second factor of an account whose owner has lost it
     RemoveSecondFactor(Named),
-    /// Give an account a new random password, print it, and end its sessions
+    /// Give an account a new random password, print it, and end its sessions and tokens
     Password(Account),
 }
 

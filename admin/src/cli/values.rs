@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::config::{
+    AccessToken, Config, Database, Error, LogFormat, LostRule, Networks, Problem, PublicUrl, TlsSettings,
+};
 use carillon_accounts::openid;
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::secret_keys::SecretKeys;
-use carillon_admin::config::{
-    AccessToken, Config, Database, Error, LogFormat, LostRule, Networks, Problem, PublicUrl, TlsSettings,
-};
 
 use super::limit_settings::LimitSettings;
 use super::secret_files::given_or_in_file;

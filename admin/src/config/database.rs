@@ -60,7 +60,7 @@ impl Database {
         !matches!(self, Self::Sqlite { .. })
     }
 
-    /// Host and port of a server.
+    /// Host and port of a server, as its driver reads them; None: it is no server, or reached by a socket of this machine.
     pub fn address(&self) -> Option<(String, u16)> {
         let (url, default) = match self {
             Self::Sqlite { .. } => return None,
@@ -68,7 +68,16 @@ impl Database {
             Self::Mysql { url } => (url, 3306),
         };
         let url = url::Url::parse(url).ok()?;
-        Some((url.host_str()?.to_owned(), url.port().unwrap_or(default)))
+        let (mut host, mut port) = (url.host_str()?.to_owned(), url.port().unwrap_or(default));
+        let options = url.query_pairs().filter(|_| matches!(self, Self::Postgres { .. }));
+        for (name, value) in options {
+            match &*name {
+                "host" | "hostaddr" => host = value.into_owned(),
+                "port" => port = value.parse().unwrap_or(port),
+                _ => {}
+            }
+        }
+        (!host.starts_with('/')).then_some((host, port))
     }
 
     /// The name people use for it.

@@ -38,6 +38,8 @@ mod tests {
         assert_eq!(servers, expected.map(|(host, port)| (host.to_owned(), port)));
         config.database = Database::parse("mysql://u@[fd12::7]:3307/jobs").unwrap();
         assert_eq!(config.network_rules(vec![]).servers[0], ("[fd12::7]".to_owned(), 3307));
+        config.database = Database::parse("postgres://u@db:5433/jobs?host=other&port=6000").unwrap();
+        assert_eq!(config.network_rules(vec![]).servers[0], ("other".to_owned(), 6000), "as its driver reads it");
         assert!(config.network_rules(vec![]).has_loopback_executors);
         config.listen = "0.0.0.0:8080".parse().unwrap();
         assert!(!config.network_rules(vec![]).has_loopback_executors);

@@ -12,6 +12,7 @@ use actix_web::{HttpMessage as _, HttpResponse, web};
 use carillon_accounts::policy::Action;
 use carillon_engine::manage;
 
+use crate::web::access::denial::{self, Refused};
 use crate::web::access::{Access, Route, Target, guarded};
 use crate::web::guard::bearer;
 use crate::web::state::Shared;
@@ -54,6 +55,12 @@ async fn token(
             .body(format!("{refusal}\n"));
         InternalError::from_response(refusal, response)
     })?;
+    if let Err(seconds) = state.count_request(&actor) {
+        denial::record_limit(request.request(), &state, &actor, Refused::default().0).await;
+        let text = format!("more requests a second than one account or token may make; try again in {seconds} s\n");
+        let response = HttpResponse::TooManyRequests().insert_header((header::RETRY_AFTER, seconds)).body(text.clone());
+        return Err(InternalError::from_response(text, response).into());
+    }
     request.extensions_mut().insert(actor);
     next.call(request).await
 }

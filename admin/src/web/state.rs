@@ -8,12 +8,13 @@ use carillon_accounts::openid::Provider;
 use carillon_alerts::Alerts;
 use carillon_engine::Engine;
 use carillon_scheduler::Clock;
-use carillon_store::Store;
+use carillon_store::{Actor, Store};
 
 use crate::config::Config;
 use crate::web::executor_api::wrong_tokens::WrongTokens;
 use crate::web::limits::body_memory::BodyMemory;
 use crate::web::limits::rate::RateLimit;
+use crate::web::limits::token_look_ups::TokenLookUps;
 
 /// Shared by all handlers.
 pub struct State {
@@ -26,12 +27,14 @@ pub struct State {
     pub openid: Option<Provider>,
     /// The memory of all request bodies.
     pub body_memory: Arc<BodyMemory>,
-    /// The requests of each account and API token, by its name.
-    pub requests: RateLimit<String>,
+    /// The requests of each API token, and of the sessions of each account.
+    pub requests: RateLimit<Requester>,
     /// The registrations with each executor token, by its id; None: the token of all apps.
     pub registrations: RateLimit<Option<i64>>,
     /// Executors that were refused because of their token.
     pub wrong_tokens: WrongTokens,
+    /// How often the database is asked for a token that this node does not know.
+    pub token_look_ups: TokenLookUps,
     /// False while starting and as soon as a stop begins.
     pub ready: Arc<AtomicBool>,
 }
@@ -41,10 +44,30 @@ impl State {
     ///
     /// # Errors
     /// It has made too many: after how many seconds it may make the next one.
-    pub fn count_request(&self, caller: &str) -> Result<(), u64> {
-        self.requests
-            .take(caller.to_owned(), self.clock.monotonic())
-            .inspect_err(|_| self.engine.cx.metrics.rate_limited.inc())
+    pub fn count_request(&self, actor: &Actor) -> Result<(), u64> {
+        let counted = self.requests.take(Requester::of(actor), self.clock.monotonic());
+        counted.inspect_err(|_| self.engine.cx.metrics.rate_limited.inc())
+    }
+}
+
+/// Whose requests are counted together. A token that asks too often leaves its owner the console, where it can be revoked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Requester {
+    /// The API token of the settings.
+    SettingsToken,
+    /// Personal tokens of one name.
+    Token { account_id: i64, name: String },
+    /// All sessions of an account.
+    Sessions { account_id: i64 },
+}
+
+impl Requester {
+    fn of(actor: &Actor) -> Self {
+        match (actor.account_id, &actor.token) {
+            (None, _) => Self::SettingsToken,
+            (Some(account_id), Some(name)) => Self::Token { account_id, name: name.clone() },
+            (Some(account_id), None) => Self::Sessions { account_id },
+        }
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Store {
     pub(crate) has_accounts: AtomicBool,
     pub(crate) set_aside: set_aside::SetAside,
     pub(crate) refusals: Refusals,
-    /// Where the token of the settings was used from.
+    /// Where tokens were used from.
     pub(crate) token_sources: TokenSources,
     /// Held as long as this process uses the SQLite file.
     _file_lock: Option<std::fs::File>,

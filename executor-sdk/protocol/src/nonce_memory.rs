@@ -1,5 +1,6 @@
 //! The signatures that were here before, for as long as they are valid.
 
+use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeMap, HashSet};
 
 use crate::signature::{SIGNATURE_WINDOW_MS, Signature, SignatureProblem};
@@ -8,35 +9,47 @@ use crate::signature::{SIGNATURE_WINDOW_MS, Signature, SignatureProblem};
 #[derive(Debug)]
 pub struct NonceMemory {
     most: usize,
-    kept: usize,
-    by_second: BTreeMap<i64, HashSet<u128>>,
+    /// By key id: how many are kept.
+    kept: HashMap<String, usize>,
+    /// Nonces by second and key id.
+    by_second: BTreeMap<i64, HashMap<String, HashSet<u128>>>,
 }
 
 impl NonceMemory {
-    /// At most so many signatures, some 20 bytes each. One that is full refuses what comes: to forget would let old requests in.
+    /// At most so many signatures of each key, some 20 bytes each. A key that has as many is refused: to forget would let old requests
+    /// in. The others are not, so that who has one token cannot silence those who have another.
     pub fn new(most: usize) -> Self {
-        Self { most, kept: 0, by_second: BTreeMap::new() }
+        Self { most, kept: HashMap::new(), by_second: BTreeMap::new() }
     }
 
     /// Notes a signature that was checked at `now`.
     ///
     /// # Errors
-    /// It was here before, or there are too many.
+    /// It was here before, or there are too many of its key.
     pub fn note(&mut self, signature: &Signature, now: i64) -> Result<(), SignatureProblem> {
         // A signature made before this one's second is refused by its time.
         let oldest = now.saturating_sub(SIGNATURE_WINDOW_MS).div_euclid(1000);
         while let Some(entry) = self.by_second.first_entry().filter(|entry| *entry.key() < oldest) {
-            self.kept -= entry.remove().len();
+            for (key_id, nonces) in entry.remove() {
+                if let Entry::Occupied(mut kept) = self.kept.entry(key_id) {
+                    *kept.get_mut() -= nonces.len();
+                    if *kept.get() == 0 {
+                        kept.remove();
+                    }
+                }
+            }
         }
-        let second = signature.at.div_euclid(1000);
-        if self.by_second.get(&second).is_some_and(|known| known.contains(&signature.nonce)) {
+        let (second, key_id) = (signature.at.div_euclid(1000), &signature.key_id);
+        let known = self.by_second.get(&second).and_then(|of_keys| of_keys.get(key_id));
+        if known.is_some_and(|nonces| nonces.contains(&signature.nonce)) {
             return Err(SignatureProblem::Repeated);
         }
-        if self.kept >= self.most {
+        let kept = self.kept.entry(key_id.clone()).or_default();
+        if *kept >= self.most {
             return Err(SignatureProblem::TooMany);
         }
-        self.by_second.entry(second).or_default().insert(signature.nonce);
-        self.kept += 1;
+        *kept += 1;
+        self.by_second.entry(second).or_default().entry(key_id.clone()).or_default().insert(signature.nonce);
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ account-current = Current password
 account-new-again = New password again
 account-change = Change the password
 account-others-end = All your other sessions end.
+account-revoke-tokens = Revoke my tokens of the API, too
 sessions = Sessions
 sessions-end-others = End all others
 sessions-yours = Your sessions, the latest used first
@@ -19,7 +20,8 @@ session-this = this one
 session-end = End
 tokens = Tokens of the API
 tokens-intro = A token lets a program use the API in your name. It never does more than you may do yourself.
-tokens-yours = Your tokens, newest first
+tokens-newest = Tokens, newest first
+tokens-provided = Tokens of an account that signs in by an OpenID provider count for 30 days after its last sign-in.
 token-expires = Expires
 token-expired = expired
 never = never
@@ -58,10 +60,18 @@ user-create = Create the user
 user-actions = Actions of the user
 user-link = Link for a new password
 enable = Enable
-disable = Disable
+user-disable = { $count ->
+    [0] Disable
+    [one] Disable and revoke { $count } token
+   *[other] Disable and revoke { $count } tokens
+}
 roles-save = Save the roles
 user-sessions-end = All sessions of the user end.
-end-all = End all
+user-end-access = { $count ->
+    [0] End all sessions
+    [one] End all sessions and revoke { $count } token
+   *[other] End all sessions and revoke { $count } tokens
+}
 user-not-signed-in = The user is not signed in.
 sessions-latest = Sessions, the latest used first
 account-token-header = Send it with each request to the API:
@@ -83,30 +93,31 @@ new-password-for = A new password for { $name }
 link-give = Give this link to { $name }. It sets a password, works once, and is not shown again.
 link-expires = It expires
 link-old-password = The old password works until then.
+link-ends-access = With the new password all sessions end, and the tokens of the API are revoked.
 user-own = This is your own account: its roles are changed by another administrator. Password, sessions and tokens are on <a href="/account">your page</a>.
 user-provided = This account signs in by the OpenID provider <code>{ $issuer }</code>. Its groups there give the roles, at each sign-in.
-user-tokens = { $count ->
-    [0] The user has no tokens of the API.
-    [one] The user has { $count } token of the API.
-   *[other] The user has { $count } tokens of the API.
-}
+user-no-tokens = The user has no tokens of the API.
 role-viewer = viewer
 role-operator = operator
 role-editor = editor
 role-admin = admin
 user-is-enabled = { $name } can sign in again.
-user-is-disabled = { $name } is disabled: its sessions are ended, and its tokens do not work.
+user-is-disabled = { $name } is disabled: its sessions are ended, and its tokens are revoked.
 user-is-deleted = { $name } is deleted.
 user-not-disable-self = You cannot disable your own account; another administrator can.
 user-not-delete-self = You cannot delete your own account; another administrator can.
 user-own-factor = Remove your own second factor on your page, with a code.
 user-factor-removed = The second factor of { $name } is removed.
 user-roles-saved = The roles of { $name } are saved; its sessions are ended.
-user-sessions-ended = { $count ->
-    [one] { $count } session of { $name } is ended.
-   *[other] { $count } sessions of { $name } are ended.
+user-access-ended = { $tokens ->
+    [0] { $count ->
+        [one] { $count } session of { $name } is ended.
+       *[other] { $count } sessions of { $name } are ended.
+    }
+   *[other] Of { $name }, sessions ended: { $count }, tokens revoked: { $tokens }.
 }
 account-password-changed = Your password is changed, and all other sessions are ended.
+account-password-and-tokens = Your password is changed. All other sessions are ended, and your tokens are revoked.
 factor-removed = Your second factor is removed.
 session-ended = The session is ended.
 sessions-others-ended = { $count ->

@@ -8,6 +8,7 @@ account-current = 当前密码
 account-new-again = 再次输入新密码
 account-change = 修改密码
 account-others-end = 您的其他会话都将结束。
+account-revoke-tokens = 同时吊销我的 API 令牌
 sessions = 会话
 sessions-end-others = 结束其他全部会话
 sessions-yours = 您的会话，最近使用的在前
@@ -19,7 +20,8 @@ session-this = 当前会话
 session-end = 结束
 tokens = API 令牌
 tokens-intro = 令牌让程序以您的名义使用 API，权限不会超过您自己的权限。
-tokens-yours = 您的令牌，最新的在前
+tokens-newest = 令牌，最新的在前
+tokens-provided = 通过 OpenID 提供方登录的账号，其令牌在最近一次登录后 30 天内有效。
 token-expires = 过期时间
 token-expired = 已过期
 never = 从未
@@ -58,10 +60,16 @@ user-create = 创建用户
 user-actions = 用户的操作记录
 user-link = 生成重设密码链接
 enable = 启用
-disable = 停用
+user-disable = { $count ->
+    [0] 停用
+   *[other] 停用并吊销 { $count } 个令牌
+}
 roles-save = 保存角色
 user-sessions-end = 该用户的全部会话将结束。
-end-all = 全部结束
+user-end-access = { $count ->
+    [0] 结束全部会话
+   *[other] 结束全部会话并吊销 { $count } 个令牌
+}
 user-not-signed-in = 该用户未登录。
 sessions-latest = 会话，最近使用的在前
 account-token-header = 每次请求 API 时发送：
@@ -80,23 +88,28 @@ new-password-for = 为 { $name } 重设密码
 link-give = 请将此链接交给 { $name }。链接用于设置密码，只能使用一次，之后不再显示。
 link-expires = 过期时间：
 link-old-password = 在此之前旧密码仍然有效。
+link-ends-access = 设置新密码后，全部会话将结束，API 令牌将被吊销。
 user-own = 这是您自己的账号：角色由其他管理员修改。密码、会话和令牌在<a href="/account">我的账号</a>页面。
 user-provided = 此账号通过 OpenID 提供方 <code>{ $issuer }</code> 登录。每次登录时由其中的组决定角色。
-user-tokens = 该用户有 { $count } 个 API 令牌。
+user-no-tokens = 该用户没有 API 令牌。
 role-viewer = 查看者
 role-operator = 操作员
 role-editor = 编辑者
 role-admin = 管理员
 user-is-enabled = { $name } 可以重新登录。
-user-is-disabled = { $name } 已停用：其会话已结束，令牌不再有效。
+user-is-disabled = { $name } 已停用：其会话已结束，令牌已吊销。
 user-is-deleted = { $name } 已删除。
 user-not-disable-self = 您不能停用自己的账号，请由其他管理员操作。
 user-not-delete-self = 您不能删除自己的账号，请由其他管理员操作。
 user-own-factor = 请在我的账号页面用验证码移除自己的第二因素。
 user-factor-removed = { $name } 的第二因素已移除。
 user-roles-saved = { $name } 的角色已保存，其会话已结束。
-user-sessions-ended = 已结束 { $name } 的 { $count } 个会话。
+user-access-ended = { $tokens ->
+    [0] 已结束 { $name } 的 { $count } 个会话。
+   *[other] 已结束 { $name } 的 { $count } 个会话，并吊销 { $tokens } 个令牌。
+}
 account-password-changed = 密码已修改，其他全部会话已结束。
+account-password-and-tokens = 密码已修改，其他全部会话已结束，您的令牌已吊销。
 factor-removed = 您的第二因素已移除。
 session-ended = 会话已结束。
 sessions-others-ended = { $count ->

@@ -7,6 +7,7 @@ use carillon_store::{Actor, Store, VisibleApps};
 use serde::{Deserialize, Serialize};
 
 use crate::openid::provider::{Error, Person, Provider, Returned, Secrets};
+use crate::people::is_reserved;
 use crate::secret::hash;
 use crate::step;
 
@@ -102,7 +103,7 @@ fn account_names(person: &Person, identity_hash: &str) -> Vec<String> {
     let first = known.unwrap_or_else(|| "unnamed".to_owned());
     let short: String = first.chars().take(NAME_MAX - 11).collect();
     let last = format!("{} ({})", short.trim_end(), &identity_hash[..8]);
-    vec![first, last]
+    if is_reserved(&first) { vec![last] } else { vec![first, last] }
 }
 
 #[cfg(test)]
@@ -118,6 +119,7 @@ mod tests {
         assert_eq!(names(&["ada", "ada@example.com"])[0], "ada");
         assert_eq!(names(&[" \n", "ada@example.com"])[0], "ada@example.com");
         assert_eq!(names(&[])[0], "unnamed");
+        assert!(names(&["Engine"])[0].starts_with("Engine ("), "the audit has this actor");
         for name in names(&["ä".repeat(300).as_str()]) {
             assert!(name.chars().count() <= NAME_MAX && crate::people::name_complaint(&name).is_none(), "{name}");
         }

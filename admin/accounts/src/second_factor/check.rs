@@ -1,15 +1,17 @@
 //! Whether a code is right. Attempts are counted as those of passwords are, and a code counts once.
 
 use carillon_scheduler::{AuditAction, Millis};
+use carillon_store::people::sessions::SecondStep;
 use carillon_store::people::throttle::{Attempt, Subject};
-use carillon_store::{Actor, AuditObject, Store};
+use carillon_store::{AuditObject, Store};
 use serde_json::json;
 
+use crate::device;
 use crate::password::Error;
 use crate::second_factor::totp::Secret;
 use crate::secret::hash;
 use crate::secret_keys::SecretKeys;
-use crate::sign_in;
+use crate::sign_in::{self, Client};
 
 /// The result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +24,17 @@ pub enum CodeCheck {
     Wrong,
     /// There were too many failed attempts.
     Throttled { until_at: Millis },
+}
+
+impl CodeCheck {
+    /// What was sent, if it was right.
+    pub fn step(self) -> Option<SecondStep> {
+        match self {
+            Self::Right { recovery_left: None } => Some(SecondStep::Code),
+            Self::Right { recovery_left: Some(_) } => Some(SecondStep::RecoveryCode),
+            Self::Wrong | Self::Throttled { .. } => None,
+        }
+    }
 }
 
 /// Where the secret of an account may be decrypted: nowhere else.
@@ -38,17 +51,17 @@ pub async fn check(
     keys: &SecretKeys,
     account_id: i64,
     sent: &str,
-    by: &Actor,
+    client: Client<'_>,
     now: Millis,
 ) -> Result<CodeCheck, Error> {
-    let result = attempt(store, keys, account_id, sent, &by.source, now).await?;
+    let result = attempt(store, keys, account_id, sent, client, now).await?;
     let why = match result {
         CodeCheck::Right { .. } => return Ok(result),
         CodeCheck::Wrong => "wrong code",
         CodeCheck::Throttled { .. } => "too many wrong codes",
     };
     let object = AuditObject::account(account_id);
-    store.record_refusal(by, AuditAction::RefuseSignIn, object, json!({"reason": why}), now).await?;
+    store.record_refusal(client.by, AuditAction::RefuseSignIn, object, json!({"reason": why}), now).await?;
     Ok(result)
 }
 
@@ -57,11 +70,10 @@ async fn attempt(
     keys: &SecretKeys,
     account_id: i64,
     sent: &str,
-    source: &str,
+    client: Client<'_>,
     now: Millis,
 ) -> Result<CodeCheck, Error> {
-    // Not the account's count of passwords: that ends with each right password.
-    let subjects = [Subject::Single(format!("code:{account_id}")), sign_in::source_subject(source)];
+    let subjects = subjects(store, account_id, client).await?;
     if let Attempt::Refused { until_at } = store.begin_attempt(&subjects, now).await? {
         return Ok(CodeCheck::Throttled { until_at });
     }
@@ -80,6 +92,18 @@ async fn attempt(
         false => Some(store.recovery_codes(account_id).await?),
     };
     Ok(CodeCheck::Right { recovery_left })
+}
+
+/// What the attempt is counted by: the account and the source, or the browser alone if it has signed in with a code before. Not the
+/// counts of passwords: those end with each right password.
+async fn subjects(store: &Store, account_id: i64, client: Client<'_>) -> Result<Vec<Subject>, Error> {
+    if let Some(proof) = client.proof
+        && let Some(account) = store.account(account_id).await?
+        && let Some(browser) = device::subject(proof, &account)
+    {
+        return Ok(vec![Subject::Single(format!("code:{browser}"))]);
+    }
+    Ok(vec![Subject::Single(format!("code:{account_id}")), sign_in::source_subject(&client.by.source)])
 }
 
 async fn is_code_of_now(

@@ -1,15 +1,19 @@
 //! A person sets up the own second factor, or removes it.
 
 use carillon_scheduler::Millis;
-use carillon_store::{Actor, Store};
+use carillon_store::Store;
+use carillon_store::people::second_factor::ConfirmedFactor;
+use carillon_store::people::throttle::{Attempt, Subject};
 
+use crate::own_password::{self, OwnerCheck};
 use crate::password::Error;
 use crate::second_factor::check::{CodeCheck, check, context};
 use crate::second_factor::qr;
 use crate::second_factor::totp::{Secret, base32, groups};
 use crate::secret::hash;
 use crate::secret_keys::{NoKey, SecretKeys};
-use crate::sign_in::{self, Client, SignIn};
+use crate::session::Viewer;
+use crate::sign_in::Client;
 
 const RECOVERY_CODES: usize = 10;
 
@@ -33,6 +37,19 @@ pub enum Proposed {
     NoKey(NoKey),
 }
 
+/// The result of the first code of a secret.
+pub enum Confirmed {
+    /// The second factor is on; these are the recovery codes.
+    On(Vec<String>),
+    /// It is no code of that secret.
+    Wrong,
+    /// No secret was shown in this session, or too long ago.
+    Expired,
+    Throttled {
+        until_at: Millis,
+    },
+}
+
 /// Makes a secret. It counts when [`confirm`] has seen a code of it. Needs the password: who finds an open browser cannot lock the
 /// owner out.
 ///
@@ -41,57 +58,64 @@ pub enum Proposed {
 pub async fn propose(
     store: &Store,
     keys: &SecretKeys,
-    account_id: i64,
+    viewer: &Viewer,
     password: &str,
+    client: Client<'_>,
     now: Millis,
-    by: &Actor,
 ) -> Result<Proposed, Error> {
     let secret = Secret::random();
-    let sealed = match keys.seal(&context(account_id), secret.as_str()) {
+    let sealed = match keys.seal(&context(viewer.account_id), secret.as_str()) {
         Ok(sealed) => sealed,
         Err(no_key) => return Ok(Proposed::NoKey(no_key)),
     };
-    if password.is_empty() {
-        return Ok(Proposed::WrongPassword);
-    }
-    let client = Client { by, proof: None };
-    match sign_in::check(store, &by.name, password, client, now).await? {
-        SignIn::Accepted { account_id: found, .. } if found == account_id => {}
-        SignIn::Throttled { until_at } => return Ok(Proposed::Throttled { until_at }),
+    match own_password::check_owner(store, viewer, password, client, now).await? {
+        // An account without a password has the second factor of its provider.
+        OwnerCheck::Right { .. } if viewer.issuer.is_none() => {}
+        OwnerCheck::Throttled { until_at } => return Ok(Proposed::Throttled { until_at }),
         _ => return Ok(Proposed::WrongPassword),
     }
-    if !store.propose_second_factor(account_id, &sealed).await? {
+    if !store.propose_second_factor((viewer.account_id, viewer.id_hash.as_str()), &sealed, now).await? {
         return Ok(Proposed::Exists);
     }
-    let qr = qr::path(&secret.address(&by.name));
+    let qr = qr::path(&secret.address(&viewer.name));
     Ok(Proposed::Shown(Proposal { secret, qr }))
 }
 
-/// Turns the second factor on with a code of the secret that was shown. The recovery codes are returned once; None: it is no code of
-/// that secret.
+/// Turns the second factor on with a code of the secret that was shown in this session. The recovery codes are returned once. Other
+/// sessions of the account end: none of them has given a code.
 ///
 /// # Errors
 /// The database could not be asked.
 pub async fn confirm(
     store: &Store,
     keys: &SecretKeys,
-    account_id: i64,
+    viewer: &Viewer,
     code: &str,
+    client: Client<'_>,
     now: Millis,
-    by: &Actor,
-) -> Result<Option<Vec<String>>, Error> {
-    let Some(stored) = store.second_factor(account_id).await?.filter(|factor| factor.since.is_none()) else {
-        return Ok(None);
+) -> Result<Confirmed, Error> {
+    let place = (viewer.account_id, viewer.id_hash.as_str());
+    let Some(stored) = store.proposed_factor(place, now).await? else {
+        return Ok(Confirmed::Expired);
     };
-    let secret = keys.open(&context(account_id), &stored.sealed_secret).map(Secret::from_text);
+    // By the session, to which the secret belongs: another one cannot use the attempts up.
+    let subjects = [Subject::Single(format!("confirm:{}", viewer.id_hash))];
+    if let Attempt::Refused { until_at } = store.begin_attempt(&subjects, now).await? {
+        return Ok(Confirmed::Throttled { until_at });
+    }
+    let secret = keys.open(&context(viewer.account_id), &stored.sealed_secret).map(Secret::from_text);
     let code: String = code.chars().filter(|c| !c.is_whitespace()).collect();
     let Some(step) = secret.and_then(|secret| secret.step_of(&code, now)) else {
-        return Ok(None);
+        return Ok(Confirmed::Wrong);
     };
+    store.end_attempt(&subjects).await?;
     let codes: Vec<String> = (0..RECOVERY_CODES).map(|_| base32(&rand::random::<[u8; 10]>())).collect();
     let hashes: Vec<String> = codes.iter().map(|code| hash(code)).collect();
-    let is_on = store.confirm_second_factor(account_id, (&stored.sealed_secret, step), &hashes, now, by).await?;
-    Ok(is_on.then(|| codes.iter().map(|code| groups(code, "-")).collect()))
+    let factor = ConfirmedFactor { sealed_secret: &stored.sealed_secret, step, recovery_hashes: &hashes };
+    Ok(match store.confirm_second_factor(place, &factor, now, client.by).await? {
+        true => Confirmed::On(codes.iter().map(|code| groups(code, "-")).collect()),
+        false => Confirmed::Expired,
+    })
 }
 
 /// Turns the second factor off with a code.
@@ -103,15 +127,15 @@ pub async fn remove(
     keys: &SecretKeys,
     account_id: i64,
     code: &str,
+    client: Client<'_>,
     now: Millis,
-    by: &Actor,
 ) -> Result<CodeCheck, Error> {
     if store.second_factor(account_id).await?.is_none_or(|factor| factor.since.is_none()) {
         return Ok(CodeCheck::Wrong);
     }
-    let checked = check(store, keys, account_id, code, by, now).await?;
-    if matches!(checked, CodeCheck::Right { .. }) {
-        store.remove_second_factor(account_id, now, by).await?;
+    let checked = check(store, keys, account_id, code, client, now).await?;
+    if checked.step().is_some() {
+        store.remove_second_factor(account_id, checked.step(), now, client.by).await?;
     }
     Ok(checked)
 }

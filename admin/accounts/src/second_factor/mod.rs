@@ -5,6 +5,14 @@ mod enrolment;
 mod qr;
 mod totp;
 
+use carillon_store::{Grants, Role};
+
 pub use check::{CodeCheck, check};
-pub use enrolment::{Proposal, Proposed, confirm, propose, remove};
+pub use enrolment::{Confirmed, Proposal, Proposed, confirm, propose, remove};
 pub use totp::{Secret, code_at};
+
+/// Whether the setting `--admin-second-factor` asks a second factor of one with these roles. Whom an OpenID provider signs in has that
+/// of the provider.
+pub fn is_asked_of(setting: bool, grants: &Grants, issuer: Option<&str>) -> bool {
+    setting && issuer.is_none() && grants.highest() == Some(Role::Admin)
+}

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use carillon_engine::outgoing::Connector;
+use carillon_engine::outgoing::{Connector, HttpClients};
 use carillon_scheduler::Millis;
 use chrono::DateTime;
 use reqwest::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Response, Url};
+use reqwest::{Response, Url};
 
 use crate::channel::attempt::{Answer, Call};
 
@@ -14,29 +14,24 @@ use crate::channel::attempt::{Answer, Call};
 const ANSWER_LIMIT: usize = 2_000;
 
 pub struct HttpClient {
-    client: Client,
-    connector: Connector,
+    clients: HttpClients,
 }
 
 impl HttpClient {
     /// # Errors
     /// No TLS is at hand.
     pub fn new(connector: Connector) -> Result<Self, String> {
-        // It follows no redirect: one could lead to another host than the one that an administrator has named.
-        let client = connector
-            .client_builder()
-            .user_agent(concat!("Carillon/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| error.to_string())?;
-        Ok(Self { client, connector })
+        // They follow no redirect: one could lead to another host than the one that an administrator has named.
+        let agent = concat!("Carillon/", env!("CARGO_PKG_VERSION"));
+        Ok(Self { clients: HttpClients::new(connector, move |client| client.user_agent(agent))? })
     }
 
     /// # Errors
     /// There is no answer; the text says why, without the URL, which may hold a secret.
     pub async fn post(&self, call: Call, now: Millis) -> Result<Answer, String> {
         let url = Url::parse(&call.url).map_err(|error| error.to_string())?;
-        self.connector.check(&url).await.map_err(|error| error.to_string())?;
-        let mut request = self.client.post(url).header(CONTENT_TYPE, "application/json; charset=utf-8").body(call.body);
+        let request = self.clients.post(url).await.map_err(|error| error.to_string())?;
+        let mut request = request.header(CONTENT_TYPE, "application/json; charset=utf-8").body(call.body);
         for (name, value) in call.headers {
             let value = HeaderValue::from_str(&value).map_err(|error| format!("the header {name}: {error}"))?;
             request = request.header(name, value);

@@ -7,7 +7,7 @@ use carillon_engine::Engine;
 use carillon_engine::manage::Error;
 use carillon_engine::outgoing::Connector;
 use carillon_engine::runtime::run;
-use carillon_store::{Actor, Store};
+use carillon_store::{Actor, AuditObject, Store};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -67,7 +67,11 @@ pub(crate) fn object_of(app_id: Option<i64>) -> Object {
 /// # Errors
 /// `Forbidden`; `Missing`, where the actor may not know that the object exists
 pub(crate) fn require(by: &Actor, action: Action, object: Object, name: impl FnOnce() -> String) -> Result<(), Error> {
-    match policy::decide(by, action, object) {
+    let decision = policy::decide(by, action, object);
+    if let (Object::App(id), Decision::Forbidden | Decision::Hidden) = (object, decision) {
+        by.denials.add(AuditObject::app(id));
+    }
+    match decision {
         Decision::Allowed => Ok(()),
         Decision::Forbidden => Err(Error::Forbidden(policy::refusal(action, object))),
         Decision::Hidden => Err(Error::Missing(name())),

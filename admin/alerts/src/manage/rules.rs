@@ -1,8 +1,8 @@
-use carillon_accounts::policy::Action;
+use carillon_accounts::policy::{Action, Object};
 use carillon_engine::manage::Error;
 use carillon_scheduler::{AlertKind, FieldError};
-use carillon_store::Actor;
 use carillon_store::alert::rules::{AlertRule, NewRule, RuleDefinition};
+use carillon_store::{Actor, App};
 use serde::{Deserialize, Serialize};
 
 use crate::manage::entry_points::{Alerts, object_of, require};
@@ -75,10 +75,12 @@ impl Alerts {
         let mut errors = errors_of(&draft);
         let app_id = match draft.app.as_deref().filter(|name| !name.is_empty()) {
             None => None,
-            Some(name) => match self.store().app_by_name(name).await? {
-                Some(app) if by.grants.role_for(app.id).is_some() => Some(app.id),
-                _ => return Err(Error::Invalid(vec![FieldError::new("app", format!("there is no app {name:?}"))])),
-            },
+            Some(name) => {
+                let found = self.store().app_by_name(name).await?;
+                let may_see = |app: &App| require(by, Action::View, Object::App(app.id), String::new).is_ok();
+                let missing = || FieldError::new("app", format!("there is no app {name:?}"));
+                Some(found.filter(may_see).ok_or_else(|| Error::Invalid(vec![missing()]))?.id)
+            }
         };
         may_change(by, app_id, || format!("app {}", draft.app.clone().unwrap_or_default()))?;
         let known = self.store().alert_channels().await?;

@@ -131,7 +131,7 @@ impl Prober {
     }
 
     async fn ask_one(&self, probe: Probe, ordered: &OrderedRun, candidate: &Candidate) -> ProbeAnswer {
-        let address = self.router.addresses.get(&candidate.address);
+        let address = self.router.addresses.get(&candidate.app, &candidate.address);
         let now = || self.cx.clock.monotonic();
         let (limit, breaker) = (self.cx.settings.connect_limit, self.cx.settings.breaker);
         let (name, job) = (&candidate.address, &ordered.admitted.job.stored);
@@ -148,8 +148,11 @@ impl Prober {
             }
             let outcome = self.client.beat(name, &job.app, limit).await;
             address.record_outcome(&outcome, now(), breaker);
+            let was_asked = !matches!(outcome, Outcome::Withheld { .. });
             let answer = read(outcome);
-            *last = Some((now(), answer.clone()));
+            if was_asked {
+                *last = Some((now(), answer.clone()));
+            }
             return answer;
         }
         let _slot = address.idle_beats.acquire().await;
@@ -167,7 +170,9 @@ fn read(outcome: Outcome) -> ProbeAnswer {
     match outcome {
         Outcome::Accepted => ProbeAnswer::Yes,
         Outcome::Refused { message, .. } => ProbeAnswer::No(message),
-        Outcome::NotSent { why } | Outcome::Unknown { why, .. } => ProbeAnswer::NoReply(why),
+        Outcome::NotSent { why } | Outcome::Withheld { why } | Outcome::Unknown { why, .. } => {
+            ProbeAnswer::NoReply(why)
+        }
     }
 }
 

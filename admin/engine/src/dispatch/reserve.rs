@@ -20,7 +20,7 @@ impl Router {
         for behind_others in [has_affinity, true] {
             passed.clear();
             for (index, candidate) in ordered.candidates.iter().enumerate() {
-                let address = self.addresses.get(&candidate.address);
+                let address = self.addresses.get(&candidate.app, &candidate.address);
                 if !behind_others && address.is_stalled(monotonic) {
                     passed.push((index, "stalled"));
                     continue;

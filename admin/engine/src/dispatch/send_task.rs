@@ -10,7 +10,8 @@ use crate::complete::outcome_queue::{OutcomeQueue, finding};
 use crate::context::Context;
 use crate::dispatch::stages::{MarkStamp, MarkedRun};
 use crate::dispatch::trace::TraceBuffer;
-use crate::executor::address_gate::{AddressGate, AddressPool, Reservation, WaitAborted};
+use crate::executor::address_gate::{AddressGate, Reservation, WaitAborted};
+use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::outcome::Outcome;
 use crate::executor::request::{body, headers};
@@ -110,7 +111,7 @@ impl SendTask {
         let routed = &self.marked.routed;
         let cx = &self.sender.cx;
         let candidate = &routed.candidates[index];
-        let address = self.sender.addresses.get(&candidate.address);
+        let address = self.sender.addresses.get(&candidate.app, &candidate.address);
         let Some(later) = self.reserve_next(index, &address) else {
             return AttemptResult::Busy;
         };
@@ -192,7 +193,7 @@ impl SendTask {
                 let refused = finding(run_id, RunEvent::Refused, RunReason::Refused, message);
                 outcomes.report_own(RunReport { code: Some(code), sent_at: in_flight.map(|it| it.sent_at), ..refused });
             }
-            Outcome::NotSent { why } => return AttemptResult::Next(why),
+            Outcome::NotSent { why } | Outcome::Withheld { why } => return AttemptResult::Next(why),
             // The row stays `sending`: a callback or the resolver settles it. It is never sent elsewhere blindly.
             Outcome::Unknown { why, .. } => {
                 tracing::info!(run.id = run_id, reason = why, "the outcome of a request is unknown");

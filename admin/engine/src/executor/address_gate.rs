@@ -1,17 +1,14 @@
-//! Limits and breaker of each executor address. There is no total limit that one address could fill.
+//! Limits and breaker of one executor address. There is no total limit that one address could fill.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use carillon_scheduler::{Clock, Millis};
+use carillon_scheduler::Clock;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use crate::context::Context;
 use crate::executor::outcome::Outcome;
 use crate::runtime::lock;
-use crate::settings::ms;
 
 /// After this many time-outs in a row the address is left alone for a while.
 const TIMEOUTS_IN_A_ROW: u32 = 3;
@@ -92,7 +89,7 @@ impl Drop for Reservation {
 }
 
 impl AddressGate {
-    fn new(in_flight: usize) -> Self {
+    pub(super) fn new(in_flight: usize) -> Self {
         Self {
             slots: Arc::new(Semaphore::new(in_flight)),
             waiting: AtomicUsize::new(0),
@@ -106,6 +103,11 @@ impl AddressGate {
 
     fn breaker(&self) -> MutexGuard<'_, Breaker> {
         lock(&self.breaker)
+    }
+
+    /// Until when it is left alone, which may be in the past; None: it has answered since, or never failed.
+    pub(super) fn open_until(&self) -> Option<Duration> {
+        self.breaker().open_until
     }
 
     /// Chooses the address for one run, if it has room. After the breaker's pause exactly one run gets in to probe it.
@@ -179,6 +181,9 @@ impl AddressGate {
 
     /// Learns from a request. Answers true if the address has just been closed.
     pub fn record_outcome(&self, outcome: &Outcome, now: Duration, pause: Duration) -> bool {
+        if matches!(outcome, Outcome::Withheld { .. }) {
+            return false;
+        }
         self.touch(now);
         let mut breaker = self.breaker();
         let failed = match outcome {
@@ -198,39 +203,6 @@ impl AddressGate {
             self.opened.notify_waiters();
         }
         failed
-    }
-}
-
-/// The gates of all addresses, made when an address is first used.
-pub struct AddressPool {
-    cx: Arc<Context>,
-    by_name: Mutex<HashMap<String, Arc<AddressGate>>>,
-}
-
-impl AddressPool {
-    pub fn new(cx: Arc<Context>) -> Self {
-        Self { cx, by_name: Mutex::default() }
-    }
-
-    pub fn get(&self, address: &str) -> Arc<AddressGate> {
-        let mut map = lock(&self.by_name);
-        if let Some(found) = map.get(address) {
-            return found.clone();
-        }
-        if map.len() > 10_000 {
-            // Addresses come and go; one that is not in use and not broken carries no knowledge.
-            map.retain(|_, kept| Arc::strong_count(kept) > 1 || kept.breaker().open_until.is_some());
-        }
-        map.entry(address.to_owned()).or_insert_with(|| Arc::new(AddressGate::new(self.cx.settings.in_flight))).clone()
-    }
-
-    /// Whether the last requests of this node to an address failed, and no heartbeat has come since it may be tried again.
-    pub fn is_unreachable(&self, address: &str, seen_at: Millis) -> bool {
-        let Some(until) = self.get(address).breaker().open_until else {
-            return false;
-        };
-        let past = ms(self.cx.clock.monotonic().saturating_sub(until));
-        self.cx.clock.now() - past >= seen_at
     }
 }
 

@@ -12,7 +12,7 @@ use carillon_protocol::{self as wire, headers};
 use carillon_protocol::{RunAnswer, RunBatch, SignedRequest};
 use carillon_scheduler::Clock;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, InvalidHeaderName};
-use reqwest::{Client, RequestBuilder, Url};
+use reqwest::{RequestBuilder, Url};
 use serde::Serialize;
 use tokio::time::timeout;
 
@@ -20,7 +20,7 @@ use crate::executor::client_tls::ClientTls;
 use crate::executor::held_connections::{HeldConnections, Limits};
 use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
 use crate::executor::tokens::{ExecutorTokens, SentCredential};
-use crate::outgoing::Connector;
+use crate::outgoing::{Connector, HttpClients};
 pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
 
 /// Answers to up to 500 runs, with their reasons.
@@ -51,7 +51,7 @@ pub struct Look {
 }
 
 pub struct ExecutorClient {
-    http: Client,
+    http: HttpClients,
     held: HeldConnections,
     connector: Connector,
     limits: Limits,
@@ -102,16 +102,16 @@ impl ExecutorClient {
         tls: ClientTls,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, String> {
-        let http = tls
-            .apply(connector.client_builder())
-            .connect_timeout(limits.connect)
-            .timeout(limits.request)
-            // uvicorn closes an idle connection after 5 s; a request that meets the closing reads as "unknown".
-            .pool_idle_timeout(Duration::from_secs(4))
-            .http1_only()
-            .tcp_nodelay(true)
-            .build()
-            .map_err(|error| error.to_string())?;
+        let http = HttpClients::new(connector.clone(), move |client| {
+            tls.clone()
+                .apply(client)
+                .connect_timeout(limits.connect)
+                .timeout(limits.request)
+                // uvicorn closes an idle connection after 5 s; a request that meets the closing reads as "unknown".
+                .pool_idle_timeout(Duration::from_secs(4))
+                .http1_only()
+                .tcp_nodelay(true)
+        })?;
         let names = Names::parse().map_err(|error| error.to_string())?;
         let held = HeldConnections::new(limits, connector.clone());
         Ok(Self { http, held, connector, limits, names, clock, tokens })
@@ -129,7 +129,7 @@ impl ExecutorClient {
     pub async fn run(&self, address: &str, request: &RunRequest, about: &RunHeaders<'_>) -> Outcome {
         let headers = match self.run_headers(about) {
             Ok(headers) => headers,
-            Err(why) => return Outcome::NotSent { why },
+            Err(why) => return Outcome::Withheld { why },
         };
         match self.exchange(address, about.app, "run", headers, request, ANSWER_LIMIT).await {
             Ok((status, body)) => outcome::of_answer(status, &body, request.log_id),
@@ -164,10 +164,9 @@ impl ExecutorClient {
         body: &impl Serialize,
         limit: usize,
     ) -> Result<(u16, Vec<u8>), Outcome> {
-        let not_sent = |why| Outcome::NotSent { why };
-        let (headers, body) = self.authorized(address, app, path, headers, body).map_err(not_sent)?;
+        let (headers, body) = self.authorized(address, app, path, headers, body)?;
         let Some(target) = self.held.target(address) else {
-            let call = self.checked(address, path).await.map_err(not_sent)?;
+            let call = self.checked(address, path).await?;
             return outcome::exchange(call.headers(headers).body(body), limit).await;
         };
         self.held.post(&target, path, headers, body, limit).await
@@ -176,7 +175,7 @@ impl ExecutorClient {
     /// The headers and the body of a request that the executor takes: with the token, or signed.
     ///
     /// # Errors
-    /// The executor is not registered any more, or its token cannot be decrypted.
+    /// [`Outcome::Withheld`]: the executor is not registered any more, or its token cannot be decrypted.
     fn authorized(
         &self,
         address: &str,
@@ -184,13 +183,13 @@ impl ExecutorClient {
         path: &str,
         mut headers: HeaderMap,
         body: &impl Serialize,
-    ) -> Result<(HeaderMap, Vec<u8>), String> {
-        let text = |error: &dyn std::fmt::Display| error.to_string();
+    ) -> Result<(HeaderMap, Vec<u8>), Outcome> {
+        let text = |error: &dyn std::fmt::Display| Outcome::Withheld { why: error.to_string() };
         let body = serde_json::to_vec(body).map_err(|error| text(&error))?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(&self.names.app, HeaderValue::from_str(app).map_err(|error| text(&error))?);
-        let credential = self.tokens.sent_to(app, address);
-        match credential.ok_or_else(|| format!("no token of {app} is known for {address}"))? {
+        let unknown = || Outcome::Withheld { why: format!("no token of {app} is known for {address}") };
+        match self.tokens.sent_to(app, address).ok_or_else(unknown)? {
             SentCredential::Token(token) => headers.insert(&self.names.token, token),
             SentCredential::Key(key) => {
                 let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
@@ -246,7 +245,7 @@ impl ExecutorClient {
         from: i64,
     ) -> Result<LogAnswer, String> {
         let request = wire::LogRequest { log_date_time: due_at, log_id: run_id, from_line: from };
-        let call = self.post(address, "log", app, &request).await?;
+        let call = self.post(address, "log", app, &request).await.map_err(Outcome::into_reason)?;
         let response = call.send().await.map_err(|error| outcome::describe(&error))?;
         let body = outcome::read_body(response, LOG_LIMIT).await.map_err(|error| outcome::describe(&error))?;
         wire::parse_log_page(&body)
@@ -258,8 +257,8 @@ impl ExecutorClient {
     /// It does not answer.
     pub async fn look(&self, address: &str, app: &str, run_id: i64, due_at: i64) -> Result<Look, String> {
         let request = wire::LogRequest { log_date_time: due_at, log_id: run_id, from_line: 1 };
-        let call = self.post(address, "log", app, &request).await?.send().await;
-        let response = call.map_err(|error| outcome::describe(&error))?;
+        let call = self.post(address, "log", app, &request).await.map_err(Outcome::into_reason)?;
+        let response = call.send().await.map_err(|error| outcome::describe(&error))?;
         if !response.status().is_success() {
             return Err(format!("HTTP {}", response.status().as_u16()));
         }
@@ -280,7 +279,7 @@ impl ExecutorClient {
         path: &str,
         app: &str,
         body: &impl Serialize,
-    ) -> Result<RequestBuilder, String> {
+    ) -> Result<RequestBuilder, Outcome> {
         self.post_with(HeaderMap::new(), address, path, app, body).await
     }
 
@@ -291,26 +290,26 @@ impl ExecutorClient {
         path: &str,
         app: &str,
         body: &impl Serialize,
-    ) -> Result<RequestBuilder, String> {
+    ) -> Result<RequestBuilder, Outcome> {
         let (headers, body) = self.authorized(address, app, path, headers, body)?;
         Ok(self.checked(address, path).await?.headers(headers).body(body))
     }
 
     /// A request by reqwest to an address that may be called: it was stored, perhaps under other rules.
-    async fn checked(&self, address: &str, path: &str) -> Result<RequestBuilder, String> {
-        let url = Url::parse(&wire::join_url(address, path)).map_err(|error| error.to_string())?;
-        match timeout(self.limits.connect, self.connector.check(&url)).await {
-            Ok(checked) => checked.map_err(|error| error.to_string())?,
-            Err(_elapsed) => return Err("its name is not resolved in time".into()),
+    async fn checked(&self, address: &str, path: &str) -> Result<RequestBuilder, Outcome> {
+        let not_sent = |why: String| Outcome::NotSent { why };
+        let url = Url::parse(&wire::join_url(address, path)).map_err(|error| not_sent(error.to_string()))?;
+        match timeout(self.limits.connect, self.http.post(url)).await {
+            Ok(checked) => checked.map_err(|error| not_sent(error.to_string())),
+            Err(_elapsed) => Err(not_sent("its name is not resolved in time".into())),
         }
-        Ok(self.http.post(url))
     }
 }
 
-async fn of_run(call: Result<RequestBuilder, String>, run_id: i64) -> Outcome {
+async fn of_run(call: Result<RequestBuilder, Outcome>, run_id: i64) -> Outcome {
     match call {
         Ok(call) => outcome::of_run(call, run_id).await,
-        Err(why) => Outcome::NotSent { why },
+        Err(outcome) => outcome,
     }
 }
 

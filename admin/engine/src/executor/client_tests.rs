@@ -4,14 +4,18 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::*;
+use crate::executor::address_gate::AddressGate;
+use crate::executor::tokens::tests::executor;
 use crate::outgoing::NetworkRules;
 
-fn client(has_loopback_executors: bool) -> ExecutorClient {
+/// At its address an executor of `orders` is registered.
+fn client(has_loopback_executors: bool, address: &str) -> ExecutorClient {
     // Which provider is installed does not matter.
     rustls::crypto::ring::default_provider().install_default().unwrap_or(());
     let limits = Limits { connect: Duration::from_secs(5), request: Duration::from_secs(5) };
     let rules = NetworkRules { has_loopback_executors, ..NetworkRules::default() };
     let tokens = ExecutorTokens::new(Some("a-token-of-a-test"), SecretKeys::default()).unwrap();
+    tokens.update(vec![], &mut vec![executor("orders", address, None)], 0);
     ExecutorClient::new(
         Arc::new(tokens),
         limits,
@@ -52,7 +56,8 @@ async fn redirecting(to: String) -> String {
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let (elsewhere, was_reached) = canary();
-    let (client, address) = (client(true), redirecting(elsewhere).await);
+    let address = redirecting(elsewhere).await;
+    let client = client(true, &address);
     let of_batch = client.run_batch(&address, "orders", &RunBatch { runs: vec![] }).await.unwrap_err();
     assert!(matches!(of_batch, Outcome::Unknown { .. }), "{of_batch:?}");
     let of_kill = client.kill(&address, "orders", 1, 1).await;
@@ -65,7 +70,7 @@ async fn a_redirect_is_not_followed() {
 #[tokio::test]
 async fn a_stored_address_that_is_not_allowed_gets_no_request() {
     let (address, was_reached) = canary();
-    let client = client(false);
+    let client = client(false, &address);
     let of_batch = client.run_batch(&address, "orders", &RunBatch { runs: vec![] }).await.unwrap_err();
     let limit = Duration::from_secs(5);
     for outcome in [of_batch, client.kill(&address, "orders", 1, 1).await, client.beat(&address, "orders", limit).await]
@@ -75,5 +80,37 @@ async fn a_stored_address_that_is_not_allowed_gets_no_request() {
     }
     let why = client.read_log(&address, "orders", 1, 0, 1).await.unwrap_err();
     assert!(why.contains("loopback is allowed only"), "{why}");
+    assert!(!was_reached());
+}
+
+// covers: S20, V5
+#[tokio::test]
+async fn an_address_without_a_token_gets_no_request_and_its_gate_stays_open() {
+    let (address, was_reached) = canary();
+    let client = client(true, &address);
+    let (gate, now, pause) = (AddressGate::new(1), Duration::from_secs(1), Duration::from_secs(10));
+    let limit = Duration::from_secs(5);
+    for outcome in [
+        client.run_batch(&address, "payroll", &RunBatch { runs: vec![] }).await.unwrap_err(),
+        client.beat(&address, "payroll", limit).await,
+        client.idle_beat("http://127.0.0.1:9/", "orders", 1, limit).await,
+    ] {
+        let Outcome::Withheld { why } = &outcome else { panic!("{outcome:?}") };
+        assert!(why.starts_with("no token of "), "{why}");
+        assert!(!gate.record_outcome(&outcome, now, pause));
+    }
+    // A journal's id comes from an executor.
+    let about = RunHeaders {
+        app: "orders",
+        fire_key: "1:schedule:1".into(),
+        scheduled_at: 0,
+        attempt: 1,
+        epoch: 1,
+        not_after: 0,
+        journal_id: Some("a\nb"),
+    };
+    let outcome = client.run(&address, &RunRequest::default(), &about).await;
+    assert!(matches!(outcome, Outcome::Withheld { .. }), "{outcome:?}");
+    assert!(!gate.record_outcome(&outcome, now, pause) && !gate.is_closed(now));
     assert!(!was_reached());
 }

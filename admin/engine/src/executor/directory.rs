@@ -148,8 +148,9 @@ impl ExecutorDirectory {
         let mut executors = self.cx.store.executors().await?;
         // Read after the registrations, so that each token is known by which one was made.
         let tokens = self.cx.store.app_tokens().await?;
+        let former_names = self.cx.store.former_names().await?;
+        self.tokens.names.update(former_names);
         self.tokens.update(tokens, &mut executors, self.cx.clock.now());
-        self.tokens.names.update(self.cx.store.former_names().await?);
         for executor in executors {
             let app = executor.app.clone();
             snapshot.by_app.entry(app).or_default().push(Arc::new(RegisteredExecutor::new(executor)));

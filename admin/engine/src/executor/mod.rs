@@ -1,12 +1,14 @@
 //! Calls to executors, the limits of each address, and the directory of the registered ones. The only files that name reqwest.
 
 pub(crate) mod address_gate;
+pub(crate) mod address_pool;
 pub mod app_names;
 pub mod client;
 mod client_tls;
 pub(crate) mod directory;
 mod held_connections;
 pub(crate) mod outcome;
+mod registrations;
 pub(crate) mod request;
 pub(crate) mod run_killer;
 mod signed_requests;

@@ -6,7 +6,7 @@ use reqwest::{RequestBuilder, Response};
 /// Nothing that an executor answers to `/run`, `/kill` or `/beat` is longer.
 pub(crate) const ANSWER_LIMIT: usize = 1 << 20;
 
-/// Only [`Outcome::NotSent`] permits another address for the same run.
+/// Only [`Outcome::NotSent`] and [`Outcome::Withheld`] permit another address for the same run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Started or queued.
@@ -15,6 +15,8 @@ pub enum Outcome {
     Refused { code: i32, message: String },
     /// Nothing was written: name not resolved, connection refused or not made in time.
     NotSent { why: String },
+    /// Nothing was written for a reason of this side, such as a missing token: it says nothing of the address.
+    Withheld { why: String },
     /// The request was written and the answer is none: it may run.
     Unknown { why: String, timed_out: bool },
 }
@@ -87,12 +89,21 @@ pub(crate) fn innermost(error: &dyn std::error::Error) -> String {
 }
 
 impl Outcome {
+    /// Why there is no answer that counts; empty: it was accepted.
+    pub(crate) fn into_reason(self) -> String {
+        match self {
+            Self::Accepted => String::new(),
+            Self::Refused { message, .. } => message,
+            Self::NotSent { why } | Self::Withheld { why } | Self::Unknown { why, .. } => why,
+        }
+    }
+
     /// The word of the metrics.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
             Self::Refused { .. } => "refused",
-            Self::NotSent { .. } => "not_sent",
+            Self::NotSent { .. } | Self::Withheld { .. } => "not_sent",
             Self::Unknown { .. } => "unknown",
         }
     }

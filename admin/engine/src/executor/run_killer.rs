@@ -87,7 +87,7 @@ impl RunKiller {
         match self.client.kill(address, app, job_id, run.run_id).await {
             Outcome::Accepted => Ok(()),
             Outcome::Refused { message, .. } => Err(Error::Executor(format!("{address} refuses: {message}"))),
-            Outcome::NotSent { why } | Outcome::Unknown { why, .. } => {
+            Outcome::NotSent { why } | Outcome::Withheld { why } | Outcome::Unknown { why, .. } => {
                 Err(Error::Executor(format!("{address} could not be asked: {why}")))
             }
         }

@@ -10,8 +10,8 @@ impl ExecutorTokens {
     /// Whose request this is, by the value of its header `Carillon-Signature`. Its body is compared with the signature that
     /// this answers.
     ///
-    /// A node remembers what it has seen itself. A recorded request may be repeated at another node within a minute: results
-    /// are stored once, and a registration is one that the executor has made.
+    /// A node remembers what it has seen itself since its start. A recorded request may be repeated at another node within a minute:
+    /// results are stored once, a registration lasts for a lease, and a removal ends no later start than its own.
     ///
     /// # Errors
     /// It is not signed with a valid token, was changed, is too old, or was here before.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use carillon_accounts::secret_keys::SecretKeys;
-use carillon_protocol::{NonceMemory, SigningKey, headers};
+use carillon_protocol::{NonceMemory, SigningKey};
 use carillon_scheduler::{AuditObjectKind, Millis};
 use carillon_store::AuditObject;
 use carillon_store::app::executor_tokens::AppToken;
@@ -16,12 +16,13 @@ use reqwest::header::HeaderValue;
 use sha2::{Digest, Sha256};
 
 use crate::executor::app_names::AppNames;
+use crate::executor::registrations::Registrations;
 use crate::runtime::lock;
 
 /// How often the last use of a token is written.
 const USED_STEP_MS: Millis = 60_000;
 
-/// Signatures of two minutes, some 20 bytes each. Executors send results in lists, so it is enough for thousands of them.
+/// Signatures of two minutes by one token, some 20 bytes each. Executors send results in lists, so it is enough for thousands of them.
 const MOST_SIGNATURES: usize = 1_000_000;
 
 /// The digest under which a token is found. It is random to whom does not have the token, so the time that a look-up takes
@@ -95,19 +96,7 @@ struct KnownTokens {
     /// Apps that accept their own tokens alone, by id and by name.
     own_only: Arc<BTreeSet<i64>>,
     own_only_names: BTreeSet<String>,
-    /// Of apps that have tokens: by which of them each address has registered.
-    registered_by: HashMap<String, HashMap<String, Option<i64>>>,
-    /// Executors that sign their requests and take signed ones only: the addresses of each app, and their starts.
-    /// With the ends of their leases.
-    signed: HashMap<String, HashMap<String, Millis>>,
-    signed_boots: HashMap<String, Millis>,
-}
-
-impl KnownTokens {
-    /// Until when the executor's lease is, if it signs.
-    fn signed_until(&self, app: &str, address: &str) -> Option<Millis> {
-        self.signed.get(app)?.get(address).copied()
-    }
+    registrations: Registrations,
 }
 
 /// Whose token a request carries.
@@ -192,7 +181,6 @@ impl ExecutorTokens {
                 own_only.insert(row.app_id);
                 next.own_only_names.insert(row.app.clone());
             }
-            next.registered_by.entry(row.app.clone()).or_default();
             if let (Some(id), Some(token_hash)) = (row.id, row.token_hash.clone()) {
                 let known = before.by_id.get(&id).filter(|known| known.app == row.app);
                 let token = known.cloned().unwrap_or_else(|| Arc::new(self.read(id, &token_hash, row)));
@@ -211,16 +199,7 @@ impl ExecutorTokens {
             }
             None => false,
         });
-        for executor in executors.iter() {
-            if let Some(addresses) = next.registered_by.get_mut(&executor.app) {
-                addresses.insert(executor.address.clone(), executor.token_id);
-            }
-            if executor.has(headers::CAPABILITY_SIGNED) {
-                let until = executor.expires_at;
-                next.signed.entry(executor.app.clone()).or_default().insert(executor.address.clone(), until);
-                next.signed_boots.extend(executor.boot_id.clone().map(|boot_id| (boot_id, until)));
-            }
-        }
+        executors.iter().for_each(|executor| next.registrations.add(executor));
         *lock(&self.known) = Arc::new(next);
     }
 
@@ -290,14 +269,25 @@ impl ExecutorTokens {
         Some((Credential::of_app(own, true), own.secret.as_ref()?.key.clone()))
     }
 
-    /// Whether the executor has announced that it signs its requests: others in its name do not count while its lease lasts.
-    pub fn must_be_signed(&self, app: &str, address: &str, now: Millis) -> bool {
-        self.known().signed_until(&self.names.current(app), address).is_some_and(|until| until > now)
+    /// Whether this node has read the tokens with these ids.
+    pub(crate) fn knows_all(&self, ids: &[i64]) -> bool {
+        let known = self.known();
+        ids.iter().all(|id| known.by_id.contains_key(id))
     }
 
-    /// The same for results, which name a start of an executor.
-    pub fn must_be_signed_by(&self, boot_id: &str, now: Millis) -> bool {
-        self.known().signed_boots.get(boot_id).is_some_and(|until| *until > now)
+    /// Whether the executor has announced that it signs its requests: others in its name do not count while its lease lasts.
+    pub fn must_be_signed(&self, app: &str, address: &str, now: Millis) -> bool {
+        let registration = self.known().registrations.find(&self.names.current(app), address);
+        registration.and_then(|it| it.signed_until).is_some_and(|until| until > now)
+    }
+
+    /// The same for results, which name a start of an executor. What the executors of other apps say about that start does not count,
+    /// nor for the token of all apps what was registered with another one: both may be of another team.
+    pub fn must_be_signed_by(&self, credential: &Credential, boot_id: &str, now: Millis) -> bool {
+        self.known().registrations.signed_starts(boot_id).iter().any(|start| {
+            let is_own = credential.app.is_some() || start.token_id.is_none();
+            is_own && start.until > now && credential.allows(&start.app)
+        })
     }
 
     /// Whether the use of a token by a request of now is to be written.
@@ -315,18 +305,16 @@ impl ExecutorTokens {
     /// cannot be decrypted here.
     pub(crate) fn sent_to(&self, app: &str, address: &str) -> Option<SentCredential> {
         let known = self.known();
-        let current = self.names.current(app);
-        let app = &*current;
+        // A rename may lie between the read of the registrations and the one of the names: then the former name is still theirs.
+        let names = [self.names.current(app), app.into()];
+        let registration = names.iter().find_map(|app| known.registrations.find(app, address))?;
         // Also after the end of its lease, for as long as it may be called.
-        let is_signed = known.signed_until(app, address).is_some();
-        let global = || self.global.as_ref().map(|global| global.secret.sent(is_signed));
-        let Some(addresses) = known.registered_by.get(app) else {
-            return global();
+        let is_signed = registration.signed_until.is_some();
+        let secret = match registration.token_id {
+            None => &self.global.as_ref()?.secret,
+            Some(id) => known.by_id.get(&id)?.secret.as_ref()?,
         };
-        match addresses.get(address)? {
-            None => global(),
-            Some(id) => known.by_id.get(id)?.secret.as_ref().map(|secret| secret.sent(is_signed)),
-        }
+        Some(secret.sent(is_signed))
     }
 
     fn known(&self) -> Arc<KnownTokens> {
@@ -341,4 +329,4 @@ fn is_same(one: &TokenDigest, other: &TokenDigest) -> bool {
 
 #[cfg(test)]
 #[path = "tokens_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -3,7 +3,7 @@ use carillon_store::app::executors::ExecutorSettings;
 
 use super::*;
 
-fn executor(app: &str, address: &str, token_id: Option<i64>) -> Executor {
+pub(in crate::executor) fn executor(app: &str, address: &str, token_id: Option<i64>) -> Executor {
     Executor {
         app: app.into(),
         address: address.into(),
@@ -63,6 +63,7 @@ fn each_executor_is_sent_the_token_by_which_it_registered() {
         (Some(global.clone()), Some(global.clone()))
     );
     assert_eq!(sent("billing", "http://revoked/"), None);
+    assert_eq!((sent("orders", "http://a/"), sent("shop", "http://d/")), (None, None), "registered for another app");
 
     let by = |token: &str, now| tokens.identify(token.as_bytes(), now);
     let own = by(&old, 0).unwrap();
@@ -128,7 +129,8 @@ fn no_token_is_sent_to_an_executor_that_takes_signed_requests() {
     assert_eq!((key_id("orders", "http://b/"), key_id("orders", "http://c/")), (id_of(&global), None));
     let must = |app: &str, address: &str| tokens.must_be_signed(app, address, 0);
     assert!(must("orders", "http://b/") && !must("billing", "http://b/") && !must("orders", "http://c/"));
-    let must = |boot_id: &str, now| tokens.must_be_signed_by(boot_id, now);
+    let with_global = tokens.identify(global.as_bytes(), 0).unwrap();
+    let must = |boot_id: &str, now| tokens.must_be_signed_by(&with_global, boot_id, now);
     assert!(must("boot of http://b/", 0) && !must("boot of http://c/", 0) && !must("boot of http://b/", 90_000));
     let by_id = |token: &str, now| tokens.by_key_id(&id_of(token).unwrap(), now);
     assert!(by_id(&own, 0).is_some_and(|(it, _)| it.is_signed && it.allows("billing") && !it.allows("orders")));
@@ -136,6 +138,24 @@ fn no_token_is_sent_to_an_executor_that_takes_signed_requests() {
     assert!(by_id(&global, 0).is_some() && by_id(&random_secret(), 0).is_none());
     assert!(!tokens.must_be_signed("orders", "http://b/", 90_000), "its lease is over");
     assert_eq!(key_id("orders", "http://b/"), id_of(&global), "and still it is sent no token");
+}
+
+// covers: S25, V3
+#[test]
+fn an_app_that_names_the_start_of_another_apps_executor_demands_no_signatures_of_it() {
+    let [global, own, key] = [(); 3].map(|()| random_secret());
+    let keys = SecretKeys::parse(&key).unwrap();
+    let tokens = ExecutorTokens::new(Some(&global), keys.clone()).unwrap();
+    let signed = |it: Executor| Executor { capabilities: Some("signed".into()), boot_id: Some("boot".into()), ..it };
+    let other = executor("orders", "http://a/", None);
+    let mut executors = vec![signed(executor("billing", "http://b/", Some(1))), other.clone()];
+    tokens.update(vec![row(&keys, 1, &own, false)], &mut executors, 0);
+    let must = |token: &str| tokens.must_be_signed_by(&tokens.identify(token.as_bytes(), 0).unwrap(), "boot", 0);
+    assert!(must(&own), "its own results");
+    assert!(!must(&global), "the executors of orders report with it");
+    let mut executors = vec![signed(executor("billing", "http://b/", Some(1))), signed(other)];
+    tokens.update(vec![row(&keys, 1, &own, false)], &mut executors, 0);
+    assert!(must(&global), "orders signs as well");
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Apps<'_> {
     /// `Invalid`
     pub async fn named(&self, name: &str, by: &Actor) -> Result<App, Error> {
         let found = self.engine.cx.store.app_by_name(name).await?;
-        let found = found.filter(|app| by.grants.role_for(app.id).is_some());
+        let found = found.filter(|app| require(by, Action::View, Object::App(app.id), String::new).is_ok());
         found.ok_or_else(|| Error::field("app", format!("there is no app `{name:.64}`")))
     }
 

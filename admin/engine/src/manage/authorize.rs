@@ -1,7 +1,9 @@
-//! Asks the policy for the entry points: what it does not allow is not done, whichever way a request has come.
+//! Asks the policy for the entry points: what it does not allow is not done, whichever way a request has come. The actor keeps what it
+//! was refused, for the audit.
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
-use carillon_store::Actor;
+use carillon_scheduler::AuditObjectKind;
+use carillon_store::{Actor, AuditObject, TargetJob};
 
 use crate::engine::Engine;
 use crate::manage::error::Error;
@@ -9,33 +11,51 @@ use crate::manage::error::Error;
 /// # Errors
 /// `Forbidden`; `Missing`, where the actor may not know that the object exists
 pub(super) fn require(by: &Actor, action: Action, object: Object, name: impl FnOnce() -> String) -> Result<(), Error> {
-    match policy::decide(by, action, object) {
+    let decision = policy::decide(by, action, object);
+    if let (Object::App(id), Decision::Forbidden | Decision::Hidden) = (object, decision) {
+        by.denials.add(AuditObject::app(id));
+    }
+    match decision {
         Decision::Allowed => Ok(()),
         Decision::Forbidden => Err(Error::Forbidden(policy::refusal(action, object))),
         Decision::Hidden => Err(Error::Missing(name())),
     }
 }
 
+/// The same of an object that belongs to an app.
+fn require_stored(by: &Actor, action: Action, app_id: i64, object: AuditObject) -> Result<(), Error> {
+    let app = Object::App(app_id);
+    let error = match policy::decide(by, action, app) {
+        Decision::Allowed => return Ok(()),
+        Decision::Forbidden => Error::Forbidden(policy::refusal(action, app)),
+        Decision::Hidden => Error::Missing(format!("{} {}", object.kind, object.id)),
+    };
+    by.denials.add(object);
+    Err(error)
+}
+
 impl Engine {
     /// # Errors
-    /// As [`require`]; `Missing`, if there is no such job
-    pub(super) async fn require_for_job(&self, by: &Actor, action: Action, id: i64) -> Result<(), Error> {
+    /// As [`require`]; `Missing`, if there is no such job. Answers the job as one of its app: where it moves to another one before
+    /// it is changed, the change finds no such job.
+    pub(super) async fn require_for_job(&self, by: &Actor, action: Action, id: i64) -> Result<TargetJob, Error> {
         let app_id = self.cx.store.app_of_job(id).await?.ok_or_else(|| Error::missing("job", id))?;
-        require(by, action, Object::App(app_id), || format!("job {id}"))
+        require_stored(by, action, app_id, AuditObject::job(id, app_id))?;
+        Ok(TargetJob::of_app(id, app_id))
     }
 
     /// # Errors
-    /// As [`require`]; `Missing`, if there is no such run. Answers its app.
-    pub(super) async fn require_for_run(&self, by: &Actor, action: Action, id: i64) -> Result<i64, Error> {
+    /// As [`require`]; `Missing`, if there is no such run
+    pub(super) async fn require_for_run(&self, by: &Actor, action: Action, id: i64) -> Result<(), Error> {
         let app_id = self.cx.store.app_of_run(id).await?.ok_or_else(|| Error::missing("run", id))?;
-        require(by, action, Object::App(app_id), || format!("run {id}"))?;
-        Ok(app_id)
+        require_stored(by, action, app_id, AuditObject::run(id, app_id))
     }
 
     /// # Errors
     /// As [`require`]; `Missing`, if there is no such backfill
     pub(super) async fn require_for_backfill(&self, by: &Actor, action: Action, id: i64) -> Result<(), Error> {
         let app_id = self.cx.store.app_of_backfill(id).await?.ok_or_else(|| Error::missing("backfill", id))?;
-        require(by, action, Object::App(app_id), || format!("backfill {id}"))
+        let object = AuditObject { app_id: Some(app_id), ..AuditObject::new(AuditObjectKind::Backfill, id) };
+        require_stored(by, action, app_id, object)
     }
 }

@@ -64,10 +64,10 @@ impl Backfills<'_> {
     /// # Errors
     /// `Forbidden`. As [`Backfills::instants`]. `Invalid`: a number of open runs that is not allowed
     pub async fn create(&self, range: BackfillRange, max_concurrent: i32, by: &Actor) -> Result<Backfill, Error> {
-        self.engine.require_for_job(by, Action::Operate, range.job_id).await?;
+        let job = self.engine.require_for_job(by, Action::Operate, range.job_id).await?;
         check_concurrency(max_concurrent)?;
         let new = NewBackfill {
-            job_id: range.job_id,
+            job,
             from_at: range.from_at,
             to_at: range.to_at,
             max_concurrent,

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_accounts::secret::hash;
-use carillon_scheduler::{Cause, Outcome, RunState};
+use carillon_scheduler::{AuditObjectKind, Cause, Outcome, RunState};
 use carillon_store::run::trigger::NewTrigger;
-use carillon_store::{Actor, RunFilter, RunView};
+use carillon_store::{Actor, AuditObject, RunFilter, RunView, TargetJob};
 use futures_util::{StreamExt as _, stream};
 
 use crate::executor::run_killer::KillResult;
@@ -76,7 +76,7 @@ impl Runs<'_> {
         for slice in ids.chunks(SLICE) {
             let runs = self.engine.cx.store.runs_with_ids(slice).await?;
             let apps = runs.iter().map(|(app_id, run)| (run.id, *app_id)).collect();
-            let permitted = outcome.permitted(slice, &apps, (by, Action::Operate, "run"));
+            let permitted = outcome.permitted(slice, &apps, (by, Action::Operate, AuditObjectKind::Run));
             let permitted: BTreeSet<i64> = permitted.into_iter().collect();
             let runs = runs.into_iter().filter(|(_, run)| permitted.contains(&run.id));
             let runs: Vec<(i64, RunView)> = runs.collect();
@@ -116,34 +116,42 @@ impl Runs<'_> {
         runs: Vec<RunView>,
         by: &Actor,
         outcome: &mut BulkOutcome,
-    ) -> Result<Vec<RunView>, Error> {
+    ) -> Result<Vec<(TargetJob, RunView)>, Error> {
         let jobs: Vec<i64> = runs.iter().map(|run| run.job_id).collect();
         let apps = self.engine.cx.store.apps_of(&jobs).await?;
         let mut startable = Vec::with_capacity(runs.len());
         for run in runs {
-            let object = apps.get(&run.job_id).map(|app| Object::App(*app));
-            match object.map(|object| (object, policy::decide(by, Action::Operate, object))) {
-                Some((_, Decision::Allowed)) => startable.push(run),
-                Some((object, Decision::Forbidden)) => outcome.refuse(run.id, policy::refusal(Action::Operate, object)),
-                Some((_, Decision::Hidden)) | None => outcome.refuse(run.id, without_job(&run)),
-            }
+            let Some(app) = apps.get(&run.job_id).copied() else {
+                outcome.refuse(run.id, without_job(&run));
+                continue;
+            };
+            let why = match policy::decide(by, Action::Operate, Object::App(app)) {
+                Decision::Allowed => {
+                    startable.push((TargetJob::of_app(run.job_id, app), run));
+                    continue;
+                }
+                Decision::Forbidden => policy::refusal(Action::Operate, Object::App(app)),
+                Decision::Hidden => without_job(&run),
+            };
+            by.denials.add(AuditObject::job(run.job_id, app));
+            outcome.refuse(run.id, why);
         }
         Ok(startable)
     }
 
     async fn rerun_each(
         &self,
-        runs: &[RunView],
+        runs: &[(TargetJob, RunView)],
         cause: Cause,
         key: Option<&str>,
         by: &Actor,
         outcome: &mut BulkOutcome,
     ) -> Result<(), Error> {
         let store = &self.engine.cx.store;
-        let ids: Vec<i64> = runs.iter().map(|run| run.id).collect();
+        let ids: Vec<i64> = runs.iter().map(|(_, run)| run.id).collect();
         let mut given: HashMap<i64, String> = store.given_params(&ids).await?.into_iter().collect();
-        let trigger = |run: &RunView| NewTrigger {
-            job_id: run.job_id,
+        let trigger = |(job, run): &(TargetJob, RunView)| NewTrigger {
+            job: *job,
             cause,
             params: given.remove(&run.id),
             address: None,
@@ -151,7 +159,7 @@ impl Runs<'_> {
         };
         let triggers: Vec<NewTrigger> = runs.iter().map(trigger).collect();
         let made = store.insert_triggered_all(&triggers, self.engine.cx.clock.now(), by).await?;
-        for (run, made) in runs.iter().zip(made) {
+        for ((_, run), made) in runs.iter().zip(made) {
             match made {
                 Some(made) => {
                     outcome.done += 1;
@@ -172,14 +180,14 @@ impl Runs<'_> {
         outcome: &mut BulkOutcome,
     ) -> Result<(), Error> {
         let mut open = vec![];
-        for (app_id, run) in runs {
+        for (_, run) in runs {
             match run.state {
-                RunState::Unknown | RunState::Lost => open.push((run.id, *app_id)),
+                RunState::Unknown | RunState::Lost => open.push(run.id),
                 state => outcome.refuse(run.id, Error::NotOpen(state).to_string()),
             }
         }
         let changed = self.settle_by_hand(&open, result, note, by).await?;
-        for (id, _) in open {
+        for id in open {
             match changed.contains(&id) {
                 true => outcome.done += 1,
                 // A report came first, or another person.

@@ -96,6 +96,18 @@ impl AppTokens<'_> {
         self.engine.apps().get(app_id).await
     }
 
+    /// Reads the tokens again if there is one that this node does not know: another node has made it within the last second.
+    ///
+    /// # Errors
+    /// The database could not be asked.
+    pub async fn learn(&self) -> carillon_store::Result<()> {
+        let ids = self.engine.cx.store.executor_token_ids().await?;
+        if self.engine.executor_tokens().knows_all(&ids) {
+            return Ok(());
+        }
+        self.engine.directory.refresh().await
+    }
+
     /// This node knows of the change at once, the others within a second.
     async fn apply(&self) {
         if let Err(error) = self.engine.directory.refresh().await {

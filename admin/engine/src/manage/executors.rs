@@ -67,12 +67,16 @@ impl Executors<'_> {
         Ok(changed)
     }
 
-    /// Removes a registration: nothing is routed to it any more.
+    /// Removes a registration: nothing is routed to it any more. Where the executor names its start, a later one stays.
     ///
     /// # Errors
     /// The database could not be written.
-    pub async fn deregister(&self, app: &str, address: &str) -> store::Result<()> {
-        self.engine.cx.store.deregister_executor(app, address).await?;
+    pub async fn deregister(&self, app: &str, address: &str, boot_id: Option<&str>) -> store::Result<()> {
+        let store = &self.engine.cx.store;
+        match boot_id {
+            Some(boot_id) => store.deregister_start(app, address, boot_id).await?,
+            None => store.deregister_executor(app, address).await?,
+        };
         self.engine.directory.changed.notify_one();
         Ok(())
     }

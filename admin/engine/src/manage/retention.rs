@@ -40,7 +40,7 @@ impl Retentions<'_> {
         match scope {
             Scope::All => require(by, Action::Administer, Object::Installation, String::new)?,
             Scope::App(id) => require(by, Action::Administer, Object::App(id), || format!("app {id}"))?,
-            Scope::Job(id) => self.engine.require_for_job(by, Action::Edit, id).await?,
+            Scope::Job(id) => self.engine.require_for_job(by, Action::Edit, id).await.map(drop)?,
         }
         self.get(scope).await?;
         rule.validate().map_err(Error::Invalid)?;

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use carillon_accounts::policy::Action;
-use carillon_scheduler::{AuditAction, FieldError, Outcome, RunEvent, RunReason, RunState};
+use carillon_scheduler::{FieldError, Outcome, RunEvent, RunReason, RunState};
+use carillon_store::run::settle::by_hand::ByHand;
 use carillon_store::run::settle::finding::SettleContext;
-use carillon_store::{Actor, AuditObject, RunView};
+use carillon_store::{Actor, RunView};
 
 use crate::complete::outcome_queue::finding;
 use crate::engine::Engine;
@@ -53,7 +54,7 @@ impl Runs<'_> {
     /// # Errors
     /// `Forbidden`; `Missing`; `Invalid`: the note; `NotOpen`
     pub async fn resolve(&self, run_id: i64, outcome: Outcome, note: &str, by: &Actor) -> Result<(), Error> {
-        let app_id = self.engine.require_for_run(by, Action::Operate, run_id).await?;
+        self.engine.require_for_run(by, Action::Operate, run_id).await?;
         let engine = self.engine;
         let note = note.trim();
         Self::check_note(note).map_err(|error| Error::Invalid(vec![error]))?;
@@ -61,7 +62,7 @@ impl Runs<'_> {
         if !matches!(state, RunState::Unknown | RunState::Lost) {
             return Err(Error::NotOpen(state));
         }
-        let changed = self.settle_by_hand(&[(run_id, app_id)], outcome, note, by).await?;
+        let changed = self.settle_by_hand(&[run_id], outcome, note, by).await?;
         match changed.is_empty() {
             // A report came first, or another person.
             true => Err(Error::NotOpen(engine.killer.run_location(run_id).await?.state)),
@@ -69,32 +70,23 @@ impl Runs<'_> {
         }
     }
 
-    /// Sets the outcome of these runs, each with its app, and answers those that had none.
+    /// Sets the outcome of these runs, and answers those that had none.
     pub(super) async fn settle_by_hand(
         &self,
-        runs: &[(i64, i64)],
+        runs: &[i64],
         outcome: Outcome,
         note: &str,
         by: &Actor,
     ) -> Result<BTreeSet<i64>, Error> {
-        if runs.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        let (engine, now) = (self.engine, self.engine.cx.clock.now());
-        // Before the outcome: an entry without its outcome does less harm than an outcome without its author.
+        let engine = self.engine;
         let word = if outcome == Outcome::Succeeded { "succeeded" } else { "failed" };
-        let objects: Vec<AuditObject> =
-            runs.iter().map(|(run_id, app_id)| AuditObject::run(*run_id, *app_id)).collect();
         let detail = serde_json::json!({"outcome": word, "note": note});
-        engine.cx.store.record_audit_of_all(by, AuditAction::Resolve, &objects, &detail, now).await?;
-
         let message = format!("resolved by hand: {note}");
-        let found = |(run_id, _): &(i64, i64)| {
-            finding(*run_id, RunEvent::Reported(outcome), RunReason::Operator, message.clone())
-        };
+        let found = |run_id: &i64| finding(*run_id, RunEvent::Reported(outcome), RunReason::Operator, message.clone());
         let findings: Vec<_> = runs.iter().map(found).collect();
         let follow_up = SettleContext { now: engine.cx.clock.now(), jitter: rand::random(), restored: false };
-        let settled = engine.cx.store.settle(&findings, &follow_up).await?;
+        let said = ByHand { actor: by, detail: &detail };
+        let settled = engine.cx.store.settle_by_hand(&findings, &follow_up, said).await?;
         engine.services.completer.effects.apply(&findings, &settled);
         Ok(settled.changed.into_iter().map(|(run_id, _)| run_id).collect())
     }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
-use carillon_store::Actor;
+use carillon_scheduler::AuditObjectKind;
+use carillon_store::{Actor, AuditObject};
 
 use crate::manage::error::Error;
 
@@ -55,11 +56,14 @@ impl BulkOutcome {
         &mut self,
         ids: &[i64],
         apps: &HashMap<i64, i64>,
-        (by, action, kind): (&Actor, Action, &str),
+        (by, action, kind): (&Actor, Action, AuditObjectKind),
     ) -> Vec<i64> {
         let mut permitted = Vec::with_capacity(ids.len());
         for id in ids {
             let decision = apps.get(id).map(|app| (Object::App(*app), policy::decide(by, action, Object::App(*app))));
+            if matches!(decision, Some((_, Decision::Forbidden | Decision::Hidden))) {
+                by.denials.add(AuditObject { app_id: apps.get(id).copied(), ..AuditObject::new(kind, *id) });
+            }
             match decision {
                 Some((_, Decision::Allowed)) => permitted.push(*id),
                 Some((object, Decision::Forbidden)) => self.refuse(*id, policy::refusal(action, object)),

@@ -1,16 +1,16 @@
-//! Opens connections to checked addresses, and builds the HTTP client that does.
+//! Opens connections to checked addresses.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use reqwest::Url;
 use reqwest::dns::Resolve;
-use reqwest::{ClientBuilder, Url};
 use tokio::net::TcpStream;
 
 use crate::outgoing::address::{self, literal};
-use crate::outgoing::network_policy::{Denied, NetworkPolicy, NetworkRules, embedded};
-use crate::outgoing::resolver::{CheckedResolver, SystemResolver, allowed, ips};
+use crate::outgoing::network_policy::{Denied, NetworkPolicy, NetworkRules, embedded, is_same_machine};
+use crate::outgoing::resolver::{SystemResolver, allowed, ips};
 
 /// Opens connections. A clone shares its rules.
 #[derive(Clone)]
@@ -50,29 +50,18 @@ impl Connector {
         TcpStream::connect(&self.addresses(host, port).await?[..]).await
     }
 
-    /// A client that follows no redirect, uses no proxy, repeats nothing, and resolves names to allowed addresses only. A
-    /// host that is an IP address and the port do not pass its resolver: [`check`](Self::check) each URL before a request.
-    pub fn client_builder(&self) -> ClientBuilder {
-        let (policy, resolver) = (self.policy.clone(), self.resolver.clone());
-        reqwest::Client::builder()
-            .dns_resolver(Arc::new(CheckedResolver { policy, resolver }))
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .no_proxy()
+    /// Checks a host that is an IP address. A name is checked when it is resolved for a connection, and not before: the next
+    /// answer may be another one.
+    pub(super) async fn check_literal(&self, url: &Url) -> io::Result<()> {
+        match url.host_str().and_then(literal) {
+            Some(_) => self.resolve(url).await.map(drop),
+            None => Ok(()),
+        }
     }
 
-    /// What the resolver of [`client_builder`](Self::client_builder) cannot see of a URL. Resolves a name only if its port is
-    /// one at which this node, its database or its Redis listens.
-    ///
-    /// # Errors
-    /// As [`connect`](Self::connect).
-    pub async fn check(&self, url: &Url) -> io::Result<()> {
-        let is_checked_later = url.host_str().is_none_or(|host| literal(host).is_none())
-            && !url.port_or_known_default().is_some_and(|port| self.policy.is_guarded_port(port));
-        if is_checked_later {
-            return Ok(());
-        }
-        self.resolve(url).await.map(drop)
+    /// This node, the database or Redis listens at the port, so it decides whether connections may go to an address.
+    pub(super) fn is_guarded_port(&self, port: u16) -> bool {
+        self.policy.is_guarded_port(port)
     }
 
     async fn resolve(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
@@ -89,10 +78,11 @@ impl Connector {
     /// As [`connect`](Self::connect).
     pub async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let found = self.ips(host).await?.into_iter().map(|ip| SocketAddr::new(ip, port));
-        let servers = self.servers_on(port).await;
+        let servers = self.servers_on(port).await?;
         allowed(found, |address| {
             self.policy.check(address)?;
-            let is_server = servers.contains(&embedded(address.ip()));
+            let ip = embedded(address.ip());
+            let is_server = servers.iter().any(|server| *server == ip || is_same_machine(*server, ip));
             if is_server { Err(Denied::Own(address)) } else { Ok(()) }
         })
     }
@@ -105,12 +95,21 @@ impl Connector {
     }
 
     /// Where the database and Redis are, if they listen on this port: hardly ever, so their names are resolved only then.
-    async fn servers_on(&self, port: u16) -> Vec<IpAddr> {
+    ///
+    /// # Errors
+    /// A name cannot be resolved now. Any address might be that server, so none is connected to on this port.
+    async fn servers_on(&self, port: u16) -> io::Result<Vec<IpAddr>> {
         let mut all = vec![];
         for host in self.policy.servers_on(port) {
-            all.extend(self.ips(host).await.unwrap_or_default().into_iter().map(embedded));
+            let found = self.ips(host).await.unwrap_or_default();
+            if found.is_empty() {
+                return Err(io::Error::other(format!(
+                    "port {port} is one of this admin's database or Redis, whose address cannot be resolved now"
+                )));
+            }
+            all.extend(found.into_iter().map(embedded));
         }
-        all
+        Ok(all)
     }
 }
 

@@ -127,6 +127,11 @@ pub(super) fn embedded(ip: IpAddr) -> IpAddr {
     }
 }
 
+/// Both are addresses of this machine. A server here is asked for at one of them, and may listen at all.
+pub(super) fn is_same_machine(one: IpAddr, other: IpAddr) -> bool {
+    is_of_this_machine(one) && is_of_this_machine(other)
+}
+
 /// Only an address of this machine can be bound to.
 fn is_of_this_machine(ip: IpAddr) -> bool {
     ip.is_loopback() || UdpSocket::bind((ip, 0)).is_ok()

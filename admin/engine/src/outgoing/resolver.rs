@@ -2,11 +2,10 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use crate::outgoing::network_policy::{Denied, NetworkPolicy};
+use crate::outgoing::network_policy::Denied;
 
 /// The resolver of this machine.
 pub struct SystemResolver;
@@ -16,22 +15,6 @@ impl Resolve for SystemResolver {
         Box::pin(async move {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
             Ok(Box::new(found.into_iter()) as Addrs)
-        })
-    }
-}
-
-/// For reqwest, which knows only the name here: of its addresses those that connections may go to.
-pub struct CheckedResolver {
-    pub policy: Arc<NetworkPolicy>,
-    pub resolver: Arc<dyn Resolve>,
-}
-
-impl Resolve for CheckedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let (policy, found) = (self.policy.clone(), self.resolver.resolve(name));
-        Box::pin(async move {
-            let allowed = allowed(found.await?, |address| policy.check_ip(address.ip()))?;
-            Ok(Box::new(allowed.into_iter()) as Addrs)
         })
     }
 }

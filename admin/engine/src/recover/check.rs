@@ -52,9 +52,10 @@ pub async fn look(
     let idle = match client.idle_beat(address, app, job_id, limit).await {
         Outcome::Accepted => true,
         Outcome::Refused { code, message } if is_busy(code, &message) => false,
-        Outcome::Refused { message: why, .. } | Outcome::NotSent { why } | Outcome::Unknown { why, .. } => {
-            return Sight::Unclear(why);
-        }
+        Outcome::Refused { message: why, .. }
+        | Outcome::NotSent { why }
+        | Outcome::Withheld { why }
+        | Outcome::Unknown { why, .. } => return Sight::Unclear(why),
     };
     // A log may be large. Without a second run of the job there the executor is busy with this one.
     let wants_log = if idle { again } else { !beside.is_empty() };

@@ -174,7 +174,7 @@ impl Evidence {
             Outcome::Refused { code, .. } if code == OTHER_JOURNAL => Answer::Nothing(JOURNAL_LOST),
             Outcome::Refused { code, message } => Answer::Refused { code, message },
             // It may just be starting again, or be slow. When its lease is over there is no one left to ask.
-            Outcome::NotSent { .. } | Outcome::Unknown { .. } => Answer::Later,
+            Outcome::NotSent { .. } | Outcome::Withheld { .. } | Outcome::Unknown { .. } => Answer::Later,
         })
     }
 

@@ -143,7 +143,7 @@ impl ExecutorState {
                 // Neither a running nor a waiting run of the job.
                 Outcome::Accepted => return Word::Unknown,
                 Outcome::Refused { .. } => {}
-                Outcome::NotSent { .. } | Outcome::Unknown { .. } => return Word::Silent,
+                Outcome::NotSent { .. } | Outcome::Withheld { .. } | Outcome::Unknown { .. } => return Word::Silent,
             }
         }
         let look = self.client.look(address, app, run.run_id, run.due_at).await;

@@ -1,13 +1,14 @@
 //! The story of one instant of one job: what became of it, or why it is none or nothing came of it.
 
-use carillon_scheduler::{Cause, Millis};
+use carillon_scheduler::{AuditAction, Cause, Millis};
 
 use crate::audit::difference::{GapKind, GapReason};
 use crate::audit::job_audit::AuditInput;
 use carillon_store as store;
 use carillon_store::job::history::{Change, DefinitionVersion, VersionRules};
+use carillon_store::job::revisions::Revision;
 use carillon_store::run::route::RouteDecision;
-use carillon_store::{Job, Misfire, RunFilter, RunParams, RunView, Store};
+use carillon_store::{Job, Misfire, RunFilter, RunParams, RunView, Store, VisibleApps};
 
 use crate::explain::neighbours::Neighbours;
 
@@ -31,7 +32,8 @@ pub struct Explanation {
     pub misfire: Option<Misfire>,
     /// Its runs, by schedule first and then by backfill; parts and attempts in their order. Without any: the runs that were
     /// started at exactly that time by hand, over the API or by a parent job, among the newest runs of all jobs
-    /// ([`SEARCHED_RUN_IDS`](carillon_store::run::view::filter::SEARCHED_RUN_IDS)): there is no index by time.
+    /// ([`SEARCHED_RUN_IDS`](carillon_store::run::view::filter::SEARCHED_RUN_IDS)): there is no index by time. Those of before the
+    /// job has moved belong to the app that it had, and are left out where that app is not visible.
     pub runs: Vec<ExplainedRun>,
 }
 
@@ -103,12 +105,18 @@ pub const VERDICTS: [&str; 16] = [
 /// Runs by hand and the like that are listed at most.
 const LISTED_RUNS: u32 = 100;
 
-/// Explains one instant of a job. None: there is no such job, and no record of it at this instant.
+/// Explains one instant of a job, to who sees these apps. None: there is no such job, and no record of it at this instant.
 ///
 /// # Errors
 /// The database could not be input.
-pub async fn explain(store: &Store, job_id: i64, at: Millis, now: Millis) -> store::Result<Option<Explanation>> {
-    let runs = explained_runs(store, job_id, at).await?;
+pub async fn explain(
+    store: &Store,
+    job_id: i64,
+    at: Millis,
+    now: Millis,
+    visible: &VisibleApps,
+) -> store::Result<Option<Explanation>> {
+    let runs = explained_runs(store, job_id, at, visible).await?;
     let by_schedule = runs.iter().any(|it| it.run.cause == Cause::Schedule);
     let Some(input) = AuditInput::read(store, job_id, at - 1, at).await? else {
         let misfire = store.records_of(job_id, at - 1, at).await?.ranges.pop();
@@ -126,6 +134,9 @@ pub async fn explain(store: &Store, job_id: i64, at: Millis, now: Millis) -> sto
             runs,
         }));
     };
+    if is_of_hidden_app(store, &input.job, at, visible).await? {
+        return Ok(Some(of_hidden_app(&input.job, at, now, runs)));
+    }
     let era = input.eras.iter().map(|(era, _)| era).find(|era| contains(era, at));
     let nearby = era.map_or_else(Neighbours::default, |era| Neighbours::around(era, at));
     let misfire = input.records.ranges.first().cloned();
@@ -148,6 +159,36 @@ pub async fn explain(store: &Store, job_id: i64, at: Millis, now: Millis) -> sto
     }))
 }
 
+/// Whether the job belonged to an app then that is not visible, as far as its history tells.
+async fn is_of_hidden_app(store: &Store, job: &Job, at: Millis, visible: &VisibleApps) -> store::Result<bool> {
+    if visible.is_all() {
+        return Ok(false);
+    }
+    let apps: Vec<String> = store.apps(visible).await?.into_iter().map(|app| app.name).collect();
+    let oldest = store.revisions(job, Some(&apps)).await?.pop();
+    // What a change has changed is left out where it moved the job here.
+    let is_move = |it: &Revision| it.before.is_null() && it.change.action != AuditAction::Create.as_str();
+    Ok(oldest.filter(is_move).is_some_and(|moved| at <= moved.change.at))
+}
+
+/// Nothing is said of the definition that the job had there; its later attempts may be of an app that is visible.
+fn of_hidden_app(job: &Job, at: Millis, now: Millis, runs: Vec<ExplainedRun>) -> Explanation {
+    let by_schedule = runs.iter().any(|it| it.run.cause == Cause::Schedule);
+    let verdict = if by_schedule { Verdict::Recorded } else { Verdict::Missing(GapReason::Unknown) };
+    Explanation {
+        job_id: job.id,
+        job: Some(name(job)),
+        at,
+        now,
+        verdict,
+        revision: None,
+        begun_by: None,
+        nearby: Neighbours::default(),
+        misfire: None,
+        runs,
+    }
+}
+
 fn name(job: &Job) -> String {
     job.draft.name.clone()
 }
@@ -156,11 +197,16 @@ fn contains(era: &DefinitionVersion, at: Millis) -> bool {
     era.from < at && era.to.is_none_or(|to| at <= to)
 }
 
-async fn explained_runs(store: &Store, job_id: i64, at: Millis) -> store::Result<Vec<ExplainedRun>> {
+async fn explained_runs(
+    store: &Store,
+    job_id: i64,
+    at: Millis,
+    visible: &VisibleApps,
+) -> store::Result<Vec<ExplainedRun>> {
     let mut runs = vec![];
-    let mut of_instant = store.runs_of_instant(job_id, at).await?;
+    let mut of_instant = store.runs_of_instant(job_id, at, visible).await?;
     if of_instant.is_empty() {
-        of_instant = started_at(store, job_id, at).await?;
+        of_instant = started_at(store, job_id, at, visible).await?;
     }
     for found in of_instant {
         let Some(run) = store.run(found.id).await? else {
@@ -174,8 +220,9 @@ async fn explained_runs(store: &Store, job_id: i64, at: Millis) -> store::Result
 }
 
 /// Runs by hand, over the API and by a parent job, oldest first.
-async fn started_at(store: &Store, job_id: i64, at: Millis) -> store::Result<Vec<RunView>> {
+async fn started_at(store: &Store, job_id: i64, at: Millis, visible: &VisibleApps) -> store::Result<Vec<RunView>> {
     let filter = RunFilter {
+        apps: visible.clone(),
         job_id: Some(job_id),
         from: Some(at),
         to: Some(at + 1),

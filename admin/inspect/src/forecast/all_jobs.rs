@@ -10,12 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use carillon_scheduler::{Clock, Millis};
+use tokio::sync::OwnedMutexGuard;
 
 use crate::forecast::busiest::Busiest;
 use crate::forecast::fire_walk::{FireWalk, MOST_INSTANTS};
 use carillon_store::{self as store, Store, VisibleApps};
 
 use crate::forecast::load::LoadBySecond;
+use crate::forecast::waiting::{Question, Waiting};
 
 /// Jobs that are looked at; above it the answer says that there are more.
 const MOST_JOBS: u32 = 200_000;
@@ -61,45 +63,57 @@ pub struct Forecaster {
     clock: Arc<dyn Clock>,
     /// The last answer to [`Forecaster::recent_loads`], and when it was counted.
     recent: Mutex<Option<(Duration, LoadBySecond)>>,
-    /// One count at a time: each may walk over a million instants.
-    turn: tokio::sync::Mutex<Option<Counted>>,
-    /// How many counts were begun.
+    waiting: Waiting,
+    /// One forecast at a time: each may walk over a million instants.
+    turn: Arc<tokio::sync::Mutex<Answers>>,
+    /// One count of loads at a time. Who saves a job does not wait for the forecasts of others.
+    loads_turn: Arc<tokio::sync::Mutex<()>>,
+    /// How many forecasts were begun.
     begun: AtomicU64,
 }
 
-/// The last answer to [`Forecaster::forecast`], and what was asked.
+/// The last answers to questions for which requests wait.
+type Answers = Vec<Counted>;
+
+type LoadsTurn = OwnedMutexGuard<()>;
+
+/// An answer to [`Forecaster::forecast`], and what was asked.
 struct Counted {
     number: u64,
-    span: Millis,
-    visible: VisibleApps,
+    question: Question,
     forecast: Forecast,
 }
 
 impl Forecaster {
     pub fn new(store: Arc<Store>, clock: Arc<dyn Clock>) -> Self {
-        let (recent, turn, begun) = Default::default();
-        Self { store, clock, recent, turn, begun }
+        let (recent, waiting, turn, loads_turn, begun) = Default::default();
+        Self { store, clock, recent, waiting, turn, loads_turn, begun }
     }
 
     /// Counts what fires from `from` to before `to`, of the visible apps. Requests that come at once are counted one after the
-    /// other; those that ask for the same take the answer of one that was begun after they came.
+    /// other; those that ask for the same take the answer of one that was begun after they came. None: too many different ones wait
+    /// already.
     ///
     /// # Errors
     /// The database could not be asked.
-    pub async fn forecast(&self, from: Millis, to: Millis, visible: &VisibleApps) -> store::Result<Forecast> {
-        let (came_at, span) = (self.begun.load(Ordering::Relaxed), to - from);
-        let mut turn = self.turn.lock().await;
-        let is_answer = |last: &&Counted| last.number > came_at && last.span == span && last.visible == *visible;
-        if let Some(last) = turn.as_ref().filter(is_answer) {
-            return Ok(last.forecast.clone());
+    pub async fn forecast(&self, from: Millis, to: Millis, visible: &VisibleApps) -> store::Result<Option<Forecast>> {
+        let Some(place) = self.waiting.enter(Question { span: to - from, visible: visible.clone() }) else {
+            return Ok(None);
+        };
+        let came_at = self.begun.load(Ordering::Relaxed);
+        let turn = self.turn.clone().lock_owned().await;
+        let is_answer = |it: &&Counted| it.number > came_at && it.question == place.question;
+        if let Some(answer) = turn.iter().find(is_answer) {
+            return Ok(Some(answer.forecast.clone()));
         }
         let number = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
         let (walk, more_jobs) = fire_walk(&self.store, from, to, None, visible).await?;
-        let counted = tokio::task::spawn_blocking(move || count(walk, from, to)).await;
-        let mut forecast = counted.map_err(|error| store::Error::Corrupt(error.to_string()))?;
-        forecast.more_jobs = more_jobs;
-        *turn = Some(Counted { number, span, visible: visible.clone(), forecast: forecast.clone() });
-        Ok(forecast)
+        // The turn goes along: who hangs up leaves no count behind beside which the next one begins.
+        let counted = tokio::task::spawn_blocking(move || (turn, Forecast { more_jobs, ..count(walk, from, to) }));
+        let (mut turn, forecast) = counted.await.map_err(|error| store::Error::Corrupt(error.to_string()))?;
+        turn.retain(|it| it.question != place.question && self.waiting.has(&it.question));
+        turn.push(Counted { number, question: place.question.clone(), forecast: forecast.clone() });
+        Ok(Some(forecast))
     }
 
     /// What fires in each second of the coming day, without one job.
@@ -107,11 +121,15 @@ impl Forecaster {
     /// # Errors
     /// The database could not be asked.
     pub async fn loads(&self, without: Option<i64>) -> store::Result<LoadBySecond> {
-        let _turn = self.turn.lock().await;
+        let turn = self.loads_turn.clone().lock_owned().await;
+        Ok(self.count_loads(turn, without).await?.1)
+    }
+
+    async fn count_loads(&self, turn: LoadsTurn, without: Option<i64>) -> store::Result<(LoadsTurn, LoadBySecond)> {
         let from = self.clock.now();
         let (walk, _) = fire_walk(&self.store, from, from + load::SPAN, without, &VisibleApps::All).await?;
-        let counted = tokio::task::spawn_blocking(move || LoadBySecond::count(walk, from)).await;
-        counted.map_err(|error| store::Error::Corrupt(error.to_string()))
+        let counted = tokio::task::spawn_blocking(move || (turn, LoadBySecond::count(walk, from)));
+        counted.await.map_err(|error| store::Error::Corrupt(error.to_string()))
     }
 
     /// The same, up to ten seconds old: for the preview that a form asks for after each key.
@@ -119,14 +137,24 @@ impl Forecaster {
     /// # Errors
     /// The database could not be asked.
     pub async fn recent_loads(&self) -> store::Result<LoadBySecond> {
-        let now = self.clock.monotonic();
-        let recent = self.recent().clone();
-        if let Some((_, loads)) = recent.filter(|(at, _)| now.saturating_sub(*at) < RECENT) {
+        if let Some(loads) = self.kept_loads() {
             return Ok(loads);
         }
-        let loads = self.loads(None).await?;
+        let turn = self.loads_turn.clone().lock_owned().await;
+        // Another preview may have counted while this one waited.
+        if let Some(loads) = self.kept_loads() {
+            return Ok(loads);
+        }
+        let now = self.clock.monotonic();
+        let (_turn, loads) = self.count_loads(turn, None).await?;
         *self.recent() = Some((now, loads.clone()));
         Ok(loads)
+    }
+
+    fn kept_loads(&self) -> Option<LoadBySecond> {
+        let now = self.clock.monotonic();
+        let recent = self.recent().clone();
+        recent.filter(|(at, _)| now.saturating_sub(*at) < RECENT).map(|(_, loads)| loads)
     }
 
     fn recent(&self) -> MutexGuard<'_, Option<(Duration, LoadBySecond)>> {

@@ -6,11 +6,11 @@
 use std::net::TcpListener;
 use std::sync::Arc;
 
+use crate::Admin;
+use crate::config::Config;
 use anyhow::Context as _;
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::{FIRST_ADMIN, FirstAdmin};
-use carillon_admin::Admin;
-use carillon_admin::config::Config;
 use carillon_scheduler::SystemClock;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use carillon_admin::config::Config;
+use crate::config::Config;
 use carillon_executor::{Error, Executor, JobContext, JobError, log};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;

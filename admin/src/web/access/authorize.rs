@@ -5,7 +5,7 @@ use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
 use actix_web::middleware::{Next, from_fn};
-use actix_web::{HttpMessage as _, HttpResponse, web};
+use actix_web::{HttpMessage as _, HttpRequest, HttpResponse, web};
 use carillon_accounts::policy::{self, Decision, Object};
 use carillon_engine::manage::Error;
 use carillon_scheduler::AuditObjectKind;
@@ -26,13 +26,22 @@ pub fn guarded(route: Route, refuse: fn(Error) -> actix_web::Error) -> actix_web
             Ok(()) => next.call(request).await?.map_into_boxed_body(),
             Err(error) => answered(request, HttpResponse::from_error(refuse(error))),
         };
-        // The handler may have refused it too: it knows the app that a form names.
-        if answer.status() == StatusCode::FORBIDDEN {
-            let refused = answer.request().extensions().get::<Refused>().copied().unwrap_or_default();
-            denial::record(answer.request(), refused).await;
-        }
+        record_denials(answer.request(), answer.status()).await;
         Ok(answer)
     }))
+}
+
+/// The handler may have refused something too: it knows the app that a form names, and the objects of a list of ids. Where the
+/// answer does not say so, the time that it takes must not say it either.
+async fn record_denials(request: &HttpRequest, status: StatusCode) {
+    let refused = request.extensions().get::<Refused>().copied();
+    let denied = request.extensions().get::<Actor>().and_then(|actor| actor.denials.take());
+    if status == StatusCode::FORBIDDEN {
+        let denied = denied.map(|denied| Refused(denied.object));
+        denial::record(request, refused.or(denied).unwrap_or_default()).await;
+    } else if let Some(denied) = denied {
+        denial::record_denied(request, denied);
+    }
 }
 
 /// An error that was returned would pass the guards around this, which add headers and make it a page.

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpMessage as _, HttpRequest, web};
 use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
+use carillon_store::audit::denials::Denied;
 use carillon_store::{Actor, AuditObject, Store};
 use serde_json::{Value, json};
 
@@ -31,6 +32,18 @@ pub fn record_hidden(request: &HttpRequest, refused: Refused) {
     }
 }
 
+/// The same of what a handler did not do, with the ids where there are several. One row, however many they are.
+pub fn record_denied(request: &HttpRequest, denied: Denied) {
+    let Denied { object, count, ids } = denied;
+    if let Some(mut entry) = entry(request, Refused(object)) {
+        if count > 1 {
+            entry.detail["refused"] = count.into();
+            entry.detail["ids"] = ids.into();
+        }
+        actix_web::rt::spawn(entry.write());
+    }
+}
+
 /// Records that a token is not, or no longer, valid.
 pub async fn record_token(
     request: &HttpRequest,
@@ -44,8 +57,29 @@ pub async fn record_token(
 
 /// Records that an actor has reached its limit of requests. The first of a minute gets a row.
 pub async fn record_limit(request: &HttpRequest, state: &State, actor: &Actor, object: AuditObject) {
-    let (now, detail) = (state.clock.now(), detail(request, "too many requests"));
-    if let Err(error) = state.store.record_refusal(actor, AuditAction::Limit, object, detail, now).await {
+    record_of(state, actor, AuditAction::Limit, object, detail(request, "too many requests")).await;
+}
+
+/// Records that an actor was refused before the policy was asked, and why.
+pub async fn record_early(request: &HttpRequest, state: &State, actor: &Actor, object: AuditObject, reason: &str) {
+    record_of(state, actor, AuditAction::Deny, object, detail(request, reason)).await;
+}
+
+/// The same of an executor that asked for an app.
+pub async fn record_for_app(
+    request: &HttpRequest,
+    state: &State,
+    (actor, object): (&Actor, AuditObject),
+    reason: &str,
+    app: &str,
+) {
+    let mut detail = detail(request, reason);
+    detail["app"] = app.into();
+    record_of(state, actor, AuditAction::Deny, object, detail).await;
+}
+
+async fn record_of(state: &State, actor: &Actor, action: AuditAction, object: AuditObject, detail: Value) {
+    if let Err(error) = state.store.record_refusal(actor, action, object, detail, state.clock.now()).await {
         tracing::warn!(%error, "a refused request could not be recorded in the audit");
     }
 }
@@ -66,10 +100,7 @@ fn entry(request: &HttpRequest, refused: Refused) -> Option<Denial> {
 impl Denial {
     async fn write(self) {
         let Self { state, actor, object, detail } = self;
-        let now = state.clock.now();
-        if let Err(error) = state.store.record_refusal(&actor, AuditAction::Deny, object, detail, now).await {
-            tracing::warn!(%error, "a refused request could not be recorded in the audit");
-        }
+        record_of(&state, &actor, AuditAction::Deny, object, detail).await;
     }
 }
 

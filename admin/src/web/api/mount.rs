@@ -97,7 +97,7 @@ async fn authenticated(state: &State, request: ServiceRequest) -> Result<Service
         Ok(actor) => actor,
         Err(error) => return Err((request.into_parts().0, error)),
     };
-    if let Err(seconds) = state.count_request(&actor.name) {
+    if let Err(seconds) = state.count_request(&actor) {
         denial::record_limit(request.request(), state, &actor, Refused::default().0).await;
         return Err((request.into_parts().0, Error::too_many(seconds)));
     }

@@ -8,7 +8,8 @@ use carillon_inspect::forecast::Forecast;
 use carillon_scheduler::Millis;
 use serde::Deserialize;
 
-use crate::web::page::{PageContext, PageResult, show};
+use crate::web::limits::TOO_MANY_FORECASTS;
+use crate::web::page::{PageContext, PageError, PageResult, show};
 use crate::web::state::Shared;
 
 /// Spans that can be chosen, in h.
@@ -63,7 +64,8 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<Forecas
     let known = SPANS.into_iter().find(|hours| *hours == query.hours);
     let hours = known.unwrap_or(ForecastQuery::default().hours);
     let to = context.now + i64::from(hours) * 60 * MINUTE;
-    let forecast = state.engine.forecaster.forecast(context.now, to, &context.visible()).await?;
+    let asked = state.engine.forecaster.forecast(context.now, to, &context.visible()).await?;
+    let forecast = asked.ok_or(PageError::Busy(TOO_MANY_FORECASTS))?;
     let page = Page { hours, spans: SPANS, chart: draw(&forecast), shares: shares(&forecast), forecast, context };
     Ok(show(&page))
 }

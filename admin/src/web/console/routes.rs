@@ -206,6 +206,12 @@ fn of_people() -> Vec<Route> {
         Route::new(POST, "/users/{id}/sessions/end", Policy(Administer, Installation), users::actions::end_sessions),
         Route::new(
             POST,
+            "/users/{id}/tokens/{token}/revoke",
+            Policy(Administer, Installation),
+            users::actions::revoke_token,
+        ),
+        Route::new(
+            POST,
             "/users/{id}/second-factor/remove",
             Policy(Administer, Installation),
             users::actions::remove_second_factor,

@@ -4,15 +4,15 @@
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
 use actix_web::web::Bytes;
-use actix_web::{FromRequest, HttpRequest, HttpResponse, web};
+use actix_web::{FromRequest, HttpRequest, HttpResponse};
 use carillon_engine::executor::Credential;
 use futures_util::future::LocalBoxFuture;
 
 use super::answer::refused;
-use super::token;
+use super::{audit, token};
 use crate::web::guard::connection;
 use crate::web::limits::slow_body_guard;
-use crate::web::state::State;
+use crate::web::state::Shared;
 
 pub struct AuthenticatedBody {
     pub bytes: Bytes,
@@ -24,24 +24,22 @@ impl FromRequest for AuthenticatedBody {
     type Future = LocalBoxFuture<'static, Result<Self, Self::Error>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let state = request.app_data::<web::Data<State>>();
-        let checked = state.map_or(Err(String::new()), |state| token::check(request, state));
-        let (credential, signature) = match checked {
-            Ok(checked) => checked,
-            Err(message) => return Box::pin(async { Err(refusal(message)) }),
-        };
-        if slow_body_guard::is_encoded(request.headers()) {
-            return Box::pin(async { Err(refusal(slow_body_guard::ENCODED.to_owned())) });
-        }
-        let body = Bytes::from_request(request, payload);
-        let request = request.clone();
-        Box::pin(async move {
-            let bytes = body.await.map_err(|error| unread(&request, error))?;
-            let is_signed = signature.map_or(Ok(()), |signature| signature.check_body(&bytes));
-            is_signed.map_err(|problem| refusal(problem.to_string()))?;
-            Ok(Self { bytes, credential })
-        })
+        Box::pin(authenticated(request.clone(), payload.take()))
     }
+}
+
+async fn authenticated(request: HttpRequest, mut payload: Payload) -> Result<AuthenticatedBody, actix_web::Error> {
+    let state = request.app_data::<Shared>().cloned().ok_or_else(|| refusal(String::new()))?;
+    let (credential, signature) = token::check(&request, &state).await.map_err(refusal)?;
+    if slow_body_guard::is_encoded(request.headers()) {
+        return Err(refusal(slow_body_guard::ENCODED.to_owned()));
+    }
+    let body = Bytes::from_request(&request, &mut payload).await;
+    let bytes = body.map_err(|error| unread(&request, error))?;
+    let is_signed = signature.map_or(Ok(()), |signature| signature.check_body(&bytes));
+    is_signed.map_err(|problem| refusal(problem.to_string()))?;
+    audit::note_use(&request, &state, &credential).await;
+    Ok(AuthenticatedBody { bytes, credential })
 }
 
 /// A body that is too long never becomes shorter, so its client gets a refusal. Anything else may be better the next time:

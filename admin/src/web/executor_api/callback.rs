@@ -11,6 +11,7 @@ use carillon_store::db::sql::text::printable;
 use carillon_store::run::settle::finding::{Reporter, RunReport};
 
 use super::answer::{answered, header, refused};
+use super::audit;
 use super::authenticated_body::AuthenticatedBody;
 use crate::web::guard::client_address::client_address;
 use crate::web::guard::connection;
@@ -25,7 +26,8 @@ pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: Shar
             let reporter = Arc::new(reporter(&request, &body.credential));
             let tokens = state.engine.executor_tokens();
             let boot_id = reporter.boot_id.as_deref().filter(|_| !body.credential.is_signed);
-            if boot_id.is_some_and(|boot_id| tokens.must_be_signed_by(boot_id, state.clock.now())) {
+            if boot_id.is_some_and(|boot_id| tokens.must_be_signed_by(&body.credential, boot_id, state.clock.now())) {
+                audit::record_denial(&request, &state, &body.credential, "not signed").await;
                 return refused("this executor signs its requests; this one is not signed");
             }
             items.into_iter().map(|item| finding(item, &reporter)).collect()

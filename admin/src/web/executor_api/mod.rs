@@ -5,8 +5,10 @@
 //! report a success as a failure, and others drop the result.
 
 mod answer;
+mod audit;
 mod authenticated_body;
 mod callback;
+mod look_up;
 pub(super) mod paths;
 mod registration;
 mod routes;

@@ -6,12 +6,12 @@ use carillon_protocol::{self as wire, Answer, headers};
 use carillon_scheduler::route::check_weight;
 use carillon_scheduler::{Labels, validate_app_name};
 use carillon_store::app::executors::{Executor, ExecutorSettings};
-use carillon_store::{Actor, AuditObject, Grants};
 
 use super::answer::{answered, header, refused};
+use super::audit::{record_denial_for, sender};
 use super::authenticated_body::AuthenticatedBody;
 use crate::web::access::denial;
-use crate::web::guard::client_address::{client_address, client_text};
+use crate::web::guard::client_address::client_address;
 use crate::web::state::{Shared, State};
 
 /// The longest app name that its column takes.
@@ -34,7 +34,6 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
                 }
                 if let Some(source) = client_address(&request) {
                     state.wrong_tokens.forget(source, &executor.app);
-                    note_use(&request, &state, &executor, body.credential.object()).await;
                 }
                 answered(&Answer::ok())
             }
@@ -51,30 +50,16 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
     }
 }
 
-/// A heartbeat is answered also if the use of its token cannot be written.
-async fn note_use(request: &HttpRequest, state: &State, of: &Executor, token: AuditObject) {
-    let Some(id) = of.token_id else { return };
-    let (now, actor) = (state.clock.now(), executor(request));
-    let mut noted = state.store.note_executor_token_source(token, &actor, now).await;
-    if noted.is_ok() && state.engine.executor_tokens().notes_use(id, now) {
-        noted = state.store.touch_executor_token(id, &actor.source, now).await;
-    }
-    if let Err(error) = noted {
-        tracing::warn!(%error, app.name = of.app, "the use of a token could not be stored");
-    }
-}
-
 async fn registration(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -> Result<Executor, String> {
-    let registration = named(body, state)?;
+    let registration = named(request, body, state).await?;
     let (app, address) = (&registration.key, &registration.value);
-    validate_app_name(app).map_err(|what| format!("registryKey (the app name): {what}"))?;
     state.engine.executors().admit(app, address).await.map_err(|refusal| match refusal {
         NotAdmitted::Address(what) => {
             format!("registryValue {address:?}: {what}; it must be http(s)://host:port, with at most a plain path")
         }
         NotAdmitted::TooMany(what) => what,
     })?;
-    let boot_id = header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect::<String>());
+    let boot_id = boot_id(request);
     let settings = &state.engine.cx.settings;
     let lease = if boot_id.is_some() { settings.own_lease } else { settings.stock_lease };
     let now = state.clock.now();
@@ -100,20 +85,20 @@ async fn count(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -
     let counted = state.registrations.take(body.credential.token_id(), state.clock.monotonic());
     let Err(seconds) = counted else { return Ok(()) };
     state.engine.cx.metrics.rate_limited.inc();
-    denial::record_limit(request, state, &executor(request), body.credential.object()).await;
+    denial::record_limit(request, state, &sender(request), body.credential.object()).await;
     let rate = state.config.registration_rate;
     Err(format!(
         "more than {rate} registrations a second with this token (--registration-rate); try again in {seconds} s"
     ))
 }
 
-/// An executor in the audit: nothing but its address is certain.
-fn executor(request: &HttpRequest) -> Actor {
-    Actor::new("executor", client_text(request), Grants::default())
+/// The start of an executor with Carillon's SDK.
+fn boot_id(request: &HttpRequest) -> Option<String> {
+    header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect())
 }
 
-/// A registration whose app name can be looked for. Under a former name of an app it is one of that app.
-fn named(body: &AuthenticatedBody, state: &State) -> Result<wire::Registration, String> {
+/// A registration that the sender may make or end. Under a former name of an app it is one of that app.
+async fn named(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -> Result<wire::Registration, String> {
     let mut registration = wire::parse_registration(&body.bytes)?;
     registration.key = state.engine.apps().current_name(&registration.key);
     let name = &registration.key;
@@ -123,11 +108,15 @@ fn named(body: &AuthenticatedBody, state: &State) -> Result<wire::Registration, 
     if name.chars().any(char::is_control) {
         return Err("registryKey (the app name) has control characters".into());
     }
+    // Databases that compare without blanks at the end would find the app of another name than the one that is compared here.
+    validate_app_name(name).map_err(|what| format!("registryKey (the app name): {what}"))?;
     if !body.credential.allows(name) {
+        record_denial_for(request, state, &body.credential, "the token does not count for this app", name).await;
         return Err(format!("registryKey: the access token is not one of the app {name}"));
     }
     let is_signed = body.credential.is_signed;
     if !is_signed && state.engine.executor_tokens().must_be_signed(name, &registration.value, state.clock.now()) {
+        record_denial_for(request, state, &body.credential, "not signed", name).await;
         return Err("the executor at this address signs its requests; this one is not signed".into());
     }
     Ok(registration)
@@ -154,14 +143,16 @@ pub async fn deregister(request: HttpRequest, body: AuthenticatedBody, state: Sh
     if let Err(message) = count(&request, &body, &state).await {
         return refused(message);
     }
-    let registration = match named(&body, &state) {
+    let registration = match named(&request, &body, &state).await {
         Ok(registration) => registration,
         Err(message) => return refused(message),
     };
     if !registration.value.bytes().all(|byte| byte.is_ascii_graphic()) {
         return refused("registryValue has blanks or control characters, so it never was registered");
     }
-    match state.engine.executors().deregister(&registration.key, &registration.value).await {
+    // An executor that has started anew is not ended by a request of its start before, which may come late, or was recorded.
+    let boot_id = boot_id(&request);
+    match state.engine.executors().deregister(&registration.key, &registration.value, boot_id.as_deref()).await {
         Ok(()) => {
             tracing::info!(
                 app.name = registration.key,

@@ -24,6 +24,7 @@ pub struct WrongToken {
     pub last_at: Millis,
     pub count: u64,
     logged_at: Option<Millis>,
+    audited_at: Option<Millis>,
 }
 
 #[derive(Default)]
@@ -49,7 +50,8 @@ impl State {
             let oldest = (0..KEPT).min_by_key(|index| all[*index].last_at);
             all.remove(oldest.unwrap_or(0));
         }
-        all.push(WrongToken { source, app: app.map(str::to_owned), last_at: now, count: 0, logged_at: None });
+        let app = app.map(str::to_owned);
+        all.push(WrongToken { source, app, last_at: now, count: 0, logged_at: None, audited_at: None });
         all.len() - 1
     }
 
@@ -67,8 +69,8 @@ impl State {
 }
 
 impl WrongTokens {
-    /// A request with a wrong token came.
-    pub fn note(&self, source: IpAddr, app: Option<&str>, now: Millis) {
+    /// A request with a wrong token came. True: it is to be audited, as the first of this source and app within a minute.
+    pub fn note(&self, source: IpAddr, app: Option<&str>, now: Millis) -> bool {
         let app = app.filter(|app| app.len() <= 64);
         let mut state = self.state();
         let place = state.place(source, app, now);
@@ -80,6 +82,12 @@ impl WrongTokens {
             let app = app.unwrap_or("unknown");
             tracing::warn!(client.address = %source, app.name = app, request.count = requests, "an executor was refused: wrong access token");
         }
+        let it = &mut state.sources[place];
+        let is_due = it.audited_at.is_none_or(|at| !(0..LOG_INTERVAL).contains(&(now - at)));
+        if is_due {
+            it.audited_at = Some(now);
+        }
+        is_due
     }
 
     /// A registration with the right token came from there.
@@ -109,14 +117,14 @@ mod tests {
     fn sources_are_counted_bounded_and_logged_now_and_then() {
         let all = WrongTokens::default();
         let [a, b] = [1, 2].map(|last| IpAddr::from([10, 0, 0, last]));
-        all.note(a, Some("billing"), 1_000);
-        all.note(a, Some("billing"), 2_000);
-        all.note(b, None, 3_000);
+        assert!(all.note(a, Some("billing"), 1_000), "to be audited");
+        assert!(!all.note(a, Some("billing"), 2_000), "not again");
+        assert!(all.note(b, None, 3_000));
         let recent = all.recent(4_000);
         assert_eq!((recent[0].source, recent[0].count), (b, 1));
         assert_eq!((recent[1].source, recent[1].count, recent[1].last_at), (a, 2, 2_000));
         assert_eq!(recent[1].logged_at, Some(1_000), "the second one is within a minute");
-        all.note(a, Some("billing"), 61_000);
+        assert!(all.note(a, Some("billing"), 61_000), "a minute later");
         assert_eq!(all.recent(61_000)[0].logged_at, Some(61_000));
         all.forget(a, "billing");
         assert_eq!(all.recent(61_000).len(), 1);

@@ -2,8 +2,8 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::header;
-use carillon_accounts::token;
-use carillon_store::Actor;
+use carillon_accounts::token::{self, Bearer};
+use carillon_store::{Actor, AuditObject};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -35,7 +35,7 @@ pub async fn authenticate(
         Ok(()) => {
             connection::set_known(request);
             let actor = Actor::unlimited("api-token", source).with_request(RequestId::of(request));
-            state.store.note_settings_token(state.clock.now(), &actor).await?;
+            state.store.note_token_use(AuditObject::api_token(0), &actor, state.clock.now()).await?;
             return Ok(Ok(actor));
         }
         Err(refusal) => refusal,
@@ -44,7 +44,9 @@ pub async fn authenticate(
         return Ok(Err(refusal));
     };
     let (request_id, now) = (RequestId::of(request), state.clock.now());
-    if let Some(actor) = token::authenticate(&state.store, sent, &source, request_id.as_deref(), now).await? {
+    let needs_factor = state.config.admin_second_factor;
+    let bearer = Bearer { source: &source, request_id: request_id.as_deref(), needs_factor };
+    if let Some(actor) = token::authenticate(&state.store, sent, &bearer, now).await? {
         connection::set_known(request);
         return Ok(Ok(actor));
     }

@@ -1,15 +1,14 @@
 //! The setting `--admin-second-factor`: an administrator without a second factor gets no further than the page on which it is set up.
 
 use actix_web::http::Method;
+use carillon_accounts::second_factor;
 use carillon_accounts::session::Viewer;
-use carillon_store::Role;
 
 use crate::web::state::State;
 
-/// Whether the setting asks a second factor of this person. One whom an OpenID provider signs in has that of the provider.
+/// Whether the setting asks a second factor of this person.
 pub fn is_required(state: &State, viewer: &Viewer) -> bool {
-    let is_admin = viewer.grants.highest() == Some(Role::Admin);
-    state.config.admin_second_factor && is_admin && viewer.issuer.is_none()
+    second_factor::is_asked_of(state.config.admin_second_factor, &viewer.grants, viewer.issuer.as_deref())
 }
 
 /// Whether a person who still has to set it up may send this request.

@@ -18,7 +18,7 @@ use crate::web::guard::request_id::RequestId;
 use crate::web::guard::second_factor_rule;
 use crate::web::guard::session_cookie::{self, Viewer};
 use crate::web::guard::{connection, cookies, csrf};
-use crate::web::limits::slow_body_guard;
+use crate::web::limits::{SMALL_FORM, body_memory, slow_body_guard};
 use crate::web::page::{FLASH, PageContext, PageError, error_page, redirect};
 use crate::web::state::{Shared, State};
 
@@ -54,6 +54,7 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
     }
     let safe = csrf::is_safe(request.method());
     if !safe && !csrf::is_same_origin(request.headers(), state.config.public_url.as_ref()) {
+        record_foreign(state, request).await;
         return Err(PageError::Forbidden("This request does not come from a page of this console".into()));
     }
     let asked = request.query_string();
@@ -65,17 +66,11 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
         return Ok(None);
     }
     let active = !request.headers().contains_key(LIVE);
-    let viewer = match session_cookie::session_id(request.request()) {
-        Some(id) => session::viewer(&state.store, &id, state.clock.now(), active).await?,
-        None => None,
-    };
-    let Some(viewer) = viewer else {
+    let Some(viewer) = viewer_of(state, request, active).await? else {
         return admit_unknown(state, request, safe, &path).await;
     };
-    let source = client_text(request.request());
-    let actor = Actor::new(&viewer.name, source, viewer.grants.clone()).with_account(viewer.account_id);
-    let actor = actor.with_request(RequestId::of(request.request()));
-    if let Err(seconds) = state.count_request(&viewer.name) {
+    let actor = actor_of(request, &viewer);
+    if let Err(seconds) = state.count_request(&actor) {
         denial::record_limit(request.request(), state, &actor, Refused::default().0).await;
         return Err(PageError::TooMany(seconds));
     }
@@ -84,7 +79,8 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
     request.extensions_mut().insert(actor);
     request.extensions_mut().insert(Viewer(viewer));
     if !safe {
-        let fields = read_fields(request).await?;
+        body_memory::set_known(request.request());
+        let fields = read_fields(request, if is_small(&path) { SMALL_FORM } else { FORM }).await?;
         // Signing in replaces the session, so its form may come from a window that was open before.
         let is_new_session = matches!(&*path, "/login" | "/login/code");
         if !is_new_session && !csrf::fits(&form_token, fields.get(csrf::FIELD)) {
@@ -94,13 +90,40 @@ async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<Htt
         request.extensions_mut().insert(fields);
     }
     if must_set_up_factor && !second_factor_rule::is_allowed_before(request.method(), &path) {
-        return match safe {
-            true => Ok(Some(redirect("/account"))),
-            false => Err(PageError::NotAllowed("Set up your second factor first, on the page of your account".into())),
-        };
+        if safe {
+            return Ok(Some(redirect("/account")));
+        }
+        denial::record(request.request(), Refused::default()).await;
+        return Err(PageError::NotAllowed("Set up your second factor first, on the page of your account".into()));
     }
     connection::set_known(request.request());
     Ok(None)
+}
+
+/// `active`: the person did something, the request is no mere refresh.
+async fn viewer_of(
+    state: &State,
+    request: &ServiceRequest,
+    active: bool,
+) -> Result<Option<session::Viewer>, PageError> {
+    match session_cookie::session_id(request.request()) {
+        Some(id) => Ok(session::viewer(&state.store, &id, state.clock.now(), active).await?),
+        None => Ok(None),
+    }
+}
+
+fn actor_of(request: &ServiceRequest, viewer: &session::Viewer) -> Actor {
+    let actor = Actor::new(&viewer.name, client_text(request.request()), viewer.grants.clone());
+    actor.with_account(viewer.account_id).with_request(RequestId::of(request.request()))
+}
+
+/// A request that another site has made a browser send, or a program: in the audit with the person of the session, if it has one.
+async fn record_foreign(state: &State, request: &ServiceRequest) {
+    let viewer = viewer_of(state, request, false).await.ok().flatten();
+    let unknown = || Actor::unknown(client_text(request.request())).with_request(RequestId::of(request.request()));
+    let actor = viewer.map_or_else(unknown, |viewer| actor_of(request, &viewer));
+    let (request, object) = (request.request(), Refused::default().0);
+    denial::record_early(request, state, &actor, object, "not from a page of this console").await;
 }
 
 /// The host that the browser asked for. Where it is not the console's, a name of another site leads here, and scripts of that
@@ -126,7 +149,7 @@ async fn admit_unknown(
             return Ok(Some(redirect("/setup")));
         }
         if !safe {
-            let fields = read_fields(request).await?;
+            let fields = read_fields(request, SMALL_FORM).await?;
             request.extensions_mut().insert(fields);
         }
         return Ok(None);
@@ -135,7 +158,11 @@ async fn admit_unknown(
         return Ok(Some(redirect("/setup")));
     }
     if !safe && path != "/logout" {
-        let fields = read_fields(request).await?;
+        let fields = match read_fields(request, SMALL_FORM).await {
+            // Nobody is known who may send more, so it is not kept.
+            Err(PageError::TooLarge(_)) => Fields::default(),
+            fields => fields?,
+        };
         let context = PageContext::new(request.request());
         return Ok(Some(login::ask_again(state, context, path, &fields)));
     }
@@ -156,19 +183,16 @@ async fn must_set_up(state: &State) -> Result<bool, PageError> {
 /// PostgreSQL stores no text with this character.
 const NUL: &str = "What was sent holds the character NUL";
 
-/// Bytes of a form that may be sent without a session.
-const SMALL_FORM: usize = 16 << 10;
 /// Bytes of a form with a session: a job's parameters (64 KiB, up to three characters a byte), and enough for a text that is
 /// too long to come back with its error.
 const FORM: usize = 1 << 20;
 
-async fn read_fields(request: &mut ServiceRequest) -> Result<Fields, PageError> {
-    let limit = match request.path() {
-        // Carries a form that was filled in when the session ended. The memory of all bodies is limited too.
-        "/login" | "/login/code" if request.query_string() == "kept" => FORM,
-        "/login" | "/login/code" | "/setup" | "/reset" | "/preferences" => SMALL_FORM,
-        _ => FORM,
-    };
+/// Paths whose forms are small, also with a session.
+fn is_small(path: &str) -> bool {
+    matches!(path, "/login" | "/login/code" | "/setup" | "/reset" | "/preferences")
+}
+
+async fn read_fields(request: &mut ServiceRequest, limit: usize) -> Result<Fields, PageError> {
     let unreadable = |error: actix_web::Error| PageError::Bad(format!("What was sent cannot be read: {error}"));
     let payload = request.extract::<web::Payload>().await.map_err(unreadable)?;
     let body = match payload.to_bytes_limited(limit).await {

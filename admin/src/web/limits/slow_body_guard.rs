@@ -2,6 +2,7 @@
 //! sends a byte now and then is disconnected.
 
 use std::io;
+use std::sync::Arc;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
@@ -12,6 +13,7 @@ use actix_web::{HttpMessage as _, HttpResponse};
 use carillon_listener::{Connection, paced};
 
 use crate::web::executor_api::paths;
+use crate::web::limits::body_memory::Share;
 use crate::web::state::Shared;
 
 /// Bytes of the request line and all headers. Checked after they have been read: actix-http reads up to 128 KiB and 96 headers
@@ -27,6 +29,10 @@ pub async fn guard(
         return Ok(ServiceResponse::new(request, refusal));
     }
     let share = request.app_data::<Shared>().map(|state| state.body_memory.share());
+    if let Some(share) = &share {
+        // Where a credential is found, the share is found too.
+        request.extensions_mut().insert(share.clone());
+    }
     let payload = request.take_payload();
     if !matches!(payload, Payload::None) {
         let connection = request.conn_data::<Connection>().cloned();
@@ -39,6 +45,7 @@ pub async fn guard(
     }
     let response = next.call(request).await?.map_into_boxed_body();
     // The handler may hold the whole body until it returns.
+    drop(response.request().extensions_mut().remove::<Arc<Share>>());
     drop(share);
     Ok(response)
 }

@@ -147,22 +147,9 @@ impl Store {
         self.all(&self.engine_reads, text, vec![]).await
     }
 
-    /// It was used. The first use from an address leaves an audit entry.
-    pub async fn note_executor_token_source(&self, token: AuditObject, actor: &Actor, now: Millis) -> Result<()> {
-        let known = format!("{} {}", token.id, actor.source);
-        if self.token_sources.knows(&known) {
-            return Ok(());
-        }
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
-        // Of two first uses at once, the second finds the entry of the first.
-        let lock = "SELECT id FROM executor_token WHERE id = ?{for_update}";
-        if self.tuple::<i64>(&tx, lock, values![token.id]).await?.is_some() {
-            self.note_token_source(&tx, token, (actor, audit_id), now).await?;
-        }
-        tx.commit().await?;
-        self.token_sources.add(&known);
-        Ok(())
+    /// The ids of all tokens, to compare with those that a node knows.
+    pub async fn executor_token_ids(&self) -> Result<Vec<i64>> {
+        self.tuples(&self.read, "SELECT id FROM executor_token", vec![]).await
     }
 
     /// It was used. The caller limits how often this is written.

@@ -150,6 +150,12 @@ impl Store {
         self.end_registrations(&self.changes, "app = ? AND address = ?", values![app, address]).await
     }
 
+    /// The same of one start of the executor: a later start at its address stays, whoever repeats the request of an earlier one.
+    pub async fn deregister_start(&self, app: &str, address: &str, boot_id: &str) -> Result<bool> {
+        let condition = "app = ? AND address = ? AND boot_id = ?";
+        self.end_registrations(&self.changes, condition, values![app, address, boot_id]).await
+    }
+
     /// Ends the registrations that meet a condition; of addresses that a person entered, what the executors said is forgotten.
     pub(super) async fn end_registrations(
         &self,

@@ -6,6 +6,7 @@ pub mod delete_app;
 pub(crate) mod executor_settings;
 pub mod executor_tokens;
 pub mod executors;
+pub mod job_limit;
 pub mod maintenance_windows;
 pub(crate) mod manual_executors;
 pub mod pauses;

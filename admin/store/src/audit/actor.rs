@@ -1,6 +1,10 @@
 //! Who asks for something, and from where.
 
+use crate::audit::denials::Denials;
 use crate::people::grants::{Grants, Role};
+
+/// The name of a sender that is not signed in.
+const UNKNOWN: &str = "unknown";
 
 /// Who asks, and what it may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,11 +21,21 @@ pub struct Actor {
     pub request_id: Option<String>,
     /// What it may do.
     pub grants: Grants,
+    /// What it was not allowed to do.
+    pub denials: Denials,
 }
 
 impl Actor {
     pub fn new(name: impl Into<String>, source: impl Into<String>, grants: Grants) -> Self {
-        Self { name: name.into(), account_id: None, token: None, source: source.into(), request_id: None, grants }
+        Self {
+            name: name.into(),
+            account_id: None,
+            token: None,
+            source: source.into(),
+            request_id: None,
+            grants,
+            denials: Denials::default(),
+        }
     }
 
     /// May do everything: a setting or the machine itself has said so.
@@ -31,7 +45,12 @@ impl Actor {
 
     /// The sender of a request that is not signed in; may do nothing.
     pub fn unknown(source: impl Into<String>) -> Self {
-        Self::new("unknown", source, Grants::default())
+        Self::new(UNKNOWN, source, Grants::default())
+    }
+
+    /// Nothing is known of it but its address.
+    pub fn is_unknown(&self) -> bool {
+        self.account_id.is_none() && self.name == UNKNOWN
     }
 
     /// The program itself.

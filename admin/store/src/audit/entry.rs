@@ -1,54 +1,16 @@
 //! The one way into the audit table.
 
-use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
+use carillon_scheduler::{AuditAction, Millis};
 use sea_orm::{ConnectionTrait, Value};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
+pub use crate::audit::object::AuditObject;
 use crate::db::ids;
 use crate::db::sql::text::printable;
 use crate::error::Result;
 use crate::store::Store;
-
-/// What an entry is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AuditObject {
-    pub kind: AuditObjectKind,
-    pub id: i64,
-    /// The app whose administrators see the entry; None: only those of all apps do.
-    pub app_id: Option<i64>,
-}
-
-impl AuditObject {
-    pub const fn new(kind: AuditObjectKind, id: i64) -> Self {
-        Self { kind, id, app_id: None }
-    }
-
-    pub const fn job(id: i64, app_id: i64) -> Self {
-        Self { app_id: Some(app_id), ..Self::new(AuditObjectKind::Job, id) }
-    }
-
-    pub const fn run(id: i64, app_id: i64) -> Self {
-        Self { app_id: Some(app_id), ..Self::new(AuditObjectKind::Run, id) }
-    }
-
-    pub const fn app(id: i64) -> Self {
-        Self { app_id: Some(id), ..Self::new(AuditObjectKind::App, id) }
-    }
-
-    pub const fn executor_token(id: i64, app_id: i64) -> Self {
-        Self { app_id: Some(app_id), ..Self::new(AuditObjectKind::ExecutorToken, id) }
-    }
-
-    pub const fn account(id: i64) -> Self {
-        Self::new(AuditObjectKind::Account, id)
-    }
-
-    pub const fn api_token(id: i64) -> Self {
-        Self::new(AuditObjectKind::ApiToken, id)
-    }
-}
 
 /// An entry to be written.
 #[derive(Clone, Debug)]
@@ -107,7 +69,7 @@ impl Store {
         self.insert_rows(db, "audit", COLUMNS, entries.into_iter().zip(ids).map(row).collect()).await
     }
 
-    /// Records something that no store method records by itself, such as the outcome of a run that a person sets.
+    /// Records something that no store method records by itself, such as a refusal.
     pub async fn record_audit(
         &self,
         actor: &Actor,
@@ -116,21 +78,8 @@ impl Store {
         detail: serde_json::Value,
         now: Millis,
     ) -> Result<()> {
-        self.record_audit_of_all(actor, action, &[object], &detail, now).await
-    }
-
-    /// The same of several objects, with one statement.
-    pub async fn record_audit_of_all(
-        &self,
-        actor: &Actor,
-        action: AuditAction,
-        objects: &[AuditObject],
-        detail: &serde_json::Value,
-        now: Millis,
-    ) -> Result<()> {
-        let ids = self.take_ids(&ids::ROW, objects.len()).await?;
-        let entry = |object: &AuditObject| AuditEntry::new(actor, now, action, *object, detail.clone());
-        self.audit(&self.changes, objects.iter().map(entry).collect(), &ids).await
+        let id = self.take_id(&ids::ROW).await?;
+        self.audit(&self.changes, vec![AuditEntry::new(actor, now, action, object, detail)], &[id]).await
     }
 }
 

@@ -2,7 +2,9 @@
 //! changed afterwards.
 
 pub(crate) mod actor;
+pub mod denials;
 pub(crate) mod entry;
 pub mod list;
+pub(crate) mod object;
 pub(crate) mod refusal_limit;
 mod refusals;

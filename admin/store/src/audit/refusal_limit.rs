@@ -1,4 +1,5 @@
-//! How many refusals get a row. Anyone can cause them: a flood must not fill the database.
+//! How many refusals, and first uses of tokens, get a row. Anyone can cause them: a flood must not fill the database, and the flood
+//! of one kind of sender must not hide what another one did.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,14 +7,39 @@ use std::sync::{Mutex, PoisonError};
 use carillon_scheduler::{AuditAction, Millis};
 
 use crate::audit::actor::Actor;
+use crate::people::source_network::source_network;
 
 const WINDOW_MS: Millis = 60_000;
 /// Rows of one actor at one source in a minute, on this node.
 pub const REFUSALS_OF_ONE: u32 = 10;
 /// Rows of one about its limit of requests: the first says it all.
 const LIMITS_OF_ONE: u32 = 1;
-/// Rows of all of them in a minute: sources can be made up.
+/// Rows of each budget in a minute: sources can be made up.
 const REFUSALS_OF_ALL: u32 = 200;
+
+/// What is counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Budget {
+    /// Of those who have shown a credential.
+    Known,
+    /// Of strangers.
+    Strangers,
+    /// Failed sign-ins, which name an account that their sender need not have.
+    SignIns,
+    /// First uses of tokens.
+    Uses,
+}
+
+impl Budget {
+    fn of(action: AuditAction, actor: &Actor) -> Self {
+        match action {
+            AuditAction::RefuseSignIn => Self::SignIns,
+            AuditAction::UseToken => Self::Uses,
+            _ if actor.is_unknown() => Self::Strangers,
+            _ => Self::Known,
+        }
+    }
+}
 
 /// The refusals of this minute.
 #[derive(Default)]
@@ -22,36 +48,38 @@ pub(crate) struct Refusals(Mutex<Minute>);
 #[derive(Default)]
 struct Minute {
     began_at: Millis,
-    rows: u32,
-    /// By action, actor and source. No more than the rows of a minute.
+    rows: HashMap<Budget, u32>,
+    /// By action, actor and the network of its source. No more than the rows of a minute.
     of_one: HashMap<(AuditAction, String, String), u32>,
-    /// Refusals without a row since the last row.
-    left_out: u64,
+    /// Refusals without a row since the last row of their budget.
+    left_out: HashMap<Budget, u64>,
 }
 
 impl Refusals {
-    /// Whether this one gets a row; if so, how many got none since the last row.
+    /// Whether this one gets a row; if so, how many of its budget got none since the last row.
     pub fn admit(&self, action: AuditAction, actor: &Actor, now: Millis) -> Option<u64> {
         let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !(0..WINDOW_MS).contains(&(now - minute.began_at)) {
-            *minute = Minute { began_at: now, left_out: minute.left_out, ..Minute::default() };
+            *minute = Minute { began_at: now, left_out: std::mem::take(&mut minute.left_out), ..Minute::default() };
         }
-        let is_full = minute.rows >= REFUSALS_OF_ALL;
+        let budget = Budget::of(action, actor);
+        let is_full = minute.rows.get(&budget).is_some_and(|rows| *rows >= REFUSALS_OF_ALL);
         let most = if action == AuditAction::Limit { LIMITS_OF_ONE } else { REFUSALS_OF_ONE };
-        let key = (action, actor.name.clone(), actor.source.clone());
+        let key = (action, actor.name.clone(), source_network(&actor.source));
         if is_full || minute.of_one.get(&key).is_some_and(|rows| *rows >= most) {
-            minute.left_out += 1;
+            *minute.left_out.entry(budget).or_default() += 1;
             return None;
         }
-        minute.rows += 1;
+        *minute.rows.entry(budget).or_default() += 1;
         *minute.of_one.entry(key).or_default() += 1;
-        Some(std::mem::take(&mut minute.left_out))
+        Some(minute.left_out.remove(&budget).unwrap_or(0))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::people::grants::Grants;
 
     // covers: V10, S37
     #[test]
@@ -66,5 +94,26 @@ mod tests {
         assert_eq!(flood, (REFUSALS_OF_ALL - REFUSALS_OF_ONE - 1) as usize);
         assert!(ask(&ada, WINDOW_MS).is_some(), "the next minute");
         assert!(ask(&ada, 10).is_some(), "a clock that was set back begins a minute");
+    }
+
+    // covers: V10, S37
+    #[test]
+    fn strangers_take_no_rows_of_others_and_a_network_is_one_source() {
+        let refusals = Refusals::default();
+        let rows = |action, actors: &mut dyn Iterator<Item = Actor>| {
+            actors.filter(|actor| refusals.admit(action, actor, 0).is_some()).count()
+        };
+        let of_network = |_| Actor::unknown(format!("2001:db8:1:2::{:x}", rand::random::<u16>()));
+        assert_eq!(rows(AuditAction::Deny, &mut (0..200).map(of_network)), REFUSALS_OF_ONE as usize);
+        let many = |n: u32| Actor::unknown(format!("2001:db8:9:{n:x}::1"));
+        assert_eq!(rows(AuditAction::Deny, &mut (0..500).map(many)), (REFUSALS_OF_ALL - REFUSALS_OF_ONE) as usize);
+        // A failed sign-in names an account, and comes from a stranger all the same.
+        let named =
+            |n: u32| Actor::new("ada", format!("10.0.{}.{}", n / 250, n % 250), Grants::default()).with_account(1);
+        assert_eq!(rows(AuditAction::RefuseSignIn, &mut (0..500).map(named)), REFUSALS_OF_ALL as usize);
+        assert_eq!(rows(AuditAction::UseToken, &mut (0..500).map(named)), REFUSALS_OF_ALL as usize);
+        assert_eq!(refusals.admit(AuditAction::Deny, &named(7), 0), Some(0), "what an insider is denied has a row");
+        let executor = Actor::new("executor", "10.0.0.9", Grants::default());
+        assert_eq!(refusals.admit(AuditAction::RefuseResult, &executor, 0), Some(0));
     }
 }

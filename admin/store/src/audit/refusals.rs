@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::store::Store;
 
 impl Store {
-    /// Records a refusal, unless there were too many of this actor or of all within a minute. The next row says how many were left
-    /// out before it.
+    /// Records a refusal, unless there were too many of this actor, or of all of its kind, within a minute. The next row says how many
+    /// were left out before it.
     pub async fn record_refusal(
         &self,
         actor: &Actor,

@@ -13,12 +13,13 @@ use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Page;
 use crate::error::{Error, Result};
+use crate::job::lock::TargetJob;
 use crate::store::Store;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
 pub struct NewBackfill {
-    pub job_id: i64,
+    pub job: TargetJob,
     pub from_at: Millis,
     pub to_at: Millis,
     /// So many of its job's backfill runs may be open at once.
@@ -59,12 +60,12 @@ impl Store {
         let rows = self.take_ids(&ids::ROW, 2).await?;
         let id = rows[0];
         let tx = self.begin_change().await?;
-        let app_id = self.app_of_locked_job(&tx, new.job_id).await?;
+        let (app_id, job_id) = (self.app_of_locked_job(&tx, new.job).await?, new.job.id);
         let count = new.instants.len() as i32;
         let none: Option<Millis> = None;
         let row = values![
             id,
-            new.job_id,
+            job_id,
             new.from_at,
             new.to_at,
             new.max_concurrent,
@@ -80,16 +81,16 @@ impl Store {
         let instants = new.instants.iter().map(|at| values![id, *at]);
         self.insert_rows(&tx, "backfill_instant", "backfill_id, at", instants.collect()).await?;
         let detail = json!({"backfill": id, "from": new.from_at, "to": new.to_at, "instants": new.instants.len()});
-        let entry = AuditEntry::new(actor, now, AuditAction::Backfill, AuditObject::job(new.job_id, app_id), detail);
+        let entry = AuditEntry::new(actor, now, AuditAction::Backfill, AuditObject::job(job_id, app_id), detail);
         self.audit(&tx, vec![entry], &rows[1..]).await?;
         tx.commit().await?;
         self.backfill(id).await?.ok_or_else(|| Error::Missing(format!("backfill {id}")))
     }
 
-    async fn app_of_locked_job(&self, tx: &Transaction, job_id: i64) -> Result<i64> {
+    async fn app_of_locked_job(&self, tx: &Transaction, job: TargetJob) -> Result<i64> {
         let text = "SELECT app_id FROM job WHERE id = ?{for_update}";
-        let found = self.tuple(tx, text, values![job_id]).await?;
-        found.ok_or_else(|| Error::Missing(format!("job {job_id}")))
+        let found: Option<i64> = self.tuple(tx, text, values![job.id]).await?;
+        found.filter(|app_id| job.is_in(*app_id)).ok_or_else(|| Error::Missing(format!("job {}", job.id)))
     }
 
     pub async fn backfill(&self, id: i64) -> Result<Option<Backfill>> {

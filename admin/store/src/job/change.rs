@@ -10,12 +10,13 @@ use serde_json::json;
 use crate::alarm::alarms::Alarm;
 use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject, difference};
+use crate::calendar::pinned::Calendars;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::job::audit_snapshot::{audit_snapshot, with_revision};
-use crate::job::lock::OverdueInstants;
+use crate::job::lock::{OverdueInstants, TargetJob};
 use crate::job::pause::{FailingTooOften, PauseNote};
 use crate::job::stored_job::{Definition, Job};
 use crate::store::Store;
@@ -39,6 +40,29 @@ pub enum JobChange {
     EndOfPause,
     /// Its fires have failed too often in a row.
     PauseFailing(FailingTooOften),
+}
+
+impl JobChange {
+    fn is_without_effect(&self, old: &Job, newer_calendars: Option<&Calendars>) -> bool {
+        match self {
+            JobChange::Enable | JobChange::EndOfPause => old.draft.enabled,
+            JobChange::PauseFailing(_) => !old.draft.enabled,
+            JobChange::Calendars => newer_calendars.is_none(),
+            JobChange::Define(..) | JobChange::Pause(_) | JobChange::Delete => false,
+        }
+    }
+
+    fn audit_detail(&self, old: &Job, new: &Job) -> serde_json::Value {
+        let mut detail = match self {
+            JobChange::Delete => with_revision(json!({"before": audit_snapshot(old)}), old.revision + 1),
+            _ => with_revision(difference(&audit_snapshot(old), &audit_snapshot(new)), new.revision),
+        };
+        if let Some(pause) = new.pause.as_ref().filter(|_| new.pause != old.pause) {
+            detail["note"] = pause.note.as_str().into();
+            detail["until"] = pause.ends_at.into();
+        }
+        detail
+    }
 }
 
 /// A change that is committed.
@@ -85,14 +109,14 @@ impl Store {
     /// `Missing`; `Changed`, if the job is not at `expected_revision` any more.
     pub async fn update_job(
         &self,
-        id: i64,
+        job: impl Into<TargetJob>,
         definition: &Definition,
         expected_revision: Option<i64>,
         now: Millis,
         actor: &Actor,
     ) -> Result<Job> {
         let change = JobChange::Define(Box::new(definition.clone()), expected_revision);
-        Ok(self.change_job(id, &change, now, actor).await?.job)
+        Ok(self.change_job(job, &change, now, actor).await?.job)
     }
 
     /// Enables a job (its schedule begins now; after a pause by the engine it goes on where it stopped), or disables it
@@ -109,8 +133,8 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`.
-    pub async fn delete_job(&self, id: i64, now: Millis, actor: &Actor) -> Result<Job> {
-        Ok(self.change_job(id, &JobChange::Delete, now, actor).await?.job)
+    pub async fn delete_job(&self, job: impl Into<TargetJob>, now: Millis, actor: &Actor) -> Result<Job> {
+        Ok(self.change_job(job, &JobChange::Delete, now, actor).await?.job)
     }
 
     pub(crate) async fn change_for_calendars(&self, id: i64, now: Millis, actor: &Actor) -> Result<Job> {
@@ -119,9 +143,16 @@ impl Store {
 
     /// # Errors
     /// `Missing`; `Changed`; `Invalid`, if the stored schedule cannot be used; `Refused`: a child.
-    pub async fn change_job(&self, id: i64, change: &JobChange, now: Millis, actor: &Actor) -> Result<ChangedJob> {
-        let changed = self.change_together(&[(id, change)], Wish { now, actor }).await?;
-        changed.into_iter().next().ok_or_else(|| Error::Missing(format!("job {id}")))
+    pub async fn change_job(
+        &self,
+        job: impl Into<TargetJob>,
+        change: &JobChange,
+        now: Millis,
+        actor: &Actor,
+    ) -> Result<ChangedJob> {
+        let job = job.into();
+        let changed = self.change_together(&[(job, change)], Wish { now, actor }).await?;
+        changed.into_iter().next().ok_or_else(|| Error::Missing(format!("job {}", job.id)))
     }
 
     /// Changes many jobs, at most 50 of them in a transaction, and answers the outcome of each in the order of the ids. One that
@@ -131,23 +162,24 @@ impl Store {
     /// The database does not answer; the slices before are committed.
     pub async fn change_jobs(
         &self,
-        changes: &[(i64, JobChange)],
+        changes: &[(impl Into<TargetJob> + Copy, JobChange)],
         now: Millis,
         actor: &Actor,
     ) -> Result<Vec<(i64, Result<ChangedJob>)>> {
         // Locked in the order that everybody keeps.
-        let mut sorted: Vec<(i64, &JobChange)> = changes.iter().map(|(id, change)| (*id, change)).collect();
-        sorted.sort_by_key(|(id, _)| *id);
-        sorted.dedup_by_key(|(id, _)| *id);
+        let mut sorted: Vec<(TargetJob, &JobChange)> =
+            changes.iter().map(|(job, change)| ((*job).into(), change)).collect();
+        sorted.sort_by_key(|(job, _)| job.id);
+        sorted.dedup_by_key(|(job, _)| job.id);
         let wish = Wish { now, actor };
         let mut outcomes = Vec::with_capacity(sorted.len());
         for slice in sorted.chunks(SLICE) {
             match self.change_together(slice, wish).await {
-                Ok(changed) => outcomes.extend(slice.iter().zip(changed).map(|((id, _), job)| (*id, Ok(job)))),
+                Ok(changed) => outcomes.extend(slice.iter().zip(changed).map(|((job, _), done)| (job.id, Ok(done)))),
                 Err(error) if error.is_transient() => return Err(error),
                 Err(_) => {
-                    for (id, change) in slice {
-                        outcomes.push((*id, self.change_job(*id, change, now, actor).await));
+                    for (job, change) in slice {
+                        outcomes.push((job.id, self.change_job(*job, change, now, actor).await));
                     }
                 }
             }
@@ -156,7 +188,7 @@ impl Store {
     }
 
     /// All or none.
-    async fn change_together(&self, changes: &[(i64, &JobChange)], wish: Wish<'_>) -> Result<Vec<ChangedJob>> {
+    async fn change_together(&self, changes: &[(TargetJob, &JobChange)], wish: Wish<'_>) -> Result<Vec<ChangedJob>> {
         let rows = self.take_ids(&ids::ROW, 2 * changes.len()).await?;
         let mut run_ids = vec![];
         for _ in 0..TRIES {
@@ -171,16 +203,16 @@ impl Store {
     /// Inside: rolled back, as so many run ids were needed until then.
     async fn try_change(
         &self,
-        changes: &[(i64, &JobChange)],
+        changes: &[(TargetJob, &JobChange)],
         wish: Wish<'_>,
         run_ids: &[i64],
         rows: &[i64],
     ) -> Result<std::result::Result<Vec<ChangedJob>, usize>> {
         let tx = self.begin_change().await?;
         let (mut changed, mut used) = (Vec::with_capacity(changes.len()), 0);
-        for ((id, change), rows) in changes.iter().zip(rows.chunks_exact(2)) {
+        for ((job, change), rows) in changes.iter().zip(rows.chunks_exact(2)) {
             let mut taken = TakenIds { runs: &run_ids[used..], rows: [rows[0], rows[1]] };
-            match self.change_in(&tx, *id, change, wish, &mut taken).await? {
+            match self.change_in(&tx, *job, change, wish, &mut taken).await? {
                 Attempt::Done(job) => changed.push(*job),
                 Attempt::NeedsRuns(count) => return Ok(Err(used + count)),
             }
@@ -193,21 +225,25 @@ impl Store {
     async fn change_in(
         &self,
         tx: &Transaction,
-        id: i64,
+        job: TargetJob,
         change: &JobChange,
         wish: Wish<'_>,
         ids: &mut TakenIds<'_>,
     ) -> Result<Attempt> {
-        let Wish { now, actor } = wish;
-        let mut old = self.lock_job(tx, id).await?;
+        let (Wish { now, actor }, id) = (wish, job.id);
+        let mut old = self.lock_job(tx, job).await?;
         if let JobChange::Define(_, Some(expected)) = change
             && *expected != old.revision
         {
             return Err(Error::Changed(format!("job {id} has revision {} by now", old.revision)));
         }
         let unchanged = |old| Ok(Attempt::Done(Box::new(ChangedJob::unchanged(old))));
+        let newer_calendars = match change {
+            JobChange::Calendars => self.newer_calendars(tx, &old).await?,
+            _ => None,
+        };
         // What is due by now may be recorded only together with a new cursor: the other changes of the transaction are committed.
-        if self.is_without_effect(tx, &old, change).await? {
+        if change.is_without_effect(&old, newer_calendars.as_ref()) {
             return unchanged(old);
         }
         let past = OverdueInstants::of(&old, now);
@@ -221,10 +257,10 @@ impl Store {
             JobChange::Define(definition, _) => {
                 (AuditAction::Update, self.define(tx, &old, definition, &past, wish).await?)
             }
-            JobChange::Calendars => match self.renew(tx, &old, &past, now).await? {
-                Some(new) => (AuditAction::Calendars, new),
-                None => return unchanged(old),
-            },
+            JobChange::Calendars => {
+                let calendars = newer_calendars.unwrap_or_default();
+                (AuditAction::Calendars, self.renew(tx, &old, calendars, &past, now).await?)
+            }
             JobChange::Enable => (AuditAction::Enable, self.enable(tx, &old, now).await?),
             JobChange::EndOfPause => match self.ended_pause(tx, id, now).await? {
                 Some(resume_from_at) => {
@@ -242,14 +278,7 @@ impl Store {
             }
             JobChange::Delete => (AuditAction::Delete, self.delete(tx, &old, now).await?),
         };
-        let mut detail = match change {
-            JobChange::Delete => with_revision(json!({"before": audit_snapshot(&old)}), old.revision + 1),
-            _ => with_revision(difference(&audit_snapshot(&old), &audit_snapshot(&new)), new.revision),
-        };
-        if let Some(pause) = new.pause.as_ref().filter(|_| new.pause != old.pause) {
-            detail["note"] = pause.note.as_str().into();
-            detail["until"] = pause.ends_at.into();
-        }
+        let detail = change.audit_detail(&old, &new);
         let entry = AuditEntry::new(actor, now, action, AuditObject::job(id, old.app_id), detail);
         self.audit(tx, vec![entry], &ids.rows[..1]).await?;
         let alarm = match (&change, &new.paused_reason) {
@@ -260,14 +289,5 @@ impl Store {
             _ => None,
         };
         Ok(Attempt::Done(Box::new(ChangedJob { job: new, alarm, is_changed: true })))
-    }
-
-    async fn is_without_effect(&self, tx: &Transaction, old: &Job, change: &JobChange) -> Result<bool> {
-        Ok(match change {
-            JobChange::Enable | JobChange::EndOfPause => old.draft.enabled,
-            JobChange::PauseFailing(_) => !old.draft.enabled,
-            JobChange::Calendars => self.newer_calendars(tx, old).await?.is_none(),
-            JobChange::Define(..) | JobChange::Pause(_) | JobChange::Delete => false,
-        })
     }
 }

@@ -1,12 +1,11 @@
 //! New jobs: one or a thousand, all or none.
 
-use std::collections::BTreeSet;
-
 use carillon_scheduler::{AuditAction, JobDraft, Millis, shard_of};
 use sea_orm::Value;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::app::job_limit::Room;
 use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
@@ -23,13 +22,6 @@ const COLUMNS: &str = "id, app_id, shard, name, handler, schedule_kind, schedule
      timeout_seconds, retries, retry_delay, parent, flag_after_seconds, pause_after_failures, enabled, spread_offset, fires_left, revision, created_at, updated_at";
 
 impl Store {
-    /// How many jobs an app has.
-    pub async fn count_jobs_of(&self, app_id: i64) -> Result<u64> {
-        let text = "SELECT COUNT(*) FROM job WHERE app_id = ?";
-        let count: Option<i64> = self.tuple(&self.engine_reads, text, values![app_id]).await?;
-        Ok(count.map_or(0, i64::unsigned_abs))
-    }
-
     /// Stores jobs in one transaction and answers them in the order of their definitions.
     ///
     /// With an idempotency key a repeated call stores nothing and answers the jobs of the first one (those that are
@@ -37,6 +29,21 @@ impl Store {
     pub async fn create_jobs(
         &self,
         definitions: Vec<Definition>,
+        now: Millis,
+        actor: &Actor,
+        idempotency_key: Option<&str>,
+    ) -> Result<Vec<Job>> {
+        self.create_jobs_within(definitions, None, now, actor, idempotency_key).await
+    }
+
+    /// The same, where an app may have `most` jobs. A repeated call is answered also when the app is full by now.
+    ///
+    /// # Errors
+    /// `Refused`: an app would have more.
+    pub async fn create_jobs_within(
+        &self,
+        definitions: Vec<Definition>,
+        most: Option<u64>,
         now: Millis,
         actor: &Actor,
         idempotency_key: Option<&str>,
@@ -55,7 +62,8 @@ impl Store {
             {
                 return Ok(Created::Before(first));
             }
-            self.insert_jobs(&jobs, NewRows::new(&jobs, actor), &audit_ids, idempotency_key).await
+            let room = self.room_for(&jobs, most).await?;
+            self.insert_jobs(&jobs, NewRows::new(&jobs, actor), (audit_ids.as_slice(), &room), idempotency_key).await
         };
         match retry::on_race(attempt).await? {
             Created::Before(first) => Ok(first),
@@ -73,16 +81,14 @@ impl Store {
         &self,
         jobs: &[Job],
         mut rows: NewRows,
-        audit_ids: &[i64],
+        (audit_ids, room): (&[i64], &Room<'_>),
         idempotency_key: Option<&str>,
     ) -> Result<Created> {
         let tx = self.begin_change().await?;
         // Read here and kept from changing: a job must not come to lie in a shard that has just gone.
         let shards = self.shard_count_in(&tx).await?.unwrap_or(1);
         rows.put_in_shards(jobs, shards);
-        for app_id in jobs.iter().map(|job| job.app_id).collect::<BTreeSet<_>>() {
-            self.hold_app(&tx, app_id).await?;
-        }
+        self.take_room(&tx, room).await?;
         self.insert_rows(&tx, "job", COLUMNS, rows.jobs).await?;
         self.insert_rows(&tx, "job_params", "job_id, params", rows.params).await?;
         self.insert_rows(&tx, "job_clock", CLOCK, rows.cursors).await?;

@@ -12,6 +12,30 @@ use crate::run::claim::SkippedRange;
 use crate::run::new_runs::NewRun;
 use crate::store::Store;
 
+/// A job that is to be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TargetJob {
+    pub id: i64,
+    /// The app in which the actor may change it: moved to another one meanwhile, it is missing. None: whichever it belongs to.
+    pub app_id: Option<i64>,
+}
+
+impl TargetJob {
+    pub const fn of_app(id: i64, app_id: i64) -> Self {
+        Self { id, app_id: Some(app_id) }
+    }
+
+    pub(crate) fn is_in(&self, app_id: i64) -> bool {
+        self.app_id.is_none_or(|own| own == app_id)
+    }
+}
+
+impl From<i64> for TargetJob {
+    fn from(id: i64) -> Self {
+        Self { id, app_id: None }
+    }
+}
+
 /// What a job's schedule left unrecorded up to now.
 pub(crate) enum OverdueInstants {
     /// Nothing, or these instants and ranges.
@@ -63,10 +87,12 @@ impl OverdueInstants {
 
 impl Store {
     /// The job with its cursor, both rows locked until the end of the transaction.
-    pub(crate) async fn lock_job(&self, tx: &Transaction, id: i64) -> Result<Job> {
+    pub(crate) async fn lock_job(&self, tx: &Transaction, target: TargetJob) -> Result<Job> {
+        let id = target.id;
         let missing = || Error::Missing(format!("job {id}"));
-        let text = "SELECT id FROM job WHERE id = ?{for_update}";
-        self.tuple::<i64>(tx, text, values![id]).await?.ok_or_else(missing)?;
+        let text = "SELECT app_id FROM job WHERE id = ?{for_update}";
+        let app_id: Option<i64> = self.tuple(tx, text, values![id]).await?;
+        app_id.filter(|app_id| target.is_in(*app_id)).ok_or_else(missing)?;
         // The cursor is found without a lock and then locked by its whole key: a locking walk over the shard would wait
         // for every claim. A claim may move it in between, at most once a scan.
         for _ in 0..20 {

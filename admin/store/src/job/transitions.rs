@@ -2,6 +2,7 @@
 
 use carillon_scheduler::{Millis, RunReason};
 
+use crate::calendar::pinned::Calendars;
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
 use crate::job::change::Wish;
@@ -60,17 +61,14 @@ impl Store {
         Ok(new)
     }
 
-    /// None: it uses the newest versions of its calendars already.
     pub(crate) async fn renew(
         &self,
         tx: &Transaction,
         old: &Job,
+        calendars: Calendars,
         past: &OverdueInstants,
         now: Millis,
-    ) -> Result<Option<Job>> {
-        let Some(calendars) = self.newer_calendars(tx, old).await? else {
-            return Ok(None);
-        };
+    ) -> Result<Job> {
         let mut new = Job { calendars, resume_from_at: resume_point(old, past).filter(|at| *at <= now), ..old.clone() };
         // One that cannot be planned is left to the engine, which says so.
         if new.draft.enabled && new.schedule().is_ok() {
@@ -79,7 +77,7 @@ impl Store {
         }
         self.write_job(tx, old, &mut new, now).await?;
         self.write_calendars(tx, old, &new).await?;
-        Ok(Some(new))
+        Ok(new)
     }
 
     pub(crate) async fn enable(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {

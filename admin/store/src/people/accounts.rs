@@ -31,12 +31,24 @@ pub struct Account {
     pub issuer: Option<String>,
     /// Since when a code is asked for after the password.
     pub totp_since: Option<i64>,
+    /// Counts the changes of how it signs in. What was checked under another number counts no more.
+    pub credentials: i64,
 }
 
-from_row!(Account { id, name, password_hash, grants: WordOrDefault, disabled_at, created_at, issuer, totp_since });
+from_row!(Account {
+    id,
+    name,
+    password_hash,
+    grants: WordOrDefault,
+    disabled_at,
+    created_at,
+    issuer,
+    totp_since,
+    credentials,
+});
 
 pub(crate) const SELECT: &str = "SELECT id, name, password_hash, COALESCE(grants, '') AS grants, disabled_at, created_at, \
-                                 issuer, totp_since FROM account";
+                                 issuer, totp_since, credentials FROM account";
 
 impl Account {
     fn is_admin_of_all(&self) -> bool {
@@ -49,6 +61,15 @@ pub struct NewAccount<'a> {
     pub name: &'a str,
     pub password_hash: &'a str,
     pub grants: &'a Grants,
+}
+
+/// What is to become of a row.
+pub(crate) struct AccountChange<'a> {
+    pub set: &'a str,
+    pub values: Vec<Value>,
+    pub revoke_tokens: bool,
+    /// It is made only if the credentials are these.
+    pub credentials: Option<i64>,
 }
 
 impl Store {
@@ -135,34 +156,26 @@ impl Store {
     /// `Missing`; `InUse`: no administrator of all apps would be left.
     pub async fn set_grants(&self, account_id: i64, grants: &Grants, now: i64, actor: &Actor) -> Result<()> {
         let text = grants.to_string();
-        let set = ("grants = ?", values![text.as_str()]);
-        self.change_account(account_id, set, now, actor, |before| {
+        let (set, values) = ("grants = ?", values![text.as_str()]);
+        let change = AccountChange { set, values, revoke_tokens: false, credentials: None };
+        let changed = self.change_account(account_id, change, now, actor, |before| {
             (AuditAction::Update, json!({"before": {"grants": before.grants.to_string()}, "after": {"grants": text}}))
-        })
-        .await
+        });
+        changed.await.map(drop)
     }
 
-    /// Lets an account sign in or not. Its tokens count only while it may.
+    /// Lets an account sign in or not. Its tokens end: what an intruder has made must not come back with the account.
     ///
     /// # Errors
     /// `Missing`; `InUse`: no administrator of all apps would be left.
     pub async fn set_account_enabled(&self, account_id: i64, enabled: bool, now: i64, actor: &Actor) -> Result<()> {
-        let set = ("disabled_at = ?", values![(!enabled).then_some(now)]);
+        let (set, values) = ("disabled_at = ?", values![(!enabled).then_some(now)]);
+        let change = AccountChange { set, values, revoke_tokens: true, credentials: None };
         let action = if enabled { AuditAction::Enable } else { AuditAction::Disable };
-        self.change_account(account_id, set, now, actor, |before| {
+        let changed = self.change_account(account_id, change, now, actor, |before| {
             (action, json!({"before": {"enabled": !enabled}, "after": {"enabled": enabled}, "name": before.name}))
-        })
-        .await
-    }
-
-    /// Sets a password. A link for a new password is worth nothing from now on.
-    ///
-    /// # Errors
-    /// `Missing`
-    pub async fn set_password(&self, account_id: i64, password_hash: &str, now: i64, actor: &Actor) -> Result<()> {
-        let set = ("password_hash = ?, reset_hash = NULL, reset_expires_at = NULL", values![password_hash]);
-        self.change_account(account_id, set, now, actor, |_| (AuditAction::Update, json!({"after": {"password": "…"}})))
-            .await
+        });
+        changed.await.map(drop)
     }
 
     /// Removes an account with its sessions and tokens. The audit keeps its name.
@@ -188,26 +201,36 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Changes columns of an account, writes the audit, and ends the sessions of the account.
+    /// Changes columns of an account, writes the audit, and ends the sessions of the account. Returns the number of its credentials
+    /// from now on; None: they are not those that the change is for.
     pub(crate) async fn change_account(
         &self,
         account_id: i64,
-        (set, mut values): (&str, Vec<Value>),
+        AccountChange { set, mut values, revoke_tokens, credentials }: AccountChange<'_>,
         now: i64,
         actor: &Actor,
         describe: impl FnOnce(&Account) -> (AuditAction, serde_json::Value),
-    ) -> Result<()> {
+    ) -> Result<Option<i64>> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
         let before = self.locked_account(&tx, account_id).await?;
-        values.extend(values![now, account_id]);
-        self.execute(&tx, &format!("UPDATE account SET {set}, updated_at = ? WHERE id = ?"), values).await?;
+        if credentials.is_some_and(|checked| checked != before.credentials) {
+            return Ok(None);
+        }
+        let credentials = before.credentials + 1;
+        values.extend(values![credentials, now, account_id]);
+        let text = format!("UPDATE account SET {set}, credentials = ?, updated_at = ? WHERE id = ?");
+        self.execute(&tx, &text, values).await?;
         self.must_keep_admin(&tx, &before).await?;
         self.execute(&tx, "DELETE FROM session WHERE account_id = ?", values![account_id]).await?;
-        let (action, detail) = describe(&before);
+        let (action, mut detail) = describe(&before);
+        if revoke_tokens {
+            self.revoke_tokens_of(&tx, account_id, &mut detail).await?;
+        }
         let entry = AuditEntry::new(actor, now, action, AuditObject::account(account_id), detail);
         self.audit(&tx, vec![entry], &[audit_id]).await?;
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        Ok(Some(credentials))
     }
 
     /// Locks all accounts: of two changes at once, each would count the other's administrator.

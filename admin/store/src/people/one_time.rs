@@ -88,8 +88,8 @@ impl Store {
         self.tuple(&self.read, text, values![hash, now]).await
     }
 
-    /// Uses a link: sets the password, and ends the sessions of the account. False: another request was faster, or the link has
-    /// expired.
+    /// Uses a link: sets the password, and ends the sessions and tokens of the account. Returns the number of its credentials; None:
+    /// another request was faster, or the link has expired.
     pub async fn use_reset_link(
         &self,
         account_id: i64,
@@ -97,19 +97,23 @@ impl Store {
         password_hash: &str,
         now: i64,
         actor: &Actor,
-    ) -> Result<bool> {
+    ) -> Result<Option<i64>> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let text = "UPDATE account SET password_hash = ?, reset_hash = NULL, reset_expires_at = NULL, updated_at = ? \
+        let text = "UPDATE account SET password_hash = ?, reset_hash = NULL, reset_expires_at = NULL, \
+                    credentials = credentials + 1, updated_at = ? \
                     WHERE id = ? AND reset_hash = ? AND reset_expires_at > ? AND disabled_at IS NULL";
         if self.execute(&tx, text, values![password_hash, now, account_id, hash, now]).await? == 0 {
-            return Ok(false);
+            return Ok(None);
         }
+        let text = "SELECT credentials FROM account WHERE id = ?";
+        let credentials: Option<i64> = self.tuple(&tx, text, values![account_id]).await?;
         self.execute(&tx, "DELETE FROM session WHERE account_id = ?", values![account_id]).await?;
-        let detail = json!({"after": {"password": "…"}, "by": "reset link"});
+        let mut detail = json!({"after": {"password": "…"}, "by": "reset link"});
+        self.revoke_tokens_of(&tx, account_id, &mut detail).await?;
         let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::account(account_id), detail);
         self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
-        Ok(true)
+        Ok(credentials)
     }
 }

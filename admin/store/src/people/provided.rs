@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::Result;
 use crate::people::accounts::{Account, NewAccount, SELECT};
@@ -25,14 +26,26 @@ pub struct ProvidedPerson<'a> {
 /// Whether the person may sign in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProvidedSignIn {
-    Accepted {
-        account_id: i64,
-        name: String,
-    },
+    Accepted(ProvidedAccount),
     /// An administrator has disabled the account.
-    Disabled,
-    /// No group gives a role.
-    NoRole,
+    Disabled(ProvidedAccount),
+    /// No group gives a role. There may be an account from former times.
+    NoRole(Option<ProvidedAccount>),
+}
+
+/// The account of a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProvidedAccount {
+    pub account_id: i64,
+    pub name: String,
+    /// The number of its credentials.
+    pub credentials: i64,
+}
+
+impl From<Account> for ProvidedAccount {
+    fn from(account: Account) -> Self {
+        Self { account_id: account.id, name: account.name, credentials: account.credentials }
+    }
 }
 
 impl Store {
@@ -49,39 +62,64 @@ impl Store {
         let tx = self.begin_change().await?;
         let text = format!("{SELECT} WHERE identity_hash = ?{{for_update}}");
         let known: Option<Account> = self.one(&tx, &text, values![person.identity_hash]).await?;
-        let grants = person.grants.to_string();
         let (account, entry) = match known {
-            Some(account) if account.disabled_at.is_some() => return Ok(ProvidedSignIn::Disabled),
-            Some(account) if account.grants == *person.grants => ((account.id, account.name), None),
-            Some(account) => {
-                let text = "UPDATE account SET grants = ?, updated_at = ? WHERE id = ?";
-                self.execute(&tx, text, values![grants.as_str(), now, account.id]).await?;
-                self.execute(&tx, "DELETE FROM session WHERE account_id = ?", values![account.id]).await?;
-                let detail = json!({"before": {"grants": account.grants.to_string()}, "after": {"grants": grants}});
-                let entry = AuditEntry::new(&by, now, AuditAction::Update, AuditObject::account(account.id), detail);
-                ((account.id, account.name), Some(entry))
-            }
-            None if person.grants.is_empty() => return Ok(ProvidedSignIn::NoRole),
-            None => {
-                let name = self.free_name(&tx, person.names).await?;
-                // No hash: no password fits it.
-                let new = NewAccount { name: &name, password_hash: "", grants: person.grants };
-                self.insert_account(&tx, ids[0], &new, now).await?;
-                let text = "UPDATE account SET identity_hash = ?, issuer = ? WHERE id = ?";
-                self.execute(&tx, text, values![person.identity_hash, person.issuer, ids[0]]).await?;
-                let detail = json!({"after": {"name": name, "grants": grants, "issuer": person.issuer}});
-                let entry = AuditEntry::new(&by, now, AuditAction::Create, AuditObject::account(ids[0]), detail);
-                ((ids[0], name), Some(entry))
-            }
+            Some(account) if account.disabled_at.is_some() => return Ok(ProvidedSignIn::Disabled(account.into())),
+            Some(account) => self.follow_provider(&tx, account, person, (now, &by)).await?,
+            None if person.grants.is_empty() => return Ok(ProvidedSignIn::NoRole(None)),
+            None => self.make_provided(&tx, ids[0], person, (now, &by)).await?,
         };
         if let Some(entry) = entry {
             self.audit(&tx, vec![entry], &ids[1..]).await?;
         }
         tx.commit().await?;
         Ok(match person.grants.is_empty() {
-            true => ProvidedSignIn::NoRole,
-            false => ProvidedSignIn::Accepted { account_id: account.0, name: account.1 },
+            true => ProvidedSignIn::NoRole(Some(account)),
+            false => ProvidedSignIn::Accepted(account),
         })
+    }
+
+    /// Gives a known account the roles of today. The provider vouches for it only with a role: its tokens count for a while from then.
+    async fn follow_provider(
+        &self,
+        tx: &Transaction,
+        mut account: Account,
+        person: &ProvidedPerson<'_>,
+        (now, by): (i64, &Actor),
+    ) -> Result<(ProvidedAccount, Option<AuditEntry>)> {
+        if !person.grants.is_empty() {
+            let text = "UPDATE account SET provided_at = ? WHERE id = ?";
+            self.execute(tx, text, values![now, account.id]).await?;
+        }
+        if account.grants == *person.grants {
+            return Ok((account.into(), None));
+        }
+        let grants = person.grants.to_string();
+        account.credentials += 1;
+        let text = "UPDATE account SET grants = ?, credentials = ?, updated_at = ? WHERE id = ?";
+        self.execute(tx, text, values![grants.as_str(), account.credentials, now, account.id]).await?;
+        self.execute(tx, "DELETE FROM session WHERE account_id = ?", values![account.id]).await?;
+        let detail = json!({"before": {"grants": account.grants.to_string()}, "after": {"grants": grants}});
+        let entry = AuditEntry::new(by, now, AuditAction::Update, AuditObject::account(account.id), detail);
+        Ok((account.into(), Some(entry)))
+    }
+
+    async fn make_provided(
+        &self,
+        tx: &Transaction,
+        account_id: i64,
+        person: &ProvidedPerson<'_>,
+        (now, by): (i64, &Actor),
+    ) -> Result<(ProvidedAccount, Option<AuditEntry>)> {
+        let name = self.free_name(tx, person.names).await?;
+        // No hash: no password fits it.
+        let new = NewAccount { name: &name, password_hash: "", grants: person.grants };
+        self.insert_account(tx, account_id, &new, now).await?;
+        let text = "UPDATE account SET identity_hash = ?, issuer = ?, provided_at = ? WHERE id = ?";
+        self.execute(tx, text, values![person.identity_hash, person.issuer, now, account_id]).await?;
+        let grants = person.grants.to_string();
+        let detail = json!({"after": {"name": name, "grants": grants, "issuer": person.issuer}});
+        let entry = AuditEntry::new(by, now, AuditAction::Create, AuditObject::account(account_id), detail);
+        Ok((ProvidedAccount { account_id, name, credentials: 0 }, Some(entry)))
     }
 
     /// The first name that no account has.

@@ -8,7 +8,19 @@ use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::error::{Error, Result};
+use crate::people::sessions::SecondStep;
 use crate::store::Store;
+
+/// A secret that was shown can be confirmed for so long.
+const PROPOSAL_MS: i64 = 15 * 60_000;
+
+/// A secret that a code has confirmed.
+pub struct ConfirmedFactor<'a> {
+    pub sealed_secret: &'a str,
+    /// The time step of the code, which is used up by that.
+    pub step: i64,
+    pub recovery_hashes: &'a [String],
+}
 
 /// What is stored of a second factor.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
@@ -27,39 +39,58 @@ impl Store {
         self.one(&self.read, text, values![account_id]).await
     }
 
-    /// Keeps a secret that a code must confirm before it counts. False: the account has a second factor already.
-    pub async fn propose_second_factor(&self, account_id: i64, sealed_secret: &str) -> Result<bool> {
-        let text = "UPDATE account SET totp_secret = ?, totp_step = NULL WHERE id = ? AND totp_since IS NULL";
-        Ok(self.execute(&self.changes, text, values![sealed_secret, account_id]).await? > 0)
+    /// Keeps a secret that was shown in a session, in which a code must confirm it before it counts. False: the account has a second
+    /// factor already.
+    pub async fn propose_second_factor(
+        &self,
+        (account_id, session_hash): (i64, &str),
+        sealed_secret: &str,
+        now: i64,
+    ) -> Result<bool> {
+        let text = "UPDATE account SET totp_secret = ?, totp_step = NULL, totp_session = ?, totp_proposed_at = ? \
+                    WHERE id = ? AND totp_since IS NULL";
+        let values = values![sealed_secret, session_hash, now, account_id];
+        Ok(self.execute(&self.changes, text, values).await? > 0)
     }
 
-    /// Lets the proposed secret count from now on. `step`: of the code that has confirmed it, which is used up by that. False: it is
-    /// not this secret any more, or it counts already.
+    /// The secret that was shown in this session, while it can be confirmed.
+    pub async fn proposed_factor(
+        &self,
+        (account_id, session_hash): (i64, &str),
+        now: i64,
+    ) -> Result<Option<SecondFactor>> {
+        let text = "SELECT totp_secret, totp_since FROM account WHERE id = ? AND totp_since IS NULL \
+                    AND totp_session = ? AND totp_proposed_at > ?";
+        self.one(&self.read, text, values![account_id, session_hash, now - PROPOSAL_MS]).await
+    }
+
+    /// Lets the secret that was shown in this session count from now on, and ends the other sessions of the account, which have given
+    /// no code. False: it is not this secret any more, it was shown too long ago, or it counts already.
     pub async fn confirm_second_factor(
         &self,
-        account_id: i64,
-        (sealed_secret, step): (&str, i64),
-        recovery_hashes: &[String],
+        (account_id, session_hash): (i64, &str),
+        factor: &ConfirmedFactor<'_>,
         now: i64,
         actor: &Actor,
     ) -> Result<bool> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let text = "UPDATE account SET totp_since = ?, totp_step = ?, updated_at = ? \
-                    WHERE id = ? AND totp_secret = ? AND totp_since IS NULL";
-        if self.execute(&tx, text, values![now, step, now, account_id, sealed_secret]).await? == 0 {
+        let text = "UPDATE account SET totp_since = ?, totp_step = ?, totp_session = NULL, totp_proposed_at = NULL, \
+                    credentials = credentials + 1, updated_at = ? WHERE id = ? AND totp_secret = ? AND totp_since IS NULL \
+                    AND totp_session = ? AND totp_proposed_at > ?";
+        let until = now - PROPOSAL_MS;
+        let values = values![now, factor.step, now, account_id, factor.sealed_secret, session_hash, until];
+        if self.execute(&tx, text, values).await? == 0 {
             return Ok(false);
         }
+        let text = "DELETE FROM session WHERE account_id = ? AND id_hash <> ?";
+        let sessions = self.execute(&tx, text, values![account_id, session_hash]).await?;
         self.execute(&tx, "DELETE FROM recovery_code WHERE account_id = ?", values![account_id]).await?;
-        let rows = recovery_hashes.iter().map(|hash| values![account_id, hash.as_str()]).collect();
+        let rows = factor.recovery_hashes.iter().map(|hash| values![account_id, hash.as_str()]).collect();
         self.insert_rows(&tx, "recovery_code", "account_id, code_hash", rows).await?;
-        let entry = AuditEntry::new(
-            actor,
-            now,
-            AuditAction::Update,
-            AuditObject::account(account_id),
-            json!({"before": {"second_factor": false}, "after": {"second_factor": true}}),
-        );
+        let detail =
+            json!({"before": {"second_factor": false}, "after": {"second_factor": true}, "ended_sessions": sessions});
+        let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::account(account_id), detail);
         self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(true)
@@ -84,20 +115,29 @@ impl Store {
         Ok(count.unwrap_or(0))
     }
 
-    /// Removes the second factor; sessions go on.
+    /// Removes the second factor; sessions go on. `by`: what its owner has sent for it.
     ///
     /// # Errors
     /// `Missing`: the account has none.
-    pub async fn remove_second_factor(&self, account_id: i64, now: i64, actor: &Actor) -> Result<()> {
+    pub async fn remove_second_factor(
+        &self,
+        account_id: i64,
+        by: Option<SecondStep>,
+        now: i64,
+        actor: &Actor,
+    ) -> Result<()> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let text = "UPDATE account SET totp_secret = NULL, totp_since = NULL, totp_step = NULL, updated_at = ? \
-                    WHERE id = ? AND totp_since IS NOT NULL";
+        let text = "UPDATE account SET totp_secret = NULL, totp_since = NULL, totp_step = NULL, \
+                    credentials = credentials + 1, updated_at = ? WHERE id = ? AND totp_since IS NOT NULL";
         if self.execute(&tx, text, values![now, account_id]).await? == 0 {
             return Err(Error::Missing("the second factor".to_owned()));
         }
         self.execute(&tx, "DELETE FROM recovery_code WHERE account_id = ?", values![account_id]).await?;
-        let detail = json!({"before": {"second_factor": true}, "after": {"second_factor": false}});
+        let mut detail = json!({"before": {"second_factor": true}, "after": {"second_factor": false}});
+        if let Some(by) = by {
+            detail["by"] = json!(by);
+        }
         let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::account(account_id), detail);
         self.audit(&tx, vec![entry], &[audit_id]).await?;
         Ok(tx.commit().await?)

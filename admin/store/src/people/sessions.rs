@@ -2,6 +2,7 @@
 
 use carillon_scheduler::AuditAction;
 use sea_orm::FromQueryResult;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
@@ -19,6 +20,7 @@ pub struct Session {
     pub account: String,
     pub grants: Grants,
     pub csrf: String,
+    pub created_at: i64,
     pub seen_at: i64,
     /// The OpenID provider that the account signs in with.
     pub issuer: Option<String>,
@@ -26,9 +28,22 @@ pub struct Session {
     pub totp_since: Option<i64>,
     /// The language that the account has chosen.
     pub language: Option<String>,
+    /// The number of the account's credentials.
+    pub credentials: i64,
 }
 
-from_row!(Session { account_id, account, grants: WordOrDefault, csrf, seen_at, issuer, totp_since, language });
+from_row!(Session {
+    account_id,
+    account,
+    grants: WordOrDefault,
+    csrf,
+    created_at,
+    seen_at,
+    issuer,
+    totp_since,
+    language,
+    credentials,
+});
 
 /// A session as its owner sees it in a list.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
@@ -44,6 +59,33 @@ pub struct SessionEntry {
     pub agent: Option<String>,
 }
 
+/// How a person has shown to be the owner of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignInMethod {
+    Password,
+    ResetLink,
+    Provider,
+    SetUp,
+    /// The password was changed, and its owner stays signed in.
+    NewPassword,
+}
+
+/// What was sent after the password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SecondStep {
+    Code,
+    RecoveryCode,
+}
+
+/// What an administrator has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndedAccess {
+    pub sessions: u64,
+    pub tokens: usize,
+}
+
 /// A session to be opened.
 pub struct NewSession<'a> {
     pub id_hash: &'a str,
@@ -53,21 +95,28 @@ pub struct NewSession<'a> {
     pub expires_at: i64,
     /// At most 255 characters are kept.
     pub agent: &'a str,
+    /// Of the account, when its owner was checked.
+    pub credentials: i64,
+    pub method: SignInMethod,
+    pub second_step: Option<SecondStep>,
 }
 
 impl Store {
     /// Opens a session from the actor's address instead of an older one of the same browser, with its audit entry, and clears away
-    /// those that have ended.
+    /// those that have ended. False: the account signs in otherwise by now, or not at all.
     pub async fn open_session(
         &self,
         new: &NewSession<'_>,
         old_hash: Option<&str>,
         idle_ms: i64,
         actor: &Actor,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let cut = |text: &str, chars| text.chars().filter(|c| !c.is_control()).take(chars).collect::<String>();
         let tx = self.begin_change().await?;
+        if !self.has_credentials(&tx, new.account_id, new.credentials).await? {
+            return Ok(false);
+        }
         let text = "DELETE FROM session WHERE expires_at <= ? OR seen_at <= ? OR id_hash = ?";
         self.execute(&tx, text, values![new.now, new.now - idle_ms, old_hash.unwrap_or_default()]).await?;
         let columns = "id_hash, account_id, csrf, created_at, seen_at, expires_at, source, agent";
@@ -75,15 +124,20 @@ impl Store {
         let row = values![new.id_hash, new.account_id, new.csrf, new.now, new.now, new.expires_at, source, agent];
         self.insert_rows(&tx, "session", columns, vec![row]).await?;
         let account = AuditObject::account(new.account_id);
-        let entry = AuditEntry::new(actor, new.now, AuditAction::SignIn, account, json!({}));
+        let mut detail = json!({"method": new.method});
+        if let Some(step) = new.second_step {
+            detail["second_factor"] = json!(step);
+        }
+        let entry = AuditEntry::new(actor, new.now, AuditAction::SignIn, account, detail);
         self.audit(&tx, vec![entry], &[audit_id]).await?;
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// The session, unless it has ended by `now`: too long idle, or too old, or its account is disabled.
     pub async fn session(&self, id_hash: &str, now: i64, idle_ms: i64) -> Result<Option<Session>> {
-        let text = "SELECT s.account_id, a.name AS account, COALESCE(a.grants, '') AS grants, s.csrf, s.seen_at, \
-                    a.issuer, a.totp_since, a.language FROM session s JOIN account a ON a.id = s.account_id \
+        let text = "SELECT s.account_id, a.name AS account, COALESCE(a.grants, '') AS grants, s.csrf, s.created_at, \
+                    s.seen_at, a.issuer, a.totp_since, a.language, a.credentials FROM session s JOIN account a ON a.id = s.account_id \
                     WHERE s.id_hash = ? AND s.expires_at > ? AND s.seen_at > ? AND a.disabled_at IS NULL";
         self.one(&self.read, text, values![id_hash, now, now - idle_ms]).await
     }
@@ -116,6 +170,25 @@ impl Store {
     /// All sessions of an account but one. How many they were.
     pub async fn close_other_sessions(&self, account_id: i64, kept: &str, now: i64, actor: &Actor) -> Result<u64> {
         self.close_sessions((account_id, "<> ?", kept), AuditAction::EndSessions, now, actor).await
+    }
+
+    /// All sessions and tokens of an account. A sign-in that has begun ends with them.
+    pub async fn end_access(&self, account_id: i64, now: i64, actor: &Actor) -> Result<EndedAccess> {
+        let audit_id = self.take_id(&ids::ROW).await?;
+        let tx = self.begin_change().await?;
+        let text = "UPDATE account SET credentials = credentials + 1 WHERE id = ?";
+        self.execute(&tx, text, values![account_id]).await?;
+        let text = "DELETE FROM session WHERE account_id = ?";
+        let sessions = self.execute(&tx, text, values![account_id]).await?;
+        let mut detail = json!({"sessions": sessions});
+        let tokens = self.revoke_tokens_of(&tx, account_id, &mut detail).await?;
+        if sessions > 0 || tokens > 0 {
+            let object = AuditObject::account(account_id);
+            let entry = AuditEntry::new(actor, now, AuditAction::EndSessions, object, detail);
+            self.audit(&tx, vec![entry], &[audit_id]).await?;
+        }
+        tx.commit().await?;
+        Ok(EndedAccess { sessions, tokens })
     }
 
     /// Those of an account whose hash compares so; without one, there is no audit entry either.

@@ -2,9 +2,10 @@
 //! once and for some minutes, on all nodes.
 
 use crate::error::{Error, Result};
+use crate::people::source_network::source_network;
 use crate::store::Store;
 
-/// Steps of one source at once. Anyone may begin a sign-in; this bounds the rows.
+/// Steps of one network at once. Anyone may begin a sign-in; this bounds the rows.
 const MAX_OF_SOURCE: i64 = 200;
 
 /// What a step waits for.
@@ -38,13 +39,12 @@ pub struct NewStep<'a> {
 }
 
 impl Store {
-    /// Stores a step, and clears away those that have expired.
+    /// Stores a step, and clears away those that have expired. Refusing one writes nothing.
     ///
     /// # Errors
     /// `InUse`: too many steps of this source.
     pub async fn begin_step(&self, new: &NewStep<'_>, now: i64) -> Result<()> {
-        let source: String = new.source.chars().take(64).collect();
-        self.execute(&self.changes, "DELETE FROM sign_in_step WHERE expires_at <= ?", values![now]).await?;
+        let source: String = source_network(new.source).chars().take(64).collect();
         let text = "SELECT COUNT(*) FROM sign_in_step WHERE source = ? AND expires_at > ?";
         let count: Option<i64> = self.tuple(&self.read, text, values![source.as_str(), now]).await?;
         if count.unwrap_or(0) >= MAX_OF_SOURCE {
@@ -52,6 +52,7 @@ impl Store {
                 "too many sign-ins have begun from this address; try again in ten minutes".into(),
             ));
         }
+        self.execute(&self.changes, "DELETE FROM sign_in_step WHERE expires_at <= ?", values![now]).await?;
         let row = values![new.id_hash, new.kind.as_str(), new.detail, source, new.expires_at];
         self.insert_rows(&self.changes, "sign_in_step", "id_hash, kind, detail, source, expires_at", vec![row]).await
     }

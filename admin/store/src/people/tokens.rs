@@ -34,6 +34,8 @@ pub struct NewApiToken<'a> {
     pub grants: &'a Grants,
     pub now: i64,
     pub expires_at: i64,
+    /// Of the account, when its owner was asked for the password.
+    pub credentials: i64,
 }
 
 /// A valid token with its account.
@@ -48,8 +50,15 @@ pub struct TokenOwner {
     pub grants: Grants,
     /// What its account may do.
     pub account_grants: Grants,
+    pub created_at: i64,
     pub used_at: Option<i64>,
     pub used_from: Option<String>,
+    /// The OpenID provider that its account signs in with.
+    pub issuer: Option<String>,
+    /// When the provider last vouched for the account.
+    pub provided_at: Option<i64>,
+    /// Since when its account has a second factor.
+    pub totp_since: Option<i64>,
 }
 
 from_row!(TokenOwner {
@@ -59,8 +68,12 @@ from_row!(TokenOwner {
     name,
     grants: WordOrDefault,
     account_grants: WordOrDefault,
+    created_at,
     used_at,
     used_from,
+    issuer,
+    provided_at,
+    totp_since,
 });
 
 /// Tokens of one account.
@@ -68,10 +81,13 @@ pub const MAX_TOKENS: i64 = 50;
 
 impl Store {
     /// # Errors
-    /// `InUse`: the account has [`MAX_TOKENS`] already.
+    /// `InUse`: the account has [`MAX_TOKENS`] already. `Changed`: its credentials are not those that were checked.
     pub async fn create_token(&self, new: &NewApiToken<'_>, actor: &Actor) -> Result<i64> {
         let ids = self.take_ids(&ids::ROW, 2).await?;
         let tx = self.begin_change().await?;
+        if !self.has_credentials(&tx, new.account_id, new.credentials).await? {
+            return Err(Error::Changed("your account has changed meanwhile; sign in again".to_owned()));
+        }
         let text = "SELECT COUNT(*) FROM api_token WHERE account_id = ?";
         let count: Option<i64> = self.tuple(&tx, text, values![new.account_id]).await?;
         if count.unwrap_or(0) >= MAX_TOKENS {
@@ -104,22 +120,39 @@ impl Store {
             return Ok(false);
         };
         self.execute(&tx, "DELETE FROM api_token WHERE id = ?", values![id]).await?;
-        let detail = json!({"before": {"name": name}});
+        let detail = json!({"before": {"name": name, "account": account_id}});
         let entry = AuditEntry::new(actor, now, AuditAction::Delete, AuditObject::api_token(id), detail);
         self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
         Ok(true)
     }
 
+    /// Ends the tokens of an account together with a change of it, whose entry names them. How many they were.
+    pub(crate) async fn revoke_tokens_of(
+        &self,
+        tx: &Transaction,
+        account_id: i64,
+        detail: &mut serde_json::Value,
+    ) -> Result<usize> {
+        let text = "SELECT name FROM api_token WHERE account_id = ? ORDER BY id{for_update}";
+        let names: Vec<String> = self.tuples(tx, text, values![account_id]).await?;
+        let count = names.len();
+        if count > 0 {
+            self.execute(tx, "DELETE FROM api_token WHERE account_id = ?", values![account_id]).await?;
+            detail["revoked_tokens"] = names.into();
+        }
+        Ok(count)
+    }
+
     /// The token with this digest, if it is valid by `now` and its account is enabled.
     pub async fn token_owner(&self, token_hash: &str, now: i64) -> Result<Option<TokenOwner>> {
-        let text = "SELECT t.id, t.account_id, a.name AS account, t.name, t.grants, COALESCE(a.grants, '') AS account_grants, t.used_at, \
-                    t.used_from FROM api_token t JOIN account a ON a.id = t.account_id \
+        let text = "SELECT t.id, t.account_id, a.name AS account, t.name, t.grants, COALESCE(a.grants, '') AS account_grants, \
+                    t.created_at, t.used_at, t.used_from, a.issuer, a.provided_at, a.totp_since FROM api_token t JOIN account a ON a.id = t.account_id \
                     WHERE t.token_hash = ? AND t.expires_at > ? AND a.disabled_at IS NULL";
         self.one(&self.read, text, values![token_hash, now]).await
     }
 
-    /// It was used. The caller limits how often this is written. The first use from an address leaves an audit entry.
+    /// It was used. The caller limits how often this is written. The first use from a network leaves an audit entry.
     pub async fn touch_token(&self, id: i64, now: i64, actor: &Actor) -> Result<()> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let source: String = actor.source.chars().take(64).collect();
@@ -129,34 +162,5 @@ impl Store {
         self.execute(&tx, text, values![now, source.as_str(), id]).await?;
         self.note_token_source(&tx, AuditObject::api_token(id), (actor, audit_id), now).await?;
         Ok(tx.commit().await?)
-    }
-
-    /// The token of the settings was used. The first use from an address leaves an audit entry.
-    pub async fn note_settings_token(&self, now: i64, actor: &Actor) -> Result<()> {
-        if self.token_sources.knows(&actor.source) {
-            return Ok(());
-        }
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
-        self.note_token_source(&tx, AuditObject::api_token(0), (actor, audit_id), now).await?;
-        tx.commit().await?;
-        self.token_sources.add(&actor.source);
-        Ok(())
-    }
-
-    pub(crate) async fn note_token_source(
-        &self,
-        tx: &Transaction,
-        token: AuditObject,
-        (actor, audit_id): (&Actor, i64),
-        now: i64,
-    ) -> Result<()> {
-        let source: String = actor.source.chars().take(64).collect();
-        let text = "SELECT id FROM audit WHERE object = ? AND object_id = ? AND action = {action.use_token} AND source = ? LIMIT 1";
-        if self.tuple::<i64>(tx, text, values![token.kind.as_str(), token.id, source]).await?.is_some() {
-            return Ok(());
-        }
-        let entry = AuditEntry::new(actor, now, AuditAction::UseToken, token, json!({}));
-        self.audit(tx, vec![entry], &[audit_id]).await
     }
 }

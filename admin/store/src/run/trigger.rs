@@ -10,13 +10,14 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::db::sql::text::cut;
 use crate::error::Result;
+use crate::job::lock::TargetJob;
 use crate::run::new_runs::NewRun;
 use crate::store::Store;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
 pub struct NewTrigger {
-    pub job_id: i64,
+    pub job: TargetJob,
     pub cause: Cause,
     pub params: Option<String>,
     pub address: Option<String>,
@@ -60,7 +61,7 @@ impl Store {
     ) -> Result<Vec<Option<TriggeredRun>>> {
         // Locked in the order that everybody keeps.
         let mut places: Vec<usize> = (0..fires.len()).collect();
-        places.sort_by_key(|place| fires[*place].job_id);
+        places.sort_by_key(|place| fires[*place].job.id);
         let mut made = vec![None; fires.len()];
         for slice in places.chunks(SLICE) {
             let audit_ids = self.take_ids(&ids::ROW, slice.len()).await?;
@@ -102,31 +103,26 @@ impl Store {
     ) -> Result<Option<TriggeredRun>> {
         // Locked, or a deletion at the same moment would not see the run and leave it behind.
         let text = "SELECT shard, app_id FROM job WHERE id = ?{for_update}";
-        let Some((shard, app_id)) = self.tuple::<(i32, i64)>(tx, text, values![fire.job_id]).await? else {
+        let job_id = fire.job.id;
+        let found = self.tuple::<(i32, i64)>(tx, text, values![job_id]).await?;
+        let Some((shard, app_id)) = found.filter(|(_, app_id)| fire.job.is_in(*app_id)) else {
             return Ok(None);
         };
         if let Some(key) = &fire.idempotency_key {
-            let kind = format!("fire:{}", fire.job_id);
+            let kind = format!("fire:{job_id}");
             if let Some(run_id) = self.made_before_in(tx, &kind, key).await? {
                 return Ok(Some(TriggeredRun { run_id, shard, is_new: false }));
             }
             self.remember(tx, &kind, key, run_id, now).await?;
         }
         // The fire's number is its first run's own id, so it can never collide with an instant of another cause.
-        let run = NewRun {
-            id: run_id,
-            job_id: fire.job_id,
-            cause: fire.cause,
-            fire_no: run_id,
-            scheduled_at: now,
-            due_at: now,
-        };
+        let run = NewRun { id: run_id, job_id, cause: fire.cause, fire_no: run_id, scheduled_at: now, due_at: now };
         self.insert_runs(tx, &[run]).await?;
         if fire.params.is_some() || fire.address.is_some() {
             let row = values![run_id, fire.params.clone(), fire.address.clone()];
             self.insert_rows(tx, "run_input", "run_id, params, address", vec![row]).await?;
         }
-        let mut detail = json!({"job": fire.job_id, "cause": fire.cause});
+        let mut detail = json!({"job": job_id, "cause": fire.cause});
         if let Some(params) = &fire.params {
             detail["params"] = cut(params, PARAMS_IN_AUDIT).into();
         }

@@ -3,10 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use carillon_accounts::secret::random_secret;
-use carillon_accounts::session;
+use carillon_accounts::session::{self, SignedIn};
+use carillon_accounts::setup::FIRST_ADMIN;
 use carillon_accounts::token::{self, TokenRequest};
 use carillon_scheduler::Clock as _;
 use carillon_store::people::accounts::NewAccount;
+use carillon_store::people::sessions::SignInMethod;
 use carillon_store::{Actor, Grants, Role};
 
 use super::world::{NOW, World};
@@ -66,22 +68,25 @@ pub async fn all(world: &World) -> Vec<Caller> {
     callers
 }
 
-/// An account with a password that does not matter.
+/// An account with the password of the first administrator.
 pub async fn account(world: &World, name: &str, grants: &Grants) -> i64 {
-    let new = NewAccount { name, password_hash: "none", grants };
+    let password_hash = world.store.account_by_name(FIRST_ADMIN).await.unwrap().unwrap().password_hash;
+    let new = NewAccount { name, password_hash: &password_hash, grants };
     world.store.create_account(&new, NOW, &Actor::engine()).await.unwrap()
 }
 
 pub async fn token(world: &World, account_id: i64, of_account: &Grants, grants: &Grants) -> String {
     let by = Actor::new("owner", "", of_account.clone());
-    let request = TokenRequest { account_id, name: "test", grants, days: 30 };
+    let request = TokenRequest { account_id, name: "test", grants, days: 30, credentials: 0 };
     token::create(&world.store, &request, NOW, &by).await.unwrap()
 }
 
 /// The cookie of a new session of the account, and the form token in a form that the guard takes.
 pub async fn session(world: &World, account_id: i64) -> (String, String) {
     let by = Actor::unknown("127.0.0.1").with_account(account_id);
-    let opened = session::open(&world.store, &by, account_id, None, "test", world.clock.now()).await.unwrap();
+    let credentials = world.store.account(account_id).await.unwrap().unwrap().credentials;
+    let who = SignedIn::new(account_id, credentials, SignInMethod::Password);
+    let opened = session::open(&world.store, &by, who, None, "test", world.clock.now()).await.unwrap().unwrap();
     // Under a mask of zeros.
     let masked = [vec![0; opened.csrf.len()], opened.csrf.into_bytes()].concat();
     (format!("carillon_session={}", opened.id), URL_SAFE_NO_PAD.encode(masked))

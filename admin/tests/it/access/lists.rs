@@ -43,7 +43,7 @@ impl Member {
         (answer.status().as_u16(), answer.json().await.unwrap_or_default())
     }
 
-    async fn page(&self, path: &str) -> String {
+    pub async fn page(&self, path: &str) -> String {
         let (cookie, _) = session(&self.world, self.account).await;
         let call = self.client.get(format!("{}{path}", self.world.urls[0])).header("Cookie", cookie);
         let answer = call.send().await.unwrap();
@@ -95,6 +95,8 @@ fn pages_show_the_own_app_alone_and_what_the_role_allows() {
             "/misfires",
             "/gaps",
             "/retention",
+            "/pauses",
+            "/alerts/rules",
         ];
         let others = ["/jobs/names?app=app-other", &own_job, &own_run, &explain, &backfill];
         for path in lists.into_iter().chain(others) {

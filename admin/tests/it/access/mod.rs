@@ -3,10 +3,12 @@
 
 mod audited;
 mod callers;
+mod denied;
 mod exposed;
 mod forged;
 mod lists;
 mod matrix;
 mod moved;
 mod request;
+mod unaudited;
 mod world;

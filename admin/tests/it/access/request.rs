@@ -5,7 +5,7 @@ use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use super::callers::{Caller, session};
-use super::world::{Objects, World};
+use super::world::{MISSING, Objects, World};
 
 /// The object of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +14,6 @@ pub enum Which {
     Other,
     Missing,
 }
-
-const MISSING: i64 = 999_999_999;
 
 /// The names and numbers that a request uses.
 pub struct Names {
@@ -29,6 +27,8 @@ pub struct Names {
     pub channel: i64,
     pub executor: String,
     pub token: i64,
+    pub pause: i64,
+    pub window: i64,
 }
 
 impl Names {
@@ -44,6 +44,8 @@ impl Names {
             channel: world.channel,
             executor: it.executor.clone(),
             token: it.token,
+            pause: it.pause,
+            window: it.window,
         };
         match which {
             Which::Own => of(&world.own),
@@ -59,6 +61,8 @@ impl Names {
                 channel: world.channel,
                 executor: "http://missing.example:9999/".to_owned(),
                 token: MISSING,
+                pause: MISSING,
+                window: MISSING,
             },
         }
     }
@@ -72,31 +76,43 @@ pub fn is_executor_api(route: &RouteEntry) -> bool {
     route.access == "executor token"
 }
 
-/// Whether the three objects differ for this route: in its path, or as the app in its body.
+/// Paths whose bodies name the app, or an object by its id.
+const NAMED_IN_BODY: [&str; 13] = [
+    "/api/v1/jobs",
+    "/api/v1/jobs:batch",
+    "/api/v1/jobs/bulk",
+    "/api/v1/runs/bulk",
+    "/api/v1/pauses",
+    "/api/v1/maintenance-windows",
+    "/api/v1/alert-rules",
+    "/jobs",
+    "/jobs/bulk",
+    "/runs/bulk",
+    "/pauses",
+    "/pauses/windows",
+    "/alerts/rules",
+];
+
+/// Whether the three objects differ for this route: in its path, or in its body.
 pub fn has_object(route: &RouteEntry) -> bool {
-    let names_app = [
-        "/api/v1/jobs",
-        "/api/v1/pauses",
-        "/api/v1/maintenance-windows",
-        "/pauses",
-        "/pauses/windows",
-        "/api/v1/jobs:batch",
-        "/jobs",
-    ]
-    .contains(&route.path.as_str());
+    let names_object = NAMED_IN_BODY.contains(&route.path.as_str());
     route.path.contains("{id}") && !route.access.ends_with("installation") && route.access != "own"
-        || names_app && route.method == "POST"
+        || names_object && route.method == "POST"
 }
 
 /// The path and query with the object's number.
 fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
     if route.path.starts_with("/users/{id}") {
-        return route.path.replace("{id}", &world.guest.to_string());
+        let path = route.path.replace("{id}", &world.guest.to_string());
+        return path.replace("{token}", &names.token.to_string());
     }
     if route.path.contains("channels/{id}") {
         let is_deletion = route.method == "DELETE" || route.path.ends_with("/delete");
         let id = if is_deletion { world.spare_channel } else { names.channel };
         return route.path.replace("{id}", &id.to_string());
+    }
+    if let Some(path) = special_path(route, names, world) {
+        return path;
     }
     let id = match route.access.rsplit(' ').next().unwrap_or_default() {
         "app" => names.app_id,
@@ -113,9 +129,27 @@ fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
     match path.rsplit('/').next().unwrap_or_default() {
         "explain" => format!("{path}?at=2025-10-09T08:00:00Z"),
         "executor" => format!("{path}?address={}", names.executor),
-        "former-names" if route.method == "DELETE" => format!("{path}?name=none"),
         "executors" if route.method == "DELETE" => format!("{path}?address={}", names.executor),
         _ => path,
+    }
+}
+
+/// Of what the access does not name, or what only a spare object is for.
+fn special_path(route: &RouteEntry, names: &Names, world: &World) -> Option<String> {
+    let path = route.path.as_str();
+    let with = |id: i64| Some(path.replace("{id}", &id.to_string()));
+    if path.contains("/pauses/windows/{id}") || path.contains("/maintenance-windows/{id}") {
+        return with(names.window);
+    }
+    match path.trim_start_matches("/api/v1") {
+        "/pauses/{id}" | "/pauses/{id}/end" => with(names.pause),
+        "/account/tokens/{id}/revoke" => with(world.own_token),
+        "/apps/{id}" if route.method == "DELETE" => with(world.spare_app.id),
+        "/apps/{id}/delete" | "/apps/{id}/former-names/remove" => with(world.spare_app.id),
+        "/apps/{id}/former-names" if route.method == "DELETE" => {
+            with(world.spare_app.id).map(|path| format!("{path}?name={}", world.spare_app.former_name))
+        }
+        _ => None,
     }
 }
 
@@ -191,14 +225,19 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         "/alerts/channels" | "/alerts/channels/{id}" => vec![("name", unique()), ("kind", "file".into())],
         "/apps/{id}/executor" => vec![("address", names.executor.clone()), ("weight", "3".into())],
         "/apps/{id}" => vec![("name", names.app.clone()), ("title", unique())],
-        "/apps/{id}/former-names/remove" => vec![("name", "none".into())],
+        "/apps/{id}/former-names/remove" => vec![("name", world.spare_app.former_name.clone())],
         "/apps/{id}/executor/drain" => vec![("address", names.executor.clone()), ("draining", "yes".into())],
         "/apps/{id}/executor/remove" => vec![("address", names.executor.clone())],
         "/apps/{id}/executors" => vec![("address", address())],
         "/apps/{id}/tokens" => vec![("name", "new".into())],
         "/apps/{id}/tokens/rule" => vec![("own_tokens_only", "yes".into())],
         "/account/password" => vec![("current", "wrong".into()), ("new", "short".into()), ("repeated", "short".into())],
-        "/account/tokens" => vec![("name", "deploy".into()), ("role", "viewer".into()), ("apps", "all".into())],
+        "/account/tokens" => vec![
+            ("name", "deploy".into()),
+            ("role", "viewer".into()),
+            ("apps", "all".into()),
+            ("own_password", world.password.clone()),
+        ],
         "/users" => vec![("name", unique())],
         "/users/{id}/grants" => vec![("grant_all", "viewer".into())],
         "/pauses" => vec![("app", names.app_id.to_string()), ("note", "deployment".into())],

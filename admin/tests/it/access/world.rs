@@ -7,22 +7,27 @@ use carillon_accounts::secret_keys::SecretKeys;
 use carillon_admin::Admin;
 use carillon_engine::Engine;
 use carillon_engine::manage::{BackfillRange, RunRequest};
-use carillon_scheduler::{AlertKind, Calendar, Cause, JobDraft, ManualClock, Millis, ScheduleDraft};
+use carillon_scheduler::{AlertKind, Calendar, Cause, Clock as _, JobDraft, ManualClock, Millis, ScheduleDraft};
 use carillon_store::alert::alerts::AlertFilter;
 use carillon_store::alert::channels::ChannelRow;
 use carillon_store::alert::routing::AlertEvent;
 use carillon_store::alert::rules::NewRule;
 use carillon_store::app::executor_tokens::NewExecutorToken;
 use carillon_store::app::executors::{Executor, ExecutorSettings};
+use carillon_store::app::maintenance_windows::MaintenanceWindow;
+use carillon_store::app::pauses::Pause;
 use carillon_store::db::ids;
 use carillon_store::people::accounts::NewAccount;
 use carillon_store::{Actor, App, Grants, Store};
 
-use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection};
+use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, Statement};
 
 use crate::services::TestDatabase;
 
 pub const NOW: Millis = 1_760_000_040_400;
+const DAY: Millis = 86_400_000;
+/// The number of no object.
+pub const MISSING: i64 = 999_999_999;
 
 /// What the requests of the matrix name.
 #[derive(Clone, Debug)]
@@ -36,6 +41,17 @@ pub struct Objects {
     pub executor: String,
     /// A token that has expired: another one may be made.
     pub token: i64,
+    /// Ahead.
+    pub pause: i64,
+    /// A maintenance window that is in force.
+    pub window: i64,
+}
+
+/// An app without jobs, which may be deleted.
+#[derive(Clone, Debug)]
+pub struct SpareApp {
+    pub id: i64,
+    pub former_name: String,
 }
 
 pub struct World {
@@ -47,8 +63,11 @@ pub struct World {
     pub password: String,
     pub own: Objects,
     pub other: Objects,
+    pub spare_app: SpareApp,
     /// An account that the pages of users are about.
     pub guest: i64,
+    /// A personal token of the account that asks, where a request is about one.
+    pub own_token: i64,
     /// A channel for alerts, and one that no rule uses.
     pub channel: i64,
     pub spare_channel: i64,
@@ -75,9 +94,9 @@ impl World {
         let app = async |name: &str| engine.apps().create(name, None, &Actor::engine()).await.unwrap();
         let (one, two) = (app("app-own").await, app("app-other").await);
         let (channel, spare_channel) = (channel(&store).await, channel(&store).await);
-        let own = objects(&engine, &store, one, channel).await;
-        let other = objects(&engine, &store, two, channel).await;
-        let guest = guest(&store).await;
+        let own = objects(&engine, &store, one, channel, NOW).await;
+        let other = objects(&engine, &store, two, channel, NOW).await;
+        let (guest, spare_app) = (guest(&store).await, spare_app(&engine).await);
         let (access_token, password) = (config.access_token, config.admin_password.unwrap_or_default());
         Self {
             urls,
@@ -88,7 +107,9 @@ impl World {
             password,
             own,
             other,
+            spare_app,
             guest,
+            own_token: MISSING,
             channel,
             spare_channel,
             raw,
@@ -100,10 +121,23 @@ impl World {
         self.raw.execute_unprepared(text).await.unwrap();
     }
 
+    /// Entries of the audit about what these actors have changed.
+    pub async fn changes_by(&self, actors: &[&str]) -> i64 {
+        let text =
+            format!("SELECT COUNT(*) FROM audit WHERE action <> 'deny' AND actor IN ('{}')", actors.join("', '"));
+        let rows = self.raw.query_all_raw(Statement::from_string(self.raw.get_database_backend(), text)).await;
+        rows.unwrap()[0].try_get_by_index(0).unwrap()
+    }
+
     /// New objects, after a request that may have changed the old ones.
     pub async fn renew(&mut self) {
-        self.own = objects(&self.engine, &self.store, self.own.app.clone(), self.channel).await;
-        self.other = objects(&self.engine, &self.store, self.other.app.clone(), self.channel).await;
+        let (own, other, now) = (self.own.app.clone(), self.other.app.clone(), self.clock.now());
+        self.own = objects(&self.engine, &self.store, own, self.channel, now).await;
+        self.other = objects(&self.engine, &self.store, other, self.channel, now).await;
+        let former_names = self.engine.apps().former_names(self.spare_app.id).await.unwrap_or_default();
+        if former_names.is_empty() {
+            self.spare_app = spare_app(&self.engine).await;
+        }
         self.guest = guest(&self.store).await;
         self.spare_channel = channel(&self.store).await;
     }
@@ -150,13 +184,16 @@ async fn channel(store: &Store) -> i64 {
 
 async fn guest(store: &Store) -> i64 {
     if let Some(account) = store.account_by_name("guest").await.unwrap() {
+        if account.disabled_at.is_some() {
+            store.set_account_enabled(account.id, true, NOW, &Actor::engine()).await.unwrap();
+        }
         return account.id;
     }
     let new = NewAccount { name: "guest", password_hash: "none", grants: &Grants::default() };
     store.create_account(&new, NOW, &Actor::engine()).await.unwrap()
 }
 
-async fn objects(engine: &Engine, store: &Store, app: App, channel: i64) -> Objects {
+async fn objects(engine: &Engine, store: &Store, app: App, channel: i64, now: Millis) -> Objects {
     let by = Actor::engine();
     let executor = format!("http://{}.example:9999/", app.name);
     store.register_executor(&registration(&app.name, &executor)).await.unwrap();
@@ -173,7 +210,56 @@ async fn objects(engine: &Engine, store: &Store, app: App, channel: i64) -> Obje
     let _ = engine.calendars().create(calendar, &by).await;
     let token = expired_token(engine, store, &app).await;
     let (rule, alert) = alert(store, &app, channel).await;
-    Objects { app, job, run, backfill, rule, alert, executor, token }
+    let (pause, window) = (pause(store, &app, now).await, window(store, &app, now).await);
+    Objects { app, job, run, backfill, rule, alert, executor, token, pause, window }
+}
+
+async fn spare_app(engine: &Engine) -> SpareApp {
+    let (by, former_name) = (Actor::engine(), format!("former-{:016x}", rand::random::<u64>()));
+    let id = engine.apps().create(&former_name, None, &by).await.unwrap().id;
+    let name = format!("spare-{:016x}", rand::random::<u64>());
+    engine.apps().update(id, Some(&name), None, &by).await.unwrap();
+    SpareApp { id, former_name }
+}
+
+/// The only pause of the app.
+async fn pause(store: &Store, app: &App, now: Millis) -> i64 {
+    let by = Actor::engine();
+    for old in store.pauses_from(now).await.unwrap().iter().filter(|old| old.app_id == Some(app.id)) {
+        store.end_pause(old, now, &by).await.unwrap();
+    }
+    let pause = Pause {
+        id: 0,
+        app_id: Some(app.id),
+        app: Some(app.name.clone()),
+        note: "deployment".to_owned(),
+        author: by.name.clone(),
+        starts_at: now + DAY,
+        ends_at: None,
+        created_at: now,
+    };
+    store.create_pause(pause, &by).await.unwrap().id
+}
+
+/// The only maintenance window of the app. It is made long before now, or it would not be in force.
+async fn window(store: &Store, app: &App, now: Millis) -> i64 {
+    let by = Actor::engine();
+    for old in store.maintenance_windows().await.unwrap().iter().filter(|old| old.app_id == Some(app.id)) {
+        store.delete_maintenance_window(old, now, &by).await.unwrap();
+    }
+    let window = MaintenanceWindow {
+        id: 0,
+        app_id: Some(app.id),
+        app: Some(app.name.clone()),
+        note: "patches".to_owned(),
+        author: by.name.clone(),
+        expression: "0 0 0 * * ?".to_owned(),
+        timezone: "UTC".to_owned(),
+        minutes: 23 * 60,
+        ended_at: None,
+        created_at: now - 2 * DAY,
+    };
+    store.create_maintenance_window(window, &by).await.unwrap().id
 }
 
 /// A rule of the app, and an open alert of it.

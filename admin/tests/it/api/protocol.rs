@@ -180,6 +180,47 @@ fn bodies_that_would_take_more_memory_than_there_is_are_refused_until_others_hav
     });
 }
 
+// covers: V1, F17, S22
+#[test]
+fn forms_of_strangers_have_a_part_of_the_memory_of_their_own() {
+    on(Kind::Sqlite, async |db: &TestDatabase| {
+        let token = random_secret();
+        let mut config = db.config();
+        config.api_token = Some(token.clone());
+        config.admin_password = Some(random_secret());
+        config.body_memory = 100_000;
+        let api = &Api::with(db, config, token).await;
+        let held = async || -> i64 { api.metric("carillon_request_body_bytes").await as i64 };
+        // Two strangers stop in the middle of their forms.
+        let mut slow = vec![];
+        for _ in 0..2 {
+            let mut stream = tokio::net::TcpStream::connect(api.address()).await.unwrap();
+            let head = "POST /jobs HTTP/1.1\r\nhost: x\r\nsec-fetch-site: same-origin\r\ncontent-length: 12001\r\n\r\n";
+            stream.write_all(head.as_bytes()).await.unwrap();
+            stream.write_all(&[b'x'; 12_000]).await.unwrap();
+            slow.push(stream);
+        }
+        while held().await < 24_000 {
+            tokio::task::yield_now().await;
+        }
+        let stranger = async || {
+            let form = api.at(Method::POST, "/login").header("sec-fetch-site", "same-origin");
+            api.send(form.body("x".repeat(2_000))).await.status
+        };
+        assert_eq!(stranger().await, StatusCode::SERVICE_UNAVAILABLE, "their part is a quarter");
+        // Executors and people have the rest.
+        let large = api.post("/apps", json!({"name": "x".repeat(60_000)})).await;
+        assert_eq!(large.status, StatusCode::BAD_REQUEST, "{}", large.error());
+        let no_results = "x".repeat(60_000);
+        let callback = api.at(Method::POST, "/api/callback").header(TOKEN, &api.access_token).body(no_results);
+        assert_eq!(api.send(callback).await.json["code"], 500, "it was read");
+        drop(slow);
+        while stranger().await == StatusCode::SERVICE_UNAVAILABLE {
+            tokio::task::yield_now().await;
+        }
+    });
+}
+
 // covers: V9, V12.1, F24
 #[test]
 fn a_name_that_no_database_stores_is_refused_and_is_no_outage() {

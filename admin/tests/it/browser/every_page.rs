@@ -34,17 +34,22 @@ async fn look(browser: &Browser, path: &str, kind: Kind, axe: &str, faults: &mut
         path.contains("such") || path.starts_with("/reset"),
         "{path} is an error page, or should be one"
     );
+    inspect(browser, path, kind, axe, faults).await;
+}
+
+/// What is wrong with the page that the browser shows.
+pub(super) async fn inspect(browser: &Browser, name: &str, kind: Kind, axe: &str, faults: &mut Vec<String>) {
     let widths: &[u32] = if kind.phone { &[360] } else { &WIDTHS };
     for width in widths {
         if !kind.phone {
             browser.resize(*width).await;
         }
-        faults.extend(browser.wider_than_window().await.map(|what| format!("{path}: {what}")));
+        faults.extend(browser.wider_than_window().await.map(|what| format!("{name}: {what}")));
     }
     if !kind.phone {
         browser.resize(1280).await;
     }
-    faults.extend(browser.violations(axe).await.into_iter().map(|what| format!("{path}: {what}")));
+    faults.extend(browser.violations(axe).await.into_iter().map(|what| format!("{name}: {what}")));
     browser.assert_quiet().await;
 }
 

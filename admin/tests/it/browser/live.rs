@@ -31,6 +31,13 @@ pub struct Live {
 impl Live {
     /// A node on an empty SQLite file, with an administrator.
     pub async fn start() -> Self {
+        let live = Self::without_accounts().await;
+        ensure_first_admin(&live.store, Some(&live.password), live.clock.now()).await.unwrap();
+        live
+    }
+
+    /// The same without an account: it offers to set up the first one.
+    pub async fn without_accounts() -> Self {
         let database = TestDatabase::new(Kind::Sqlite).await;
         let mut config = database.config();
         if let Ok(port) = std::env::var("CARILLON_SHOW_PORT") {
@@ -42,7 +49,6 @@ impl Live {
         let admin = Admin::build(config, clock.clone()).await.unwrap();
         let password = random_secret();
         let (store, engine) = (admin.store.clone(), admin.engine.clone());
-        ensure_first_admin(&store, Some(&password), clock.now()).await.unwrap();
         let url = format!("http://{}", admin.address());
         let stop = CancellationToken::new();
         tokio::spawn(admin.run(stop.clone()));

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::chromium::Browser;
 use super::live::Live;
 
-const LONG_NAME: &str = "Settle-all-the-orders-of-every-branch-on-every-continent-at-once";
+pub const LONG_NAME: &str = "Settle-all-the-orders-of-every-branch-on-every-continent-at-once";
 const LONG_APP: &str = "the-app-of-all-the-orders-of-every-branch-on-every-continent";
 
 /// What the objects of the test are called.

@@ -10,7 +10,7 @@ databases! {
         let mut open = vec![];
         for (from, to) in [(-60, -20), (-40, 0)] {
             let new = NewBackfill {
-                job_id: job.id, from_at: after(from), to_at: after(to), max_concurrent: 7,
+                job: job.id.into(), from_at: after(from), to_at: after(to), max_concurrent: 7,
                 instants: (from..to).map(after).collect(),
             };
             let made = fixture.store.create_backfill(&new, NOW, &actor()).await.unwrap();

@@ -17,4 +17,5 @@ mod run_params;
 mod sign_in;
 mod silent;
 mod size;
+mod token_uses;
 mod upkeep;

@@ -1,10 +1,11 @@
 //! Accounts, sessions and the throttle, on every database.
 
 use carillon_accounts::secret::random_secret;
+use carillon_accounts::session;
 use carillon_accounts::sign_in::{self, Client, SignIn};
-use carillon_accounts::{password, session};
 use carillon_store::people::accounts::NewAccount;
-use carillon_store::people::sessions::NewSession;
+use carillon_store::people::credentials::NewPassword;
+use carillon_store::people::sessions::{NewSession, SignInMethod};
 use carillon_store::people::throttle::{Attempt, Subject};
 use carillon_store::people::tokens::NewApiToken;
 use carillon_store::{Actor, Error, Grants, Result, Role};
@@ -14,7 +15,29 @@ use super::fixture::{Fixture, NOW, actor};
 const IDLE: i64 = 1_800_000;
 
 fn session(id_hash: &'static str, account_id: i64, expires_at: i64) -> NewSession<'static> {
-    NewSession { id_hash, account_id, csrf: "token", now: NOW, expires_at, agent: "browser" }
+    let (agent, method) = ("browser", SignInMethod::Password);
+    NewSession {
+        id_hash,
+        account_id,
+        csrf: "token",
+        now: NOW,
+        expires_at,
+        agent,
+        credentials: 0,
+        method,
+        second_step: None,
+    }
+}
+
+fn password(hash: &str) -> NewPassword<'_> {
+    NewPassword { hash, revoke_tokens: false, credentials: None }
+}
+
+async fn make_token(fixture: &Fixture, account_id: i64, name: &str, credentials: i64) -> Result<i64> {
+    let (grants, token_hash) = (Grants::for_all(Role::Viewer), format!("digest of {name}"));
+    let (now, expires_at) = (NOW, NOW + 1000);
+    let new = NewApiToken { account_id, name, token_hash: &token_hash, grants: &grants, now, expires_at, credentials };
+    fixture.store.create_token(&new, &actor()).await
 }
 
 /// The bearer of a token at this address.
@@ -94,7 +117,7 @@ databases! {
         assert_eq!(fixture.store.sign_out(bob, "b", NOW, &actor()).await.unwrap(), 1);
         assert!(!lives("b", NOW).await);
         fixture.store.open_session(&session("c", bob, NOW + 2 * IDLE), None, IDLE, &actor()).await.unwrap();
-        fixture.store.set_password(bob, "new", NOW, &actor()).await.unwrap();
+        fixture.store.set_password(bob, &password("new"), NOW, &actor()).await.unwrap();
         assert!(!lives("c", NOW).await && lives("a", NOW + IDLE).await, "of its owner only");
         let mut late = session("d", ada, NOW + 9 * IDLE);
         late.now = NOW + 5 * IDLE;
@@ -154,7 +177,7 @@ databases! {
     // covers: V4
     async fn blanks_at_the_end_of_a_name_make_no_other_name_of_the_account(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        let hash = password::hash("correct horse").await.unwrap();
+        let hash = carillon_accounts::password::hash("correct horse").await.unwrap();
         make(&fixture, "ada", &hash).await.unwrap();
         let by = from("198.51.100.7");
         let client = Client { by: &by, proof: None };
@@ -212,7 +235,7 @@ databases! {
             fixture.store.use_reset_link(ada, "new", "first", NOW, &by),
             fixture.store.use_reset_link(ada, "new", "second", NOW, &by),
         );
-        assert_eq!([one, two].into_iter().filter(|used| matches!(used, Ok(true))).count(), 1);
+        assert_eq!([one, two].into_iter().filter(|used| matches!(used, Ok(Some(1)))).count(), 1);
         assert_eq!(of("new", NOW).await, None);
     }
 
@@ -222,7 +245,7 @@ databases! {
         let (ada, by) = (make(&fixture, "ada", "h").await.unwrap(), actor());
         make(&fixture, "bob", "h").await.unwrap();
         let grants = Grants::for_app(7, Role::Operator);
-        let new = NewApiToken { account_id: ada, name: "deploy", token_hash: "digest", grants: &grants, now: NOW, expires_at: NOW + 9 };
+        let new = NewApiToken { account_id: ada, name: "deploy", token_hash: "digest", grants: &grants, now: NOW, expires_at: NOW + 9, credentials: 0 };
         let id = fixture.store.create_token(&new, &by).await.unwrap();
         let owner = fixture.store.token_owner("digest", NOW).await.unwrap().unwrap();
         assert_eq!((owner.account.as_str(), &owner.grants), ("ada", &grants));
@@ -238,5 +261,87 @@ databases! {
         assert!(!fixture.store.revoke_token(ada + 1, id, NOW, &by).await.unwrap(), "of another account");
         fixture.store.delete_account(ada, NOW, &by).await.unwrap();
         assert_eq!(fixture.count("api_token", "1 = 1").await, 0);
+    }
+
+    // covers: S9
+    async fn what_ends_an_intruder_ends_the_tokens(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (store, ada, by) = (&fixture.store, make(&fixture, "ada", "h").await.unwrap(), actor());
+        make(&fixture, "bob", "h").await.unwrap();
+        let credentials = async || store.account(ada).await.unwrap().unwrap().credentials;
+        let renew = async || {
+            store.set_account_enabled(ada, true, NOW, &by).await.unwrap();
+            make_token(&fixture, ada, "deploy", credentials().await).await.unwrap();
+            assert_eq!(store.tokens_of(ada).await.unwrap().len(), 1);
+        };
+        let are_gone = async |what: &str| {
+            assert!(store.tokens_of(ada).await.unwrap().is_empty(), "{what}");
+            assert_eq!(store.token_owner("digest of deploy", NOW).await.unwrap(), None, "{what}");
+        };
+        renew().await;
+        store.set_password(ada, &NewPassword { revoke_tokens: true, ..password("second") }, NOW, &by).await.unwrap();
+        are_gone("the own password").await;
+        renew().await;
+        store.put_reset_link(ada, "link", NOW + 9, NOW, &by).await.unwrap();
+        store.use_reset_link(ada, "link", "third", NOW, &by).await.unwrap();
+        are_gone("a link for a new password").await;
+        renew().await;
+        store.set_account_enabled(ada, false, NOW, &by).await.unwrap();
+        are_gone("disabled").await;
+        store.set_account_enabled(ada, true, NOW, &by).await.unwrap();
+        are_gone("enabled again").await;
+        renew().await;
+        let ended = store.end_access(ada, NOW, &by).await.unwrap();
+        assert_eq!((ended.sessions, ended.tokens), (0, 1));
+        are_gone("ended by an administrator").await;
+        assert_eq!(fixture.count("audit", "detail LIKE '%\"revoked_tokens\":[\"deploy\"]%'").await, 4, "each names it");
+
+        // What changes no credential leaves them.
+        renew().await;
+        store.set_grants(ada, &Grants::for_all(Role::Viewer), NOW, &by).await.unwrap();
+        store.set_password(ada, &password("fourth"), NOW, &by).await.unwrap();
+        assert_eq!(store.tokens_of(ada).await.unwrap().len(), 1);
+    }
+
+    // covers: S5, S8
+    async fn what_was_checked_before_a_change_does_not_count_after_it(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (store, ada, by) = (&fixture.store, make(&fixture, "ada", "h").await.unwrap(), actor());
+        make(&fixture, "bob", "h").await.unwrap();
+        let credentials = async || store.account(ada).await.unwrap().unwrap().credentials;
+        let opens = async |id_hash: &'static str, credentials: i64| {
+            let new = NewSession { credentials, ..session(id_hash, ada, NOW + IDLE) };
+            store.open_session(&new, None, IDLE, &by).await.unwrap()
+        };
+        let mut checked = credentials().await;
+        assert!(opens("first", checked).await);
+        store.put_reset_link(ada, "link", NOW + 9, NOW, &by).await.unwrap();
+        assert_eq!(credentials().await, checked, "a link alone changes nothing");
+        for number in 0..6 {
+            let what = match number {
+                0 => store.set_password(ada, &password("second"), NOW, &by).await.map(drop),
+                1 => store.put_reset_link(ada, "link", NOW + 9, NOW, &by).await,
+                2 => store.use_reset_link(ada, "link", "third", NOW, &by).await.map(drop),
+                3 => store.end_access(ada, NOW, &by).await.map(drop),
+                4 => store.set_account_enabled(ada, false, NOW, &by).await,
+                _ => store.set_account_enabled(ada, true, NOW, &by).await,
+            };
+            what.unwrap();
+            let now = credentials().await;
+            assert_eq!(now > checked, number != 1, "{number}");
+            if number == 1 {
+                continue;
+            }
+            assert!(!opens("stale", checked).await, "{number}");
+            let made = make_token(&fixture, ada, "late", checked).await;
+            assert!(matches!(made, Err(Error::Changed(_))), "{number}: {made:?}");
+            let new = NewPassword { credentials: Some(checked), ..password("of the intruder") };
+            assert_eq!(store.set_password(ada, &new, NOW, &by).await.unwrap(), None, "{number}");
+            checked = now;
+        }
+        assert!(opens("last", checked).await);
+        store.set_account_enabled(ada, false, NOW, &by).await.unwrap();
+        assert!(!opens("disabled", credentials().await).await);
+        assert_eq!(store.account(ada).await.unwrap().unwrap().password_hash, "third");
     }
 }

@@ -47,7 +47,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.create(&each("* * * * * ?")).await;
         let new = NewBackfill {
-            job_id: job.id, from_at: after(-60), to_at: after(0), max_concurrent: 7,
+            job: job.id.into(), from_at: after(-60), to_at: after(0), max_concurrent: 7,
             instants: (-60..0).map(after).collect(),
         };
         fixture.store.create_backfill(&new, NOW, &actor()).await.unwrap();

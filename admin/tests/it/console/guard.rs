@@ -2,6 +2,8 @@
 
 use super::client::{Answer, Console, ConsoleClient};
 use super::run;
+use carillon_accounts::setup::FIRST_ADMIN;
+use carillon_scheduler::AuditAction;
 use carillon_store::audit::list::AuditFilter;
 
 /// Every address that changes something, with fields that it would accept.
@@ -17,7 +19,7 @@ const CHANGES: &[(&str, &[(&str, &str)])] = &[
     ("/apps/1/executor", &[("address", "http://10.0.0.1:9999/"), ("weight", "7")]),
     ("/users", &[("name", "ada")]),
     ("/users/1/reset", &[]),
-    ("/account/tokens", &[("name", "deploy"), ("role", "viewer"), ("apps", "all")]),
+    ("/account/sessions/end", &[]),
     ("/logout", &[]),
 ];
 
@@ -67,6 +69,59 @@ fn a_change_needs_its_origin_and_the_token_of_the_session() {
                 unchanged(&console, &admin, &before, &format!("{path}: {why}"), answer, 403).await;
             }
         }
+    });
+}
+
+// covers: S37, V10
+#[test]
+fn what_the_guard_refuses_is_in_the_audit() {
+    run(async {
+        let console = Console::with(|config| config.admin_second_factor = true).await;
+        let (admin, stranger) = (console.admin().await, console.visitor());
+        let newest = async || {
+            let filter = AuditFilter { actions: vec![AuditAction::Deny], limit: 10, ..AuditFilter::default() };
+            let entries = console.store.audit_entries(&filter).await.unwrap().items;
+            let entry = &entries[0];
+            let detail: serde_json::Value = serde_json::from_str(&entry.detail).unwrap();
+            (entries.len(), entry.actor.clone(), entry.source.clone(), detail["reason"].as_str().unwrap().to_owned())
+        };
+        let foreign = "not from a page of this console";
+        assert_eq!(admin.post("/jobs", Some("http://evil.example"), &[]).await.status, 403);
+        assert_eq!(newest().await, (1, FIRST_ADMIN.to_owned(), "127.0.0.1".to_owned(), foreign.to_owned()));
+        assert_eq!(stranger.post("/jobs", None, &[]).await.status, 403);
+        assert_eq!(newest().await, (2, "unknown".to_owned(), "127.0.0.1".to_owned(), foreign.to_owned()));
+        let refused = admin.submit("/apps", &[("name", "billing")]).await;
+        assert_eq!(refused.status, 403);
+        assert!(refused.body.contains("Set up your second factor first"), "{}", refused.body);
+        assert_eq!(newest().await, (3, FIRST_ADMIN.to_owned(), "127.0.0.1".to_owned(), "not allowed".to_owned()));
+    });
+}
+
+// covers: V1
+#[test]
+fn what_a_stranger_sends_is_neither_read_nor_echoed_beyond_a_small_form() {
+    run(async {
+        let console = Console::start().await;
+        let (stranger, own) = (console.visitor(), Some(console.url.as_str()));
+        let small = stranger.post("/jobs", own, &[("params", &"x".repeat(10_000))]).await;
+        assert!(small.status == 401 && small.body.contains("What you filled in is kept"), "{}", small.body);
+        // The characters take nine bytes each; what they would take in the form of signing in is too much.
+        for (character, count) in [("x", 900_000), ("\u{fffd}", 1_700), ("+", 5_000)] {
+            let answer = stranger.post("/jobs", own, &[("params", &character.repeat(count))]).await;
+            assert!(
+                answer.status == 401 && answer.body.contains("Nothing was changed"),
+                "{character} {}",
+                answer.status
+            );
+            assert!(answer.body.len() < 32_000, "{character} {}", answer.body.len());
+        }
+        let long = [("name", "x"), ("password", "y"), ("kept_for", "/jobs"), ("kept", &*"x".repeat(20_000))];
+        for path in ["/login", "/login?kept", "/login/code?kept"] {
+            assert_eq!(stranger.post(path, own, &long).await.status, 413, "{path}");
+        }
+        let admin = console.admin().await;
+        let saved = admin.submit("/jobs", &[("params", &"x".repeat(100_000))]).await;
+        assert!(saved.status != 413, "with a session forms are as long as before: {}", saved.status);
     });
 }
 

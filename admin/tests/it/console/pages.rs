@@ -49,7 +49,12 @@ fn every_text_is_shown_as_text() {
                 ("/pauses", vec![("app", "1".to_owned()), ("note", text.to_string())]),
                 (
                     "/account/tokens",
-                    vec![("name", text.to_string()), ("role", "viewer".into()), ("apps", "all".into())],
+                    vec![
+                        ("name", text.to_string()),
+                        ("role", "viewer".into()),
+                        ("apps", "all".into()),
+                        ("own_password", console.password.clone()),
+                    ],
                 ),
                 ("/alerts/rules", vec![("name", text.to_string()), ("kinds", "failed".into())]),
                 ("/jobs", vec![("app", text.to_string()), ("name", text.to_string()), ("cron", text.to_string())]),

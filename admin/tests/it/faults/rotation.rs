@@ -1,19 +1,21 @@
 //! The token of an app is replaced under load, with executors of the SDK: no call fails, and the old token is worth nothing
 //! afterwards.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use carillon_executor::{Error, Executor, JobContext};
+use carillon_scheduler::Millis;
 use carillon_testkit::{LIMIT, Program, wait_for};
 use sea_orm::{ConnectionTrait as _, Statement};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::api::Api;
+use super::api::{Api, Run};
 use super::load::{APP, every_second};
 use crate::program::settings;
 use crate::services::{Kind, TestDatabase, on};
@@ -36,8 +38,10 @@ struct Rotation {
 }
 
 impl Rotation {
-    async fn worker(&self, name: &str, token: &str, second: Option<&str>) -> Worker {
-        let builder = self.nodes.iter().fold(Executor::builder(), |builder, node| builder.admin(node));
+    /// It asks the nodes in turn, beginning with the `first`.
+    async fn worker(&self, name: &str, first: usize, token: &str, second: Option<&str>) -> Worker {
+        let nodes = self.nodes.iter().cycle().skip(first).take(self.nodes.len());
+        let builder = nodes.fold(Executor::builder(), |builder, node| builder.admin(node));
         let builder = second.into_iter().fold(builder, |builder, token| builder.second_token(token));
         let done = self.done.clone();
         let executor = builder
@@ -77,6 +81,18 @@ async fn counted(node: &Program, metric: &str) -> u64 {
     lines.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
 }
 
+/// The runs of each second in which all jobs were there, whenever they were sent.
+fn seconds_of(runs: &[Run], until: Millis) -> BTreeMap<i64, usize> {
+    let mut seconds = BTreeMap::new();
+    for run in runs {
+        *seconds.entry(run.scheduled_at.timestamp()).or_default() += 1;
+    }
+    let first = seconds.keys().next().copied().unwrap_or(0);
+    // The jobs were made within the first second or two, and disabled one after the other.
+    seconds.retain(|second, _| *second > first + 1 && *second < until.div_euclid(1000));
+    seconds
+}
+
 // covers: S17
 #[test]
 fn tokens_are_replaced_under_load_without_a_call_that_fails() {
@@ -100,14 +116,14 @@ fn tokens_are_replaced_under_load_without_a_call_that_fails() {
             folder: db.folder().to_owned(),
             done: Arc::default(),
         };
-        let before = [rotation.worker("a1", &old, None).await, rotation.worker("b1", &old, None).await];
-        // The first executor of an app's new token may come before a node knows the token.
-        let refused_before = counted(&nodes[0], "carillon_wrong_access_tokens_total").await;
-        let jobs = api.create_jobs(vec![every_second(&json!({})); JOBS]).await;
+        // The second one begins with a node that has not read the token yet.
+        let before = [rotation.worker("a1", 0, &old, None).await, rotation.worker("b1", 1, &old, None).await];
+        let jobs = api.create_jobs(vec![every_second(&json!({"catch_up": "all"})); JOBS]).await;
         rotation.until_more(RUNS).await;
 
         let (new_id, new) = new_token(&api, app, "new").await;
-        let after = [rotation.worker("a2", &new, Some(&old)).await, rotation.worker("b2", &new, Some(&old)).await];
+        let [a2, b2] = [("a2", 0), ("b2", 1)].map(|(name, first)| rotation.worker(name, first, &new, Some(&old)));
+        let after = [b2.await, a2.await];
         rotation.until_more(JOBS).await;
         for worker in before {
             worker.stop.send(()).unwrap();
@@ -119,11 +135,18 @@ fn tokens_are_replaced_under_load_without_a_call_that_fails() {
         let by_new = Statement::from_string(database.get_database_backend(), text);
         let is_used = async || database.query_all_raw(by_new.clone()).await.unwrap().len() == 2;
         wait_for("executors that have registered with the new token", is_used).await;
+        // A request that was refused and sent again with the other token would be a failed call.
+        for node in &nodes {
+            assert_eq!(counted(node, "carillon_wrong_access_tokens_total").await, 0);
+        }
         api.delete(&format!("apps/{app}/tokens/{old_id}")).await.ok();
         rotation.until_more(RUNS).await;
-        api.disable(&jobs).await;
+        let until = api.disable(&jobs).await;
         let runs = api.runs_at_the_end(Duration::from_secs(60)).await;
 
+        let seconds = seconds_of(&runs, until);
+        assert!(seconds.len() >= 6, "{seconds:?}");
+        assert!(seconds.values().all(|runs| *runs == JOBS), "{JOBS} runs in each second: {seconds:?}");
         // What was recorded ahead and not sent is cancelled with the jobs' schedules.
         let runs: Vec<_> = runs.into_iter().filter(|run| run.state != "cancelled").collect();
         let failed: Vec<_> = runs.iter().filter(|run| run.state != "succeeded" || run.attempt > 1).collect();
@@ -147,7 +170,7 @@ fn tokens_are_replaced_under_load_without_a_call_that_fails() {
             let answer: Value = call.json(&registration).send().await.unwrap().json().await.unwrap();
             assert_eq!(answer["msg"], "The access token is wrong.");
         }
-        eprintln!("{} runs, {refused_before} refusals before the load", runs.len());
+        eprintln!("{} runs in {} seconds", runs.len(), seconds.len());
         for worker in after {
             worker.stop.send(()).unwrap();
             tokio::time::timeout(LIMIT, worker.ended).await.unwrap().unwrap().unwrap();

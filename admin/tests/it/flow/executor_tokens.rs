@@ -20,15 +20,15 @@ use RunState::{Claimed, Failed, Running, Succeeded};
 const TOKEN: &str = "XXL-JOB-ACCESS-TOKEN";
 
 /// A node with two apps, `orders` and `payroll`, and a token of each.
-struct World {
-    node: Node,
-    payroll: App,
-    orders_token: String,
-    payroll_token: String,
+pub struct World {
+    pub node: Node,
+    pub payroll: App,
+    pub orders_token: String,
+    pub payroll_token: String,
 }
 
 impl World {
-    async fn start(db: &TestDatabase) -> Self {
+    pub async fn start(db: &TestDatabase) -> Self {
         let mut config = db.config();
         config.shards = Some(1);
         config.secret_keys = SecretKeys::parse(&random_secret()).unwrap();
@@ -39,13 +39,13 @@ impl World {
         Self { node, payroll, orders_token, payroll_token }
     }
 
-    async fn post(&self, path: &str, token: &str, headers: &[(&str, &str)], body: &Value) -> Value {
+    pub async fn post(&self, path: &str, token: &str, headers: &[(&str, &str)], body: &Value) -> Value {
         let call = self.node.http.post(format!("{}/api/{path}", self.node.url)).header(TOKEN, token);
         let call = headers.iter().fold(call, |call, (name, value)| call.header(*name, *value));
         call.json(body).send().await.unwrap().json().await.unwrap()
     }
 
-    async fn register(&self, path: &str, token: &str, app: &str, executor: &RecordingExecutor) -> Value {
+    pub async fn register(&self, path: &str, token: &str, app: &str, executor: &RecordingExecutor) -> Value {
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": app, "registryValue": executor.address});
         let answer = self.post(path, token, &[], &body).await;
         self.node.services.refresher.step().await;
@@ -82,7 +82,7 @@ impl World {
         self.audit(AuditAction::RefuseResult).await.len()
     }
 
-    async fn audit(&self, action: AuditAction) -> Vec<AuditRow> {
+    pub async fn audit(&self, action: AuditAction) -> Vec<AuditRow> {
         let filter = AuditFilter { actions: vec![action], limit: 200, ..AuditFilter::default() };
         self.node.store.audit_entries(&filter).await.unwrap().items
     }

@@ -3,6 +3,7 @@
 
 mod complete;
 pub mod dispatch;
+mod executor_audit;
 mod executor_tokens;
 mod extremes;
 mod hard_cases;

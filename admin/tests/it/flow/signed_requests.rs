@@ -8,7 +8,8 @@ use carillon_admin::Admin;
 use carillon_engine::runtime::Service as _;
 use carillon_executor::{Executor, JobContext, log};
 use carillon_protocol::{SIGNED_FOR_ADMIN, Signature, SignedRequest, SigningKey, WRONG_TOKEN, headers};
-use carillon_scheduler::{Clock as _, JobDraft, Millis, RunState, SystemClock};
+use carillon_scheduler::{AuditAction, Clock as _, JobDraft, Millis, RunState, SystemClock};
+use carillon_store::audit::list::AuditFilter;
 use carillon_testkit::{AdminClient, Call, LIMIT, RecordingExecutor, wait_for};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -32,8 +33,12 @@ struct Signed {
 
 impl Signed {
     fn new(token: &str, path: &'static str, body: &Value, at: Millis) -> Self {
+        Self::of_start(BOOT, token, path, body, at)
+    }
+
+    fn of_start(boot_id: &str, token: &str, path: &'static str, body: &Value, at: Millis) -> Self {
         let headers = vec![
-            (headers::BOOT_ID, BOOT.to_owned()),
+            (headers::BOOT_ID, boot_id.to_owned()),
             (headers::CAPABILITIES, "idem,batch,signed".to_owned()),
             (headers::JOURNAL_ID, "journal".to_owned()),
         ];
@@ -150,6 +155,13 @@ fn an_executor_that_signs_is_sent_no_token_and_nothing_unsigned_counts_in_its_na
         }
         let result = json!([{"logId": run, "logDateTim": 1, "handleCode": 200, "handleMsg": "done"}]);
         assert_eq!(plain("/api/callback", &result).await, "this executor signs its requests; this one is not signed");
+        let filter = AuditFilter { actions: vec![AuditAction::Deny], limit: 10, ..AuditFilter::default() };
+        let denied = node.store.audit_entries(&filter).await.unwrap().items;
+        assert_eq!(denied.len(), 3);
+        assert!(
+            denied.iter().all(|it| it.object == "executor_token" && it.detail.contains("not signed")),
+            "{denied:?}"
+        );
         assert_eq!(node.states(&job).await, [Running]);
         assert_eq!(node.store.executors().await.unwrap()[0].capabilities.as_deref(), Some("idem,batch,signed"));
 
@@ -158,6 +170,27 @@ fn an_executor_that_signs_is_sent_no_token_and_nothing_unsigned_counts_in_its_na
         assert_eq!(signed("/api/registryRemove", &registration(&executor)).send(&node).await, "");
         assert!(node.store.executors().await.unwrap().is_empty());
         assert_eq!(plain("/api/registry", &registration(&executor)).await, "", "it may be set up in another way now");
+    });
+}
+
+// covers: S25
+#[test]
+fn a_recorded_deregistration_ends_no_later_start_at_another_node() {
+    on(Kind::Sqlite, async |_| {
+        let node = Node::start().await;
+        let (executor, token) = (RecordingExecutor::start().await, node.config.access_token.clone());
+        let of_start = |boot_id: &str, path| Signed::of_start(boot_id, &token, path, &registration(&executor), START);
+        assert_eq!(of_start("one", "/api/registry").send(&node).await, "");
+        let recorded = of_start("one", "/api/registryRemove");
+        assert_eq!(recorded.send(&node).await, "");
+        assert!(node.store.executors().await.unwrap().is_empty());
+        assert_eq!(of_start("two", "/api/registry").send(&node).await, "");
+        // A node that was started after it has seen no signature.
+        let other = Node::restarted(&node, node.config.clone(), START).await;
+        assert_eq!(recorded.send(&other).await, "", "it is answered, and ends nothing");
+        assert_eq!(other.store.executors().await.unwrap()[0].boot_id.as_deref(), Some("two"));
+        assert_eq!(of_start("two", "/api/registryRemove").send(&other).await, "");
+        assert!(other.store.executors().await.unwrap().is_empty());
     });
 }
 

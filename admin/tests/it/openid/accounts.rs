@@ -1,9 +1,13 @@
 //! The accounts of the provider's people: how they are made, what they may do, and what they may not have.
 
 use carillon_accounts::setup::FIRST_ADMIN;
+use carillon_scheduler::AuditAction;
+use carillon_store::Actor;
+use carillon_store::audit::list::AuditFilter;
 use serde_json::json;
 
 use super::{World, is_signed_in, run};
+use crate::console::client::START;
 
 // covers: S9
 #[test]
@@ -172,5 +176,48 @@ fn without_passwords_the_provider_and_a_link_of_the_command_line_sign_in() {
         world.fake.bend(|bent| bent.claims = json!({"groups": ["ops"]}));
         world.sign_in(&visitor).await;
         assert_eq!(visitor.get("/users").await.status, 200);
+    });
+}
+
+// covers: S37
+#[test]
+fn a_sign_in_by_the_provider_is_recorded_as_such_and_a_refused_one_names_its_account() {
+    run(async {
+        let world = World::start().await;
+        world.sign_in(&world.console.visitor()).await;
+        let id = world.console.store.account_by_name("ada").await.unwrap().unwrap().id;
+        world.console.store.set_account_enabled(id, false, START, &Actor::engine()).await.unwrap();
+        assert_eq!(world.sign_in(&world.console.visitor()).await.status, 403);
+        world.console.store.set_account_enabled(id, true, START, &Actor::engine()).await.unwrap();
+        world.fake.bend(|bent| bent.claims = json!({"groups": ["unknown"]}));
+        assert_eq!(world.sign_in(&world.console.visitor()).await.status, 403);
+        let actions = vec![AuditAction::SignIn, AuditAction::RefuseSignIn];
+        let filter = AuditFilter { actions, limit: 10, ..AuditFilter::default() };
+        let entries = world.console.store.audit_entries(&filter).await.unwrap().items;
+        assert_eq!(entries.len(), 3);
+        for entry in entries {
+            assert_eq!((entry.actor.as_str(), entry.object_id), ("ada", id), "{entry:?}");
+            assert!(entry.detail.contains("\"method\":\"provider\""), "{}", entry.detail);
+        }
+    });
+}
+
+// covers: S9
+#[test]
+fn a_token_is_made_soon_after_a_sign_in_by_the_provider() {
+    run(async {
+        let world = World::start().await;
+        let visitor = world.console.visitor();
+        world.sign_in(&visitor).await;
+        let fields = [("name", "deploy"), ("role", "viewer"), ("apps", "all")];
+        assert_eq!(visitor.submit("/account/tokens", &fields).await.status, 200);
+        world.console.advance_minutes(16);
+        let late = visitor.submit("/account/tokens", &fields).await;
+        assert_eq!(late.status, 422);
+        assert!(late.error("name").unwrap().starts_with("You make a token within 15 minutes"), "{}", late.body);
+        let now = START / 1000 + 16 * 60;
+        world.fake.bend(|bent| bent.claims = json!({"iat": now, "exp": now + 300}));
+        assert_eq!(world.sign_in(&visitor).await.status, 303);
+        assert_eq!(visitor.submit("/account/tokens", &fields).await.status, 200);
     });
 }

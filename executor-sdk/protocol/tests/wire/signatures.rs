@@ -92,6 +92,25 @@ fn a_signature_counts_once_and_strangers_fill_no_memory() {
     assert_eq!(memory.note(&signed(5, NOW + 61_000), NOW + 61_000), Ok(()), "the others are too old by now");
 }
 
+// covers: S25, V3
+#[test]
+fn a_key_that_has_signed_too_much_silences_no_other() {
+    let mut memory = NonceMemory::new(2);
+    let other = |nonce: u128| {
+        let mut signature = signed(nonce, NOW);
+        signature.key_id = "another".to_owned();
+        signature
+    };
+    assert_eq!([1, 2].map(|nonce| memory.note(&signed(nonce, NOW), NOW)), [Ok(()), Ok(())]);
+    assert_eq!(memory.note(&signed(3, NOW), NOW), Err(SignatureProblem::TooMany));
+    assert_eq!([1, 2].map(|nonce| memory.note(&other(nonce), NOW)), [Ok(()), Ok(())], "its numbers are its own too");
+    assert_eq!(memory.note(&other(2), NOW), Err(SignatureProblem::Repeated));
+    assert_eq!(memory.note(&other(3), NOW), Err(SignatureProblem::TooMany));
+    let later = NOW + SIGNATURE_WINDOW_MS + 1000;
+    let anew = [4, 5].map(|nonce| memory.note(&signed(nonce, later), later));
+    assert_eq!(anew, [Ok(()), Ok(())], "the others are too old by now");
+}
+
 // covers: S25
 #[test]
 fn what_is_no_signature_is_refused() {

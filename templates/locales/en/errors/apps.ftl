@@ -22,6 +22,7 @@ error-address-never = { $ip } is an address that no executor can have
 error-address-loopback = { $ip }: loopback is allowed only while the admin listens on loopback, or if --executor-networks names it
 error-address-network = { $ip } is in none of the networks of --executor-networks
 error-address-own = { $address } belongs to this admin, its database or its Redis
+error-address-unresolved = port { $port } is one of this admin's database or Redis, whose address cannot be resolved now
 error-name-unresolved = its name is not resolved in time
 error-name-no-address = the name has no address
 error-note-why = must say why, so that others know whether it may be ended

@@ -1,5 +1,8 @@
 # Why a request was refused, as the audit keeps it, and the reasons of runs.
 error-audit-token = not a valid token
+error-audit-token-other = the token does not count for this app
+error-audit-unsigned = not signed
+error-audit-foreign = not from a page of this console
 error-audit-many = too many requests
 error-audit-forbidden = not allowed
 error-audit-other-executor = sent to another executor

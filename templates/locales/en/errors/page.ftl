@@ -25,6 +25,7 @@ error-request-foreign = This request does not come from a page of this console
 error-request-session = This form belongs to an earlier session
 error-request-many = More requests a second than one account may make; try again in { $seconds } s
 error-request-memory = this node is reading as many large requests as it has memory for; try again
+error-request-forecasts = this node is counting as many forecasts as it can; try again
 error-host = The address of this console is { $origin }
 error-slow = The database needed more than 5 s for this page and stopped
 error-busy = the database was too busy for this change; try again

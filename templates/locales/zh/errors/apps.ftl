@@ -22,6 +22,7 @@ error-address-never = { $ip } 不能作为执行器的地址
 error-address-loopback = { $ip }：只有调度中心监听环回地址，或 --executor-networks 包含它时，才允许环回地址
 error-address-network = { $ip } 不在 --executor-networks 的任何网段内
 error-address-own = { $address } 属于此调度中心、其数据库或其 Redis
+error-address-unresolved = 端口 { $port } 属于此调度中心的数据库或 Redis，其地址目前无法解析
 error-name-unresolved = 名称未能及时解析
 error-name-no-address = 名称没有对应的地址
 error-note-why = 请说明原因，让其他人知道是否可以结束

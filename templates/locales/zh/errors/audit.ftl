@@ -1,5 +1,8 @@
 # 审计记录的拒绝原因，以及运行的原因
 error-audit-token = 令牌无效
+error-audit-token-other = 令牌对此应用无效
+error-audit-unsigned = 未签名
+error-audit-foreign = 不是来自本控制台的页面
 error-audit-many = 请求过多
 error-audit-forbidden = 权限不足
 error-audit-other-executor = 发送到了其他执行器

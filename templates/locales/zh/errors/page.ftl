@@ -25,6 +25,7 @@ error-request-foreign = 此请求不是来自本控制台的页面
 error-request-session = 此表单属于之前的会话
 error-request-many = 每秒请求数超过一个账号的上限，请在 { $seconds } 秒后重试
 error-request-memory = 本节点正在读取的大请求已用尽内存，请重试
+error-request-forecasts = 本节点正在计算的调度预测已达上限，请重试
 error-host = 此控制台的地址是 { $origin }
 error-slow = 数据库处理此页面超过 5 秒，已停止
 error-busy = 数据库过于繁忙，无法完成此修改，请重试

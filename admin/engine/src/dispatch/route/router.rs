@@ -11,7 +11,7 @@ use crate::dispatch::route::memory::RouteMemory;
 use crate::dispatch::route::notes::RouteNotes;
 use crate::dispatch::route::open_counts::OpenRunCounts;
 use crate::dispatch::stages::{AdmittedRun, OrderedRun, RouteStep};
-use crate::executor::address_gate::AddressPool;
+use crate::executor::address_pool::AddressPool;
 use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::plan::job_cache::{CachedJob, JobsById};
 use crate::settings::ms;

@@ -1,13 +1,13 @@
 //! One action for many jobs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_accounts::policy::{Action, Object};
 use carillon_accounts::secret::hash;
-use carillon_scheduler::{Cause, FieldError, JobDraft, check_tag};
+use carillon_scheduler::{AuditObjectKind, Cause, FieldError, JobDraft, check_tag};
 use carillon_store::job::change::JobChange;
 use carillon_store::run::trigger::NewTrigger;
-use carillon_store::{Actor, App, Definition, DefinitionContext, Job, JobFilter, PauseNote};
+use carillon_store::{Actor, App, Definition, DefinitionContext, Job, JobFilter, PauseNote, TargetJob};
 
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
@@ -75,12 +75,15 @@ impl Jobs<'_> {
         check_count(ids.len(), request.expected)?;
         let mut outcome = BulkOutcome::new(ids.len());
         let apps = self.engine.cx.store.apps_of(&ids).await?;
-        let ids = outcome.permitted(&ids, &apps, (by, action.needs(), "job"));
+        let ids = outcome.permitted(&ids, &apps, (by, action.needs(), AuditObjectKind::Job));
         if let Some(app) = &target {
             let moving = ids.iter().filter(|id| apps.get(id) != Some(&app.id)).count();
             self.require_room_for(app.id, &app.name, moving as u64).await?;
         }
-        for slice in ids.chunks(SLICE) {
+        // Each as a job of the app that was asked about: one that moves meanwhile is missing.
+        let of_app = |id: &i64| TargetJob { id: *id, app_id: apps.get(id).copied() };
+        let jobs: Vec<TargetJob> = ids.iter().map(of_app).collect();
+        for slice in jobs.chunks(SLICE) {
             match &action {
                 JobAction::Run(cause) => {
                     self.run_each(slice, *cause, request.idempotency_key, by, &mut outcome).await?
@@ -111,29 +114,19 @@ impl Jobs<'_> {
 
     async fn change_each(
         &self,
-        ids: &[i64],
+        jobs: &[TargetJob],
         action: &JobAction,
         target: Option<&App>,
         by: &Actor,
         outcome: &mut BulkOutcome,
     ) -> Result<(), Error> {
         let store = &self.engine.cx.store;
-        let mut changes: Vec<(i64, JobChange)> = Vec::with_capacity(ids.len());
+        let mut changes: Vec<(TargetJob, JobChange)> = Vec::with_capacity(jobs.len());
         match action {
-            JobAction::Pause(note) => changes.extend(ids.iter().map(|id| (*id, JobChange::Pause(note.clone())))),
-            JobAction::Resume => changes.extend(ids.iter().map(|id| (*id, JobChange::Enable))),
-            JobAction::Delete => changes.extend(ids.iter().map(|id| (*id, JobChange::Delete))),
-            action => {
-                for job in store.jobs_with_ids(ids).await? {
-                    match self.definition(&job, action, target) {
-                        Ok(Some(definition)) => {
-                            changes.push((job.id, JobChange::Define(Box::new(definition), Some(job.revision))));
-                        }
-                        Ok(None) => outcome.done += 1,
-                        Err(reason) => outcome.refuse(job.id, reason),
-                    }
-                }
-            }
+            JobAction::Pause(note) => changes.extend(jobs.iter().map(|job| (*job, JobChange::Pause(note.clone())))),
+            JobAction::Resume => changes.extend(jobs.iter().map(|job| (*job, JobChange::Enable))),
+            JobAction::Delete => changes.extend(jobs.iter().map(|job| (*job, JobChange::Delete))),
+            action => changes = self.definitions(jobs, action, target, outcome).await?,
         }
         let changed = store.change_jobs(&changes, self.engine.cx.clock.now(), by).await?;
         let mut shards = BTreeSet::new();
@@ -148,6 +141,33 @@ impl Jobs<'_> {
         }
         shards.into_iter().for_each(|shard| self.engine.job_changed(shard));
         Ok(())
+    }
+
+    async fn definitions(
+        &self,
+        jobs: &[TargetJob],
+        action: &JobAction,
+        target: Option<&App>,
+        outcome: &mut BulkOutcome,
+    ) -> Result<Vec<(TargetJob, JobChange)>, Error> {
+        let asked: BTreeMap<i64, Option<i64>> = jobs.iter().map(|job| (job.id, job.app_id)).collect();
+        let ids: Vec<i64> = asked.keys().copied().collect();
+        let mut changes = Vec::with_capacity(jobs.len());
+        for job in self.engine.cx.store.jobs_with_ids(&ids).await? {
+            if asked.get(&job.id) != Some(&Some(job.app_id)) {
+                outcome.refuse(job.id, format!("there is no job {}", job.id));
+                continue;
+            }
+            match self.definition(&job, action, target) {
+                Ok(Some(definition)) => {
+                    let change = JobChange::Define(Box::new(definition), Some(job.revision));
+                    changes.push((TargetJob::of_app(job.id, job.app_id), change));
+                }
+                Ok(None) => outcome.done += 1,
+                Err(reason) => outcome.refuse(job.id, reason),
+            }
+        }
+        Ok(changes)
     }
 
     /// None: the job is so already. An error is the reason for people.
@@ -176,22 +196,22 @@ impl Jobs<'_> {
 
     async fn run_each(
         &self,
-        ids: &[i64],
+        jobs: &[TargetJob],
         cause: Cause,
         key: Option<&str>,
         by: &Actor,
         outcome: &mut BulkOutcome,
     ) -> Result<(), Error> {
-        let trigger = |id: &i64| NewTrigger {
-            job_id: *id,
+        let trigger = |job: &TargetJob| NewTrigger {
+            job: *job,
             cause,
             params: None,
             address: None,
-            idempotency_key: key.map(|key| hash(&format!("bulk {id} {key}"))),
+            idempotency_key: key.map(|key| hash(&format!("bulk {} {key}", job.id))),
         };
-        let triggers: Vec<NewTrigger> = ids.iter().map(trigger).collect();
+        let triggers: Vec<NewTrigger> = jobs.iter().map(trigger).collect();
         let made = self.engine.cx.store.insert_triggered_all(&triggers, self.engine.cx.clock.now(), by).await?;
-        for (id, made) in ids.iter().zip(made) {
+        for (TargetJob { id, .. }, made) in jobs.iter().zip(made) {
             match made {
                 Some(made) => {
                     outcome.done += 1;

@@ -1,9 +1,10 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_inspect::preview::{self, Preview, Span};
 use carillon_scheduler::{FieldError, JobDraft, Millis};
-use carillon_store::{self as store, Actor, Definition, Job};
+use carillon_store::app::job_limit::NewInApp;
+use carillon_store::{self as store, Actor, Definition, Job, TargetJob};
 
 use crate::engine::Engine;
 use crate::manage::authorize::require;
@@ -72,9 +73,10 @@ impl Jobs<'_> {
         context.require_editor(by)?;
         let definition = context.check(draft).map_err(Error::Invalid)?;
         if definition.app_id() != app_id {
-            self.require_room(std::slice::from_ref(&definition)).await?;
+            self.require_room_for(definition.app_id(), definition.app(), 1).await?;
         }
-        let job = self.engine.cx.store.update_job(id, &definition, expected, self.engine.cx.clock.now(), by).await?;
+        let (target, now) = (TargetJob::of_app(id, app_id), self.engine.cx.clock.now());
+        let job = self.engine.cx.store.update_job(target, &definition, expected, now, by).await?;
         self.engine.job_changed(job.shard);
         Ok(job)
     }
@@ -123,8 +125,8 @@ impl Jobs<'_> {
     /// # Errors
     /// `Forbidden`, `Missing`
     pub async fn delete(&self, id: i64, by: &Actor) -> Result<Job, Error> {
-        self.engine.require_for_job(by, Action::Edit, id).await?;
-        let job = self.engine.cx.store.delete_job(id, self.engine.cx.clock.now(), by).await?;
+        let target = self.engine.require_for_job(by, Action::Edit, id).await?;
+        let job = self.engine.cx.store.delete_job(target, self.engine.cx.clock.now(), by).await?;
         self.engine.job_changed(job.shard);
         Ok(job)
     }
@@ -133,37 +135,19 @@ impl Jobs<'_> {
         ValidationContext::new(self.engine, drafts, before, by).await
     }
 
-    /// # Errors
-    /// `Invalid`, if an app would have more jobs than one may have.
-    async fn require_room(&self, definitions: &[Definition]) -> Result<(), Error> {
-        let mut by_app: BTreeMap<i64, (u64, &str)> = BTreeMap::new();
-        for definition in definitions {
-            by_app.entry(definition.app_id()).or_insert((0, definition.app())).0 += 1;
-        }
-        for (app_id, (new, app)) in by_app {
-            self.require_room_for(app_id, app, new).await?;
-        }
-        Ok(())
-    }
-
+    /// For jobs that move there.
+    ///
     /// # Errors
     /// `Invalid`, if the app would have more jobs than one may have.
     pub(super) async fn require_room_for(&self, app_id: i64, app: &str, new: u64) -> Result<(), Error> {
         let most = self.engine.cx.settings.limits.app_jobs;
-        let there = self.engine.cx.store.count_jobs_of(app_id).await?;
-        match there + new > most {
-            true => {
-                let text = format!("app {app} has {there} jobs; an app may have {most} (--app-jobs)");
-                Err(Error::field("app", text))
-            }
-            false => Ok(()),
-        }
+        Ok(self.engine.cx.store.require_room(&NewInApp { app_id, app, new }, most).await?)
     }
 
     async fn store(&self, definitions: Vec<Definition>, key: Option<&str>, by: &Actor) -> Result<Vec<Job>, Error> {
-        self.require_room(&definitions).await?;
-        let count = definitions.len();
-        let jobs = self.engine.cx.store.create_jobs(definitions, self.engine.cx.clock.now(), by, key).await?;
+        let (count, cx) = (definitions.len(), &self.engine.cx);
+        let most = cx.settings.limits.app_jobs;
+        let jobs = cx.store.create_jobs_within(definitions, Some(most), cx.clock.now(), by, key).await?;
         if jobs.len() != count {
             return Err(Error::Changed(GONE.to_owned()));
         }

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_scheduler::{FieldError, JobDraft};
-use carillon_store::{Actor, Job};
+use carillon_store::{Actor, AuditObject, Job};
 
 use crate::engine::Engine;
 use crate::manage::error::Error;
 
-/// By job, what is wrong with it as a child.
-pub(super) struct ForbiddenChildren(HashMap<i64, String>);
+/// By job, its app and what is wrong with it as a child.
+pub(super) struct ForbiddenChildren(HashMap<i64, (i64, String)>);
 
 impl ForbiddenChildren {
     /// A child that the job has already may stay, also where others have named it.
@@ -23,15 +23,21 @@ impl ForbiddenChildren {
         let apps = if ids.is_empty() { HashMap::new() } else { engine.cx.store.apps_of(&ids).await? };
         let wrong = |(job, app): (i64, i64)| match policy::decide(by, Action::Operate, Object::App(app)) {
             Decision::Allowed => None,
-            Decision::Forbidden => Some((job, format!("job {job} belongs to an app of which you are no operator"))),
+            Decision::Forbidden => {
+                Some((job, (app, format!("job {job} belongs to an app of which you are no operator"))))
+            }
             // As if it did not exist.
-            Decision::Hidden => Some((job, format!("there is no job {job}"))),
+            Decision::Hidden => Some((job, (app, format!("there is no job {job}")))),
         };
         Ok(Self(apps.into_iter().filter_map(wrong).collect()))
     }
 
     pub fn errors(&self, draft: &JobDraft) -> impl Iterator<Item = FieldError> {
         let wrong = draft.children.iter().filter_map(|id| self.0.get(id));
-        wrong.map(|message| FieldError::new("children", message.clone()))
+        wrong.map(|(_, message)| FieldError::new("children", message.clone()))
+    }
+
+    pub fn objects(&self) -> impl Iterator<Item = AuditObject> {
+        self.0.iter().map(|(job, (app, _))| AuditObject::job(*job, *app))
     }
 }

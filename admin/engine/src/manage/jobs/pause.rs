@@ -3,7 +3,7 @@
 use carillon_accounts::policy::Action;
 use carillon_scheduler::Millis;
 use carillon_store::job::change::JobChange;
-use carillon_store::{Actor, Job, PauseNote};
+use carillon_store::{Actor, Job, PauseNote, TargetJob};
 
 use crate::manage::error::Error;
 use crate::manage::jobs::definitions::Jobs;
@@ -16,9 +16,9 @@ impl Jobs<'_> {
     /// # Errors
     /// `Forbidden`; `Missing`; `Invalid`: the note or the end
     pub async fn pause(&self, id: i64, note: PauseNote, by: &Actor) -> Result<Job, Error> {
-        self.engine.require_for_job(by, Action::Operate, id).await?;
+        let job = self.engine.require_for_job(by, Action::Operate, id).await?;
         let note = check_pause(note, self.engine.cx.clock.now())?;
-        self.change(id, &JobChange::Pause(note), by).await
+        self.change(job, &JobChange::Pause(note), by).await
     }
 
     /// Starts the schedule of a job now; after a pause by the engine it goes on where it stopped.
@@ -26,12 +26,12 @@ impl Jobs<'_> {
     /// # Errors
     /// `Forbidden`; `Missing`; `Unusable`, if the stored schedule cannot be used
     pub async fn resume(&self, id: i64, by: &Actor) -> Result<Job, Error> {
-        self.engine.require_for_job(by, Action::Operate, id).await?;
-        self.change(id, &JobChange::Enable, by).await
+        let job = self.engine.require_for_job(by, Action::Operate, id).await?;
+        self.change(job, &JobChange::Enable, by).await
     }
 
-    async fn change(&self, id: i64, change: &JobChange, by: &Actor) -> Result<Job, Error> {
-        let changed = self.engine.cx.store.change_job(id, change, self.engine.cx.clock.now(), by).await?;
+    async fn change(&self, job: TargetJob, change: &JobChange, by: &Actor) -> Result<Job, Error> {
+        let changed = self.engine.cx.store.change_job(job, change, self.engine.cx.clock.now(), by).await?;
         self.engine.job_changed(changed.job.shard);
         Ok(changed.job)
     }

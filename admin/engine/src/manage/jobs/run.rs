@@ -28,7 +28,7 @@ impl Jobs<'_> {
     /// # Errors
     /// `Forbidden`; `Missing`; `Invalid`: the parameters, or the address
     pub async fn run(&self, request: RunRequest, by: &Actor) -> Result<i64, Error> {
-        self.engine.require_for_job(by, Action::Operate, request.job_id).await?;
+        let job = self.engine.require_for_job(by, Action::Operate, request.job_id).await?;
         if let Some(Err(message)) = request.params.as_deref().map(check_params) {
             return Err(Error::field("params", message));
         }
@@ -36,7 +36,7 @@ impl Jobs<'_> {
             self.must_be_registered(request.job_id, address).await?;
         }
         let RunRequest { job_id, cause, params, address, idempotency_key } = request;
-        let new = NewTrigger { job_id, cause, params, address, idempotency_key };
+        let new = NewTrigger { job, cause, params, address, idempotency_key };
         let made = self.engine.cx.store.insert_triggered(&new, self.engine.cx.clock.now(), by).await?;
         let made = made.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.job_changed(made.shard);

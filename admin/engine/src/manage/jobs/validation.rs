@@ -6,7 +6,7 @@ use std::time::Duration;
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_inspect::forecast::{LoadBySecond, SpreadChoice};
 use carillon_scheduler::{FieldError, JobDraft, Millis, Schedule, ScheduleContext, validate_app_name};
-use carillon_store::{Actor, App, Calendars, Definition, DefinitionContext, Job};
+use carillon_store::{Actor, App, AuditObject, Calendars, Definition, DefinitionContext, Job};
 
 use crate::engine::Engine;
 use crate::manage::authorize::require;
@@ -23,6 +23,8 @@ pub(super) struct ValidationContext {
     /// The job that the draft changes.
     before: Option<Job>,
     children: ForbiddenChildren,
+    /// What the drafts name and the actor must not: apps and children.
+    denied: Vec<AuditObject>,
     min_period: Duration,
     now: Millis,
 }
@@ -61,11 +63,15 @@ impl ValidationContext {
         loads: Option<LoadBySecond>,
         by: &Actor,
     ) -> Result<Self, Error> {
-        let mut apps = HashMap::new();
+        let (mut apps, mut denied) = (HashMap::new(), vec![]);
         for name in drafts.iter().map(|draft| &draft.app).collect::<BTreeSet<_>>() {
             let found = engine.cx.store.app_by_name(name).await?;
-            let visible = |app: &App| policy::decide(by, Action::View, Object::App(app.id)) != Decision::Hidden;
-            if let Some(app) = found.filter(visible) {
+            let Some(app) = found else {
+                continue;
+            };
+            if policy::decide(by, Action::View, Object::App(app.id)) == Decision::Hidden {
+                denied.push(AuditObject::app(app.id));
+            } else {
                 apps.insert(name.clone(), app);
             }
         }
@@ -73,15 +79,18 @@ impl ValidationContext {
         let names: Vec<String> = names.into_iter().cloned().collect();
         let calendars = engine.cx.store.calendars_named(&names).await?;
         let children = ForbiddenChildren::new(engine, drafts, before.as_ref(), by).await?;
+        denied.extend(children.objects());
         let min_period = engine.cx.settings.limits.min_period;
-        Ok(Self { apps, calendars, loads, before, children, min_period, now: engine.cx.clock.now() })
+        Ok(Self { apps, calendars, loads, before, children, denied, min_period, now: engine.cx.clock.now() })
     }
 
-    /// Before anything is saved: the actor must be an editor of each app that the drafts name.
+    /// Before anything is saved: the actor must be an editor of each app that the drafts name. What it names and may not is for
+    /// the audit; a look at a draft leaves no trace there.
     ///
     /// # Errors
     /// `Forbidden`
     pub fn require_editor(&self, by: &Actor) -> Result<(), Error> {
+        self.denied.iter().for_each(|object| by.denials.add(*object));
         let mut apps = self.apps.values();
         apps.try_for_each(|app| require(by, Action::Edit, Object::App(app.id), || format!("app {}", app.name)))
     }

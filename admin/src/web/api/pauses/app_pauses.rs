@@ -50,7 +50,7 @@ pub async fn app_id(state: &State, caller: &Caller, name: Option<&str>) -> Resul
         return Ok(None);
     };
     let found = state.store.app_by_name(name).await?;
-    let found = found.filter(|app| caller.0.grants.role_for(app.id).is_some());
+    let found = found.filter(|app| caller.may_name(app));
     Ok(Some(found.ok_or_else(|| Error::field("app", format!("there is no app {name:?}")))?.id))
 }
 

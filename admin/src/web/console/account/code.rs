@@ -1,13 +1,16 @@
 //! The second step of signing in: a code after the password.
 
+use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::http::header::RETRY_AFTER;
-use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use carillon_accounts::second_factor::{self, CodeCheck};
 use carillon_accounts::secret::random_secret;
+use carillon_accounts::session::SignedIn;
+use carillon_accounts::sign_in::Client;
 use carillon_accounts::step::{self, Place};
 use carillon_store::Actor;
+use carillon_store::people::sessions::SignInMethod;
 use carillon_store::people::sign_in_steps::StepKind;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +39,10 @@ struct Page {
 struct Detail {
     account_id: i64,
     name: String,
+    /// The number of the account's credentials: the step ends when they change.
+    credentials: i64,
+    /// What was shown before the code.
+    method: SignInMethod,
     next: String,
     zone: String,
 }
@@ -45,13 +52,15 @@ pub async fn ask(
     state: &State,
     request: &HttpRequest,
     context: PageContext,
-    (account_id, name): (i64, &str),
+    (who, name): (SignedIn, &str),
     (next, zone): (&str, &str),
     kept: Option<KeptForm>,
 ) -> PageResult {
     let (browser, handle) = (step_cookie::secret(request), random_secret());
     let cut = |text: &str, count| text.chars().take(count).collect::<String>();
-    let detail = Detail { account_id, name: name.to_owned(), next: cut(next, 2000), zone: cut(zone, 64) };
+    let SignedIn { account_id, credentials, method, .. } = who;
+    let (name, next, zone) = (name.to_owned(), cut(next, 2000), cut(zone, 64));
+    let detail = Detail { account_id, name, credentials, method, next, zone };
     let detail = serde_json::to_string(&detail).map_err(|error| PageError::Internal(error.to_string()))?;
     let now = state.clock.now();
     let until = (&*login::sender(request).source, now + LIMIT_MS);
@@ -69,16 +78,23 @@ pub async fn check(state: Shared, request: HttpRequest, context: PageContext, fi
     let place = Place { browser: &browser, handle };
     let found = step::find(&state.store, &place, StepKind::Code, now).await?;
     let Some(detail) = found.and_then(|detail| serde_json::from_str::<Detail>(&detail).ok()) else {
-        return Ok(expired(&state, context, kept));
+        return Ok(login::expired(&state, context, kept));
     };
+    let account = state.store.account(detail.account_id).await?;
+    if account.is_none_or(|account| account.credentials != detail.credentials || account.disabled_at.is_some()) {
+        // No code is used up for a password that is another one by now.
+        step::end(&state.store, &place).await?;
+        return Ok(login::expired(&state, context, kept));
+    }
     let again = |error: String, status: StatusCode| {
         let page = Page { context: context.clone(), handle: handle.to_owned(), error: Some(error), kept: kept.clone() };
         render(&page, status)
     };
     let by = Actor { name: detail.name.clone(), ..login::sender(&request) }.with_account(detail.account_id);
-    let keys = &state.config.secret_keys;
-    let checked = second_factor::check(&state.store, keys, detail.account_id, fields.get("code"), &by, now);
-    let recovery_left = match checked.await? {
+    let (keys, proof) = (&state.config.secret_keys, login::sent_proof(&request));
+    let client = Client { by: &by, proof: proof.as_deref() };
+    let checked = second_factor::check(&state.store, keys, detail.account_id, fields.get("code"), client, now).await?;
+    let recovery_left = match checked {
         CodeCheck::Right { recovery_left } => recovery_left,
         CodeCheck::Wrong => {
             tracing::info!(client.address = by.source, "a code of a second factor was refused");
@@ -94,10 +110,11 @@ pub async fn check(state: Shared, request: HttpRequest, context: PageContext, fi
         }
     };
     if !step::end(&state.store, &place).await? {
-        return Ok(expired(&state, context, kept));
+        return Ok(login::expired(&state, context, kept));
     }
-    let (account, language) = ((detail.account_id, &*detail.name), context.language);
-    let mut answer = login::enter(&state, &request, context, account, (&detail.next, &detail.zone), kept).await?;
+    let who = SignedIn::new(detail.account_id, detail.credentials, detail.method);
+    let (who, language) = ((SignedIn { second_step: checked.step(), ..who }, &*detail.name), context.language);
+    let mut answer = login::enter(&state, &request, context, who, (&detail.next, &detail.zone), kept).await?;
     if let Some(left) = recovery_left {
         let text = language.text("code-recovery-used").count("count", left).to_string();
         for cookie in redirect_with_flash("/", "ok", &text).cookies() {
@@ -105,9 +122,4 @@ pub async fn check(state: Shared, request: HttpRequest, context: PageContext, fi
         }
     }
     Ok(answer)
-}
-
-fn expired(state: &State, context: PageContext, kept: Option<KeptForm>) -> HttpResponse {
-    let text = "The sign-in has expired. Enter name and password again.".to_owned();
-    login::refused(state, context, "/", (text, StatusCode::UNAUTHORIZED), kept)
 }

@@ -5,7 +5,12 @@ use askama::Template;
 
 use crate::web::forms::Fields;
 use crate::web::guard::csrf;
+use crate::web::limits::SMALL_FORM;
 use crate::web::page::{PageContext, local_address};
+
+/// Bytes of a kept form within the sign-in form, where it is encoded once more. That form is as small as any that may be sent without
+/// a session, and holds a name, a password and an address as well.
+const MOST: usize = SMALL_FORM / 4 * 3;
 
 /// A form on its way through the sign-in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,22 +22,28 @@ pub struct KeptForm {
 }
 
 impl KeptForm {
-    /// None: the path does not take text that a person typed.
+    /// None: the path does not take text that a person typed, or it is too long to be carried.
     pub fn new(path: &str, fields: &Fields) -> Option<Self> {
         let kept = |(name, _): &&(String, String)| name != csrf::FIELD;
-        holds_text(path).then(|| Self {
+        let form = holds_text(path).then(|| Self {
             to: path.to_owned(),
             fields: url::form_urlencoded::Serializer::new(String::new())
                 .extend_pairs(fields.0.iter().filter(kept))
                 .finish(),
-        })
+        });
+        form.filter(|form| !form.fields.is_empty() && form.fits())
+    }
+
+    fn fits(&self) -> bool {
+        let encoded = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).map(str::len).sum::<usize>();
+        encoded(&self.to) + encoded(&self.fields) <= MOST
     }
 
     /// As the sign-in form sends it on.
     pub fn from_fields(fields: &Fields) -> Option<Self> {
         let to = fields.get("kept_for");
-        (holds_text(to) && local_address(to) == to)
-            .then(|| Self { to: to.to_owned(), fields: fields.get("kept").to_owned() })
+        let form = Self { to: to.to_owned(), fields: fields.get("kept").to_owned() };
+        Some(form).filter(|form| holds_text(to) && local_address(to) == to && form.fits())
     }
 
     /// The fields; the button that was pressed is left out, so that the form is shown and nothing is done.
@@ -99,6 +110,23 @@ mod tests {
         for path in others.into_iter().chain(["/runs", "https://evil.example/jobs", "/logout"]) {
             assert!(!holds_text(path), "{path}");
         }
+    }
+
+    // covers: V1
+    #[test]
+    fn a_form_that_would_not_come_back_is_not_kept() {
+        let form = |value: String| KeptForm::new("/jobs", &Fields(vec![("params".to_owned(), value)]));
+        assert!(form("x".repeat(12_000)).is_some());
+        assert_eq!(form("x".repeat(13_000)), None);
+        // Bytes that are no text: three characters each, which are three times as long when they are encoded, and again so.
+        assert_eq!(form("\u{fffd}".repeat(16 << 10)), None);
+        let kept = form("{\"a\": \"\u{4f60}\"}".repeat(100)).unwrap();
+        let back = |fields: &str| {
+            let fields = [("kept_for", kept.to.as_str()), ("kept", fields)];
+            KeptForm::from_fields(&Fields(fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()))
+        };
+        assert_eq!(back(&kept.fields), Some(kept.clone()));
+        assert_eq!(back(&"&".repeat(SMALL_FORM / 3)), None);
     }
 
     #[test]

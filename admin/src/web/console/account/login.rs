@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::USER_AGENT;
 use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
-use carillon_accounts::session;
+use carillon_accounts::session::{self, SignedIn};
 use carillon_accounts::sign_in;
 use carillon_store::Actor;
 use chrono_tz::Tz;
@@ -23,7 +23,7 @@ use crate::web::page::{
 use crate::web::state::{Shared, State};
 
 /// The proof that this browser has signed in before.
-pub(super) const DEVICE: &str = "carillon_device";
+const DEVICE: &str = "carillon_device";
 
 #[derive(Template)]
 #[template(path = "account/login.html")]
@@ -115,12 +115,14 @@ pub(super) async fn enter(
     state: &State,
     request: &HttpRequest,
     context: PageContext,
-    account: (i64, &str),
+    who: (SignedIn, &str),
     (next, zone): (&str, &str),
     kept: Option<KeptForm>,
 ) -> PageResult {
     let mut answer = redirect(local_address(next));
-    let csrf = start(state, request, &mut answer, account, zone).await?;
+    let Some(csrf) = start(state, request, &mut answer, who, zone).await? else {
+        return Ok(expired(state, context, kept));
+    };
     let Some(kept) = kept else {
         return Ok(answer);
     };
@@ -131,29 +133,50 @@ pub(super) async fn enter(
     Ok(page)
 }
 
-/// Opens a session, and stores the browser's time zone unless one was chosen before. Returns the form token of the session.
+/// The answer to a sign-in that has begun and does not count any more.
+pub(super) fn expired(state: &State, context: PageContext, kept: Option<KeptForm>) -> HttpResponse {
+    let text = "The sign-in has expired. Enter name and password again.".to_owned();
+    refused(state, context, "/", (text, StatusCode::UNAUTHORIZED), kept)
+}
+
+/// Opens a session, and stores the browser's time zone unless one was chosen before. Returns the form token of the session. None: the
+/// account signs in otherwise by now; the page that follows asks for it.
 pub(super) async fn start(
     state: &State,
     request: &HttpRequest,
     answer: &mut HttpResponse,
-    (account_id, name): (i64, &str),
+    (who, name): (SignedIn, &str),
     zone: &str,
-) -> Result<String, PageError> {
-    let by = Actor { name: name.to_owned(), ..sender(request) }.with_account(account_id);
+) -> Result<Option<String>, PageError> {
+    let by = Actor { name: name.to_owned(), ..sender(request) }.with_account(who.account_id);
     let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
     let old = session_cookie::session_id(request);
-    let opened = session::open(&state.store, &by, account_id, old.as_deref(), agent, state.clock.now()).await?;
+    let opened = session::open(&state.store, &by, who, old.as_deref(), agent, state.clock.now()).await?;
+    let Some(opened) = opened else {
+        return Ok(None);
+    };
     answer.add_cookie(&session_cookie::cookie(opened.id)).map_err(PageError::from_cookie)?;
-    if let Some(proof) = sign_in::proof(&state.store, account_id).await? {
-        answer.add_cookie(&preference(DEVICE, proof)).map_err(PageError::from_cookie)?;
-    }
+    prove(state, answer, who.account_id).await?;
     if cookies::read(request, ZONE).is_none()
         && let Ok(zone) = zone.parse::<Tz>()
     {
         let cookie = preference(ZONE, zone.name().to_owned());
         answer.add_cookie(&cookie).map_err(PageError::from_cookie)?;
     }
-    Ok(opened.csrf)
+    Ok(Some(opened.csrf))
+}
+
+/// Gives the browser what proves that its person has signed in with all that the account asks for now.
+pub(super) async fn prove(state: &State, answer: &mut HttpResponse, account_id: i64) -> Result<(), PageError> {
+    if let Some(proof) = sign_in::proof(&state.store, account_id).await? {
+        answer.add_cookie(&preference(DEVICE, proof)).map_err(PageError::from_cookie)?;
+    }
+    Ok(())
+}
+
+/// The proof that the browser has sent.
+pub(super) fn sent_proof(request: &HttpRequest) -> Option<String> {
+    cookies::read(request, DEVICE).map(|cookie| cookie.value().to_owned())
 }
 
 /// The sender of a request that needs no session.

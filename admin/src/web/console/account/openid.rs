@@ -3,8 +3,10 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, web};
 use carillon_accounts::openid::{self, Error, Finished, Provider};
+use carillon_accounts::session::SignedIn;
 use carillon_scheduler::AuditAction;
-use carillon_store::people::provided::ProvidedSignIn;
+use carillon_store::people::provided::{ProvidedAccount, ProvidedSignIn};
+use carillon_store::people::sessions::SignInMethod;
 use carillon_store::{Actor, AuditObject};
 use serde::Deserialize;
 use serde_json::json;
@@ -71,44 +73,57 @@ pub async fn callback(
         // Any page can send this: no step ends by it.
         let error: String = error.chars().filter(char::is_ascii_graphic).take(64).collect();
         let error = Error::Refused(error);
-        return refuse(&state, context, &by, &error.to_string(), explain(provider, &error)?).await;
+        return refuse(&state, context, (&by, None), &error.to_string(), explain(provider, &error)?).await;
     }
     let browser = step_cookie::read(&request).unwrap_or_default();
     let returned = (&*query.state, &*query.code, query.iss.as_deref());
     let finished = openid::finish(&state.store, provider, (&browser, &by), returned, state.clock.now()).await;
     let Finished { account, next } = match finished {
         Ok(finished) => finished,
-        Err(error) => return refuse(&state, context, &by, &error.to_string(), explain(provider, &error)?).await,
+        Err(error) => {
+            return refuse(&state, context, (&by, None), &error.to_string(), explain(provider, &error)?).await;
+        }
     };
     let name = &provider.settings.name;
-    let (reason, text) = match account {
-        ProvidedSignIn::Accepted { account_id, name } => {
-            return login::enter(&state, &request, context, (account_id, &name), (&next, ""), None).await;
+    let (account, reason, text) = match account {
+        ProvidedSignIn::Accepted(ProvidedAccount { account_id, name, credentials }) => {
+            let who = (SignedIn::new(account_id, credentials, SignInMethod::Provider), &*name);
+            return login::enter(&state, &request, context, who, (&next, ""), None).await;
         }
-        ProvidedSignIn::Disabled => {
-            ("the account is disabled", "Your account is disabled here. An administrator can enable it.".to_owned())
-        }
-        ProvidedSignIn::NoRole => (
+        ProvidedSignIn::Disabled(account) => (
+            Some(account),
+            "the account is disabled",
+            "Your account is disabled here. An administrator can enable it.".to_owned(),
+        ),
+        ProvidedSignIn::NoRole(account) => (
+            account,
             "no group gives a role",
             format!(
                 "You are signed in at {name}, but none of your groups there has a role here. Ask an administrator for one."
             ),
         ),
     };
-    refuse(&state, context, &by, reason, (text, StatusCode::FORBIDDEN)).await
+    refuse(&state, context, (&by, account), reason, (text, StatusCode::FORBIDDEN)).await
 }
 
 /// The sign-in page with what the person reads, and an entry of the audit with the reason.
 async fn refuse(
     state: &State,
     context: PageContext,
-    by: &Actor,
+    (by, account): (&Actor, Option<ProvidedAccount>),
     reason: &str,
     why: (String, StatusCode),
 ) -> PageResult {
     let reason: String = reason.chars().take(300).collect();
-    let (object, detail) = (AuditObject::account(0), json!({"reason": reason}));
-    state.store.record_refusal(by, AuditAction::RefuseSignIn, object, detail, context.now).await?;
+    let (by, id) = match account {
+        Some(account) => {
+            let named = Actor { name: account.name, ..by.clone() };
+            (named.with_account(account.account_id), account.account_id)
+        }
+        None => (by.clone(), 0),
+    };
+    let (object, detail) = (AuditObject::account(id), json!({"reason": reason, "method": SignInMethod::Provider}));
+    state.store.record_refusal(&by, AuditAction::RefuseSignIn, object, detail, context.now).await?;
     Ok(login::refused(state, context, "/", why, None))
 }
 

@@ -17,10 +17,26 @@ use crate::web::page::{PageContext, PageError, PageResult, render};
 use crate::web::state::{Shared, State};
 use crate::web::text::browser::browser_text;
 
-struct TokenRow {
-    token: ApiToken,
-    may: Vec<GrantLine>,
-    has_expired: bool,
+/// A token in a list.
+pub struct TokenRow {
+    pub token: ApiToken,
+    pub may: Vec<GrantLine>,
+    pub has_expired: bool,
+}
+
+/// The tokens of an account, newest first.
+pub async fn token_rows(
+    state: &State,
+    context: &PageContext,
+    account_id: i64,
+    apps: &[App],
+) -> Result<Vec<TokenRow>, PageError> {
+    let row = |token: ApiToken| TokenRow {
+        may: grant_lines(context.language, &token.grants, apps),
+        has_expired: token.expires_at <= context.now,
+        token,
+    };
+    Ok(state.store.tokens_of(account_id).await?.into_iter().map(row).collect())
 }
 
 #[derive(Template)]
@@ -89,11 +105,6 @@ pub(super) async fn show(state: &State, context: PageContext, viewer: &Viewer, s
     let status = forms.into_iter().find(|form| !form.is_valid()).map_or(StatusCode::OK, Form::status);
     let all_apps = state.store.apps(&context.visible()).await?;
     let grants = &context.actor.grants;
-    let row = |token: ApiToken| TokenRow {
-        may: grant_lines(context.language, &token.grants, &all_apps),
-        has_expired: token.expires_at <= context.now,
-        token,
-    };
     let is_on = viewer.has_second_factor || !sent.recovery_codes.is_empty();
     let second_factor = SecondFactor {
         is_on,
@@ -113,7 +124,7 @@ pub(super) async fn show(state: &State, context: PageContext, viewer: &Viewer, s
         sessions: session::list(&state.store, viewer.account_id, context.now).await?,
         own_session: viewer.id_hash.clone(),
         token: sent.token,
-        tokens: state.store.tokens_of(viewer.account_id).await?.into_iter().map(row).collect(),
+        tokens: token_rows(state, &context, viewer.account_id, &all_apps).await?,
         new_token: sent.new_token,
         roles: Role::ALL.into_iter().filter(|role| Some(*role) <= grants.highest()).collect(),
         apps: all_apps,

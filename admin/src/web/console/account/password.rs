@@ -1,7 +1,10 @@
 //! The own password.
 
 use actix_web::HttpRequest;
-use carillon_accounts::own_password::{self, PasswordChange};
+use carillon_accounts::own_password::{self, PasswordChange, Passwords};
+use carillon_accounts::session::SignedIn;
+use carillon_accounts::sign_in::Client;
+use carillon_store::people::sessions::SignInMethod;
 
 use crate::web::access::Caller;
 use crate::web::console::account::login;
@@ -22,16 +25,27 @@ pub async fn change(
     fields: Fields,
 ) -> PageResult {
     // Passwords do not go back into the page.
-    let mut form = Form::default();
+    let revoke_tokens = fields.get("revoke_tokens") == "yes";
+    let mut form = Form::default().with("revoke_tokens", if revoke_tokens { "yes" } else { "no" });
     if fields.get("new") != fields.get("repeated") {
         form.add_error("new", "The two passwords differ.");
         return show(&state, context, &viewer, Sent { password: form, ..Sent::default() }).await;
     }
     let now = state.clock.now();
-    let changed =
-        own_password::change(&state.store, viewer.account_id, fields.get("current"), fields.get("new"), now, &by.0);
-    match changed.await? {
-        PasswordChange::Done => {}
+    let passwords = Passwords { current: fields.get("current"), new: fields.get("new"), revoke_tokens };
+    let proof = login::sent_proof(&request);
+    let client = Client { by: &by.0, proof: proof.as_deref() };
+    match own_password::change(&state.store, &viewer, &passwords, client, now).await? {
+        PasswordChange::Done { credentials } => {
+            let text = match revoke_tokens {
+                true => context.t("account-password-and-tokens"),
+                false => context.t("account-password-changed"),
+            };
+            let mut answer = redirect_with_flash("/account", "ok", &text.to_string());
+            let who = SignedIn::new(viewer.account_id, credentials, SignInMethod::NewPassword);
+            login::start(&state, &request, &mut answer, (who, &viewer.name), "").await?;
+            return Ok(answer);
+        }
         PasswordChange::WrongCurrent => form.add_error("current", "This is not your current password."),
         PasswordChange::Refused(text) => form.add_error("new", text),
         PasswordChange::Throttled { until_at } => {
@@ -40,11 +54,5 @@ pub async fn change(
             form.add_error("current", context.t("too-many-attempts").with("time", time).to_string());
         }
     }
-    if !form.is_valid() {
-        return show(&state, context, &viewer, Sent { password: form, ..Sent::default() }).await;
-    }
-    let text = context.t("account-password-changed").to_string();
-    let mut answer = redirect_with_flash("/account", "ok", &text);
-    login::start(&state, &request, &mut answer, (viewer.account_id, &viewer.name), "").await?;
-    Ok(answer)
+    show(&state, context, &viewer, Sent { password: form, ..Sent::default() }).await
 }

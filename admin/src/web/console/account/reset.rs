@@ -4,7 +4,10 @@ use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
+use carillon_accounts::people::UsedLink;
+use carillon_accounts::session::SignedIn;
 use carillon_accounts::{password, people};
+use carillon_store::people::sessions::SignInMethod;
 use serde::Deserialize;
 
 use crate::web::console::account::{code, login};
@@ -54,13 +57,14 @@ pub async fn reset(state: Shared, request: HttpRequest, context: PageContext, fi
         false => people::use_link(&state.store, secret, password, context.now, &login::sender(&request)).await,
     };
     match used {
-        // The link stands for the password alone.
-        Ok(Some((id, name))) if has_second_factor(&state, id).await? => {
-            code::ask(&state, &request, context, (id, &name), ("/", ""), None).await
-        }
-        Ok(Some((id, name))) => {
+        Ok(Some(UsedLink { account_id, name, credentials })) => {
+            let who = (SignedIn::new(account_id, credentials, SignInMethod::ResetLink), &*name);
+            // The link stands for the password alone.
+            if has_second_factor(&state, account_id).await? {
+                return code::ask(&state, &request, context, who, ("/", ""), None).await;
+            }
             let mut answer = redirect_with_flash("/", "ok", &context.t("reset-done").to_string());
-            login::start(&state, &request, &mut answer, (id, &name), "").await?;
+            login::start(&state, &request, &mut answer, who, "").await?;
             Ok(answer)
         }
         Ok(None) => Err(no_link()),

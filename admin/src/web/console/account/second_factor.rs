@@ -1,27 +1,38 @@
 //! The own second factor.
 
-use carillon_accounts::second_factor::{self, CodeCheck, Proposed};
+use actix_web::HttpRequest;
+use carillon_accounts::second_factor::{self, CodeCheck, Confirmed, Proposed};
+use carillon_accounts::sign_in::Client;
 use carillon_scheduler::Millis;
 
 use crate::web::access::Caller;
+use crate::web::console::account::login;
 use crate::web::console::account::page::{Sent, show, uncached};
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::Fields;
 use crate::web::guard::session_cookie::Viewer;
 use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash};
 use crate::web::state::Shared;
 use crate::web::text::format::duration;
 
-fn wait_text(language: Language, until_at: Millis, now: Millis) -> String {
+pub(super) fn wait_text(language: Language, until_at: Millis, now: Millis) -> String {
     let seconds = (until_at - now + 999) / 1000;
     language.text("too-many-attempts").with("time", duration(language, seconds * 1000)).to_string()
 }
 
 /// `POST /account/second-factor`: the answer shows the secret, so it is no redirect.
-pub async fn propose(state: Shared, by: Caller, viewer: Viewer, context: PageContext, fields: Fields) -> PageResult {
+pub async fn propose(
+    state: Shared,
+    request: HttpRequest,
+    by: Caller,
+    viewer: Viewer,
+    context: PageContext,
+    fields: Fields,
+) -> PageResult {
     let (mut sent, now, keys) = (Sent::default(), state.clock.now(), &state.config.secret_keys);
-    let password = fields.get("password");
-    match second_factor::propose(&state.store, keys, viewer.account_id, password, now, &by.0).await? {
+    let proof = login::sent_proof(&request);
+    let client = Client { by: &by.0, proof: proof.as_deref() };
+    match second_factor::propose(&state.store, keys, &viewer, fields.get("password"), client, now).await? {
         Proposed::Shown(proposal) => sent.proposal = Some(proposal),
         Proposed::WrongPassword => sent.second_factor.add_error("password", "This is not your password."),
         Proposed::Throttled { until_at } => {
@@ -34,26 +45,58 @@ pub async fn propose(state: Shared, by: Caller, viewer: Viewer, context: PageCon
 }
 
 /// `POST /account/second-factor/confirm`: the answer shows the recovery codes, so it is no redirect.
-pub async fn confirm(state: Shared, by: Caller, viewer: Viewer, context: PageContext, fields: Fields) -> PageResult {
+pub async fn confirm(
+    state: Shared,
+    request: HttpRequest,
+    by: Caller,
+    viewer: Viewer,
+    context: PageContext,
+    fields: Fields,
+) -> PageResult {
     let (mut sent, now, keys) = (Sent::default(), state.clock.now(), &state.config.secret_keys);
-    match second_factor::confirm(&state.store, keys, viewer.account_id, fields.get("code"), now, &by.0).await? {
-        Some(codes) => sent.recovery_codes = codes,
-        None => {
+    let proof = login::sent_proof(&request);
+    let client = Client { by: &by.0, proof: proof.as_deref() };
+    let mut is_on = false;
+    match second_factor::confirm(&state.store, keys, &viewer, fields.get("code"), client, now).await? {
+        Confirmed::On(codes) => (sent.recovery_codes, is_on) = (codes, true),
+        Confirmed::Wrong => {
             let text = "This is not the code that the app shows now. Is the clock of your phone right?";
-            sent.second_factor = Form::default();
             sent.second_factor.add_error("code", text);
             sent.is_confirming = true;
         }
+        Confirmed::Throttled { until_at } => {
+            sent.second_factor.add_error("code", wait_text(context.language, until_at, now));
+            sent.is_confirming = true;
+        }
+        Confirmed::Expired => sent
+            .second_factor
+            .add_error("password", "The secret was shown too long ago. Set the second factor up again."),
     }
-    show(&state, context, &viewer, sent).await.map(uncached)
+    let mut answer = uncached(show(&state, context, &viewer, sent).await?);
+    if is_on {
+        // The proof of before is worth nothing: it was given without a code.
+        login::prove(&state, &mut answer, viewer.account_id).await?;
+    }
+    Ok(answer)
 }
 
 /// `POST /account/second-factor/remove`
-pub async fn remove(state: Shared, by: Caller, viewer: Viewer, context: PageContext, fields: Fields) -> PageResult {
+pub async fn remove(
+    state: Shared,
+    request: HttpRequest,
+    by: Caller,
+    viewer: Viewer,
+    context: PageContext,
+    fields: Fields,
+) -> PageResult {
     let (mut sent, now, keys) = (Sent::default(), state.clock.now(), &state.config.secret_keys);
-    match second_factor::remove(&state.store, keys, viewer.account_id, fields.get("code"), now, &by.0).await? {
+    let proof = login::sent_proof(&request);
+    let client = Client { by: &by.0, proof: proof.as_deref() };
+    match second_factor::remove(&state.store, keys, viewer.account_id, fields.get("code"), client, now).await? {
         CodeCheck::Right { .. } => {
-            return Ok(redirect_with_flash("/account", "ok", &context.t("factor-removed").to_string()));
+            let mut answer = redirect_with_flash("/account", "ok", &context.t("factor-removed").to_string());
+            login::prove(&state, &mut answer, viewer.account_id).await?;
+            return Ok(answer);
         }
         CodeCheck::Wrong => sent.second_factor.add_error("code", "This code is wrong or was used already."),
         CodeCheck::Throttled { until_at } => {

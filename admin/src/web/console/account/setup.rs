@@ -3,9 +3,11 @@
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use askama::Template;
+use carillon_accounts::session::SignedIn;
 use carillon_accounts::setup::{self, FIRST_ADMIN, SecretCheck};
 use carillon_accounts::{password, people};
 use carillon_store::Actor;
+use carillon_store::people::sessions::SignInMethod;
 
 use crate::web::console::account::login;
 use crate::web::forms::Fields;
@@ -67,7 +69,8 @@ pub async fn set_up(state: Shared, request: HttpRequest, context: PageContext, f
     let by = Actor { name: "setup".to_owned(), ..login::sender(&request) };
     let id = setup::set_up(&state.store, &secret, name, password, now, &by).await?.ok_or_else(used)?;
     let mut answer = redirect_with_flash("/", "ok", &page.context.t("setup-done").to_string());
-    login::start(&state, &request, &mut answer, (id, name), fields.get("zone")).await?;
+    let who = SignedIn::new(id, 0, SignInMethod::SetUp);
+    login::start(&state, &request, &mut answer, (who, name), fields.get("zone")).await?;
     Ok(answer)
 }
 

@@ -3,12 +3,13 @@
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::http::header::RETRY_AFTER;
+use carillon_accounts::session::SignedIn;
 use carillon_accounts::sign_in::{self, Client, SignIn};
+use carillon_store::people::sessions::SignInMethod;
 
 use crate::web::console::account::kept_form::KeptForm;
 use crate::web::console::account::{code, login};
 use crate::web::forms::Fields;
-use crate::web::guard::cookies;
 use crate::web::page::{PageContext, PageError, PageResult};
 use crate::web::state::Shared;
 use crate::web::text::format::duration;
@@ -24,11 +25,13 @@ pub async fn sign_in(state: Shared, request: HttpRequest, context: PageContext, 
         login::try_again(&state, context.clone(), &fields, (error, status), kept.clone())
     };
     let by = login::sender(&request);
-    let proof = cookies::read(&request, login::DEVICE);
-    let client = Client { by: &by, proof: proof.as_ref().map(|cookie| cookie.value()) };
-    let (account_id, name, has_second_factor) =
+    let proof = login::sent_proof(&request);
+    let client = Client { by: &by, proof: proof.as_deref() };
+    let (who, name, has_second_factor) =
         match sign_in::check(&state.store, name, fields.get("password"), client, now).await? {
-            SignIn::Accepted { account_id, name, has_second_factor } => (account_id, name, has_second_factor),
+            SignIn::Accepted { account_id, name, has_second_factor, credentials } => {
+                (SignedIn::new(account_id, credentials, SignInMethod::Password), name, has_second_factor)
+            }
             SignIn::Wrong => {
                 tracing::info!(client.address = by.source, "a sign-in was refused");
                 return Ok(again("Name or password is wrong.".to_owned(), StatusCode::UNAUTHORIZED));
@@ -42,9 +45,9 @@ pub async fn sign_in(state: Shared, request: HttpRequest, context: PageContext, 
                 return Ok(answer);
             }
         };
-    let (account, to) = ((account_id, &*name), (fields.get("next"), fields.get("zone")));
+    let (who, to) = ((who, &*name), (fields.get("next"), fields.get("zone")));
     match has_second_factor {
-        true => code::ask(&state, &request, context, account, to, kept).await,
-        false => login::enter(&state, &request, context, account, to, kept).await,
+        true => code::ask(&state, &request, context, who, to, kept).await,
+        false => login::enter(&state, &request, context, who, to, kept).await,
     }
 }

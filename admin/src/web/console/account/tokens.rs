@@ -1,19 +1,32 @@
 //! The own tokens of the API.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
+use carillon_accounts::own_password::{self, OwnerCheck};
+use carillon_accounts::sign_in::Client;
 use carillon_accounts::token::{self, TokenRequest};
 use carillon_store::{GrantScope, Grants, Role};
 
 use crate::web::access::Caller;
+use crate::web::console::account::login;
 use crate::web::console::account::page::{Sent, refused, show, uncached};
+use crate::web::console::account::second_factor::wait_text;
 use crate::web::forms::{Fields, Form};
 use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
-use crate::web::state::Shared;
+use crate::web::state::{Shared, State};
 
 /// `POST /account/tokens`: the answer shows the token, so it is no redirect.
-pub async fn create(state: Shared, by: Caller, viewer: Viewer, context: PageContext, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn create(
+    state: Shared,
+    request: HttpRequest,
+    by: Caller,
+    viewer: Viewer,
+    context: PageContext,
+    fields: Fields,
+) -> PageResult {
+    // The password does not go back into the page.
+    let (password, proof) = (fields.get("own_password").to_owned(), login::sent_proof(&request));
+    let mut form = Form::from(fields).with("own_password", "");
     let name = form.value("name").trim().to_owned();
     if let Some(complaint) = token::name_complaint(&name) {
         form.add_error("name", complaint);
@@ -27,8 +40,12 @@ pub async fn create(state: Shared, by: Caller, viewer: Viewer, context: PageCont
         form.add_error("apps", "Choose at least one app.");
     }
     let mut sent = Sent::default();
-    if form.is_valid() {
-        let request = TokenRequest { account_id: viewer.account_id, name: &name, grants: &grants, days };
+    let client = Client { by: &by.0, proof: proof.as_deref() };
+    // Last: each wrong password counts.
+    if form.is_valid()
+        && let Some(credentials) = owner(&state, &viewer, &mut form, &password, client, &context).await?
+    {
+        let request = TokenRequest { account_id: viewer.account_id, name: &name, grants: &grants, days, credentials };
         match token::create(&state.store, &request, state.clock.now(), &by.0).await {
             Ok(token) => (sent.new_token, form) = (Some(token), Form::default()),
             Err(error) => refused(&mut form, "name", error)?,
@@ -36,6 +53,29 @@ pub async fn create(state: Shared, by: Caller, viewer: Viewer, context: PageCont
     }
     sent.token = form;
     show(&state, context, &viewer, sent).await.map(uncached)
+}
+
+/// The number of the credentials by which the owner of the account was found at the browser. None: the form says what is missing.
+async fn owner(
+    state: &State,
+    viewer: &Viewer,
+    form: &mut Form,
+    password: &str,
+    client: Client<'_>,
+    context: &PageContext,
+) -> Result<Option<i64>, PageError> {
+    let now = state.clock.now();
+    match own_password::check_owner(&state.store, viewer, password, client, now).await? {
+        OwnerCheck::Right { credentials } => return Ok(Some(credentials)),
+        OwnerCheck::WrongPassword => form.add_error("own_password", "This is not your password."),
+        OwnerCheck::Throttled { until_at } => {
+            form.add_error("own_password", wait_text(context.language, until_at, now));
+        }
+        OwnerCheck::SignInAgain => {
+            form.add_error("name", "You make a token within 15 minutes after signing in. Sign out, and sign in again.");
+        }
+    }
+    Ok(None)
 }
 
 /// The chosen role for the chosen apps.

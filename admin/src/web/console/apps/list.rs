@@ -24,7 +24,7 @@ struct RegisteredExecutor {
 impl RegisteredExecutor {
     fn new(executor: Executor, state: &State, now: i64) -> Self {
         let is_live = executor.is_live(now);
-        let is_unreachable = is_live && state.engine.is_unreachable(&executor.address, executor.seen_at);
+        let is_unreachable = is_live && state.engine.is_unreachable(&executor.app, &executor.address, executor.seen_at);
         Self {
             badge: match (is_live, is_unreachable) {
                 (true, true) => UNREACHABLE,

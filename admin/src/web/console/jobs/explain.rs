@@ -89,7 +89,7 @@ pub async fn page(
     let answer = match moment(&mut form, "at", context.zone) {
         Some(at) => {
             form.set("at", written(at, context.zone));
-            let found = explain::explain(&state.store, job.id, at, context.now).await?;
+            let found = explain::explain(&state.store, job.id, at, context.now, &context.visible()).await?;
             found.map(|found| Answer::new(found, &context))
         }
         None => None,

@@ -80,7 +80,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     };
     state.store.show_next_fires(&mut jobs, context.now).await?;
     let ids: Vec<i64> = jobs.iter().map(|job| job.id).collect();
-    let marks = state.store.latest_runs(&ids, RUNS_SHOWN as i64).await?;
+    let marks = state.store.latest_runs(&ids, RUNS_SHOWN as i64, &context.visible()).await?;
     let row = |job: Job| JobRow {
         badge: job_badge(&job),
         state: job_state(&job),

@@ -5,8 +5,8 @@ use askama::Template;
 use carillon_accounts::secret::random_secret;
 use carillon_engine::manage::{Error, RunRequest};
 use carillon_scheduler::Cause;
-use carillon_store::Job;
 use carillon_store::app::executors::Executor;
+use carillon_store::{Job, RunView};
 use serde::Deserialize;
 
 use crate::web::access::Caller;
@@ -55,7 +55,7 @@ pub async fn ask(
 ) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let like = match defaults.like {
-        Some(run) => state.store.run(run).await?,
+        Some(run) => visible_run(&state, &context, run).await?,
         None => None,
     };
     let mut form = Form::default().with("params", &job.draft.params).with("key", random_secret());
@@ -73,6 +73,14 @@ pub async fn ask(
         }
     }
     page(&state, context, job, form).await
+}
+
+/// A run of before its job has moved may belong to an app that the viewer does not see.
+async fn visible_run(state: &State, context: &PageContext, id: i64) -> Result<Option<RunView>, PageError> {
+    match state.store.app_of_run(id).await?.filter(|app_id| context.may_see(app_id)) {
+        Some(_) => Ok(state.store.run(id).await?),
+        None => Ok(None),
+    }
 }
 
 /// `POST /jobs/{id}/run`

@@ -83,7 +83,7 @@ pub async fn page(
     query: web::Query<log::LogQuery>,
 ) -> PageResult {
     let run = state.engine.runs().get(*id).await?;
-    let mut family = state.store.fire_runs(&run).await?;
+    let mut family = state.store.fire_runs(&run, &context.visible()).await?;
     if family.len() < 2 {
         family.clear();
     }

@@ -57,12 +57,23 @@ async fn set_enabled(
     finished(done, &format!("/users/{id}"), &format!("/users/{id}"), &text)
 }
 
-/// `POST /users/{id}/sessions/end`
+/// `POST /users/{id}/sessions/end`: tokens end, too, as who has a session may have made some.
 pub async fn end_sessions(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     let account = find(&state, *id).await?;
-    let count = people::end_sessions(&state.store, account.id, state.clock.now(), &by.0).await?;
-    let text = context.t("user-sessions-ended").with("name", account.name).count("count", count);
+    let ended = people::end_access(&state.store, account.id, state.clock.now(), &by.0).await?;
+    let text = context.t("user-access-ended").with("name", account.name);
+    let text = text.count("count", ended.sessions).count("tokens", ended.tokens);
     Ok(redirect_with_flash(&format!("/users/{}", account.id), "ok", &text.to_string()))
+}
+
+/// `POST /users/{id}/tokens/{token}/revoke`
+pub async fn revoke_token(state: Shared, by: Caller, context: PageContext, ids: web::Path<(i64, i64)>) -> PageResult {
+    let (id, token_id) = *ids;
+    let account = find(&state, id).await?;
+    match people::revoke_token(&state.store, account.id, token_id, state.clock.now(), &by.0).await? {
+        true => Ok(redirect_with_flash(&format!("/users/{id}"), "ok", &context.t("token-revoked").to_string())),
+        false => Err(PageError::Missing("token".to_owned())),
+    }
 }
 
 /// `POST /users/{id}/second-factor/remove`

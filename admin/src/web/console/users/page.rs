@@ -7,6 +7,7 @@ use carillon_store::people::accounts::Account;
 use carillon_store::people::sessions::SessionEntry;
 use carillon_store::{Role, VisibleApps};
 
+use crate::web::console::account::page::{TokenRow, token_rows};
 use crate::web::console::users::grant_lines::{GrantField, filled, grant_fields};
 use crate::web::forms::Form;
 use crate::web::guard::session_cookie::Viewer;
@@ -26,12 +27,17 @@ struct Page {
     grants: Vec<GrantField>,
     roles: [Role; 4],
     sessions: Vec<SessionEntry>,
-    tokens: usize,
+    tokens: Vec<TokenRow>,
 }
 
 impl Page {
     fn browser(&self, session: &SessionEntry) -> String {
         browser_text(self.context.language, session.agent.as_deref().unwrap_or_default())
+    }
+
+    /// The address of the page.
+    fn place(&self) -> String {
+        format!("/users/{}", self.account.id)
     }
 }
 
@@ -61,7 +67,7 @@ pub(super) async fn show(
         grants: grant_fields(context.language, &form, &apps),
         roles: Role::ALL,
         sessions: session::list(&state.store, account.id, context.now).await?,
-        tokens: state.store.tokens_of(account.id).await?.len(),
+        tokens: token_rows(state, &context, account.id, &apps).await?,
         form,
         account,
         context,

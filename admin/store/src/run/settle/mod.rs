@@ -1,5 +1,6 @@
 //! The third committed write: the outcome of a run, with all that follows from it, in one transaction.
 
+pub mod by_hand;
 pub(crate) mod children;
 pub(crate) mod effects;
 mod failures;

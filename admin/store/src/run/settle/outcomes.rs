@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::lease::leases::RESTORED_BELOW;
 use crate::run::lock::{Held, LockedRun};
+use crate::run::settle::by_hand::{Resolution, is_undecided};
 use crate::run::settle::effects::SettleEffects;
 use crate::run::settle::finding::{Reporter, ReporterToken, RunReport, SettleContext, Settlement};
 use crate::store::Store;
@@ -65,14 +66,16 @@ impl Store {
             return Ok(Settlement::default());
         }
         // Busy: a job has got children at this very moment.
-        retry::on_conflict(|| self.try_settle_others(list, follow_up, held)).await
+        retry::on_conflict(|| self.try_settle_others(list, follow_up, held, None)).await
     }
 
-    async fn try_settle_others(
+    /// `by_hand`: only runs whose outcome is not known, and a row in the audit for each of them.
+    pub(super) async fn try_settle_others(
         &self,
         list: &[&RunReport],
         follow_up: &SettleContext,
         held: Held,
+        by_hand: Option<&Resolution<'_>>,
     ) -> Result<Settlement> {
         let failing = list.iter().filter(|finding| may_fail(finding));
         let mut waiting: Vec<i64> = failing.map(|finding| finding.run_id).collect();
@@ -110,7 +113,7 @@ impl Store {
         let starts = self.starts_at(&tx, &runs.by_id, list).await?;
         let mut changes: Vec<SettleRow> = Vec::new();
         for finding in list {
-            let Some(row) = runs.by_id.get(&finding.run_id) else {
+            let Some(row) = runs.by_id.get(&finding.run_id).filter(|row| by_hand.is_none() || is_undecided(row)) else {
                 continue;
             };
             let refused = || (finding.run_id, row.app_id, finding.reporter.clone());
@@ -137,6 +140,7 @@ impl Store {
             self.bulk(&tx, &SETTLE, &named![now: follow_up.now], rows).await?;
         }
         self.write_what_follows(&tx, &mut then, follow_up.now).await?;
+        self.audit_by_hand(&tx, by_hand, (&then.settled, &runs.by_id), follow_up.now).await?;
         tx.commit().await?;
         failpoint::hit("after_settle_commit");
         Ok(then.settled)

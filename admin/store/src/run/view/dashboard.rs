@@ -68,14 +68,22 @@ impl Store {
     }
 
     /// The last few runs of each of these jobs that have begun, newest first, as far as they are among the newest of all.
-    pub async fn latest_runs(&self, jobs: &[i64], each: i64) -> Result<HashMap<i64, Vec<RecentRun>>> {
+    pub async fn latest_runs(
+        &self,
+        jobs: &[i64],
+        each: i64,
+        visible: &VisibleApps,
+    ) -> Result<HashMap<i64, Vec<RecentRun>>> {
         let above = self.newest_run().await? - RECENT_RUN_IDS;
-        let text = "SELECT job_id, id, state, scheduled_at FROM (SELECT job_id, id, state, scheduled_at, \
-                    ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY id DESC) AS place FROM run \
-                    WHERE id > ? AND state > {state.claimed} AND job_id IN ({ids})) AS placed WHERE place <= ? ORDER BY id DESC";
+        let text = format!(
+            "SELECT job_id, id, state, scheduled_at FROM (SELECT job_id, id, state, scheduled_at, \
+             ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY id DESC) AS place FROM run \
+             WHERE id > ? AND state > {{state.claimed}} AND job_id IN ({{ids}}){}) AS placed WHERE place <= ? ORDER BY id DESC",
+            visible.and("app_id")
+        );
         let mut found: HashMap<i64, Vec<RecentRun>> = HashMap::new();
         let values = values![above, self.ids(jobs), each];
-        for (job_id, id, Code(state), scheduled_at) in self.tuples(&self.read, text, values).await? {
+        for (job_id, id, Code(state), scheduled_at) in self.tuples(&self.read, &text, values).await? {
             found.entry(job_id).or_default().push(RecentRun { id, state, scheduled_at });
         }
         Ok(found)

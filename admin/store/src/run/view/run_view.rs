@@ -6,6 +6,7 @@ use carillon_scheduler::{Cause, Millis, RunReason, RunState};
 
 use crate::db::sql::rows::Code;
 use crate::error::Result;
+use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
 /// A run with the names of what it belongs to.
@@ -147,19 +148,22 @@ impl Store {
         Ok(runs.into_iter().filter_map(|run| Some((*apps.get(&run.id)?, run))).collect())
     }
 
-    /// All runs of a job for one instant, by its schedule or by a backfill.
-    pub async fn runs_of_instant(&self, job_id: i64, at: Millis) -> Result<Vec<RunView>> {
+    /// The runs of a job for one instant, by its schedule or by a backfill. Those of before it has moved are of another app.
+    pub async fn runs_of_instant(&self, job_id: i64, at: Millis, visible: &VisibleApps) -> Result<Vec<RunView>> {
         let text = format!(
-            "SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause IN ({{cause.schedule}}, {{cause.backfill}}) \
-             ORDER BY r.cause, r.part, r.attempt"
+            "SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause IN ({{cause.schedule}}, {{cause.backfill}}){} \
+             ORDER BY r.cause, r.part, r.attempt",
+            visible.and("r.app_id")
         );
         self.all(&self.read, &text, values![at, job_id]).await
     }
 
-    /// All runs of a run's fire: its parts, and the attempts of each.
-    pub async fn fire_runs(&self, run: &RunView) -> Result<Vec<RunView>> {
+    /// The runs of a run's fire: its parts, and the attempts of each. Attempts after its job has moved are of another app.
+    pub async fn fire_runs(&self, run: &RunView, visible: &VisibleApps) -> Result<Vec<RunView>> {
         let text = format!(
-            "SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause = ? ORDER BY r.part, r.attempt"
+            "SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause = ?{} \
+             ORDER BY r.part, r.attempt",
+            visible.and("r.app_id")
         );
         self.all(&self.read, &text, values![run.fire_no, run.job_id, run.cause.code()]).await
     }

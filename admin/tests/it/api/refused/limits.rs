@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use carillon_accounts::secret::random_secret;
+use carillon_accounts::secret::{is_secret, random_secret};
+use carillon_accounts::setup::FIRST_ADMIN;
 use carillon_admin::config::Config;
 use carillon_scheduler::AuditAction;
 use carillon_store::audit::list::AuditFilter;
@@ -10,6 +11,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::api::client::{Api, job};
+use crate::console::client::ConsoleClient;
 use crate::services::{Kind, TestDatabase, on};
 
 fn limited(change: impl Fn(&mut Config), test: impl AsyncFnOnce(&Api)) {
@@ -64,6 +66,40 @@ fn a_token_that_asks_too_often_is_answered_429() {
             assert_eq!(register(api, "/api/registry", "billing", &address(1)).await.0, 200);
             let unknown = api.request(Method::GET, "/apps").bearer_auth("wrong").send().await.unwrap();
             assert_eq!(unknown.status(), StatusCode::UNAUTHORIZED);
+        },
+    );
+}
+
+// covers: S40, V9
+#[test]
+fn a_token_that_asks_too_often_leaves_its_owner_the_console() {
+    let password = random_secret();
+    limited(
+        |config| {
+            config.request_rate = 1;
+            config.admin_password = Some(password.clone());
+        },
+        async |api| {
+            let visitor = ConsoleClient::new(api.url());
+            assert_eq!(visitor.sign_in(FIRST_ADMIN, &password).await.status, 303);
+            let (csrf, own) = (visitor.csrf().await, ("own_password", password.as_str()));
+            let fields =
+                [("csrf", &*csrf), own, ("name", "script"), ("role", "viewer"), ("apps", "all"), ("days", "1")];
+            let made = visitor.post("/account/tokens", Some(api.url()), &fields).await;
+            let tokens = made.body.split("carillon_").filter_map(|rest| rest.get(..43));
+            let token = format!("carillon_{}", tokens.filter(|it| is_secret(it)).last().unwrap());
+            let ask = async |path: &str| api.send(api.at(Method::GET, path).bearer_auth(&token)).await;
+            // What programs ask by path is counted for the same token.
+            for path in ["/api/v1/apps", "/metrics"].iter().cycle().take(10) {
+                assert_eq!(ask(path).await.status, StatusCode::OK, "{path}");
+            }
+            for path in ["/api/v1/apps", "/metrics"] {
+                let refused = ask(path).await;
+                assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "{path}");
+                assert_eq!(refused.headers["retry-after"], "1", "{path}");
+            }
+            assert_eq!(visitor.get("/account").await.status, 200, "where it can be revoked");
+            assert_eq!(api.get("/apps").await.status, StatusCode::OK, "another token");
         },
     );
 }
@@ -127,12 +163,14 @@ fn an_app_has_a_number_of_jobs() {
             for name in ["billing", "orders"] {
                 api.post("/apps", json!({"name": name, "title": name})).await.ok();
             }
-            api.post("/jobs", job(json!({}))).await.ok();
+            let first = api.post_with_key("/jobs", "first", job(json!({}))).await.ok();
             let two = api.post("/jobs:batch", json!([job(json!({})), job(json!({}))])).await;
             assert_eq!(two.status, StatusCode::BAD_REQUEST);
             assert!(two.error().contains("app billing has 1 jobs; an app may have 2 (--app-jobs)"), "{}", two.error());
             api.post("/jobs", job(json!({}))).await.ok();
             assert_eq!(api.post("/jobs", job(json!({}))).await.status, StatusCode::BAD_REQUEST);
+            let repeated = api.post_with_key("/jobs", "first", job(json!({}))).await.ok();
+            assert_eq!(repeated["id"], first["id"], "what a client repeats is answered");
             let other = api.post("/jobs", job(json!({"app": "orders"}))).await.ok();
             // Nor by moving one there.
             let moved = job(json!({"revision": other["revision"]}));

@@ -15,7 +15,7 @@ use crate::conformance::fixture::{Fixture, NOW, Row, actor, after};
 /// A fire by hand, adopted.
 async fn waiting(fixture: &Fixture, job: &Job, params: Option<&str>) -> ClaimedRun {
     let fire = NewTrigger {
-        job_id: job.id,
+        job: job.id.into(),
         cause: Cause::Manual,
         params: params.map(Into::into),
         address: None,

@@ -1,7 +1,7 @@
 use carillon_scheduler::AuditObjectKind;
 use carillon_scheduler::{Cause, RunState};
 use carillon_store::audit::list::AuditFilter;
-use carillon_store::{Error, RunFilter};
+use carillon_store::{Error, RunFilter, VisibleApps};
 
 use crate::conformance::fixture::{Fixture, NOW, Row, actor, after};
 
@@ -35,7 +35,7 @@ databases! {
         let runs = fixture.store.runs(&filter).await.unwrap().items;
         assert_eq!(runs.len(), 1);
         assert_eq!(fixture.store.run(runs[0].id).await.unwrap(), Some(runs[0].clone()));
-        assert_eq!(fixture.store.fire_runs(&runs[0]).await.unwrap(), runs);
+        assert_eq!(fixture.store.fire_runs(&runs[0], &VisibleApps::All).await.unwrap(), runs);
         let entries = fixture.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, job.id)).await.unwrap().items;
         assert_eq!(entries[0].action, "delete");
         assert!(entries[0].detail.contains("closeDay"));

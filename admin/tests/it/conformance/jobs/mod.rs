@@ -8,3 +8,5 @@ mod edit_race;
 mod job;
 mod labels;
 mod pause;
+mod room;
+mod target;

@@ -30,13 +30,15 @@ databases! {
         );
         history(&fixture, &a, 1, &[SUCCEEDED, SUCCEEDED, FAILED, CLAIMED]).await;
         history(&fixture, &b, 11, &[FAILED]).await;
-        let found = fixture.store.latest_runs(&[a.id, b.id, c.id], 2).await.unwrap();
+        let found = fixture.store.latest_runs(&[a.id, b.id, c.id], 2, &VisibleApps::All).await.unwrap();
         let ids = |job: i64| found.get(&job).map(|marks| marks.iter().map(|mark| mark.id).collect::<Vec<_>>());
         assert_eq!((ids(a.id), ids(b.id), ids(c.id)), (Some(vec![3, 2]), Some(vec![11]), None), "a claimed run has not begun");
         assert_eq!(found[&a.id][0].state, RunState::Failed);
         fixture.run(&b, Row { id: 12 + RECENT_RUN_IDS, fire_no: NOW, ..Row::default() }).await;
-        assert!(!fixture.store.latest_runs(&[b.id], 2).await.unwrap().contains_key(&b.id), "long ago is not lately");
-        assert!(fixture.store.latest_runs(&[], 2).await.unwrap().is_empty());
+        assert!(!fixture.store.latest_runs(&[b.id], 2, &VisibleApps::All).await.unwrap().contains_key(&b.id), "long ago is not lately");
+        assert!(fixture.store.latest_runs(&[], 2, &VisibleApps::All).await.unwrap().is_empty());
+        let others = VisibleApps::Only(vec![fixture.app.id + 1]);
+        assert!(fixture.store.latest_runs(&[a.id], 2, &others).await.unwrap().is_empty(), "of before it moved");
     }
 
     async fn what_fires_next_over_all_shards(db: &TestDatabase) {

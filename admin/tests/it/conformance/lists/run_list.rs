@@ -1,6 +1,6 @@
 use carillon_scheduler::{Cause, JobDraft, RunState};
 use carillon_store::run::view::filter::SEARCHED_RUN_IDS;
-use carillon_store::{RunFilter, sentence};
+use carillon_store::{RunFilter, VisibleApps, sentence};
 
 use crate::conformance::fixture::{Fixture, Row, after, draft};
 
@@ -100,7 +100,11 @@ databases! {
         let second = fixture.run(&job, Row { attempt: 2, due_at: after(5), ..Row::default() }).await;
         fixture.run(&job, Row { fire_no: after(1), ..Row::default() }).await;
         let run = fixture.store.run(second).await.unwrap().unwrap();
-        let ids: Vec<_> = fixture.store.fire_runs(&run).await.unwrap().iter().map(|run| run.id).collect();
+        let fire = fixture.store.fire_runs(&run, &VisibleApps::All).await.unwrap();
+        let ids: Vec<_> = fire.iter().map(|run| run.id).collect();
+        let others = VisibleApps::Only(vec![fixture.app.id + 1]);
+        assert!(fixture.store.fire_runs(&run, &others).await.unwrap().is_empty());
+        assert!(fixture.store.runs_of_instant(run.job_id, run.fire_no, &others).await.unwrap().is_empty());
         assert_eq!(ids, [first, second]);
         let failed = fixture.store.run(first).await.unwrap().unwrap();
         assert_eq!(Some(failed.message().as_str()), sentence("refused"));

@@ -101,7 +101,7 @@ databases! {
         let job = fixture.create(&each("* * * * * ?")).await;
         let backfill = async |from: i64, to: i64| {
             let instants = (from..to).map(after).collect();
-            let new = NewBackfill { job_id: job.id, from_at: after(from), to_at: after(to), max_concurrent: 100, instants };
+            let new = NewBackfill { job: job.id.into(), from_at: after(from), to_at: after(to), max_concurrent: 100, instants };
             let made = fixture.store.create_backfill(&new, NOW, &actor()).await.unwrap();
             let open = OpenBackfill { id: made.id, job_id: job.id, shard: job.shard, max_concurrent: 100 };
             fixture.store.release_backfill(&open, NOW).await.unwrap().runs

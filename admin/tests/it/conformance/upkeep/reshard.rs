@@ -151,7 +151,8 @@ async fn fires(race: &Race) {
             return;
         }
         let idempotency_key = Some(format!("fire {key}"));
-        let fire = NewTrigger { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key };
+        let fire =
+            NewTrigger { job: job.id.into(), cause: Cause::Manual, params: None, address: None, idempotency_key };
         repeated(async || race.store().insert_triggered(&fire, NOW, &Actor::engine()).await).await.unwrap();
         race.count(2);
         tokio::task::yield_now().await;
@@ -161,7 +162,7 @@ async fn fires(race: &Race) {
 async fn backfills(race: &Race) {
     let job = race.fixture.create(&each("* * * * * ?")).await;
     let new = NewBackfill {
-        job_id: job.id,
+        job: job.id.into(),
         from_at: after(-40),
         to_at: after(0),
         max_concurrent: 1,

@@ -1,6 +1,9 @@
 //! Signing in and out, the own account, and the users.
 
 mod accounts;
+mod audited;
+mod code_guesses;
+mod intruders;
 mod preferences;
 mod second_factor;
 mod setup;

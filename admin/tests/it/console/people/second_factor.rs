@@ -15,19 +15,19 @@ use crate::console::client::{Answer, Console, ConsoleClient, START};
 use crate::console::run;
 use crate::services::{Kind, TestDatabase};
 
-const WRONG: &str = "This code is wrong or was used already.";
+pub(super) const WRONG: &str = "This code is wrong or was used already.";
 
-struct World {
-    console: Console,
+pub(super) struct World {
+    pub console: Console,
     _database: TestDatabase,
 }
 
 impl World {
-    async fn start() -> Self {
+    pub async fn start() -> Self {
         Self::with(|_| ()).await
     }
 
-    async fn with(change: impl FnOnce(&mut carillon_admin::config::Config)) -> Self {
+    pub async fn with(change: impl FnOnce(&mut carillon_admin::config::Config)) -> Self {
         let database = TestDatabase::new(Kind::Sqlite).await;
         let mut config = database.config();
         config.admin_password = Some(random_secret());
@@ -36,17 +36,17 @@ impl World {
         Self { console: Console::on(config, Arc::new(ManualClock::new(START))).await, _database: database }
     }
 
-    fn code(&self, secret: &Secret) -> String {
+    pub fn code(&self, secret: &Secret) -> String {
         code_at(secret, self.console.clock.now())
     }
 
     /// Codes of the next step are others.
-    fn next_step(&self) {
+    pub fn next_step(&self) {
         self.console.clock.advance(Duration::from_secs(30));
     }
 
     /// Sets the second factor of the administrator up; returns its secret and the recovery codes.
-    async fn set_up(&self, admin: &ConsoleClient) -> (Secret, Vec<String>) {
+    pub async fn set_up(&self, admin: &ConsoleClient) -> (Secret, Vec<String>) {
         let secret =
             shown_secret(&admin.submit("/account/second-factor", &[("password", &self.console.password)]).await);
         let code = self.code(&secret);
@@ -61,7 +61,7 @@ impl World {
     }
 
     /// The password alone: the page that asks for the code, and its half of the step's name.
-    async fn half_signed_in(&self, visitor: &ConsoleClient) -> String {
+    pub async fn half_signed_in(&self, visitor: &ConsoleClient) -> String {
         let answer = visitor.sign_in(FIRST_ADMIN, &self.console.password).await;
         assert_eq!(answer.status, 200);
         assert!(answer.body.contains("data-testid=\"code-form\""));
@@ -70,12 +70,12 @@ impl World {
         answer.hidden("handle")
     }
 
-    async fn send_code(&self, visitor: &ConsoleClient, handle: &str, code: &str) -> Answer {
+    pub async fn send_code(&self, visitor: &ConsoleClient, handle: &str, code: &str) -> Answer {
         visitor.post("/login/code", Some(&self.console.url), &[("handle", handle), ("code", code)]).await
     }
 }
 
-fn shown_secret(answer: &Answer) -> Secret {
+pub(super) fn shown_secret(answer: &Answer) -> Secret {
     assert_eq!(answer.header("cache-control"), "no-store");
     assert!(answer.body.contains("<svg class=\"qr\""));
     let text = answer.body.split("data-testid=\"secret\">").nth(1).unwrap().split('<').next().unwrap();

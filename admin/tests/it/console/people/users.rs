@@ -12,13 +12,13 @@ use crate::console::client::{Answer, Console, ConsoleClient};
 use crate::console::run;
 
 /// The text between `<code>` and `</code>` of a snippet.
-fn snippet(answer: &Answer) -> &str {
+pub(super) fn snippet(answer: &Answer) -> &str {
     let rest = answer.body.split("<pre class=\"snippet\"><code>").nth(1).unwrap();
     rest.split('<').next().unwrap()
 }
 
 /// The path and query of the link that creating this user shows.
-async fn invited(console: &Console, admin: &ConsoleClient, fields: &[(&str, &str)]) -> String {
+pub(super) async fn invited(console: &Console, admin: &ConsoleClient, fields: &[(&str, &str)]) -> String {
     let made = admin.submit("/users", fields).await;
     assert_eq!(made.status, 200, "{}", made.body);
     let link = snippet(&made).to_owned();
@@ -26,12 +26,12 @@ async fn invited(console: &Console, admin: &ConsoleClient, fields: &[(&str, &str
 }
 
 /// The page of an account.
-async fn address(console: &Console, name: &str) -> String {
+pub(super) async fn address(console: &Console, name: &str) -> String {
     format!("/users/{}", console.store.account_by_name(name).await.unwrap().unwrap().id)
 }
 
 /// Sets the password of a link.
-async fn set_password(browser: &ConsoleClient, link: &str, password: &str) -> Answer {
+pub(super) async fn set_password(browser: &ConsoleClient, link: &str, password: &str) -> Answer {
     let secret = link.split_once("secret=").unwrap().1;
     let url = browser.url().to_owned();
     browser.post("/reset", Some(&url), &[("secret", secret), ("password", password), ("repeated", password)]).await
@@ -154,7 +154,8 @@ fn a_token_is_shown_once_and_works_until_it_is_revoked_or_expires() {
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;
-        let fields = [("name", "deploy"), ("role", "viewer"), ("apps", "all"), ("days", "30")];
+        let password = ("own_password", console.password.as_str());
+        let fields = [("name", "deploy"), ("role", "viewer"), ("apps", "all"), ("days", "30"), password];
         let made = admin.submit("/account/tokens", &fields).await;
         let token = snippet(&made).to_owned();
         assert!(token.starts_with("carillon_") && made.header("cache-control") == "no-store");

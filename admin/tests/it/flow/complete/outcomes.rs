@@ -81,7 +81,7 @@ fn a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets_the
         );
         assert_eq!(runs.iter().map(|run| run.attempt).max(), Some(1), "the same run, not a retry");
         // covers: A11
-        let unreachable = |address: &str, seen_at| node.engine.is_unreachable(address, seen_at);
+        let unreachable = |address: &str, seen_at| node.engine.is_unreachable("orders", address, seen_at);
         assert!(unreachable(&dead.address, 0), "the page of executors says so");
         assert!(!unreachable(&dead.address, i64::MAX), "a heartbeat came after that");
         assert!(!unreachable(&living.address, 0));

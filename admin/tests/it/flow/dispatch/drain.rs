@@ -106,7 +106,7 @@ fn an_address_that_was_entered_gets_runs_without_a_heartbeat() {
         node.advance(1_000).await;
         node.advance(1_000).await;
         assert!(!other.runs().is_empty());
-        node.engine.executors().deregister("orders", &executor.address).await.unwrap();
+        node.engine.executors().deregister("orders", &executor.address, None).await.unwrap();
         node.services.refresher.step().await;
         let before = executor.runs().len();
         node.advance(1_000).await;

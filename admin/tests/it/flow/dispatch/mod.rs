@@ -11,4 +11,5 @@ mod limits;
 mod overlap;
 mod probes;
 pub mod routes;
+mod shared_addresses;
 pub mod write_gate;

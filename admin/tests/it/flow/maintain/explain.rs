@@ -5,14 +5,15 @@ use std::sync::Arc;
 use carillon_inspect::audit::GapReason;
 use carillon_inspect::explain::{Explanation, VERDICTS, Verdict, explain};
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, MisfirePolicy, ScheduleDraft};
-use carillon_store::Job;
+use carillon_store::{Job, VisibleApps};
 use carillon_testkit::RecordingExecutor;
 
 use crate::conformance::fixture::actor;
 use crate::flow::node::{Node, START};
 
 async fn told(node: &Node, job: &Job, second: i64) -> Explanation {
-    let found = explain(&node.store, job.id, START + second * 1000, node.clock.now()).await.unwrap();
+    let (at, now) = (START + second * 1000, node.clock.now());
+    let found = explain(&node.store, job.id, at, now, &VisibleApps::All).await.unwrap();
     let found = found.unwrap();
     assert!(VERDICTS.contains(&found.verdict.as_str()));
     found
@@ -64,7 +65,7 @@ databases! {
         node.store.delete_job(job.id, node.clock.now(), &actor()).await.unwrap();
         let gone = told(&node, &job, 10).await;
         assert_eq!((gone.verdict, gone.job.as_deref()), (Verdict::Recorded, None));
-        assert!(explain(&node.store, job.id, START + 5_000, START).await.unwrap().is_none());
+        assert!(explain(&node.store, job.id, START + 5_000, START, &VisibleApps::All).await.unwrap().is_none());
     }
 
     async fn what_did_not_run_says_why(db: &TestDatabase) {

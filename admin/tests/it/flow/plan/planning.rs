@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use carillon_engine::runtime::Service as _;
@@ -116,9 +117,33 @@ fn forecasts_are_counted_one_after_the_other_and_waiting_ones_share_an_answer() 
         let (now, day, visible) = (node.clock.now(), 86_400_000, VisibleApps::All);
         let ask = |from: Millis| node.engine.forecaster.forecast(from, from + day, &visible);
         let (first, second, third) = join3(ask(now), ask(now + 1), ask(now + 2)).await;
-        let from = |answer: carillon_store::Result<Forecast>| answer.unwrap().from;
+        let from = |answer: carillon_store::Result<Option<Forecast>>| answer.unwrap().unwrap().from;
         // The second had come when the first was under way, the third before the second was begun.
         assert_eq!([from(first), from(second), from(third)], [now, now + 1, now + 1]);
-        assert_eq!(ask(now + 3).await.unwrap().from, now + 3, "an answer is not kept for later");
+        assert_eq!(from(ask(now + 3).await), now + 3, "an answer is not kept for later");
+    });
+}
+
+// covers: V9
+#[test]
+fn a_few_different_forecasts_wait_and_saving_a_job_waits_for_none_of_them() {
+    on_node(async |node| {
+        let (now, hour, visible) = (node.clock.now(), 3_600_000, VisibleApps::All);
+        let forecaster = &node.engine.forecaster;
+        let ask = |from: Millis, hours: i64| forecaster.forecast(from, from + hours * hour, &visible);
+        let answers = join_all((1..=10).map(|hours| ask(now, hours))).await;
+        let counted: Vec<bool> = answers.into_iter().map(|answer| answer.unwrap().is_some()).collect();
+        assert_eq!(counted, [[true; 4].as_slice(), &[false; 6]].concat(), "the others are answered at once");
+
+        // Two questions in turn are counted no more often than they must be: the third came when the first was under way.
+        let in_turn = join_all((0..10).map(|number| ask(now + number, 167 + number % 2))).await;
+        let begins: Vec<Millis> = in_turn.into_iter().map(|answer| answer.unwrap().unwrap().from - now).collect();
+        assert_eq!(begins, [0, 1, 2, 1, 2, 1, 2, 1, 2, 1]);
+
+        let mut waiting = Box::pin(ask(now, 24));
+        let begin = std::future::poll_fn(|cx| Poll::Ready(waiting.as_mut().poll(cx).is_pending()));
+        assert!(begin.await, "it has its turn, and is not asked again until the job was saved");
+        forecaster.loads(None).await.unwrap();
+        assert!(waiting.await.unwrap().is_some());
     });
 }

@@ -10,7 +10,13 @@ use futures_util::future::join_all;
 use crate::conformance::fixture::{Fixture, NOW, actor};
 
 fn fire(job_id: i64, key: Option<&str>) -> NewTrigger {
-    NewTrigger { job_id, cause: Cause::Api, params: None, address: None, idempotency_key: key.map(Into::into) }
+    NewTrigger {
+        job: job_id.into(),
+        cause: Cause::Api,
+        params: None,
+        address: None,
+        idempotency_key: key.map(Into::into),
+    }
 }
 
 databases! {

@@ -1,0 +1,69 @@
+//! A job that moves to another app between the check of who may change it and the change.
+
+use carillon_scheduler::{Cause, JobDraft};
+use carillon_store::backfill::backfills::NewBackfill;
+use carillon_store::job::change::JobChange;
+use carillon_store::run::trigger::NewTrigger;
+use carillon_store::{Definition, Error, Job, PauseNote, TargetJob};
+
+use crate::conformance::fixture::{Fixture, NOW, actor, after, draft, each};
+
+/// A job that was of the fixture's app, as its former team knows it.
+async fn moved(fixture: &Fixture) -> (Job, TargetJob) {
+    let job = fixture.create(&each("* * * * * ?")).await;
+    let other = match fixture.store.app_by_name("shipping").await.unwrap() {
+        Some(app) => app,
+        None => fixture.store.create_app("shipping", "", NOW, &actor()).await.unwrap(),
+    };
+    let draft = JobDraft { app: "shipping".into(), ..each("* * * * * ?") };
+    let definition = Definition::check(&other, &draft, NOW).unwrap();
+    let now = fixture.store.update_job(job.id, &definition, None, NOW, &actor()).await.unwrap();
+    (now, TargetJob::of_app(job.id, fixture.app.id))
+}
+
+fn trigger(job: TargetJob) -> NewTrigger {
+    NewTrigger { job, cause: Cause::Api, params: None, address: None, idempotency_key: None }
+}
+
+databases! {
+    // covers: S12
+    async fn a_job_that_has_moved_is_missing_for_its_former_app(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (store, by) = (&fixture.store, actor());
+        let (job, former) = moved(&fixture).await;
+        let entries = fixture.count("audit", "1 = 1").await;
+        let edited = fixture.definition(&draft("taken"));
+        for change in [
+            JobChange::Pause(PauseNote::default()),
+            JobChange::Enable,
+            JobChange::Delete,
+            JobChange::Define(Box::new(edited.clone()), Some(job.revision)),
+        ] {
+            let refused = store.change_job(former, &change, NOW, &by).await;
+            assert!(matches!(&refused, Err(Error::Missing(text)) if text.contains("job")), "{change:?}: {refused:?}");
+        }
+        assert!(matches!(store.delete_job(former, NOW, &by).await, Err(Error::Missing(_))));
+        assert!(matches!(store.update_job(former, &edited, None, NOW, &by).await, Err(Error::Missing(_))));
+        assert_eq!(store.insert_triggered(&trigger(former), NOW, &by).await.unwrap(), None);
+        let (from_at, to_at) = (after(-60), after(0));
+        let backfill = NewBackfill { job: former, from_at, to_at, max_concurrent: 1, instants: vec![after(-30)] };
+        assert!(matches!(store.create_backfill(&backfill, NOW, &by).await, Err(Error::Missing(_))));
+        let now = store.job(job.id).await.unwrap().unwrap();
+        assert_eq!((now.app_id, now.revision, now.draft.enabled), (job.app_id, job.revision, true));
+        assert_eq!((fixture.count("audit", "1 = 1").await, fixture.count("run", "1 = 1").await), (entries, 0));
+    }
+
+    // covers: S12
+    async fn of_many_jobs_those_that_have_moved_are_left_as_they_are(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (store, by) = (&fixture.store, actor());
+        let (stays, (gone, former)) = (fixture.create(&each("* * * * * ?")).await, moved(&fixture).await);
+        let own = TargetJob::of_app(stays.id, fixture.app.id);
+        let made = store.insert_triggered_all(&[trigger(former), trigger(own)], NOW, &by).await.unwrap();
+        assert!(made[0].is_none() && made[1].is_some());
+        let changed = store.change_jobs(&[(own, JobChange::Delete), (former, JobChange::Delete)], NOW, &by).await.unwrap();
+        assert!(matches!(&changed[..], [(_, Ok(_)), (_, Err(Error::Missing(_)))]), "{changed:?}");
+        assert_eq!(store.job(stays.id).await.unwrap(), None);
+        assert_eq!(store.job(gone.id).await.unwrap().unwrap().revision, gone.revision);
+    }
+}

@@ -1,0 +1,60 @@
+//! First uses of tokens in the audit, on every database.
+
+use std::sync::Arc;
+
+use carillon_scheduler::AuditObjectKind;
+use carillon_store::{Actor, AuditObject, Grants, Store};
+use futures_util::future::join_all;
+
+use super::fixture::{Fixture, NOW};
+
+fn from(source: &str) -> Actor {
+    Actor::new("executor", source, Grants::default())
+}
+
+/// Another node on the same database; on SQLite there is one alone.
+async fn another_node(fixture: &Fixture, db: &crate::services::TestDatabase) -> Arc<Store> {
+    match db.kind() {
+        crate::services::Kind::Sqlite => fixture.store.clone(),
+        _ => Store::open(&db.store()).await.unwrap(),
+    }
+}
+
+databases! {
+    // covers: S37, V10
+    async fn the_first_use_of_a_token_has_one_entry_whoever_comes_at_once(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let nodes = [fixture.store.clone(), another_node(&fixture, db).await];
+        let tokens = [AuditObject::api_token(0), AuditObject::new(AuditObjectKind::ExecutorToken, 0)];
+        for number in 0..20 {
+            let by = from(&format!("10.0.0.{number}"));
+            let uses = (0..8).map(|n| nodes[n % 2].note_token_use(tokens[n / 4], &by, NOW));
+            for noted in join_all(uses).await {
+                noted.unwrap();
+            }
+            assert!(nodes[0].knows_token_use(tokens[0], &by.source));
+        }
+        assert_eq!(fixture.count("audit", "action = 'use_token' AND object_id = 0").await, 40);
+        assert_eq!(fixture.count("audit", "action = 'use_token' AND object = 'api_token'").await, 20);
+    }
+
+    // covers: S37, V4
+    async fn uses_from_one_network_are_one_use(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let token = AuditObject::api_token(0);
+        for number in 1..=50 {
+            let by = from(&format!("2001:db8:1:2::{number:x}"));
+            fixture.store.note_token_use(token, &by, NOW).await.unwrap();
+        }
+        another_node(&fixture, db).await.note_token_use(token, &from("2001:db8:1:2:ffff::1"), NOW).await.unwrap();
+        let written = "action = 'use_token' AND source = '2001:db8:1:2::/64' AND detail LIKE '%2001:db8:1:2::1\"%'";
+        assert_eq!(fixture.count("audit", written).await, 1, "with the address that came first");
+        assert_eq!(fixture.count("audit", "action = 'use_token'").await, 1);
+        // Whoever has a thousand networks fills no table.
+        for number in 0..300 {
+            let by = from(&format!("2001:db8:2:{number:x}::1"));
+            fixture.store.note_token_use(token, &by, NOW).await.unwrap();
+        }
+        assert_eq!(fixture.count("audit", "action = 'use_token'").await, 200, "within a minute");
+    }
+}
