@@ -1,9 +1,9 @@
 //! Browsers from which an account has signed in before. Each keeps a cookie that proves it, and its attempts are counted apart:
 //! failed attempts of others can then not keep the owner of an account out.
 //!
-//! The proof is made with the hash of the password, which nobody outside the database knows, and with the moment at which the
-//! second factor was turned on: it needs no row, holds nothing about the account, and ends with either. A browser that has never
-//! sent a code has no proof for an account with a second factor: somebody who knows the password could make many.
+//! The key of the proof is the hash of the password, which is only in the database, and the time at which the second factor was turned
+//! on. So the proof needs no row, holds no data of the account, and becomes invalid when either changes. On an account with a second
+//! factor a browser gets its proof after a correct code: the password alone would let an attacker make any number of proofs.
 
 use carillon_store::people::accounts::Account;
 use subtle::ConstantTimeEq as _;

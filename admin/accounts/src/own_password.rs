@@ -1,4 +1,4 @@
-//! A person shows to be the owner of the account who is signed in, or changes the own password.
+//! Verifies that the person at the browser owns the account, and changes the own password.
 
 use carillon_scheduler::Millis;
 use carillon_store::Store;
@@ -8,7 +8,7 @@ use crate::password::{self, Error};
 use crate::session::Viewer;
 use crate::sign_in::{self, Client, SignIn};
 
-/// For so long after a sign-in by the provider its person counts as the owner: there is no password to ask for.
+/// An account of an OpenID provider has no password: in place of it, the sign-in by the provider must be younger than this.
 const FRESH_MS: i64 = 15 * 60_000;
 
 /// Whether the person at the browser is the owner of the account.
@@ -27,7 +27,7 @@ pub enum OwnerCheck {
     SignInAgain,
 }
 
-/// Asks for the password: who finds an open browser must not do what lasts.
+/// Asks for the password, so that an unattended browser does not suffice for changes that outlive its session.
 ///
 /// # Errors
 /// The database could not be asked, or the password not be hashed.

@@ -13,7 +13,7 @@ const PREFIX: &str = "carillon_";
 const DAY_MS: i64 = 86_400_000;
 pub const MAX_DAYS: i64 = 366;
 const NAME_MAX: usize = 64;
-/// Tokens of an account that an OpenID provider signs in count for so long after its last sign-in: people leave without a word here.
+/// Tokens of an account of an OpenID provider are valid for this time after its last sign-in: the provider does not report who has left.
 const PROVIDED_MS: i64 = 30 * DAY_MS;
 /// How often the last use is written.
 const USED_STEP_MS: i64 = 60_000;

@@ -1,9 +1,9 @@
 use carillon_accounts::policy::Action;
-use carillon_engine::manage::Error;
+use carillon_engine::manage::{Error, require};
 use carillon_scheduler::FieldError;
 use carillon_store::Actor;
 
-use crate::manage::entry_points::{Alerts, object_of, require};
+use crate::manage::entry_points::{Alerts, object_of};
 
 const MOST_NOTE: usize = 500;
 

@@ -1,12 +1,12 @@
 use carillon_accounts::policy::{self, Action, Object};
-use carillon_engine::manage::Error;
+use carillon_engine::manage::{Error, require};
 use carillon_scheduler::{FieldError, Millis};
 use carillon_store::Actor;
 use carillon_store::alert::channels::ChannelRow;
 use serde::{Deserialize, Serialize};
 
 use crate::channel::{Channel, ChannelKind, Secrets, Settings, check};
-use crate::manage::entry_points::{Alerts, require};
+use crate::manage::entry_points::Alerts;
 use crate::message::Message;
 
 /// A channel as a person or a program writes it. Secrets that are not given stay as they are.

@@ -1,13 +1,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use carillon_accounts::policy::{self, Action, Decision, Object};
+use carillon_accounts::policy::Object;
 use carillon_accounts::secret_keys::SecretKeys;
 use carillon_engine::Engine;
 use carillon_engine::manage::Error;
 use carillon_engine::outgoing::Connector;
 use carillon_engine::runtime::run;
-use carillon_store::{Actor, AuditObject, Store};
+use carillon_store::Store;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -62,18 +62,4 @@ impl Alerts {
 /// What an app's rules and alerts, or those of all apps, belong to.
 pub(crate) fn object_of(app_id: Option<i64>) -> Object {
     app_id.map_or(Object::Installation, Object::App)
-}
-
-/// # Errors
-/// `Forbidden`; `Missing`, where the actor may not know that the object exists
-pub(crate) fn require(by: &Actor, action: Action, object: Object, name: impl FnOnce() -> String) -> Result<(), Error> {
-    let decision = policy::decide(by, action, object);
-    if let (Object::App(id), Decision::Forbidden | Decision::Hidden) = (object, decision) {
-        by.denials.add(AuditObject::app(id));
-    }
-    match decision {
-        Decision::Allowed => Ok(()),
-        Decision::Forbidden => Err(Error::Forbidden(policy::refusal(action, object))),
-        Decision::Hidden => Err(Error::Missing(name())),
-    }
 }

@@ -1,11 +1,11 @@
 use carillon_accounts::policy::{Action, Object};
-use carillon_engine::manage::Error;
+use carillon_engine::manage::{Error, require};
 use carillon_scheduler::{AlertKind, FieldError};
 use carillon_store::alert::rules::{AlertRule, NewRule, RuleDefinition};
 use carillon_store::{Actor, App};
 use serde::{Deserialize, Serialize};
 
-use crate::manage::entry_points::{Alerts, object_of, require};
+use crate::manage::entry_points::{Alerts, object_of};
 use crate::silence;
 
 const DAY: i64 = 86_400;

@@ -10,7 +10,7 @@ use crate::executor::address_gate::AddressGate;
 use crate::runtime::lock;
 use crate::settings::ms;
 
-/// Up to so many gates nothing is forgotten.
+/// With at most this number of gates none is removed.
 const FEW: usize = 10_000;
 /// What is known of an address that is not used and does not answer is kept for this time.
 const CLOSED_KEPT: Duration = Duration::from_secs(3600);

@@ -10,28 +10,37 @@ use crate::manage::error::Error;
 
 /// # Errors
 /// `Forbidden`; `Missing`, where the actor may not know that the object exists
-pub(super) fn require(by: &Actor, action: Action, object: Object, name: impl FnOnce() -> String) -> Result<(), Error> {
-    let decision = policy::decide(by, action, object);
-    if let (Object::App(id), Decision::Forbidden | Decision::Hidden) = (object, decision) {
-        by.denials.add(AuditObject::app(id));
+pub fn require(by: &Actor, action: Action, object: Object, name: impl FnOnce() -> String) -> Result<(), Error> {
+    let audited = match object {
+        Object::App(id) => Some(AuditObject::app(id)),
+        _ => None,
+    };
+    require_audited(by, action, object, audited, name)
+}
+
+/// `audited`: what the audit names if it is refused.
+fn require_audited(
+    by: &Actor,
+    action: Action,
+    object: Object,
+    audited: Option<AuditObject>,
+    name: impl FnOnce() -> String,
+) -> Result<(), Error> {
+    let error = match policy::decide(by, action, object) {
+        Decision::Allowed => return Ok(()),
+        Decision::Forbidden => Error::Forbidden(policy::refusal(action, object)),
+        Decision::Hidden => Error::Missing(name()),
+    };
+    if let Some(audited) = audited {
+        by.denials.add(audited);
     }
-    match decision {
-        Decision::Allowed => Ok(()),
-        Decision::Forbidden => Err(Error::Forbidden(policy::refusal(action, object))),
-        Decision::Hidden => Err(Error::Missing(name())),
-    }
+    Err(error)
 }
 
 /// The same of an object that belongs to an app.
 fn require_stored(by: &Actor, action: Action, app_id: i64, object: AuditObject) -> Result<(), Error> {
-    let app = Object::App(app_id);
-    let error = match policy::decide(by, action, app) {
-        Decision::Allowed => return Ok(()),
-        Decision::Forbidden => Error::Forbidden(policy::refusal(action, app)),
-        Decision::Hidden => Error::Missing(format!("{} {}", object.kind, object.id)),
-    };
-    by.denials.add(object);
-    Err(error)
+    let name = || format!("{} {}", object.kind, object.id);
+    require_audited(by, action, Object::App(app_id), Some(object), name)
 }
 
 impl Engine {

@@ -21,6 +21,7 @@ mod selection;
 
 pub use crate::executor::run_killer::KillResult;
 pub use apps::Apps;
+pub use authorize::require;
 pub use backfills::{BackfillRange, Backfills, MAX_CONCURRENT, MAX_INSTANTS};
 pub use bulk_runs::{RunAction, RunBulkRequest};
 pub use calendars::Calendars;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use actix_web::{HttpMessage as _, HttpRequest};
 use prometheus::IntGauge;
 
-/// One part in so many is all that senders may hold together who have shown no credential: they keep nobody else out.
+/// Senders without a credential may hold, all together, the whole memory divided by this number.
 const STRANGERS: usize = 4;
 
 /// The count of all requests. A byte of a body costs two to three bytes of memory while the body is read and parsed.

@@ -9,11 +9,11 @@ use carillon_store::people::sessions::SignInMethod;
 use crate::web::access::Caller;
 use crate::web::console::account::login;
 use crate::web::console::account::page::{Sent, show};
+use crate::web::console::account::second_factor::wait_text;
 use crate::web::forms::{Fields, Form};
 use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash};
 use crate::web::state::Shared;
-use crate::web::text::format::duration;
 
 /// `POST /account/password`
 pub async fn change(
@@ -49,9 +49,7 @@ pub async fn change(
         PasswordChange::WrongCurrent => form.add_error("current", "This is not your current password."),
         PasswordChange::Refused(text) => form.add_error("new", text),
         PasswordChange::Throttled { until_at } => {
-            let seconds = (until_at - now + 999) / 1000;
-            let time = duration(context.language, seconds * 1000);
-            form.add_error("current", context.t("too-many-attempts").with("time", time).to_string());
+            form.add_error("current", wait_text(context.language, until_at, now));
         }
     }
     show(&state, context, &viewer, Sent { password: form, ..Sent::default() }).await
