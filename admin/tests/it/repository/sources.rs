@@ -71,6 +71,7 @@ pub const PRODUCT: &[&str] = &[
     "admin/store/src",
     "executor-sdk/listener/src",
     "executor-sdk/src",
+    "migrations/src",
     "templates",
 ];
 const MOST_ENTRIES: usize = 20;
