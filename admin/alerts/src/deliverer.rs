@@ -48,7 +48,13 @@ impl AlertDeliverer {
         let taken = store.claim_deliveries(MOST, LEASE, self.engine.cx.clock.now()).await?;
         let tried = join_all(taken.iter().map(|delivery| self.deliver(delivery))).await;
         let holds = tried.into_iter().collect::<Result<Vec<_>>>()?;
-        self.hold(holds.into_iter().flatten().collect()).await?;
+        let mut channels: BTreeMap<i64, Millis> = BTreeMap::new();
+        for (channel_id, until) in holds.into_iter().flatten() {
+            // The longest of their pauses.
+            let held = channels.entry(channel_id).or_insert(until);
+            *held = (*held).max(until);
+        }
+        self.hold(channels).await?;
         Ok(taken.len())
     }
 

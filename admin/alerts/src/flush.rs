@@ -32,17 +32,18 @@ pub fn decide(alert: &Alert, rule: Option<&AlertRule>, now: Millis) -> Decision 
             (later(alert.notify_at), later(alert.repeat_at), later(alert.escalate_at));
         return Decision { told, ..Decision::default() };
     }
-    let second = definition.escalation.as_ref().map(|it| it.channels.clone()).unwrap_or_default();
+    let escalation = definition.escalation.as_ref();
     let mut told_so_far = definition.channels.clone();
     if alert.escalated_at.is_some() {
-        told_so_far.extend(&second);
+        told_so_far.extend(escalation.iter().flat_map(|it| &it.channels));
     }
     let mut messages = vec![];
     match alert.state {
         AlertState::Resolved if definition.recovered => messages.push((MessageKind::Resolved, told_so_far)),
         AlertState::Open => {
             let has_news = is_due(alert.notify_at) && alert.events > alert.told;
-            if has_news || is_due(alert.repeat_at) {
+            let later = |at: Option<Millis>| at.filter(|at| *at > now);
+            if has_news || definition.repeat_seconds.is_some() && is_due(alert.repeat_at) {
                 let kind = match (alert.told, has_news) {
                     (0, _) => MessageKind::Opened,
                     (_, true) => MessageKind::Update,
@@ -51,13 +52,18 @@ pub fn decide(alert: &Alert, rule: Option<&AlertRule>, now: Millis) -> Decision 
                 messages.push((kind, told_so_far));
                 (told.told, told.told_at) = (alert.events, Some(now));
             }
-            if is_due(alert.escalate_at) {
-                messages.push((MessageKind::Escalated, second));
-                told.escalated_at = Some(now);
-            }
-            let later = |at: Option<Millis>| at.filter(|at| *at > now);
+            told.escalate_at = match escalation {
+                // From the first message on, which a silence may have delayed.
+                Some(it) if alert.told == 0 && has_news => Some(now + it.after_seconds * 1000),
+                Some(it) if alert.told > 0 && is_due(alert.escalate_at) => {
+                    messages.push((MessageKind::Escalated, it.channels.clone()));
+                    told.escalated_at = Some(now);
+                    None
+                }
+                Some(_) => later(alert.escalate_at),
+                None => None,
+            };
             told.notify_at = later(alert.notify_at);
-            told.escalate_at = later(alert.escalate_at);
             let repeat_at = definition.repeat_seconds.map(|seconds| now + seconds * 1000);
             told.repeat_at = if messages.is_empty() { later(alert.repeat_at) } else { repeat_at };
         }
@@ -122,6 +128,8 @@ mod tests {
         let early = Alert { notify_at: None, repeat_at: Some(NOW + 1), ..open(500, 500) };
         let early = decide(&early, Some(&rule), NOW);
         assert_eq!((early.messages, early.told.repeat_at), (vec![], Some(NOW + 1)));
+        let never = decide(&still, Some(&self::rule(json!({}))), NOW);
+        assert_eq!((never.messages, never.told.repeat_at), (vec![], None), "the rule reminds no more");
     }
 
     // covers: 001-40
@@ -134,8 +142,22 @@ mod tests {
         assert_eq!((escalated.told.escalated_at, escalated.told.escalate_at), (Some(NOW), None));
         let over = Alert { state: AlertState::Resolved, escalated_at: Some(NOW), ..open(3, 3) };
         assert_eq!(decide(&over, Some(&rule), NOW).messages, [(MessageKind::Resolved, vec![1, 2, 9])]);
+        let off = decide(&late, Some(&self::rule(json!({}))), NOW);
+        assert_eq!((off.messages, off.told.escalated_at), (vec![], None), "the rule has no second list any more");
         let acknowledged = Alert { state: AlertState::Acknowledged, ..open(3, 3) };
         assert_eq!(decide(&acknowledged, Some(&rule), NOW).messages, []);
+    }
+
+    #[test]
+    fn the_second_list_has_its_time_from_the_first_message() {
+        let rule = rule(json!({"escalation": {"channels": [9], "after_seconds": 60}}));
+        // At the end of a silence, long after it was opened.
+        let first = decide(&Alert { escalate_at: Some(NOW), ..open(1, 0) }, Some(&rule), NOW);
+        assert_eq!(first.messages, [(MessageKind::Opened, vec![1, 2])]);
+        assert_eq!((first.told.escalate_at, first.told.escalated_at), (Some(NOW + 60_000), None));
+        let not_yet = Alert { notify_at: Some(NOW + 5), escalate_at: Some(NOW), ..open(1, 0) };
+        let not_yet = decide(&not_yet, Some(&rule), NOW);
+        assert_eq!((not_yet.messages, not_yet.told.notify_at), (vec![], Some(NOW + 5)));
     }
 
     #[test]

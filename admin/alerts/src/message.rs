@@ -68,6 +68,8 @@ pub struct MessageItem {
 
 impl Message {
     pub fn new(kind: MessageKind, alert: &Alert, items: Vec<AlertItem>, open_items: i64) -> Self {
+        // Until its end a message names only what goes on.
+        let is_meant = |item: &AlertItem| kind == MessageKind::Resolved || item.resolved_at.is_none();
         Self {
             kind,
             alert_id: Some(alert.id),
@@ -78,7 +80,7 @@ impl Message {
             open_items,
             opened_at: alert.opened_at,
             last_at: alert.last_at,
-            items: items.into_iter().map(MessageItem::from).collect(),
+            items: items.into_iter().filter(is_meant).map(MessageItem::from).collect(),
         }
     }
 

@@ -15,10 +15,9 @@ use carillon_store::{Error, Result};
 use tokio::sync::{Mutex, Notify};
 
 use crate::flush::decide;
-use crate::message::{ITEMS, Message};
+use crate::message::{ITEMS, Message, MessageKind};
 use crate::rule_match::matches;
-use crate::usual_duration::UsualDurations;
-use crate::watch;
+use crate::watch::{self, Memory};
 
 const EVERY: Duration = Duration::from_secs(2);
 /// Conditions and ends of alerts are looked for this often.
@@ -36,12 +35,12 @@ pub struct AlertRouter {
 struct Watched {
     /// The last one.
     at: Millis,
-    usual: UsualDurations,
+    memory: Memory,
 }
 
 impl AlertRouter {
     pub fn new(engine: Arc<Engine>, sends: Arc<Notify>) -> Self {
-        let watched = Mutex::new(Watched { at: Millis::MIN / 2, usual: UsualDurations::default() });
+        let watched = Mutex::new(Watched { at: Millis::MIN / 2, memory: Memory::default() });
         Self { engine, sends, watched }
     }
 
@@ -62,7 +61,7 @@ impl AlertRouter {
             let all = store.rules_to_match().await?;
             self.route(&all, &unrouted, now).await?;
             if is_time {
-                let events = watch::look(store, &all, &mut watched.usual, self.engine.shards(), now).await?;
+                let events = watch::look(store, &all, &mut watched.memory, self.engine.shards(), now).await?;
                 if !events.is_empty() {
                     store.record_alert_events(&events, &[], now).await?;
                 }
@@ -112,6 +111,11 @@ impl AlertRouter {
             let items = store.alert_items(alert.id, ITEMS).await?;
             let (open, _) = store.count_alert_items(alert.id).await?;
             for (kind, mut channels) in std::mem::take(&mut decision.messages) {
+                if kind == MessageKind::Resolved {
+                    // Who was told of it is told of its end, whatever the rule says by now.
+                    let told = store.channels_told(alert.id).await?;
+                    channels = if told.is_empty() { channels } else { told };
+                }
                 let message = Message::new(kind, alert, items.clone(), open);
                 let message = serde_json::to_string(&message).map_err(|error| Error::Corrupt(error.to_string()))?;
                 channels.sort_unstable();

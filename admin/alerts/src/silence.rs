@@ -2,7 +2,7 @@
 
 use carillon_scheduler::{FieldError, Millis, Weekday};
 use carillon_store::alert::rules::Silence;
-use chrono::{DateTime, Datelike, Duration, NaiveTime, TimeZone};
+use chrono::{DateTime, Datelike, Duration, MappedLocalTime, NaiveDateTime, NaiveTime, TimeZone};
 use chrono_tz::Tz;
 
 /// When the silence ends; None: there is none now.
@@ -13,21 +13,27 @@ pub fn silent_until(silences: &[Silence], now: Millis) -> Option<Millis> {
 fn end_of(silence: &Silence, now: Millis) -> Option<Millis> {
     let zone: Tz = silence.zone.parse().ok()?;
     let (from, to) = (time(&silence.from)?, time(&silence.to)?);
-    let local = DateTime::from_timestamp_millis(now)?.with_timezone(&zone).naive_local();
+    let today = DateTime::from_timestamp_millis(now)?.with_timezone(&zone).date_naive();
     // A window that began yesterday may last until today.
-    [local.date(), local.date().pred_opt()?].into_iter().find_map(|day| {
+    [today, today.pred_opt()?].into_iter().find_map(|day| {
         if !silence.weekdays.contains(&Weekday::from(day.weekday())) {
             return None;
         }
-        let begin = day.and_time(from);
-        let end = if to > from { day.and_time(to) } else { (day + Duration::days(1)).and_time(to) };
-        if local < begin || local >= end {
-            return None;
-        }
-        // An end within the hour that a clock change leaves out: a moment later it is looked at again.
-        let end = zone.from_local_datetime(&end).latest().map(|end| end.timestamp_millis());
-        Some(end.unwrap_or(now + 60_000).max(now + 1_000))
+        let last_day = if to > from { day } else { day + Duration::days(1) };
+        let begin = instant(zone, day.and_time(from), MappedLocalTime::earliest)?;
+        let end = instant(zone, last_day.and_time(to), MappedLocalTime::latest)?;
+        (begin..end).contains(&now).then_some(end)
     })
+}
+
+/// When the clocks of a zone show a time. One that a clock change leaves out is at its end; of one that comes twice `pick` takes one.
+fn instant(
+    zone: Tz,
+    local: NaiveDateTime,
+    pick: impl Fn(MappedLocalTime<DateTime<Tz>>) -> Option<DateTime<Tz>>,
+) -> Option<Millis> {
+    let mut quarters = (0..=96).map(|quarter| local + Duration::minutes(15 * quarter));
+    Some(quarters.find_map(|local| pick(zone.from_local_datetime(&local)))?.timestamp_millis())
 }
 
 fn time(text: &str) -> Option<NaiveTime> {
@@ -117,6 +123,21 @@ mod tests {
         assert_eq!(silent_until(&night, at("2026-11-28T04:00:00Z")), Some(at("2026-11-28T05:00:00Z")), "since Friday");
         assert_eq!(silent_until(&night, at("2026-11-29T04:00:00Z")), None, "not since Saturday");
         assert_eq!(weekdays("SAT-MON").unwrap(), [Weekday::Sat, Weekday::Sun, Weekday::Mon]);
+    }
+
+    #[test]
+    fn a_window_ends_once_also_where_clocks_change() {
+        let night = [parse("SUN 00:00-02:30 Europe/Berlin").unwrap()];
+        // From 02:00 to 03:00: its end is left out.
+        let end = at("2026-03-29T01:00:00Z");
+        assert_eq!(silent_until(&night, at("2026-03-29T00:59:30Z")), Some(end));
+        assert_eq!(silent_until(&night, end), None);
+        // From 03:00 to 02:00: its end comes twice.
+        let end = at("2026-10-25T01:30:00Z");
+        for now in ["2026-10-24T22:00:00Z", "2026-10-25T00:15:00Z", "2026-10-25T00:45:00Z", "2026-10-25T01:15:00Z"] {
+            assert_eq!(silent_until(&night, at(now)), Some(end), "{now}");
+        }
+        assert_eq!(silent_until(&night, end), None);
     }
 
     #[test]

@@ -18,6 +18,14 @@ const EMPTY_FOR: Millis = 30_000;
 /// A run of less than this is not compared with its job's percentile: the look comes no more often.
 const SHORTEST_BY_PERCENTILE: Millis = 10_000;
 
+/// What the looks remember.
+#[derive(Default)]
+pub struct Memory {
+    usual: UsualDurations,
+    /// Since when each app has been without an executor, as far as it was seen: executors that leave in order leave no trace.
+    empty_since: HashMap<i64, Millis>,
+}
+
 /// A condition that has lasted since `at`.
 fn condition(kind: AlertKind, app_id: Option<i64>, text: String, at: Millis) -> Unrouted {
     Unrouted { mark: Mark::Alarm { id: 0 }, kind, job_id: None, job: None, app_id, run_id: None, text, at }
@@ -27,7 +35,7 @@ fn condition(kind: AlertKind, app_id: Option<i64>, text: String, at: Millis) -> 
 pub async fn look(
     store: &Store,
     rules: &[AlertRule],
-    usual: &mut UsualDurations,
+    memory: &mut Memory,
     shards: i32,
     now: Millis,
 ) -> Result<Vec<AlertEvent>> {
@@ -40,14 +48,17 @@ pub async fn look(
             add(&mut events, rules, &event, &executor_subject(&lost.app, &lost.address));
         }
     }
-    if asks(AlertKind::NoExecutor) {
-        for app in store.apps_without_executor(now).await?.iter().filter(|app| app.since < now - EMPTY_FOR) {
+    let empty = if asks(AlertKind::NoExecutor) { store.apps_without_executor(now).await? } else { vec![] };
+    memory.empty_since.retain(|id, _| empty.iter().any(|app| app.app_id == *id));
+    for app in empty {
+        let since = *memory.empty_since.entry(app.app_id).or_insert(now);
+        if since <= now - EMPTY_FOR {
             let text = format!("no executor of the app {} is online: its jobs fail", app.app);
-            let event = condition(AlertKind::NoExecutor, Some(app.app_id), text, app.since);
+            let event = condition(AlertKind::NoExecutor, Some(app.app_id), text, since);
             add(&mut events, rules, &event, &app_subject(app.app_id));
         }
     }
-    events.extend(long_runs(store, rules, usual, shards, now).await?);
+    events.extend(long_runs(store, rules, &mut memory.usual, shards, now).await?);
     Ok(events)
 }
 
@@ -91,8 +102,8 @@ async fn long_runs(
                 run_id: Some(run.run_id),
                 ..condition(AlertKind::LongRunning, Some(run.app_id), text, run.since)
             };
-            let event = matches(std::slice::from_ref(*rule), &event);
-            events.extend(event.into_iter().map(|event| AlertEvent { is_lasting: true, ..event }));
+            // Several runs of a job may take long, and each has its own end.
+            add(&mut events, std::slice::from_ref(*rule), &event, &format!("run:{}", run.run_id));
         }
     }
     Ok(events)

@@ -25,7 +25,7 @@ alert-was-over = Over
 alert-acknowledge-label = I look after it
 alert-note-hint = A note for the others
 alert-acknowledge = Acknowledge
-alert-acknowledge-hint = No reminder and no escalation until it is over.
+alert-acknowledge-hint = No reminder and no escalation until it is over, unless something else begins more than an hour later.
 alert-is-looked-after = You look after it: there are no reminders until it is over.
 alert-items = What it is about
 alert-items-open = { $open } of { $all } not over
@@ -48,7 +48,10 @@ message-sent = sent
 message-given-up = given up
 message-channel-deleted = deleted
 message-no-answer = none yet
-message-tries = { $count } tries
+message-tries = { $count ->
+    [one] { $count } attempt
+   *[other] { $count } attempts
+}
 alert-title = { $place }: { $what } ({ $rule })
 alert-title-reminder = still open: { $place }: { $what } ({ $rule })
 alert-title-escalated = not acknowledged: { $place }: { $what } ({ $rule })

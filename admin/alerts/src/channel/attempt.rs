@@ -64,14 +64,15 @@ impl Answer {
         }
     }
 
-    /// Taken only if this member of the JSON answer is 0: these services refuse with status 200.
+    /// Taken only if those of these members that the JSON answer has, one at least, are 0: these services refuse with status 200.
     pub fn by_code(&self, members: &[&str]) -> Attempt {
         let by_status = self.by_status();
         let Attempt::Delivered { answer } = by_status else {
             return by_status;
         };
         let body: Value = serde_json::from_str(&self.body).unwrap_or_default();
-        match members.iter().any(|member| body[*member].as_i64() == Some(0)) {
+        let mut codes = members.iter().filter_map(|member| body.get(*member)).peekable();
+        match codes.peek().is_some() && codes.all(|code| code.as_i64() == Some(0)) {
             true => Attempt::Delivered { answer },
             false => self.refused(answer),
         }
@@ -95,5 +96,8 @@ mod tests {
         for refused in [answer(200, r#"{"errcode":310000}"#), answer(200, "<html>"), answer(500, r#"{"errcode":0}"#)] {
             assert!(!is_taken(refused.by_code(&["errcode"])), "{refused:?}");
         }
+        let both = ["code", "StatusCode"];
+        assert!(is_taken(answer(200, r#"{"StatusCode":0,"code":0}"#).by_code(&both)));
+        assert!(!is_taken(answer(200, r#"{"StatusCode":0,"code":9499}"#).by_code(&both)), "one of them names a fault");
     }
 }

@@ -92,7 +92,12 @@ impl Secrets {
             let parsed = Url::parse(url).ok();
             let path = parsed.as_ref().map(|url| url[Position::BeforePath..].to_owned());
             let last = parsed.as_ref().and_then(|url| url.path_segments()?.next_back().map(str::to_owned));
-            [Some(url.clone()), path, last].into_iter().flatten()
+            let query = parsed.as_ref().and_then(Url::query).unwrap_or_default();
+            // As they stand there, and as they are meant.
+            let raw = query.split('&').filter_map(|pair| Some(pair.split_once('=')?.1.to_owned()));
+            let meant = url::form_urlencoded::parse(query.as_bytes()).map(|(_, value)| value.into_owned());
+            let values: Vec<String> = raw.chain(meant).collect();
+            [Some(url.clone()), path, last].into_iter().flatten().chain(values)
         });
         let others = [&self.secret, &self.password, &self.routing_key].into_iter().flatten().cloned();
         // A short word is no secret, and may be a part of any other.
@@ -214,6 +219,7 @@ impl Errors {
             matches!(url.scheme(), "http" | "https")
                 && url.has_host()
                 && url.username().is_empty()
+                && url.password().is_none()
                 && text.len() <= 2_000
         });
         if !is_right {
@@ -309,7 +315,7 @@ mod tests {
         plain["tls"] = json!("none");
         assert_eq!(wrong(ChannelKind::Email, bare, json!({"password": "x"})), [""; 0]);
         assert_eq!(wrong(ChannelKind::Email, plain, json!({"password": "x"})), ["tls"]);
-        for url in ["", "ftp://a.example/", "https://user@a.example/", "/x"] {
+        for url in ["", "ftp://a.example/", "https://user@a.example/", "https://:key@a.example/", "/x"] {
             assert_eq!(wrong(ChannelKind::Webhook, json!({"url": url}), json!({})), ["url"], "{url}");
         }
         assert_eq!(wrong(ChannelKind::Slack, json!({}), json!({"url": "https://hooks.example/x"})), [""; 0]);
@@ -345,5 +351,11 @@ mod tests {
             assert!(shown.contains("***") && !shown.contains("s3cr3t") && !shown.contains("geheimnis"), "{shown}");
         }
         assert_eq!(secrets.hidden_in("HTTP 404: no such service"), "HTTP 404: no such service");
+        let robot = "https://oapi.example/robot/send?access_token=t0k%2Fen-of-it&v=1".to_owned();
+        let secrets = Secrets { url: Some(robot), ..Secrets::default() };
+        for said in ["the token t0k/en-of-it is unknown", "access_token=t0k%2Fen-of-it&timestamp=1 is refused"] {
+            let shown = secrets.hidden_in(said);
+            assert!(shown.contains("***") && !shown.contains("en-of-it"), "{shown}");
+        }
     }
 }

@@ -168,8 +168,9 @@ impl Store {
         Ok(Page::cut(alerts, limit, |alert: &Alert| (alert.last_at, alert.id)))
     }
 
+    /// One that has been open.
     pub async fn alert(&self, id: i64) -> Result<Option<Alert>> {
-        self.one(&self.read, &format!("{SELECT} WHERE a.id = ?"), values![id]).await
+        self.one(&self.read, &format!("{SELECT} WHERE a.id = ? AND a.state > 0"), values![id]).await
     }
 
     /// The app of an alert; the inner None: it is of no app.
@@ -208,7 +209,8 @@ impl Store {
         let found: Option<(i16, Option<i64>)> = self.tuple(&tx, text, values![id]).await?;
         let app_id = found.and_then(|(_, app_id)| app_id);
         match found.map(|(state, _)| AlertState::from_code(state)) {
-            None => return Err(Error::Missing(format!("alert {id}"))),
+            // What has not happened often enough is no alert yet.
+            None | Some(AlertState::Pending) => return Err(Error::Missing(format!("alert {id}"))),
             Some(AlertState::Resolved) => return Err(Error::Changed("the alert is resolved already".to_owned())),
             Some(_) => {}
         }

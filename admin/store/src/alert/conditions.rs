@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;
 
+use crate::alert::failure_rows::RECENT_RUN_IDS;
 use crate::db::sql::filter::Conditions;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Rows of one look; the others are in the next one.
+/// Rows of one look.
 const MOST: i64 = 500;
-/// How far back the runs of a job are looked at, in run ids, and how many: the run table has no index by job.
-const RECENT_RUN_IDS: i64 = 50_000;
-const RECENT_RUNS: i64 = 5_000;
+/// Of runs there are more: those that no rule is about are among them.
+const MOST_RUNS: i64 = 20_000;
 
 /// A run that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
@@ -41,8 +41,6 @@ pub struct LostExecutor {
 pub struct EmptyApp {
     pub app_id: i64,
     pub app: String,
-    /// Since its last executor's lease has ended, or since it was created.
-    pub since: Millis,
 }
 
 impl Store {
@@ -55,7 +53,7 @@ impl Store {
         conditions.add("run.due_at <= ?", [before.into()]);
         conditions.add("COALESCE(run.sent_at, run.due_at) <= ?", [before.into()]);
         let (filter, mut values) = conditions.finish();
-        values.push(MOST.into());
+        values.push(MOST_RUNS.into());
         let text = format!(
             "SELECT run.id AS run_id, run.job_id, job.name AS job, run.app_id, COALESCE(run.sent_at, run.due_at) AS since \
              FROM run{{index run_open}} LEFT JOIN job ON job.id = run.job_id{filter} LIMIT ?"
@@ -68,8 +66,8 @@ impl Store {
         let newest = self.tuple::<Option<i64>>(&self.engine_reads, "SELECT MAX(id) FROM run", vec![]).await?.flatten();
         let above = newest.unwrap_or(0) - RECENT_RUN_IDS;
         let text = "SELECT job_id, finished_at - sent_at FROM run WHERE id > ? AND job_id IN ({ids}) AND state = {state.succeeded} \
-                    AND sent_at > 0 AND finished_at > 0 ORDER BY id DESC LIMIT ?";
-        let values = values![above, self.ids(jobs), RECENT_RUNS];
+                    AND sent_at > 0 AND finished_at > 0";
+        let values = values![above, self.ids(jobs)];
         let mut durations: HashMap<i64, Vec<Millis>> = HashMap::new();
         for (job_id, duration) in self.tuples::<(i64, Millis)>(&self.engine_reads, text, values).await? {
             durations.entry(job_id).or_default().push(duration);
@@ -86,8 +84,7 @@ impl Store {
 
     /// Apps with an enabled job and no live executor.
     pub async fn apps_without_executor(&self, now: Millis) -> Result<Vec<EmptyApp>> {
-        let text = "SELECT a.id AS app_id, a.name AS app, COALESCE((SELECT MAX(e.expires_at) FROM executor e WHERE e.app = a.name), a.created_at) AS since \
-                    FROM app a WHERE NOT EXISTS (SELECT 1 FROM executor e WHERE e.app = a.name AND e.expires_at > ?) \
+        let text = "SELECT a.id AS app_id, a.name AS app FROM app a WHERE NOT EXISTS (SELECT 1 FROM executor e WHERE e.app = a.name AND e.expires_at > ?) \
                     AND EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE) ORDER BY a.id LIMIT ?";
         self.all(&self.engine_reads, text, values![now, MOST]).await
     }

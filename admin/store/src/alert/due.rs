@@ -38,6 +38,12 @@ impl Store {
         self.all(&self.write, &text, values![now]).await
     }
 
+    /// The channels that have got messages of an alert, also of lists that its rule has no more.
+    pub async fn channels_told(&self, alert_id: i64) -> Result<Vec<i64>> {
+        let text = "SELECT DISTINCT d.channel_id FROM alert_delivery d JOIN alert_channel c ON c.id = d.channel_id WHERE d.alert_id = ?";
+        self.tuples(&self.write, text, values![alert_id]).await
+    }
+
     /// Writes the messages about an alert, and when there is something to tell again. False: another node was faster, or the alert has
     /// changed; then nothing is written.
     pub async fn tell_alert(&self, alert: &Alert, told: &Told, now: Millis) -> Result<bool> {

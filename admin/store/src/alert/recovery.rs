@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use carillon_scheduler::{AlertKind, Millis};
 
+use crate::alert::alerts::AlertState;
+use crate::alert::failure_rows::{RECENT_RUN_IDS, SUCCEEDED};
 use crate::db::sql::rows::Word;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Items of one look; the others are in the next one.
+/// Items that are looked at together.
 const MOST: i64 = 5_000;
-/// How far back a success is looked for, in run ids: the run table has no index by job.
-const RECENT_RUN_IDS: i64 = 50_000;
 /// What only time can end is over after this long without an event.
 const QUIET: Millis = 3_600_000;
 
@@ -36,7 +36,8 @@ struct State {
     /// The newest success of each job.
     succeeded: HashMap<i64, i64>,
     executors: HashSet<String>,
-    apps: HashSet<String>,
+    /// Apps whose enabled jobs have no executor.
+    empty_apps: HashSet<String>,
     now: Millis,
 }
 
@@ -55,7 +56,8 @@ impl State {
             AlertKind::Stuck => item.job_id.map_or(is_quiet, |id| !self.stuck.contains(&id)),
             AlertKind::LongRunning => item.run_id.is_none_or(|id| !self.running.contains(&id)),
             AlertKind::ExecutorLost => is_quiet || self.executors.contains(&item.subject),
-            AlertKind::NoExecutor => self.apps.contains(&item.subject),
+            // A deleted app, or one whose jobs are switched off, misses none.
+            AlertKind::NoExecutor => !self.empty_apps.contains(&item.subject),
             _ => is_quiet,
         }
     }
@@ -74,13 +76,30 @@ pub fn app_subject(app_id: i64) -> String {
 impl Store {
     /// Ends the items whose condition is over, and the alerts that have no other; answers how many alerts.
     pub async fn close_recovered_alerts(&self, now: Millis) -> Result<u64> {
-        let text = "SELECT i.alert_id, i.subject, i.kind, i.job_id, i.run_id, i.last_at FROM alert a JOIN alert_item i ON i.alert_id = a.id \
-                    WHERE a.open_key IS NOT NULL AND i.resolved_at IS NULL ORDER BY i.alert_id LIMIT ?";
-        let items: Vec<OpenItem> = self.all(&self.write, text, values![MOST]).await?;
-        if items.is_empty() {
-            return Ok(0);
+        let (mut closed, mut after) = (0, (0, String::new()));
+        loop {
+            let items = self.open_items(&after).await?;
+            let Some(last) = items.last() else {
+                return Ok(closed);
+            };
+            after = (last.alert_id, last.subject.clone());
+            closed += self.close_over(&items, now).await?;
+            if items.len() < MOST as usize {
+                return Ok(closed);
+            }
         }
-        let state = self.state_of(&items, now).await?;
+    }
+
+    /// The first of those behind this one.
+    async fn open_items(&self, (alert_id, subject): &(i64, String)) -> Result<Vec<OpenItem>> {
+        let text = "SELECT i.alert_id, i.subject, i.kind, i.job_id, i.run_id, i.last_at FROM alert a JOIN alert_item i ON i.alert_id = a.id \
+                    WHERE a.open_key IS NOT NULL AND i.resolved_at IS NULL AND (i.alert_id > ? OR i.alert_id = ? AND i.subject > ?) \
+                    ORDER BY i.alert_id, i.subject LIMIT ?";
+        self.all(&self.write, text, values![*alert_id, *alert_id, subject.as_str(), MOST]).await
+    }
+
+    async fn close_over(&self, items: &[OpenItem], now: Millis) -> Result<u64> {
+        let state = self.state_of(items, now).await?;
         let mut over: BTreeMap<i64, Vec<&OpenItem>> = BTreeMap::new();
         for item in items.iter().filter(|item| state.is_over(item)) {
             over.entry(item.alert_id).or_default().push(item);
@@ -109,9 +128,11 @@ impl Store {
             let newest: Option<i64> =
                 self.tuple::<Option<i64>>(&self.write, "SELECT MAX(id) FROM run", vec![]).await?.flatten();
             let above = (oldest - 1).max(newest.unwrap_or(0) - RECENT_RUN_IDS);
-            let text = "SELECT job_id, MAX(id) FROM run WHERE id > ? AND state = {state.succeeded} AND job_id IN ({ids}) GROUP BY job_id";
+            let text = format!(
+                "SELECT job_id, MAX(id) FROM run WHERE id > ? AND {SUCCEEDED} AND job_id IN ({{ids}}) GROUP BY job_id"
+            );
             let ids = jobs(AlertKind::is_outcome);
-            let rows: Vec<(i64, i64)> = self.tuples(&self.engine_reads, text, values![above, self.ids(&ids)]).await?;
+            let rows: Vec<(i64, i64)> = self.tuples(&self.engine_reads, &text, values![above, self.ids(&ids)]).await?;
             state.succeeded = rows.into_iter().collect();
         }
         if of(|kind| kind == AlertKind::ExecutorLost).next().is_some() {
@@ -120,9 +141,10 @@ impl Store {
             state.executors = rows.iter().map(|(app, address)| executor_subject(app, address)).collect();
         }
         if of(|kind| kind == AlertKind::NoExecutor).next().is_some() {
-            let text = "SELECT a.id FROM app a WHERE EXISTS (SELECT 1 FROM executor e WHERE e.app = a.name AND e.expires_at > ?)";
+            let text = "SELECT a.id FROM app a WHERE NOT EXISTS (SELECT 1 FROM executor e WHERE e.app = a.name AND e.expires_at > ?) \
+                        AND EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE)";
             let ids: Vec<i64> = self.tuples(&self.engine_reads, text, values![now]).await?;
-            state.apps = ids.into_iter().map(app_subject).collect();
+            state.empty_apps = ids.into_iter().map(app_subject).collect();
         }
         Ok(state)
     }
@@ -138,10 +160,10 @@ impl Store {
     async fn close_items(&self, alert_id: i64, items: &[&OpenItem], now: Millis) -> Result<u64> {
         let tx = self.begin().await?;
         // Routing locks the alert first too.
-        let text = "SELECT id FROM alert WHERE id = ? AND open_key IS NOT NULL{for_update}";
-        if self.tuple::<i64>(&tx, text, values![alert_id]).await?.is_none() {
+        let text = "SELECT state FROM alert WHERE id = ? AND open_key IS NOT NULL{for_update}";
+        let Some(state) = self.tuple::<i16>(&tx, text, values![alert_id]).await? else {
             return Ok(0);
-        }
+        };
         for item in items {
             let text = "UPDATE alert_item SET resolved_at = ? WHERE alert_id = ? AND subject = ? AND last_at = ? AND resolved_at IS NULL";
             self.execute(&tx, text, values![now, alert_id, item.subject.as_str(), item.last_at]).await?;
@@ -150,10 +172,12 @@ impl Store {
         let left: Option<i64> = self.tuple(&tx, text, values![alert_id]).await?;
         let mut closed = 0;
         if left == Some(0) {
+            // One that was never open has no past either: it stays as it is, and the retention takes it.
+            let state = if state == AlertState::Pending.code() { AlertState::Pending } else { AlertState::Resolved };
             // A channel that got a message of the alert gets one of its end.
-            let text = "UPDATE alert SET state = 3, open_key = NULL, resolved_at = ?, repeat_at = NULL, escalate_at = NULL, \
+            let text = "UPDATE alert SET state = ?, open_key = NULL, resolved_at = ?, repeat_at = NULL, escalate_at = NULL, \
                         notify_at = CASE WHEN told > 0 THEN ? END, due_at = CASE WHEN told > 0 THEN ? END WHERE id = ?";
-            closed = self.execute(&tx, text, values![now, now, now, alert_id]).await?;
+            closed = self.execute(&tx, text, values![state.code(), now, now, now, alert_id]).await?;
         }
         tx.commit().await?;
         Ok(closed)

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject, difference};
 use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
@@ -226,6 +227,10 @@ impl Store {
         let values = values![new.name.as_str(), new.app_id, definition, new.enabled, now, id];
         let written = self.execute(&tx, text, values).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertRuleName, &new.name))?;
+        if old.app_id != new.app_id {
+            // They are about another app, whose people may not see what comes now.
+            self.end_alerts_of_rule(&tx, id, now).await?;
+        }
         let detail = difference(&old.as_new().audited(), &new.audited());
         let entry = AuditEntry::new(actor, now, AuditAction::Update, object(id, new.app_id), detail);
         self.audit(&tx, vec![entry], &[audit_id]).await?;
@@ -243,11 +248,18 @@ impl Store {
         let old: Option<AlertRule> = self.one(&tx, &text, values![id]).await?;
         let old = old.ok_or_else(|| Error::Missing(format!("alert rule {id}")))?;
         self.execute(&tx, "DELETE FROM alert_rule WHERE id = ?", values![id]).await?;
-        let text = "UPDATE alert SET state = 3, open_key = NULL, due_at = NULL, resolved_at = ? WHERE rule_id = ? AND open_key IS NOT NULL";
-        self.execute(&tx, text, values![now, id]).await?;
+        self.end_alerts_of_rule(&tx, id, now).await?;
         let detail = json!({"before": old.as_new().audited()});
         let entry = AuditEntry::new(actor, now, AuditAction::Delete, object(id, old.app_id), detail);
         self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await.map_err(Into::into)
+    }
+
+    /// Without a message. Those that were never open stay what they are.
+    async fn end_alerts_of_rule(&self, tx: &Transaction, id: i64, now: Millis) -> Result<()> {
+        let text = "UPDATE alert SET state = CASE WHEN state = 0 THEN 0 ELSE 3 END, open_key = NULL, due_at = NULL, resolved_at = ? \
+                    WHERE rule_id = ? AND open_key IS NOT NULL";
+        self.execute(tx, text, values![now, id]).await?;
+        Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! Each kind of channel that is called by HTTP, against a receiver that takes, refuses, slows down, breaks off and keeps silent.
 
+use carillon_accounts::secret::random_secret;
+use carillon_accounts::secret_keys::SecretKeys;
 use carillon_alerts::channel::ChannelKind;
 use carillon_store::alert::deliveries::DeliveryState;
 use serde_json::{Value, json};
@@ -7,7 +9,8 @@ use serde_json::{Value, json};
 use super::delivery::with_alert;
 use super::receiver::{Receiver, Reply};
 use super::world::World;
-use crate::services::{Kind, TestDatabase, on};
+use crate::console::client::Console;
+use crate::services::{Kind, TestDatabase, on, runtime};
 
 struct Case {
     kind: ChannelKind,
@@ -143,4 +146,34 @@ fn each_kind_of_channel_is_tried_until_it_takes_the_message() {
     for case in CASES {
         on(Kind::Sqlite, async |db: &TestDatabase| case.run(db).await);
     }
+}
+
+// covers: S34
+#[test]
+fn a_mail_server_without_a_user_gets_no_password_either() {
+    runtime().block_on(async {
+        let keys = SecretKeys::parse(&random_secret()).unwrap();
+        let console = Console::with(|config| config.secret_keys = keys).await;
+        let admin = console.admin().await;
+        let save = async |path: &str, user: &str, password: &str| {
+            let fields = [
+                ("kind", "email"),
+                ("name", "ops"),
+                ("host", "smtp.example.org"),
+                ("tls", "starttls"),
+                ("user", user),
+                ("password", password),
+                ("from", "carillon@example.org"),
+                ("to", "ops@example.org"),
+            ];
+            let answer = admin.submit(path, &fields).await;
+            assert_eq!(answer.status, 303, "{}", answer.body);
+            let has_password = console.store.alert_channels().await.unwrap()[0].sealed.is_some();
+            (answer.location().to_owned(), has_password)
+        };
+        let (page, has_password) = save("/alerts/channels", "carillon", &random_secret()).await;
+        assert!(has_password);
+        assert!(save(&page, "carillon", "").await.1, "what is left empty stays");
+        assert!(!save(&page, "", "").await.1, "the form has no other way to take it away");
+    });
 }

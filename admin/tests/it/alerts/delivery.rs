@@ -92,8 +92,37 @@ databases! {
         world.round().await;
         world.alerts.test_channel(up, &actor()).await.unwrap();
         assert_eq!(world.alerts.deliverer.round().await.unwrap(), 20);
-        assert_eq!(world.alerts.deliverer.round().await.unwrap(), 1, "the other channel's");
-        assert_eq!(receiver.received().len(), 1);
+        assert_eq!(receiver.received().len(), 1, "channels take turns, whoever has waited for longer");
+        assert_eq!(world.alerts.deliverer.round().await.unwrap(), 0, "the others wait");
+    }
+
+    async fn the_end_of_an_alert_waits_for_what_was_said_before_it(db: &TestDatabase) {
+        let world = World::start(db, 1).await;
+        let receiver = Receiver::start("ok").await;
+        let channel = world.channel(ChannelKind::Webhook, json!({"url": receiver.url})).await;
+        receiver.reply(Reply::TooMany(90));
+        with_alert(&world, channel).await;
+        let deliverer = &world.alerts.deliverer;
+        assert_eq!(deliverer.round().await.unwrap(), 1);
+        world.succeed(world.jobs[0], 2).await;
+        world.later(11);
+        world.round().await;
+        assert_eq!(world.told().await, ["opened", "resolved"]);
+        assert_eq!(deliverer.round().await.unwrap(), 0, "an incident that is opened after its end would stay open");
+        world.later(90);
+        assert_eq!((deliverer.round().await.unwrap(), deliverer.round().await.unwrap()), (1, 1));
+        let kinds: Vec<_> = receiver.received().iter().map(|it| it.body["message"]["kind"].clone()).collect();
+        assert_eq!(kinds, ["opened", "opened", "resolved"]);
+    }
+
+    // covers: S20
+    async fn no_message_goes_to_an_address_that_is_denied(db: &TestDatabase) {
+        let world = World::start(db, 1).await;
+        let channel = world.channel(ChannelKind::Webhook, json!({"url": "http://169.254.169.254/latest"})).await;
+        with_alert(&world, channel).await;
+        assert_eq!(world.alerts.deliverer.round().await.unwrap(), 1);
+        let answer = world.deliveries().await.remove(0).answer.unwrap();
+        assert!(answer.contains("169.254.169.254 is an address that no executor can have"), "{answer}");
     }
 
     async fn a_test_of_a_channel_is_in_the_audit(db: &TestDatabase) {

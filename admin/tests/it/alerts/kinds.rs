@@ -85,6 +85,27 @@ databases! {
         assert_eq!(text, "job 0: run 401 has been running for 82 s; 95 of 100 runs of the job take at most 38 s");
     }
 
+    async fn a_frequent_job_keeps_no_other_from_its_percentile(db: &TestDatabase) {
+        let world = World::start(db, 2).await;
+        world.rule_for(AlertKind::LongRunning, json!({"running_p95_percent": 200})).await;
+        let (now, rare, frequent) = (world.clock.now(), world.jobs[0], world.jobs[1]);
+        let sent = now - 1_000_000;
+        for id in 1..=20 {
+            world.run(id, rare, sent, Some(20_000)).await;
+        }
+        for thousand in 1..=6 {
+            let row = |id: i64| format!("({id}, {frequent}, 1, 0, 0, {id}, 0, 1, 1, {sent}, {sent}, 9, 1, 1, {sent}, {sent} + 1000)");
+            let rows: Vec<String> = (thousand * 1_000..(thousand + 1) * 1_000).map(row).collect();
+            let columns = "id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, sent_at, finished_at";
+            world.sql(&format!("INSERT INTO run ({columns}) VALUES {}", rows.join(","))).await;
+        }
+        world.run(10_001, rare, now, None).await;
+        world.run(10_002, frequent, now, None).await;
+        world.later(60);
+        world.look().await;
+        assert_eq!(world.open().await[0].events, 2);
+    }
+
     async fn a_misfire_is_an_event_of_its_job(db: &TestDatabase) {
         let world = World::start(db, 1).await;
         world.rule_for(AlertKind::Misfire, json!({"app": "billing"})).await;
@@ -123,11 +144,46 @@ databases! {
         world.rule_for(AlertKind::NoExecutor, json!({"app": "billing"})).await;
         world.later(60);
         world.look().await;
+        world.later(8);
+        world.look().await;
+        assert_eq!(world.open().await, [], "it may just be deployed");
+        world.look().await;
         world.look().await;
         assert_eq!((world.only().await.0, world.only().await.1), (AlertKind::NoExecutor, 1));
         let row = "INSERT INTO executor (app, address, registered_at, seen_at, expires_at)";
-        world.sql(&format!("{row} VALUES ('billing', 'http://10.0.0.5:9999/', 1, 1, {})", world.clock.now() + 90_000)).await;
+        world.sql(&format!("{row} VALUES ('billing', 'http://10.0.0.5:9999/', 1, 1, {})", world.clock.now() + 900_000)).await;
         world.look().await;
+        assert_eq!(world.told().await, ["opened", "resolved"]);
+        // It leaves in order, and another one comes: a deployment.
+        world.later(60);
+        world.sql("DELETE FROM executor").await;
+        world.look().await;
+        world.look().await;
+        assert_eq!(world.open().await, []);
+        world.look().await;
+        world.look().await;
+        assert_eq!(world.open().await.len(), 1);
+        // There is nothing that would want one any more.
+        world.sql("UPDATE job SET enabled = FALSE").await;
+        world.look().await;
+        assert_eq!(world.told().await, ["opened", "resolved", "opened", "resolved"]);
+    }
+
+    async fn each_long_run_of_a_job_has_its_own_end(db: &TestDatabase) {
+        let world = World::start(db, 1).await;
+        world.rule_for(AlertKind::LongRunning, json!({"running_seconds": 60})).await;
+        let now = world.clock.now();
+        for run in 1..=3 {
+            world.run(run, world.jobs[0], now + run, None).await;
+        }
+        world.later(60);
+        world.look().await;
+        assert_eq!(world.only().await.1, 3);
+        for run in [3, 1, 2] {
+            assert_eq!(world.told().await, ["opened"]);
+            world.sql(&format!("UPDATE run SET state = 9 WHERE id = {run}")).await;
+            world.look().await;
+        }
         assert_eq!(world.told().await, ["opened", "resolved"]);
     }
 

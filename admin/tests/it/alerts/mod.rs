@@ -3,6 +3,7 @@
 mod channels;
 mod delivery;
 mod kinds;
+mod life;
 mod mail;
 pub mod mail_server;
 pub mod receiver;

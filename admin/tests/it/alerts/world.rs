@@ -17,7 +17,7 @@ use carillon_store::Store;
 use carillon_store::alarm::alarms::Alarm;
 use carillon_store::alert::alerts::{Alert, AlertFilter};
 use carillon_store::alert::deliveries::{Delivery, DeliveryFilter};
-use sea_orm::ConnectionTrait as _;
+use sea_orm::{ConnectionTrait as _, Statement};
 use serde_json::{Value, json};
 
 use crate::conformance::fixture::actor;
@@ -101,6 +101,12 @@ impl World {
 
     pub async fn sql(&self, text: &str) {
         self.raw.execute_unprepared(text).await.unwrap();
+    }
+
+    /// What a query answers.
+    pub async fn number(&self, text: &str) -> i64 {
+        let statement = Statement::from_string(self.raw.get_database_backend(), text);
+        self.raw.query_one_raw(statement).await.unwrap().unwrap().try_get_by_index(0).unwrap()
     }
 
     pub async fn round(&self) {

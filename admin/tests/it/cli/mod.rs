@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use carillon_accounts::secret::random_secret;
 use carillon_testkit::{ApiClient, Process, wait_for};
 use sea_orm::ConnectionTrait as _;
+use serde_json::json;
 use tempfile::{TempDir, tempdir};
 
 use crate::program::{carillon, ended};
@@ -181,6 +182,14 @@ async fn the_demo_runs_jobs_within_twenty_seconds() {
     let hello = runs().await.into_iter().find(|run| run["job"] == "Say hello").unwrap();
     let log = api.get(&format!("runs/{}/log", hello["id"])).await.ok();
     assert!(log["content"].as_str().unwrap().contains("hello, world"), "{log}");
+    // Its failing job is told of without a network.
+    let jobs = api.get("jobs").await.ok();
+    let copy = jobs["items"].as_array().unwrap().iter().find(|job| job["handler"] == "copy").unwrap();
+    api.post(&format!("jobs/{}/run", copy["id"]), json!({})).await.ok();
+    let states = async || api.get("alert-deliveries").await.column("state");
+    wait_for("a message was sent", async || states().await.iter().any(|state| state == "sent")).await;
+    let mailbox = fs::read_to_string(Path::new(&data).join("alerts.jsonl")).unwrap();
+    assert!(mailbox.contains("Copy to a full disk") && mailbox.contains("no space left on /backup"), "{mailbox}");
     // The report takes 3 s of every 10 s: the end comes while it runs.
     let running = async || api.get("runs?state=running").await.column("job");
     wait_for("a report is running", async || running().await.iter().any(|job| job == "Write the report")).await;

@@ -227,10 +227,12 @@ fn draft(form: &mut Form, kind: ChannelKind) -> ChannelDraft {
         url: if kind.has_secret_url() { String::new() } else { text("url") },
         template: lines("template"),
     };
+    // Who takes the user away takes the password away, which has no other place to do so.
+    let is_without_user = is_mail && text("user").is_empty();
     let secrets = Secrets {
         url: if kind.has_secret_url() { secret("url") } else { None },
         secret: secret("secret"),
-        password: secret("password"),
+        password: secret("password").or_else(|| is_without_user.then(String::new)),
         routing_key: secret("routing_key"),
     };
     ChannelDraft { name: form.value("name").to_owned(), kind, settings, secrets }

@@ -1,0 +1,221 @@
+//! An alert that is not over, as routing reads, changes and writes it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use carillon_scheduler::{AlertKind, Millis};
+
+use crate::alert::alerts::AlertState;
+use crate::alert::event::{AlertEvent, TEXT};
+use crate::db::pool::transaction::Transaction;
+use crate::db::sql::filter::Conditions;
+use crate::db::sql::rows::Word;
+use crate::db::sql::text::{cut, printable};
+use crate::error::Result;
+use crate::store::Store;
+
+/// Who has acknowledged an alert looks after what begins until then; later it is open again.
+const KNOWN_FOR: Millis = 3_600_000;
+/// The time of an event is before that of its message by so much at most.
+const UNTIL_TOLD: Millis = 60_000;
+
+/// What routing changes of an alert.
+#[derive(Clone, Debug)]
+pub(super) struct OpenAlert {
+    pub(super) id: i64,
+    pub(super) is_new: bool,
+    is_changed: bool,
+    app_id: Option<i64>,
+    state: AlertState,
+    kind: AlertKind,
+    message: String,
+    events: i64,
+    opened_at: Millis,
+    last_at: Millis,
+    told_at: Option<Millis>,
+    notify_at: Option<Millis>,
+    repeat_at: Option<Millis>,
+    escalate_at: Option<Millis>,
+    acknowledged_at: Option<Millis>,
+    /// Of a pending one: when the last message about an alert of its group went out.
+    group_told_at: Option<Millis>,
+}
+
+impl OpenAlert {
+    pub(super) fn new(id: i64, event: &AlertEvent, now: Millis) -> Self {
+        Self {
+            id,
+            is_new: true,
+            is_changed: true,
+            app_id: event.app_id,
+            state: AlertState::Pending,
+            kind: event.kind,
+            message: String::new(),
+            events: 0,
+            opened_at: now,
+            last_at: now,
+            told_at: None,
+            notify_at: None,
+            repeat_at: None,
+            escalate_at: None,
+            acknowledged_at: None,
+            group_told_at: None,
+        }
+    }
+
+    /// One more event, the `count`th of its subject.
+    pub(super) fn count(&mut self, event: &AlertEvent, count: i64, now: Millis) {
+        self.is_changed = true;
+        self.events += 1;
+        self.kind = event.kind;
+        let text = match &event.job {
+            Some(job) => format!("{job}: {}", event.text),
+            None => event.text.clone(),
+        };
+        self.message = cut(&printable(&text), TEXT);
+        self.last_at = self.last_at.max(event.at);
+        if event.app_id.is_some() && event.group_key.starts_with("job:") {
+            // The job may have moved.
+            self.app_id = event.app_id;
+        }
+        match self.state {
+            AlertState::Pending if count >= event.threshold => {
+                self.opened_at = now;
+                self.open(event, now);
+            }
+            AlertState::Open if count >= event.threshold && self.notify_at.is_none() => {
+                self.notify_at = Some(self.after_the_last(event, now));
+            }
+            AlertState::Acknowledged if count == event.threshold && self.was_acknowledged_long_before(now) => {
+                self.open(event, now);
+            }
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, event: &AlertEvent, now: Millis) {
+        self.state = AlertState::Open;
+        self.notify_at = Some(self.after_the_last(event, now));
+        self.escalate_at = event.escalate_after_ms.map(|after| now + after);
+    }
+
+    /// What ends and begins again and again is told no more often than what goes on.
+    fn after_the_last(&self, event: &AlertEvent, now: Millis) -> Millis {
+        self.told_at.or(self.group_told_at).map_or(now, |told_at| now.max(told_at + event.group_ms))
+    }
+
+    fn was_acknowledged_long_before(&self, now: Millis) -> bool {
+        self.acknowledged_at.is_some_and(|at| now - at >= KNOWN_FOR)
+    }
+
+    fn due_at(&self) -> Option<Millis> {
+        [self.notify_at, self.repeat_at, self.escalate_at].into_iter().flatten().min()
+    }
+}
+
+impl Store {
+    pub(super) async fn open_alerts(&self, tx: &Transaction, keys: &[&str]) -> Result<HashMap<String, OpenAlert>> {
+        let mut conditions = Conditions::default();
+        conditions.among("open_key", keys.iter().copied());
+        let (filter, values) = conditions.finish();
+        let text = format!(
+            "SELECT id, open_key, app_id, state, kind, message, events, opened_at, last_at, told_at, notify_at, repeat_at, escalate_at, \
+             acknowledged_at FROM alert{filter} ORDER BY id{{for_update}}"
+        );
+        let mut found = HashMap::new();
+        for row in self.query(tx, &text, values).await? {
+            let alert = OpenAlert {
+                id: row.try_get("", "id")?,
+                is_new: false,
+                is_changed: false,
+                app_id: row.try_get("", "app_id")?,
+                state: AlertState::from_code(row.try_get("", "state")?),
+                kind: row.try_get::<Word<AlertKind>>("", "kind")?.0,
+                message: row.try_get("", "message")?,
+                events: row.try_get("", "events")?,
+                opened_at: row.try_get("", "opened_at")?,
+                last_at: row.try_get("", "last_at")?,
+                told_at: row.try_get("", "told_at")?,
+                notify_at: row.try_get("", "notify_at")?,
+                repeat_at: row.try_get("", "repeat_at")?,
+                escalate_at: row.try_get("", "escalate_at")?,
+                acknowledged_at: row.try_get("", "acknowledged_at")?,
+                group_told_at: None,
+            };
+            found.insert(row.try_get("", "open_key")?, alert);
+        }
+        Ok(found)
+    }
+
+    /// An alert that may open now keeps its distance from messages about the one before it.
+    pub(super) async fn add_group_times(
+        &self,
+        tx: &Transaction,
+        groups: &BTreeMap<String, &AlertEvent>,
+        alerts: &mut HashMap<String, OpenAlert>,
+        now: Millis,
+    ) -> Result<()> {
+        if alerts.values().all(|alert| alert.state != AlertState::Pending) {
+            return Ok(());
+        }
+        let longest = groups.values().map(|event| event.group_ms).max().unwrap_or(0);
+        let text = "SELECT rule_id, group_key, MAX(told_at) FROM alert WHERE last_at > ? AND told_at > 0 GROUP BY rule_id, group_key";
+        let values = values![now - longest - UNTIL_TOLD];
+        for (rule_id, group_key, told_at) in self.tuples::<(i64, String, Millis)>(tx, text, values).await? {
+            if let Some(alert) = alerts.get_mut(&format!("{rule_id}:{group_key}")) {
+                alert.group_told_at = Some(told_at);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn write_alerts(
+        &self,
+        tx: &Transaction,
+        groups: &BTreeMap<String, &AlertEvent>,
+        alerts: &HashMap<String, OpenAlert>,
+    ) -> Result<()> {
+        let mut new = vec![];
+        for (key, alert) in alerts.iter().filter(|(_, alert)| alert.is_changed) {
+            let it = alert.clone();
+            if alert.is_new {
+                let Some(event) = groups.get(key) else { continue };
+                new.push(values![
+                    it.id,
+                    event.rule_id,
+                    event.group_key.as_str(),
+                    key.as_str(),
+                    event.app_id,
+                    it.state.code(),
+                    it.kind.as_str(),
+                    it.message,
+                    it.events,
+                    0_i64,
+                    it.opened_at,
+                    it.last_at,
+                    it.notify_at,
+                    it.escalate_at,
+                    alert.due_at()
+                ]);
+                continue;
+            }
+            let text = "UPDATE alert SET app_id = ?, state = ?, kind = ?, message = ?, events = ?, opened_at = ?, last_at = ?, notify_at = ?, escalate_at = ?, \
+                        due_at = ? WHERE id = ?";
+            let values = values![
+                it.app_id,
+                it.state.code(),
+                it.kind.as_str(),
+                it.message,
+                it.events,
+                it.opened_at,
+                it.last_at,
+                it.notify_at,
+                it.escalate_at,
+                alert.due_at(),
+                it.id
+            ];
+            self.execute(tx, text, values).await?;
+        }
+        let columns = "id, rule_id, group_key, open_key, app_id, state, kind, message, events, told, opened_at, last_at, notify_at, escalate_at, due_at";
+        self.insert_rows(tx, "alert", columns, new).await
+    }
+}
