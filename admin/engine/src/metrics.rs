@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use carillon_scheduler::{Millis, RunState};
+use carillon_scheduler::{AlarmKind, Millis, RunState};
 use prometheus::core::Collector;
 use prometheus::{
     Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
@@ -28,7 +28,9 @@ macro_rules! metrics {
         impl Metrics {
             pub fn new() -> Self {
                 let registry = Registry::new();
-                Self { $($field: register::<$kind>(&registry, $name, $help, &[$($label),*]),)* registry, apps: AppLabels::default() }
+                let metrics = Self { $($field: register::<$kind>(&registry, $name, $help, &[$($label),*]),)* registry, apps: AppLabels::default() };
+                metrics.begin_with_zero();
+                metrics
             }
         }
 
@@ -114,6 +116,14 @@ fn register<M: Metric>(registry: &Registry, name: &str, help: &str, labels: &[&s
 }
 
 impl Metrics {
+    /// Prometheus sees no increase in a counter that begins with its first event: a rule would miss it.
+    fn begin_with_zero(&self) {
+        for kind in AlarmKind::ALL {
+            self.alarms.with_label_values(&[kind.as_str()]).inc_by(0);
+            self.escalated.with_label_values(&[kind.as_str()]).inc_by(0);
+        }
+    }
+
     /// A run of this app leaves `late_ms` after it was due.
     pub fn observe_lateness(&self, app: &str, late_ms: Millis) {
         let seconds = late_ms as f64 / 1000.0;
@@ -134,7 +144,12 @@ impl Metrics {
     }
 
     pub fn count_app_runs(&self, app: &str, state: RunState, count: u64) {
-        self.app_runs.with_label_values(&[self.apps.label(app), state.as_str()]).inc_by(count);
+        let app = self.apps.label(app);
+        // With the first run of an app all its counters begin: see `begin_with_zero`.
+        for other in RunState::ALL.iter().filter(|other| !other.is_pending()) {
+            self.app_runs.with_label_values(&[app, other.as_str()]).inc_by(0);
+        }
+        self.app_runs.with_label_values(&[app, state.as_str()]).inc_by(count);
     }
 
     /// An app without such runs has no value.
@@ -163,7 +178,24 @@ impl Default for Metrics {
 
 #[cfg(test)]
 mod tests {
-    use crate::metrics::TABLE;
+    use carillon_scheduler::{AlarmKind, RunState};
+
+    use crate::metrics::{Metrics, TABLE};
+
+    #[test]
+    fn counters_that_rules_watch_begin_with_zero() {
+        let metrics = Metrics::new();
+        metrics.count_app_runs("billing", RunState::Succeeded, 3);
+        let text = metrics.render();
+        let has = |line: String| assert!(text.lines().any(|it| it == line), "no {line} in {text}");
+        for kind in AlarmKind::ALL {
+            has(format!("carillon_alarms_total{{kind=\"{kind}\"}} 0"));
+        }
+        for (state, count) in [("failed", 0), ("lost", 0), ("unknown", 0), ("succeeded", 3)] {
+            has(format!("carillon_app_runs_total{{app=\"billing\",state=\"{state}\"}} {count}"));
+        }
+        assert!(!text.contains("state=\"running\""), "{text}");
+    }
 
     #[test]
     fn the_document_lists_each_metric_as_it_is_registered() {

@@ -154,13 +154,14 @@ impl Dispatcher {
     /// Those whose app is not paused, or that go all the same.
     fn without_paused(&self, due: Vec<ClaimedRun>, jobs: &JobsById, tick: &mut Tick) -> Vec<ClaimedRun> {
         let now = self.cx.clock.now();
-        let in_force = self.pauses.in_force(now);
-        if in_force.is_empty() {
+        let known = self.pauses.known();
+        if known.is_empty() {
             return due;
         }
+        // It is marked a little before it leaves: what counts is whether its app is paused then.
         let pause_of = |run: &ClaimedRun| {
-            let job = jobs.get(&run.job_id)?;
-            in_force.iter().find(|pause| pause.concerns(job.stored.app_id))
+            let (job, leaves_at) = (jobs.get(&run.job_id)?, run.due_at.max(now));
+            known.iter().find(|pause| pause.concerns(job.stored.app_id) && pause.is_in_force(leaves_at))
         };
         let mut others = Vec::with_capacity(due.len());
         for run in due {

@@ -51,7 +51,12 @@ impl JobPauses {
                 self.cx.store.drop_end_of_pause(job_id).await?;
                 Ok(0)
             }
-            Err(error) => Err(error),
+            Err(error) if error.is_transient() => Err(error),
+            Err(error) => {
+                // The other jobs go on.
+                tracing::warn!(job.id = job_id, %error, "the pause of a job could not be changed");
+                Ok(0)
+            }
         }
     }
 }

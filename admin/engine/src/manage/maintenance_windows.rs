@@ -1,13 +1,13 @@
 use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::{FieldError, Millis};
 use carillon_store::Actor;
-use carillon_store::app::maintenance_windows::{MOST, MaintenanceWindow};
+use carillon_store::app::maintenance_windows::{MOST, MOST_TOGETHER, MaintenanceWindow};
 
 use crate::dispatch::maintenance::Maintenance;
 use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
-use crate::manage::pauses::{check_note, operated_app};
+use crate::manage::pauses::{check_note, operated_app, reached};
 
 /// Longest window: a week.
 pub const MAX_WINDOW_MINUTES: i64 = 7 * 24 * 60;
@@ -102,8 +102,9 @@ impl MaintenanceWindows<'_> {
             other => return Err(Error::Invalid(wrong.into_iter().chain(other.err()).collect())),
         };
         let others = cx.store.maintenance_windows().await?;
-        if others.iter().filter(|other| other.app_id == app_id).count() >= MOST {
-            return Err(Error::field("app", format!("there are {MOST} windows already; delete some of them first")));
+        let alike = others.iter().filter(|other| other.app_id == app_id).count();
+        if let Some(most) = reached((alike, MOST), (others.len(), MOST_TOGETHER)) {
+            return Err(Error::field("app", format!("there are {most} windows already; delete some of them first")));
         }
         maintenance.window = cx.store.create_maintenance_window(maintenance.window, by).await?;
         self.engine.pauses.changed.notify_one();

@@ -1,7 +1,7 @@
 use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::{FieldError, Millis};
 use carillon_store::Actor;
-use carillon_store::app::pauses::{MOST, Pause};
+use carillon_store::app::pauses::{MOST, MOST_TOGETHER, Pause};
 
 use crate::engine::Engine;
 use crate::manage::authorize::require;
@@ -9,7 +9,7 @@ use crate::manage::error::Error;
 
 /// Longest note, in characters.
 pub const PAUSE_NOTE_CHARS: usize = 500;
-/// A pause may begin this late: a year ahead.
+/// A pause may begin and end this late: a year ahead.
 const FURTHEST_MS: Millis = 366 * 86_400_000;
 
 /// A pause that is asked for.
@@ -61,8 +61,9 @@ impl Pauses<'_> {
         let starts_at = request.from.unwrap_or(now).max(now);
         check(&note, &request, now)?;
         let others = cx.store.pauses_from(now).await?;
-        if others.iter().filter(|other| other.app_id == request.app_id).count() >= MOST {
-            return Err(Error::field("app", format!("there are {MOST} pauses already; end some of them first")));
+        let alike = others.iter().filter(|other| other.app_id == request.app_id).count();
+        if let Some(most) = reached((alike, MOST), (others.len(), MOST_TOGETHER)) {
+            return Err(Error::field("app", format!("there are {most} pauses already; end some of them first")));
         }
         let author = by.name.clone();
         let PauseRequest { app_id, until, .. } = request;
@@ -105,6 +106,11 @@ fn is_visible(pause: &Pause, by: &Actor) -> bool {
     pause.app_id.is_none_or(|id| by.grants.role_for(id).is_some())
 }
 
+/// The limit that is reached: that of one app, or that of all together.
+pub(super) fn reached(one: (usize, usize), together: (usize, usize)) -> Option<usize> {
+    [one, together].into_iter().find(|(count, most)| count >= most).map(|(_, most)| most)
+}
+
 /// What is wrong with the note of a pause, which must not be empty.
 pub(super) fn check_note(note: &str) -> Option<FieldError> {
     match note.is_empty() {
@@ -115,11 +121,13 @@ pub(super) fn check_note(note: &str) -> Option<FieldError> {
 
 fn check(note: &str, request: &PauseRequest, now: Millis) -> Result<(), Error> {
     let mut wrong: Vec<FieldError> = check_note(note).into_iter().collect();
-    if request.from.is_some_and(|from| from > now + FURTHEST_MS) {
+    let begin = request.from.unwrap_or(now).max(now);
+    if begin > now + FURTHEST_MS {
         wrong.push(FieldError::new("from", "is more than a year ahead"));
-    }
-    if request.until.is_some_and(|until| until <= request.from.unwrap_or(now).max(now)) {
+    } else if request.until.is_some_and(|until| until <= begin) {
         wrong.push(FieldError::new("until", "must be later than now and than the begin"));
+    } else if request.until.is_some_and(|until| until > now + FURTHEST_MS) {
+        wrong.push(FieldError::new("until", "is more than a year ahead"));
     }
     if wrong.is_empty() { Ok(()) } else { Err(Error::Invalid(wrong)) }
 }

@@ -11,8 +11,12 @@ use crate::db::ids;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Of an app, and of all apps; more are refused.
+/// Of one app, and of all apps at once; more are refused.
 pub const MOST: usize = 20;
+/// Of all of them together.
+pub const MOST_TOGETHER: usize = 500;
+/// All of them count, also those that were made at the same moment as the last one that is allowed.
+const READ: usize = 2 * MOST_TOGETHER;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaintenanceWindow {
@@ -43,14 +47,17 @@ const SELECT: &str = "SELECT w.id, w.app_id, app.name AS app, w.note, w.author, 
 impl Store {
     /// All of them, oldest first. For the engine.
     pub async fn maintenance_windows(&self) -> Result<Vec<MaintenanceWindow>> {
-        self.all(&self.engine_reads, &format!("{SELECT} ORDER BY w.id LIMIT {MOST}"), vec![]).await
+        self.all(&self.engine_reads, &format!("{SELECT} ORDER BY w.id LIMIT {READ}"), vec![]).await
     }
 
     pub async fn maintenance_window(&self, id: i64) -> Result<Option<MaintenanceWindow>> {
         self.one(&self.read, &format!("{SELECT} WHERE w.id = ?"), values![id]).await
     }
 
-    /// The caller has checked everything; `window.id` is ignored.
+    /// The caller has checked everything else; `window.id` is ignored.
+    ///
+    /// # Errors
+    /// `Missing`: the app is deleted.
     pub async fn create_maintenance_window(
         &self,
         window: MaintenanceWindow,
@@ -71,6 +78,9 @@ impl Store {
         ];
         let detail = json!({"after": detail(&window)});
         let tx = self.begin_change().await?;
+        if let Some(app_id) = window.app_id {
+            self.hold_app(&tx, app_id).await?;
+        }
         self.insert_rows(&tx, "maintenance_window", COLUMNS, vec![row]).await?;
         let entry = AuditEntry::new(actor, window.created_at, AuditAction::Pause, audited(window.app_id), detail);
         self.audit(&tx, vec![entry], &ids[1..]).await?;

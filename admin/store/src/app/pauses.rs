@@ -10,8 +10,12 @@ use crate::db::ids;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Pauses of an app, and of all apps, that are in force or ahead; further ones are refused.
+/// Pauses of one app that are in force or ahead, and those of all apps at once; further ones are refused.
 pub const MOST: usize = 50;
+/// The same of all of them together.
+pub const MOST_TOGETHER: usize = 1_000;
+/// All of them count, also those that were made at the same moment as the last one that is allowed.
+const READ: usize = 2 * MOST_TOGETHER;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {
@@ -52,7 +56,7 @@ pub(super) fn audited(app_id: Option<i64>) -> AuditObject {
 impl Store {
     /// Pauses that are in force at this moment or later, in the order of their starts. For the engine.
     pub async fn pauses_from(&self, now: Millis) -> Result<Vec<Pause>> {
-        let text = format!("{SELECT} WHERE p.ends_at IS NULL OR p.ends_at > ? ORDER BY p.starts_at, p.id LIMIT {MOST}");
+        let text = format!("{SELECT} WHERE p.ends_at IS NULL OR p.ends_at > ? ORDER BY p.starts_at, p.id LIMIT {READ}");
         self.all(&self.engine_reads, &text, values![now]).await
     }
 
@@ -61,7 +65,10 @@ impl Store {
         self.one(&self.read, &text, values![id]).await
     }
 
-    /// The caller has checked the note, the times and the app; `pause.id` is ignored.
+    /// The caller has checked the note and the times; `pause.id` is ignored.
+    ///
+    /// # Errors
+    /// `Missing`: the app is deleted.
     pub async fn create_pause(&self, pause: Pause, actor: &Actor) -> Result<Pause> {
         let ids = self.take_ids(&ids::ROW, 2).await?;
         let pause = Pause { id: ids[0], ..pause };
@@ -71,6 +78,9 @@ impl Store {
         let detail =
             json!({"after": {"pause": pause.id, "note": pause.note, "from": pause.starts_at, "until": pause.ends_at}});
         let tx = self.begin_change().await?;
+        if let Some(app_id) = pause.app_id {
+            self.hold_app(&tx, app_id).await?;
+        }
         self.insert_rows(&tx, "app_pause", COLUMNS, vec![row]).await?;
         let entry = AuditEntry::new(actor, now, AuditAction::Pause, audited(pause.app_id), detail);
         self.audit(&tx, vec![entry], &ids[1..]).await?;

@@ -264,7 +264,7 @@ impl Store {
             JobChange::Enable => (AuditAction::Enable, self.enable(tx, &old, now).await?),
             JobChange::EndOfPause => match self.ended_pause(tx, id, now).await? {
                 Some(resume_from_at) => {
-                    old.resume_from_at = resume_from_at;
+                    old.resume_from_at = resume_from_at.or(old.resume_from_at);
                     (AuditAction::Enable, self.enable(tx, &old, now).await?)
                 }
                 None => return unchanged(old),

@@ -9,15 +9,15 @@ use crate::job::stored_job::Job;
 use crate::store::Store;
 
 impl Store {
-    /// Takes away the schedule's runs that are not yet due: the new schedule makes its own.
-    pub(crate) async fn delete_future_runs(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<()> {
+    /// Takes away the schedule's runs that are not yet due: the new schedule makes its own. Answers their instants.
+    pub(crate) async fn delete_future_runs(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<Vec<Millis>> {
         self.delete_tail(tx, job_id, now, "state = {state.claimed}").await
     }
 
     /// Takes away the first attempts ahead of now that are in such a state and come after everything else that is
     /// recorded. The cursor goes on behind that, so the instant of an earlier one would be left without a record. (Rows
-    /// are ahead of each other when `now` is old by the time that the locks are had.)
-    async fn delete_tail(&self, tx: &Transaction, job_id: i64, now: Millis, state: &str) -> Result<()> {
+    /// are ahead of each other when `now` is old by the time that the locks are had.) Answers their instants.
+    async fn delete_tail(&self, tx: &Transaction, job_id: i64, now: Millis, state: &str) -> Result<Vec<Millis>> {
         // MariaDB would read a small table as a whole, and wait for every lock on its way.
         let text = format!(
             "SELECT id, fire_no FROM run{{index run_fire}} WHERE fire_no > ? AND job_id = ? AND cause = {{cause.schedule}} AND attempt = 1 \
@@ -30,12 +30,14 @@ impl Store {
         );
         let kept: Option<Millis> = self.tuple::<Option<Millis>>(tx, &text, values![now, job_id]).await?.flatten();
         let kept = kept.max(self.last_range(tx, job_id).await?);
+        let mut deleted = vec![];
         for (id, at) in ahead {
             if kept.is_none_or(|kept| at > kept) {
                 self.execute(tx, "DELETE FROM run WHERE id = ?", values![id]).await?;
+                deleted.push(at);
             }
         }
-        Ok(())
+        Ok(deleted)
     }
 
     /// What was not sent yet says why it never will be. Disabled: the schedule's runs, retries too; deleted: all.
@@ -72,12 +74,14 @@ impl Store {
         was_disabled: bool,
         now: Millis,
     ) -> Result<()> {
+        let mut ahead = vec![];
         if was_disabled {
             // They are ahead again and will be recorded again.
-            self.delete_tail(tx, job.id, now, "state = {state.cancelled} AND reason = {reason.disabled}").await?;
+            let disabled = "state = {state.cancelled} AND reason = {reason.disabled}";
+            ahead = self.delete_tail(tx, job.id, now, disabled).await?;
         }
         let schedule = job.schedule().map_err(Error::Invalid)?;
-        let resume_from = job.resume_from_at.take();
+        let resume_from = job.resume_from_at.take().map(|at| ahead.into_iter().fold(at, Millis::min));
         job.paused_reason = None;
         job.next_fire_at = match resume_from {
             _ if job.fires_left == Some(0) => None,
@@ -91,7 +95,7 @@ impl Store {
 
     /// The latest instant beyond now that has a record: a run marked ahead of its time, or a range that a node with a
     /// quicker clock wrote.
-    async fn last_recorded(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<Millis> {
+    pub(crate) async fn last_recorded(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<Millis> {
         let text = "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = {cause.schedule}";
         let run: Option<Millis> = self.tuple::<Option<Millis>>(tx, text, values![now, job_id]).await?.flatten();
         Ok(run.max(self.last_range(tx, job_id).await?).unwrap_or(now))

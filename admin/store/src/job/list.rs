@@ -68,11 +68,11 @@ impl Store {
     /// The next page begins behind so many jobs.
     async fn sorted_jobs(&self, filter: &JobFilter) -> Result<Page<Job>> {
         let (limit, with_next) = page_and_one(filter.limit);
-        let before = filter.after.unwrap_or(0);
+        let before = filter.after.unwrap_or(0).max(0);
         let (text, mut values) = sorted_ids(self.backend, filter, self.results_above(filter).await?);
         values.extend([with_next, before.into()]);
         let mut ids: Vec<i64> = self.tuples(&self.read, &format!("{text} LIMIT ? OFFSET ?"), values).await?;
-        let next = (ids.len() > limit as usize).then_some(before + i64::from(limit));
+        let next = (ids.len() > limit as usize).then_some(before.saturating_add(limit.into()));
         ids.truncate(limit as usize);
         let from = "(SELECT * FROM job WHERE id IN ({ids})) AS j";
         let mut jobs = self.select_jobs(&self.read, from, values![self.ids(&ids)]).await?;

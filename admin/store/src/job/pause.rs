@@ -84,6 +84,13 @@ impl Store {
         self.tuple::<Option<Millis>>(tx, text, values![job_id, now]).await
     }
 
+    /// The job that is paused has another schedule: it has missed nothing before this moment.
+    pub(crate) async fn resume_no_earlier(&self, tx: &Transaction, job_id: i64, from: Millis) -> Result<()> {
+        let text = "UPDATE job_pause SET resume_from_at = ? WHERE job_id = ? AND resume_from_at IS NOT NULL";
+        self.execute(tx, text, values![from, job_id]).await?;
+        Ok(())
+    }
+
     /// Where the schedule of a job went on, if the end of its present pause came by itself.
     pub(crate) async fn resume_point_of_pause(&self, tx: &Transaction, job_id: i64) -> Result<Option<Millis>> {
         let text = "SELECT resume_from_at FROM job_pause WHERE job_id = ?";

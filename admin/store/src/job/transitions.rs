@@ -52,6 +52,9 @@ impl Store {
                 let pause = JobPause { note: String::new(), author: actor.name.clone(), paused_at: now, ends_at: None };
                 self.write_pause(tx, old.id, &pause, None).await?;
                 new.pause = Some(pause);
+            } else if definition.draft.schedule != old.draft.schedule {
+                let recorded = self.last_recorded(tx, old.id, now).await?.max(now);
+                self.resume_no_earlier(tx, old.id, recorded + 1).await?;
             }
         }
         self.write_job(tx, old, &mut new, now).await?;
@@ -98,16 +101,22 @@ impl Store {
         note: &PauseNote,
         Wish { now, actor }: Wish<'_>,
     ) -> Result<Option<Job>> {
+        // What is ahead and has the end of the pause to wait for is planned again then.
+        let ahead = match note.ends_at {
+            Some(_) if old.draft.enabled => self.delete_future_runs(tx, old.id, now).await?,
+            _ => vec![],
+        };
         let cancelled = self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
         if !old.draft.enabled && cancelled == 0 && *note == PauseNote::default() {
             return Ok(None);
         }
         let resume_from = match old.draft.enabled {
-            true => old.next_fire_at,
-            false => self.resume_point_of_pause(tx, old.id).await?,
+            true => ahead.iter().min().copied().or_else(|| first_unrecorded(old, past, now)),
+            false => self.resume_point_of_pause(tx, old.id).await?.or(old.resume_from_at),
         };
         let PauseNote { note, ends_at } = note.clone();
         let mut new = stopped(old, past);
+        new.fires_left = old.fires_left.map(|left| left + ahead.len() as i32);
         if old.draft.enabled || !note.is_empty() || ends_at.is_some() {
             let pause = JobPause { note, author: actor.name.clone(), paused_at: now, ends_at };
             self.write_pause(tx, old.id, &pause, resume_from).await?;
@@ -163,6 +172,17 @@ fn resume_point(old: &Job, past: &OverdueInstants) -> Option<Millis> {
     match past {
         OverdueInstants::Unplannable => old.next_fire_at,
         OverdueInstants::Planned { .. } => old.resume_from_at,
+    }
+}
+
+/// Its first instant without a record, when what is overdue has one.
+fn first_unrecorded(old: &Job, past: &OverdueInstants, now: Millis) -> Option<Millis> {
+    match past {
+        OverdueInstants::Planned { .. } if old.next_fire_at.is_some_and(|next| next <= now) => {
+            let schedule = old.schedule().ok().filter(|schedule| !schedule.is_delay())?;
+            schedule.next_after(now)
+        }
+        _ => old.next_fire_at,
     }
 }
 

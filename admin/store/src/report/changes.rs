@@ -62,7 +62,8 @@ impl Changes {
             if let Some(late) = run.lateness().filter(|_| !was_doubtful) {
                 line.times.lateness.add(late);
             }
-            if let Some(took) = run.duration() {
+            // Of one that was doubtful only the time of the report is known, or of a person's word.
+            if let Some(took) = run.duration().filter(|_| !was_doubtful) {
                 line.times.durations.add(took);
             }
         }

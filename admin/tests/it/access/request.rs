@@ -181,7 +181,7 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         (_, "/apps/{id}/executors/drain") => json!({"address": names.executor, "draining": true}),
         (_, "/apps/{id}/executors") => json!({"address": names.executor, "weight": 3}),
         (_, "/jobs/{id}/backfill") => json!({"from": "2025-10-09T08:00:00Z", "to": "2025-10-09T08:05:00Z"}),
-        ("POST", "/pauses") => json!({"app": names.app, "note": "deployment", "until": "2100-01-01T00:00:00Z"}),
+        ("POST", "/pauses") => json!({"app": names.app, "note": "deployment", "until": "2026-01-01T00:00:00Z"}),
         ("POST", "/maintenance-windows") => json!({
             "app": names.app, "note": "patches", "expression": "0 0 2 ? * SUN", "minutes": 60
         }),

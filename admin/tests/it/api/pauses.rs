@@ -42,6 +42,10 @@ fn what_is_wrong_with_a_pause_is_named() {
             wrong(json!({"note": "x", "from": "2027-01-01T00:00:00Z"})).await,
             "400 invalid from: is more than a year ahead"
         );
+        assert_eq!(
+            wrong(json!({"note": "x", "until": "9999-01-01T00:00:00Z"})).await,
+            "400 invalid until: is more than a year ahead"
+        );
     });
 }
 
@@ -114,5 +118,9 @@ fn pauses_of_one_app_leave_room_for_those_of_others() {
         assert_eq!(full[1], "400 invalid app: there are 20 windows already; delete some of them first");
         pause("shipping").await.ok();
         window("shipping").await.ok();
+        for (list, count) in [("/pauses", 51), ("/maintenance-windows", 21)] {
+            let apps = api.get(list).await.column("app");
+            assert_eq!((apps.len(), apps.last()), (count, Some(&json!("shipping"))), "{list}");
+        }
     });
 }

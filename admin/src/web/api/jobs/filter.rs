@@ -50,6 +50,7 @@ impl JobFilterRequest {
     /// # Errors
     /// Names a member whose value cannot be found at all.
     pub async fn resolve(self, state: &State, caller: &Caller) -> Result<JobFilter, Error> {
+        refuse_nul([("text", &self.text), ("app", &self.app), ("owner", &self.owner)])?;
         if let Some(app) = &self.app {
             state.engine.apps().named(app, &caller.0).await?;
         }
@@ -72,6 +73,15 @@ impl JobFilterRequest {
             last_results: results,
             ..JobFilter::default()
         })
+    }
+}
+
+/// In the body of a request it may be written, and no database looks for it.
+pub fn refuse_nul<'a>(members: impl IntoIterator<Item = (&'static str, &'a Option<String>)>) -> Result<(), Error> {
+    let has_nul = |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains('\0'));
+    match members.into_iter().find(|(_, text)| has_nul(text)) {
+        Some((name, _)) => Err(Error::field(name, "must not contain the character NUL")),
+        None => Ok(()),
     }
 }
 

@@ -16,6 +16,7 @@ mod write;
 pub use bulk::{JobBulk, bulk};
 pub use bulk_outcome::{BulkView, action_schema, unknown_action};
 pub use explain::explain;
+pub use filter::refuse_nul;
 pub use history::{history, restore};
 pub use list::{get, list};
 pub use preview::{MAX_INSTANTS, NEXT_INSTANTS, next, preview};

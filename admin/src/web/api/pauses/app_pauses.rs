@@ -27,7 +27,7 @@ pub struct NewPause {
     note: String,
     /// When it begins; now if left out. At most a year ahead
     from: Option<Time>,
-    /// When it ends by itself; if left out, it lasts until a person ends it
+    /// When it ends by itself, at most a year ahead; if left out, it lasts until a person ends it
     until: Option<Time>,
 }
 

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Caller, Query};
+use crate::web::api::jobs::refuse_nul;
 use crate::web::api::view::{List, RunView, Time, words};
 use crate::web::state::{Shared, State};
 
@@ -57,6 +58,7 @@ impl RunFilterRequest {
     /// # Errors
     /// Names a member whose value cannot be found at all.
     pub async fn resolve(self, state: &State, caller: &Caller) -> Result<RunFilter, Error> {
+        refuse_nul([("text", &self.text), ("app", &self.app), ("owner", &self.owner)])?;
         if let Some(app) = &self.app {
             state.engine.apps().named(app, &caller.0).await?;
         }

@@ -73,7 +73,7 @@ impl Search {
     /// Of `width` ids, below `after` or else the newest ones. `ends`: the smallest and the greatest id of the table.
     pub fn below((least, greatest): (i64, i64), after: Option<i64>, width: i64) -> Self {
         let top = after.unwrap_or(i64::MAX).min(greatest + 1);
-        Self { bottom: Some(top - width).filter(|bottom| *bottom > least) }
+        Self { bottom: Some(top.saturating_sub(width)).filter(|bottom| *bottom > least) }
     }
 
     /// The page's `next`, if there is more to look at.

@@ -84,6 +84,11 @@ impl RunFilter {
         *self != all
     }
 
+    /// Of a sorted list: how many runs are before the page.
+    pub(crate) fn runs_before(&self) -> i64 {
+        self.after.unwrap_or(0).max(0)
+    }
+
     /// How many ids one page of it looks at.
     pub fn searched_ids(&self) -> i64 {
         match (&self.text, self.sort) {

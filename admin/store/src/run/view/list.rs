@@ -1,11 +1,11 @@
 //! Lists of runs, page by page.
 
-use carillon_scheduler::RunState;
+use carillon_scheduler::{FieldError, RunState};
 use sea_orm::Value;
 
 use crate::db::sql::filter::{Conditions, Page, Search, page_and_one};
 use crate::db::sql::rows::Code;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::run::view::filter::{RunFilter, RunSort, conditions};
 use crate::run::view::run_view::{COLUMNS, NAMES, NO_INPUT, RunView};
 use crate::store::Store;
@@ -28,11 +28,14 @@ impl Store {
         if filter.sort == RunSort::Id {
             return Ok(search.complete(Page::cut(runs, limit, |run: &RunView| run.id)));
         }
-        let behind = filter.after.unwrap_or(0) + i64::from(limit);
+        let behind = filter.runs_before().saturating_add(limit.into());
         Ok(Page::cut(runs, limit, |_| behind))
     }
 
     /// The newest `cap` runs that a filter finds, without its pages and its order. Stops at the first run before its time.
+    ///
+    /// # Errors
+    /// `Refused`: it would look at too many ids. What is done with all that match must not leave some out in silence.
     pub async fn run_ids_of(&self, filter: &RunFilter, cap: u32) -> Result<Vec<i64>> {
         let mut filter = RunFilter { sort: RunSort::Id, after: None, limit: 1, ..filter.clone() };
         let mut found: Vec<i64> = vec![];
@@ -47,10 +50,10 @@ impl Store {
             found.extend(self.tuples::<i64>(&self.read, &text, values).await?);
             match search.bottom.filter(|_| found.len() < cap as usize) {
                 Some(bottom) if !self.is_before(bottom, &filter).await? => filter.after = Some(bottom),
-                _ => break,
+                _ => return Ok(found),
             }
         }
-        Ok(found)
+        Err(Error::Refused(FieldError::new("from", "reaches back over too many runs; give a later time")))
     }
 
     /// Whether the runs around an id are a day older than what the filter asks for: ids are nearly in the order of time.
@@ -112,7 +115,7 @@ pub(crate) fn page_rows(mut conditions: Conditions, filter: &RunFilter, search: 
     let mut text = format!("SELECT * FROM run r{filter_text} ORDER BY {} LIMIT ?", filter.sort.order());
     if is_sorted {
         text.push_str(" OFFSET ?");
-        values.push(filter.after.unwrap_or(0).into());
+        values.push(filter.runs_before().into());
     }
     (text, values)
 }

@@ -85,6 +85,16 @@ fn what_is_wrong_with_a_request_is_named() {
             (jobs, json!({"action": "move", "ids": [1], "app": "nowhere"}), "app: there is no app `nowhere`"),
             (jobs, json!({"action": "delete", "filter": {"app": "nowhere"}}), "filter.app: there is no app `nowhere`"),
             (jobs, json!({"action": "delete", "filter": {"kind": "weekly"}}), "filter.kind: \"weekly\" is not allowed"),
+            (
+                jobs,
+                json!({"action": "delete", "filter": {"text": "a\0"}}),
+                "filter.text: must not contain the character NUL",
+            ),
+            (
+                runs,
+                json!({"action": "kill", "filter": {"owner": "\0"}}),
+                "filter.owner: must not contain the character NUL",
+            ),
             (runs, json!({"action": "resolve", "ids": [1], "note": "n"}), "outcome: is missing"),
             (runs, json!({"action": "resolve", "ids": [1], "outcome": "failed"}), "note: 1 to 500 characters"),
             (runs, json!({"action": "kill", "ids": [1], "note": "n"}), "note: does not belong to the action `kill`"),

@@ -2,7 +2,7 @@ use carillon_store::app::maintenance_windows::MaintenanceWindow;
 
 use crate::conformance::fixture::{Fixture, NOW, actor};
 
-fn window(app_id: Option<i64>) -> MaintenanceWindow {
+pub fn window(app_id: Option<i64>) -> MaintenanceWindow {
     MaintenanceWindow {
         id: 0,
         app_id,

@@ -1,7 +1,9 @@
 use carillon_scheduler::AuditObjectKind;
+use carillon_store::Error;
 use carillon_store::app::pauses::Pause;
 use carillon_store::audit::list::AuditFilter;
 
+use crate::conformance::apps::maintenance_windows::window;
 use crate::conformance::fixture::{Fixture, NOW, actor};
 
 fn pause(app_id: Option<i64>, starts_at: i64, ends_at: Option<i64>) -> Pause {
@@ -23,6 +25,28 @@ databases! {
         assert!(store.end_pause(&of_all, NOW + 30, &actor()).await.unwrap());
         assert!(!store.end_pause(&of_all, NOW + 31, &actor()).await.unwrap(), "once");
         assert_eq!(store.pauses_from(NOW + 30).await.unwrap(), []);
+    }
+
+    async fn the_pauses_and_windows_of_all_apps_are_read(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
+        for number in 1..=60 {
+            let app = store.create_app(&format!("app-{number}"), "", NOW, &actor()).await.unwrap();
+            store.create_pause(pause(Some(app.id), NOW, None), &actor()).await.unwrap();
+            store.create_maintenance_window(window(Some(app.id)), &actor()).await.unwrap();
+        }
+        assert_eq!(store.pauses_from(NOW).await.unwrap().len(), 60);
+        assert_eq!(store.maintenance_windows().await.unwrap().len(), 60);
+    }
+
+    async fn no_pause_is_made_of_an_app_that_is_gone(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (store, app) = (&fixture.store, &fixture.app);
+        store.delete_app(app, NOW, &actor()).await.unwrap();
+        let late = store.create_pause(pause(Some(app.id), NOW, None), &actor()).await;
+        assert!(matches!(late, Err(Error::Missing(_))), "{late:?}");
+        let late = store.create_maintenance_window(window(Some(app.id)), &actor()).await;
+        assert!(matches!(late, Err(Error::Missing(_))), "{late:?}");
     }
 
     async fn who_pauses_and_who_ends_it_is_in_the_audit(db: &TestDatabase) {

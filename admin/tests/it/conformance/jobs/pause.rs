@@ -56,6 +56,68 @@ databases! {
         assert_eq!(fixture.store.ended_job_pauses(after(99)).await.unwrap(), [0_i64; 0]);
     }
 
+    async fn a_short_pause_leaves_no_instant_without_a_record(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.every_second(&[after(1), after(2), after(3), after(4)], after(5)).await;
+        change(&fixture, &job, &until(2), NOW).await;
+        assert_eq!(fixture.story(&job).await, "", "they are planned again");
+        let ended = change(&fixture, &job, &JobChange::EndOfPause, after(2)).await;
+        assert_eq!(ended.next_fire_at, Some(after(1)), "what was claimed ahead is left to the misfire policy too");
+
+        // The end is noted when they are cancelled already.
+        let job = fixture.every_second(&[after(1), after(2), after(3), after(4)], after(5)).await;
+        change(&fixture, &job, &JobChange::Pause(PauseNote::default()), NOW).await;
+        change(&fixture, &job, &until(2), NOW + 1).await;
+        let ended = change(&fixture, &job, &JobChange::EndOfPause, after(2)).await;
+        assert_eq!(fixture.story(&job).await, "1:cancelled(disabled) 2:cancelled(disabled)");
+        assert_eq!(ended.next_fire_at, Some(after(3)));
+    }
+
+    async fn what_was_overdue_when_it_was_paused_is_recorded_once(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.every_second(&[], after(-2)).await;
+        change(&fixture, &job, &until(60), NOW).await;
+        let recorded = "-2:cancelled(disabled) -1:cancelled(disabled) 0:cancelled(disabled)";
+        assert_eq!(fixture.story(&job).await, recorded);
+        let ended = change(&fixture, &job, &JobChange::EndOfPause, after(60)).await;
+        assert_eq!(ended.next_fire_at, Some(after(1)));
+    }
+
+    async fn a_schedule_that_is_changed_in_a_pause_begins_with_the_change(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.every_second(&[], after(3)).await;
+        change(&fixture, &job, &until(60), NOW).await;
+        let other = JobDraft { enabled: false, ..each("*/2 * * * * ?") };
+        fixture.store.update_job(job.id, &fixture.definition(&other), None, after(30), &actor()).await.unwrap();
+        let renamed = JobDraft { name: "another".into(), ..other };
+        fixture.store.update_job(job.id, &fixture.definition(&renamed), None, after(40), &actor()).await.unwrap();
+        let ended = change(&fixture, &job, &JobChange::EndOfPause, after(60)).await;
+        assert_eq!(ended.next_fire_at, Some(after(32)));
+    }
+
+    async fn a_pause_with_an_end_gives_back_the_fires_that_it_takes_away(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let mut draft = each("* * * * * ?");
+        draft.schedule.max_fires = Some(3);
+        let job = fixture.create(&draft).await;
+        fixture.run(&job, Row { fire_no: after(1), ..Row::default() }).await;
+        fixture.set_cursor(&job, after(2)).await;
+        fixture.sql("UPDATE job SET fires_left = 2").await;
+        assert_eq!(change(&fixture, &job, &until(60), NOW).await.fires_left, Some(3));
+        assert_eq!(fixture.count("run", "1 = 1").await, 0);
+    }
+
+    async fn where_the_engine_stopped_is_not_forgotten_when_an_end_is_noted(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.every_second(&[], after(3)).await;
+        let stopped = format!("enabled = FALSE, paused_reason = 'broken', resume_from_at = {}", after(3));
+        fixture.sql(&format!("UPDATE job SET {stopped} WHERE id = {}", job.id)).await;
+        fixture.sql("DELETE FROM job_clock").await;
+        change(&fixture, &job, &until(60), NOW).await;
+        let ended = change(&fixture, &job, &JobChange::EndOfPause, after(60)).await;
+        assert_eq!((ended.next_fire_at, ended.paused_reason), (Some(after(3)), None));
+    }
+
     async fn a_change_without_effect_records_nothing_of_what_is_due(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.every_second(&[], after(3)).await;

@@ -1,5 +1,5 @@
 use carillon_scheduler::{JobDraft, ScheduleDraft};
-use carillon_store::{Job, JobFilter, Page};
+use carillon_store::{Job, JobFilter, JobSort, Page};
 
 use crate::conformance::fixture::{Fixture, NOW, actor, after, draft, each};
 
@@ -38,6 +38,19 @@ databases! {
         assert_eq!((names(&second.page), second.count, second.page.next), (vec!["x1"], 3, None));
         let capped = fixture.store.counted_jobs(&JobFilter { after: first.page.next, ..ask }, 2).await.unwrap();
         assert_eq!((names(&capped.page), capped.count, capped.is_cut), (vec!["x1"], 2, true));
+    }
+
+    async fn a_page_that_cannot_be_is_the_first_one_or_empty(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        for name in ["a", "b", "c"] {
+            fixture.create(&JobDraft { name: name.into(), ..each("* * * * * ?") }).await;
+        }
+        for sort in [JobSort::Name, JobSort::NextFire(NOW)] {
+            for (behind, count) in [(-1, 2), (i64::MIN, 2), (i64::MAX, 0)] {
+                let ask = JobFilter { sort, after: Some(behind), limit: 2, ..filter() };
+                assert_eq!(fixture.store.jobs(&ask).await.unwrap().items.len(), count, "{sort:?} {behind}");
+            }
+        }
     }
 
     async fn a_search_looks_at_a_part_of_the_ids_for_each_page(db: &TestDatabase) {

@@ -1,6 +1,6 @@
 use carillon_scheduler::{Cause, JobDraft, RunState};
 use carillon_store::run::view::filter::SEARCHED_RUN_IDS;
-use carillon_store::{RunFilter, VisibleApps, sentence};
+use carillon_store::{Error, RunFilter, RunSort, VisibleApps, sentence};
 
 use crate::conformance::fixture::{Fixture, Row, after, draft};
 
@@ -38,6 +38,18 @@ databases! {
         assert_eq!((seen, pages), ((1..=12).rev().collect::<Vec<_>>(), 3));
         let exact = fixture.store.runs(&RunFilter { limit: 12, ..filter() }).await.unwrap();
         assert_eq!(exact.next, None, "a full last page has no next one");
+    }
+
+    async fn a_selection_over_too_many_ids_is_refused_and_leaves_none_out(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&draft("a")).await;
+        for id in [1, 5_500_000] {
+            fixture.run(&job, Row { id, state: RunState::Failed.code(), fire_no: after(id), ..Row::default() }).await;
+        }
+        let failed = RunFilter { states: vec![RunState::Failed], ..filter() };
+        assert_eq!(fixture.store.run_ids_of(&failed, 1).await.unwrap(), [5_500_000]);
+        let refused = fixture.store.run_ids_of(&failed, 2).await;
+        assert!(matches!(&refused, Err(Error::Refused(wrong)) if wrong.field == "from"), "{refused:?}");
     }
 
     async fn runs_are_filtered_by_every_member_of_the_filter(db: &TestDatabase) {
@@ -83,6 +95,20 @@ databases! {
         assert_eq!(pages, [vec![newest - 5], vec![], vec![2], vec![1]]);
         let open = RunFilter { states: vec![RunState::Claimed], ..of_a };
         assert_eq!(fixture.store.runs(&open).await.unwrap().next, Some(newest - 5), "open runs have an index");
+    }
+
+    async fn a_page_that_cannot_be_is_the_first_one_or_empty(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        fill(&fixture).await;
+        let count = async |sort, after| {
+            let page = fixture.store.runs(&RunFilter { sort, after: Some(after), limit: 5, ..filter() }).await.unwrap();
+            page.items.len()
+        };
+        for sort in [RunSort::Time, RunSort::Duration, RunSort::Lateness] {
+            assert_eq!((count(sort, -1).await, count(sort, i64::MIN).await, count(sort, i64::MAX).await), (5, 5, 0));
+        }
+        let text = RunFilter { text: Some("a".into()), after: Some(i64::MIN), ..filter() };
+        assert_eq!(fixture.store.runs(&text).await.unwrap().items, []);
     }
 
     async fn states_are_counted(db: &TestDatabase) {

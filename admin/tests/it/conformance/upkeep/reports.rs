@@ -103,6 +103,19 @@ databases! {
         assert_eq!(fixture.count("report_open", "1 = 1").await, 0);
     }
 
+    async fn the_wait_for_an_outcome_that_was_not_known_is_no_duration(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
+        let id = fixture.run(&job, Row { fire_no: after(0), state: UNKNOWN, ..Row::default() }).await;
+        fixture.sql("UPDATE run SET sent_at = due_at").await;
+        summarize(&fixture, id + 1).await;
+        // Six hours later a person says how it ended.
+        fixture.sql(&format!("UPDATE run SET state = {DONE}, finished_at = due_at + 21600000")).await;
+        assert_eq!(summarize(&fixture, id + 1).await, 1);
+        let total = report(&fixture, ReportGroup::Job).await.total;
+        assert_eq!((total.counts, total.duration_p95, total.lateness_p95), (counts(1, 0, 0), None, Some(0)));
+    }
+
     async fn a_run_is_not_deleted_before_it_counts_and_what_is_counted_stays(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.create(&each("* * * * * ?")).await;

@@ -7,9 +7,10 @@ use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, JobDraft, RunReason, RunState, ScheduleDraft};
 use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_store::app::pauses::Pause;
+use carillon_testkit::Call;
 
 use crate::conformance::fixture::actor;
-use crate::flow::node::{Node, with_registered_executor};
+use crate::flow::node::{Node, START, with_registered_executor};
 
 async fn pause(node: &Node, change: impl FnOnce(&mut PauseRequest)) -> Pause {
     let mut request = PauseRequest { note: "deployment".to_owned(), ..PauseRequest::default() };
@@ -62,6 +63,23 @@ fn a_pause_of_all_apps_that_is_ahead_begins_and_ends_by_itself() {
             sent.push(executor.runs().len() - before);
         }
         assert_eq!(sent[1..], [1, 0, 0, 1, 1]);
+    });
+}
+
+/// A run is marked a little before it leaves.
+#[test]
+fn the_fire_at_the_begin_of_a_pause_is_left_out_and_the_one_at_its_end_is_sent() {
+    with_registered_executor(async |node, executor| {
+        node.every(1, |_| ()).await;
+        let (from, until) = (START + 3_000, START + 5_000);
+        pause(node, |pause| (pause.from, pause.until) = (Some(from), Some(until))).await;
+        node.advance(960).await;
+        for _ in 0..6 {
+            node.advance(1_000).await;
+        }
+        let due_at = |run: &Call| run.json()["logDateTime"].as_i64().unwrap() - START;
+        let sent: Vec<i64> = executor.runs().iter().map(due_at).collect();
+        assert_eq!(sent, [1_000, 2_000, 5_000, 6_000, 7_000]);
     });
 }
 
