@@ -6,7 +6,11 @@ const log = document.getElementById("log");
 const more = document.getElementById("log-more");
 const note = document.getElementById("log-note");
 const tool = (name) => document.getElementById(`log-${name}`);
+// Lines that the page holds at most: with many more a browser is slow.
+const MOST = 50000;
+let first = Number(log.dataset.first); // number of the first line that the page holds
 let next = Number(log.dataset.next);
+let ended = log.dataset.end === "true"; // nothing more will come
 let misses = 0;
 let following = true;
 let lastTop = 0; // where it stood when we last looked
@@ -39,6 +43,17 @@ const lineOf = (number, { parts, is_error: isError }) => {
   return row;
 };
 
+// Only while the reader is at the end or waits for a line further on: nothing vanishes that is being read.
+const makeRoom = () => {
+  while (next - first > MOST && log.childElementCount > 1) {
+    const chunk = log.firstElementChild;
+    sizes.unobserve(chunk);
+    first += chunk.childElementCount;
+    chunk.remove();
+  }
+  tool("first").hidden = first <= 1;
+};
+
 const append = (from, lines) => {
   look();
   const chunk = document.createElement("div");
@@ -47,13 +62,17 @@ const append = (from, lines) => {
   next = Math.max(next, from + lines.length);
   log.append(chunk);
   sizes.observe(chunk);
+  if (following || isAwaited()) makeRoom();
   mark();
   if (following) toEnd(); else more.hidden = atEnd();
+  missing?.();
 };
 
 const follow = async () => {
   let wait = 1000;
-  if (!document.hidden && !paused) {
+  const isFull = next - first >= MOST && !following && !isAwaited();
+  if (isFull) more.hidden = false;
+  if (!document.hidden && !paused && !isFull) {
     try {
       const answer = await fetch(`${log.dataset.address}?from=${next}`, { headers: { "X-Carillon-Live": "1" }, cache: "no-store" });
       if (answer.redirected) return;
@@ -61,7 +80,7 @@ const follow = async () => {
       if (part.lines.length) { append(part.from, part.lines); misses = 0; wait = 100; } else misses += 1;
       note.textContent = part.note;
       note.hidden = part.note === "";
-      if (part.end) return;
+      if (part.end) { ended = true; missing?.(); return; }
     } catch { misses += 1; }
     if (wait > 100 && misses > 10) wait = 5000;
   }
@@ -77,26 +96,31 @@ const range = () => {
   return { first: Math.min(...ends), last: Math.max(...ends) };
 };
 let shown = ""; // the address whose line was scrolled to
+// Whether the address names a line that the page does not hold yet.
+const isAwaited = () => shown !== location.hash && (range()?.first ?? 0) >= next;
 function mark() {
   for (const row of all("[data-marked]", log)) row.removeAttribute("data-marked");
   const lines = range();
   tool("link").hidden = !lines || !navigator.clipboard;
   if (!lines) return;
-  following = false;
-  for (let number = lines.first; number <= Math.min(lines.last, next - 1); number += 1) {
+  if (shown !== location.hash) following = false;
+  // A line before those of the page: the server has it.
+  if (shown !== location.hash && lines.first > 0 && lines.first < first) { location.search = `?line=${lines.first}`; return; }
+  for (let number = Math.max(lines.first, first); number <= Math.min(lines.last, next - 1); number += 1) {
     document.getElementById(`L${number}`)?.setAttribute("data-marked", "");
   }
-  const first = document.getElementById(`L${lines.first}`);
-  if (first && shown !== location.hash) { shown = location.hash; show(first); }
+  const row = document.getElementById(`L${lines.first}`);
+  if (row && shown !== location.hash) { shown = location.hash; show(row); }
 }
 log.addEventListener("click", (event) => {
   const number = Number(event.target.closest?.(".log-line > a")?.textContent);
   const before = range();
   if (!number || !event.shiftKey || !before) return;
   event.preventDefault();
-  const [first, last] = [Math.min(before.first, number), Math.max(before.first, number)];
-  history.replaceState(null, "", first === last ? `#L${first}` : `#L${first}-L${last}`);
+  const [start, end] = [Math.min(before.first, number), Math.max(before.first, number)];
+  history.replaceState(null, "", start === end ? `#L${start}` : `#L${start}-L${end}`);
   shown = location.hash;
+  following = false;
   mark();
 });
 window.addEventListener("hashchange", mark);
@@ -115,6 +139,13 @@ const select = (row) => {
   if (row) show(row);
 };
 const say = (text) => { tool("found").textContent = text; };
+let missing = null; // what was not found yet: it is looked for again in further lines
+// Says what was not found, and in which lines where these are not all.
+const miss = (key, again) => {
+  missing = again;
+  select(null);
+  say(ended && first <= 1 ? text(key) : text(`${key}-in`, { from: first, to: next - 1 }));
+};
 // The next row of these after the current one, or the one before it; around the ends.
 const step = (rows, back) => {
   const place = current?.isConnected ? Number(current.id.slice(1)) : back ? Infinity : 0;
@@ -124,9 +155,10 @@ const step = (rows, back) => {
 };
 const find = (back) => {
   const wanted = tool("find").value.toLowerCase();
+  missing = null;
   if (!wanted) { select(null); say(""); return; }
   const rows = all(".log-line", log).filter((row) => row.lastElementChild.textContent.toLowerCase().includes(wanted));
-  if (!rows.length) { select(null); say(text("log-no-match")); return; }
+  if (!rows.length) { miss("log-no-match", () => find(back)); return; }
   const index = step(rows, back);
   select(rows[index]);
   say(text("log-match", { number: index + 1, count: rows.length }));
@@ -136,13 +168,15 @@ tool("find").addEventListener("input", () => { clearTimeout(typing); typing = se
 tool("find").addEventListener("keydown", (event) => { if (event.key === "Enter") { clearTimeout(typing); find(event.shiftKey); } });
 tool("find-next").addEventListener("click", () => find(false));
 tool("find-previous").addEventListener("click", () => find(true));
-tool("error").addEventListener("click", () => {
+const nextError = () => {
+  missing = null;
   const rows = all(".log-line[data-error]", log);
-  if (!rows.length) { say("no error found"); return; }
+  if (!rows.length) { miss("log-no-error", nextError); return; }
   const index = step(rows, false);
   select(rows[index]);
-  say(`error ${index + 1} of ${rows.length}`);
-});
+  say(text("log-error-match", { number: index + 1, count: rows.length }));
+};
+tool("error").addEventListener("click", nextError);
 tool("last").addEventListener("click", toEnd);
 
 // ---- wrapping, kept for all logs ------------------------------------------------------------------------------------
@@ -160,5 +194,8 @@ tool("wrap").addEventListener("click", () => {
 tool("tools").hidden = false;
 log.addEventListener("scroll", look);
 more.addEventListener("click", toEnd);
-if (range()) mark(); else toEnd();
-if (log.dataset.end !== "true") follow();
+tool("first").hidden = first <= 1;
+if (range()) mark();
+else if (new URLSearchParams(location.search).has("line")) following = false;
+else toEnd();
+if (!ended) follow();

@@ -30,6 +30,9 @@ kept-title = You are signed in again
 kept-text = The form still holds what you typed. Nothing is saved until you press its button.
 kept-submit = Back to the form
 too-many-attempts = Too many failed attempts. Try again in { $time }.
-code-recovery-used = You have used a recovery code; { $count } are left. Set up the second factor anew if the app is lost.
+code-recovery-used = { $count ->
+    [one] You have used a recovery code; { $count } is left.
+   *[other] You have used a recovery code; { $count } are left.
+} Set up the second factor anew if the app is lost.
 reset-done = Your new password is set.
 setup-done = Welcome. You are the first administrator.

@@ -72,5 +72,5 @@ open-alerts = { $count ->
    *[other] { $count } alerts are open.
 }
 failing-others = and { $count } more of <span translate="no">{ $app }</span>
-failing-more = The longest rows of failures.
+failing-more = The jobs with the most failures in a row.
 failing-all = All failing jobs

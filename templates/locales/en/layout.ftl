@@ -32,6 +32,10 @@ paused-app = App { $app } is paused:
 paused-all = All apps are paused:
 paused-until = until { $end }
 paused-link = Pauses
+paused-more = { $count ->
+    [one] { $count } more pause is in force.
+   *[other] { $count } more pauses are in force.
+}
 times-in = Times in { $zone }
 error-dashboard = To the dashboard
 error-request = Request

@@ -1,7 +1,7 @@
 # Misfires, gap audit, nodes, retention, forecast.
 gap-audit = Gap audit
 span = Span
-look = Look
+look = Check
 gaps-lost = Instants were lost or doubled without a reason on record.
 page = Page
 no-such-job = There is no such job
@@ -23,7 +23,7 @@ nodes-differ = Nodes differ in their version or their time zone data. This is no
 nodes-none = No node has reported in the last 24 hours
 address = Address
 version = Version
-last-seen = Last sign of life
+last-seen = Last seen
 shards = Shards
 this-node = this node
 clock-and-shards = Clock and shards

@@ -28,6 +28,7 @@ next-page = Next page
 back-first-page = Back to the first page
 end-of-list = This is the end of the list
 job-id = Job id
+job-name-or-id = Job, name or id
 explain = Explain
 show-all = Show all
 title = Title

@@ -32,6 +32,7 @@ paused-app = 应用 { $app } 已暂停：
 paused-all = 全部应用已暂停：
 paused-until = 直到 { $end }
 paused-link = 暂停管理
+paused-more = 另有 { $count } 个暂停生效中。
 times-in = 时间按 { $zone } 显示
 error-dashboard = 返回运行报表
 error-request = 请求

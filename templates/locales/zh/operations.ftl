@@ -95,7 +95,7 @@ retention-of-app = 所属应用或全部任务的规则
 clock-equal = 小于 1 毫秒
 clock-ahead = 数据库比本机快 { $by }
 clock-behind = 数据库比本机慢 { $by }
-misfire-coalesced = 补执行：多次触发迟到时只执行最近一次
+misfire-coalesced = 补触发：多次触发迟到时只执行最近一次
 misfire-policy = 调度过期策略：{ $policy ->
     [skip] 忽略
     [fire_all] 全部执行

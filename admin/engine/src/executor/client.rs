@@ -17,6 +17,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::executor::client_tls::ClientTls;
+use crate::executor::cut_log;
 use crate::executor::held_connections::{HeldConnections, Limits};
 use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
 use crate::executor::tokens::{ExecutorTokens, SentCredential};
@@ -25,7 +26,7 @@ pub use wire::{LogAnswer, LogPage, OTHER_JOURNAL, RunRequest, SUCCESS, TIMEOUT};
 
 /// Answers to up to 500 runs, with their reasons.
 const BATCH_ANSWER_LIMIT: usize = 4 << 20;
-/// Stock executors send the whole rest of a log; more than this is cut, and said so.
+/// Stock executors send the whole rest of a log. Of more than this, the whole lines are a page, and the next page begins behind them.
 const LOG_LIMIT: usize = 4 << 20;
 
 /// What belongs to one `/run` beside its body.
@@ -248,7 +249,8 @@ impl ExecutorClient {
         let call = self.post(address, "log", app, &request).await.map_err(Outcome::into_reason)?;
         let response = call.send().await.map_err(|error| outcome::describe(&error))?;
         let body = outcome::read_body(response, LOG_LIMIT).await.map_err(|error| outcome::describe(&error))?;
-        wire::parse_log_page(&body)
+        let cut = || cut_log::page(&body, from).filter(|_| body.len() == LOG_LIMIT);
+        wire::parse_log_page(&body).or_else(|why| cut().map(LogAnswer::Page).ok_or(why))
     }
 
     /// What an executor has of a run: the first page of its log, and where the run stands, if it says so.

@@ -52,6 +52,52 @@ async fn redirecting(to: String) -> String {
     address
 }
 
+/// A stock executor with a log of lines of 100 bytes: it answers with all of them from the one asked for.
+async fn with_log(lines: i64) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = vec![];
+            while !String::from_utf8_lossy(&request).contains("}") {
+                stream.read_buf(&mut request).await.unwrap();
+            }
+            let request = String::from_utf8_lossy(&request).into_owned();
+            let from = request.split("\"fromLineNum\":").nth(1).unwrap();
+            let from: i64 = from.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap();
+            let text: String = (from..=lines).map(|line| format!("{line:098}\\n")).collect();
+            let body = format!(
+                "{{\"code\":200,\"msg\":null,\"content\":{{\"fromLineNum\":{from},\"toLineNum\":{lines},\"logContent\":\"{text}\",\"isEnd\":false}}}}"
+            );
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+            // The client closes the connection when it has enough.
+            let _ = stream.write_all((head + &body).as_bytes()).await;
+        }
+    });
+    address
+}
+
+// covers: A8
+#[tokio::test]
+async fn a_log_that_is_longer_than_an_answer_may_be_is_read_in_pages() {
+    let lines = 100_000;
+    let address = with_log(lines).await;
+    let client = client(true, &address);
+    let (mut from, mut pages) = (1, 0);
+    while from <= lines {
+        let page = match client.read_log(&address, "orders", 1, 0, from).await.unwrap() {
+            LogAnswer::Page(page) => page,
+            LogAnswer::NoLog => panic!("no log from line {from} on"),
+        };
+        assert!(page.content.starts_with(&format!("{from:098}\n")), "from line {from} on");
+        assert!(page.content.len() > 1_000_000 || pages > 0, "{} bytes", page.content.len());
+        from += page.content.lines().count() as i64;
+        pages += 1;
+    }
+    assert_eq!((from, pages), (lines + 1, 3));
+}
+
 // covers: V6, S20
 #[tokio::test]
 async fn a_redirect_is_not_followed() {

@@ -5,6 +5,7 @@ pub(crate) mod address_pool;
 pub mod app_names;
 pub mod client;
 mod client_tls;
+mod cut_log;
 pub(crate) mod directory;
 mod held_connections;
 pub(crate) mod outcome;

@@ -89,10 +89,10 @@ impl GapReason {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Unexplained => "unexplained",
-            Self::Edited => "edited: the new schedule begins behind what was recorded ahead",
+            Self::Edited => "edited: the new schedule begins after the instants that were recorded in advance",
             Self::Disabled => "disabled then, enabled later or not at all",
             Self::Paused => "paused by the engine; recorded when the job goes on",
-            Self::NotPlanned => "not planned yet: ahead of the look-ahead, or no node works the shard",
+            Self::NotPlanned => "not planned yet: too far ahead, or no node holds the shard",
             Self::UsedUp => "its schedule had had all its fires",
             Self::Pruned => "older than what is kept",
             Self::Unplannable => "the definition of that time cannot be planned",

@@ -111,6 +111,23 @@ pub async fn add_named(store: &Store, form: &mut Form, apps: &VisibleApps) -> ca
     Ok(())
 }
 
+/// The id that a filter names, by the name of the job or by `12` or `#12`. An id may be that of a deleted job. The inner error says
+/// why there is none.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn filtered(
+    store: &Store,
+    app: &str,
+    text: &str,
+    apps: &VisibleApps,
+) -> carillon_store::Result<Result<i64, String>> {
+    match text.strip_prefix('#').unwrap_or(text).parse() {
+        Ok(id) => Ok(Ok(id)),
+        Err(_) => find(store, app, text, apps).await,
+    }
+}
+
 /// By its name within the app, by its name anywhere, or by its id as the list shows it.
 async fn find(store: &Store, app: &str, text: &str, apps: &VisibleApps) -> carillon_store::Result<Result<i64, String>> {
     let any = JobFilter { apps: apps.clone(), name: Some(text.to_owned()), limit: LISTED, ..JobFilter::default() };

@@ -56,8 +56,10 @@ impl Language {
     /// The language of the highest weight in an Accept-Language header; of equal ones the first.
     fn best(header: &str) -> Option<Self> {
         let range = |part: &str| {
-            let (tag, weight) = part.split_once(";q=").unwrap_or((part, "1"));
+            let (tag, weight) = part.split_once(';').unwrap_or((part, "q=1"));
             let primary = tag.trim().split('-').next().unwrap_or_default().to_ascii_lowercase();
+            // There may be blanks around the sign, and the letter may be a capital one.
+            let weight = weight.trim().strip_prefix(['q', 'Q'])?.trim_start().strip_prefix('=')?;
             Some((Self::from_code(&primary)?, weight.trim().parse::<f32>().ok().filter(|weight| *weight > 0.0)?))
         };
         let ranges = header.split(',').filter_map(range);
@@ -76,6 +78,9 @@ mod tests {
             ("en-US,en;q=0.9,zh;q=0.8", Some(Language::English)),
             ("de, zh-Hans;q=0.3", Some(Language::Chinese)),
             ("en;q=0.2, zh;q=0.7", Some(Language::Chinese)),
+            ("en; q=0.2, ZH-Hant-TW ; Q = 0.7", Some(Language::Chinese)),
+            ("zh; q=0.2, *;q=0.1, en ;q=0.7", Some(Language::English)),
+            ("zh;level=1, *", None),
             ("zh;q=0", None),
             ("fr", None),
             (";q=,,", None),

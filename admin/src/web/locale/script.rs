@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::web::locale::language::Language;
 
 /// The keys that the scripts use, each with its arguments.
-const KEYS: [(&str, &[&str]); 18] = [
+const KEYS: [(&str, &[&str]); 22] = [
     ("live-offline", &["seconds"]),
     ("live-on", &[]),
     ("live-pause", &[]),
@@ -14,8 +14,12 @@ const KEYS: [(&str, &[&str]); 18] = [
     ("live-signed-out", &[]),
     ("log-copied", &[]),
     ("log-copy", &[]),
+    ("log-error-match", &["number", "count"]),
     ("log-match", &["number", "count"]),
+    ("log-no-error", &[]),
+    ("log-no-error-in", &["from", "to"]),
     ("log-no-match", &[]),
+    ("log-no-match-in", &["from", "to"]),
     ("time-ago", &["amount"]),
     ("time-hours", &["hours"]),
     ("time-in", &["amount"]),

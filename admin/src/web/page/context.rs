@@ -19,6 +19,9 @@ use crate::web::state::State;
 use crate::web::text::format::{from_now, relative, utc};
 use crate::web::text::role::role_name;
 
+/// Pauses in force that each page names.
+const SHOWN_PAUSES: usize = 3;
+
 pub const THEME: &str = "carillon_theme";
 pub const ZONE: &str = "carillon_zone";
 
@@ -95,6 +98,18 @@ impl PageContext {
             0..=24 => self.t("span-hours").count("count", hours),
             _ => self.t("span-days").count("count", hours / 24),
         }
+    }
+
+    /// Those that are named on each page; that of all apps first.
+    pub fn shown_pauses(&self) -> Vec<&Pause> {
+        let mut pauses: Vec<&Pause> = self.pauses.iter().collect();
+        pauses.sort_by_key(|pause| pause.app.is_some());
+        pauses.truncate(SHOWN_PAUSES);
+        pauses
+    }
+
+    pub fn further_pauses(&self) -> usize {
+        self.pauses.len().saturating_sub(SHOWN_PAUSES)
     }
 
     /// The page to come back to after a choice: a step of signing in has no address of its own.

@@ -77,6 +77,12 @@ impl Live {
         made.unwrap();
     }
 
+    /// Writes into the database behind the node's back.
+    pub async fn write(&self, text: &str) {
+        let database = sea_orm::Database::connect(self.database.direct_url()).await.unwrap();
+        sea_orm::ConnectionTrait::execute_unprepared(&database, text).await.unwrap();
+    }
+
     /// An executor that is online when this returns; it ends with `stop` or with this value.
     pub async fn executor(&self, app: &str) -> CancellationToken {
         let folder = self.database.folder().join(random_secret());

@@ -11,18 +11,33 @@ use super::run;
 const TEXT: &str = "begins\n\u{1b}[32mgreen\u{1b}[0m plain\nERROR: disk full\n\u{1b}[2J<b>fine</b>\nit failed again";
 
 /// A run that has written the text, and a browser on its page.
-async fn ended(live: &Live) -> (Browser, String) {
-    live.app("orders", "Orders").await;
-    let _executor = live.executor("orders").await;
-    let job_id = live.job(JobDraft::new("orders", "Settle", "echo")).await.id;
-    let ask = RunRequest { job_id, cause: Cause::Api, params: Some(TEXT.into()), address: None, idempotency_key: None };
-    let id = live.engine.jobs().run(ask, &Actor::engine()).await.unwrap();
-    let browser = Browser::signed_in(live, Kind::default()).await;
-    let path = format!("/runs/{id}");
-    browser.go(&path).await;
+async fn ended(live: &Live, kind: Kind) -> (Browser, String) {
+    let (browser, path) = run_of(live, kind, "echo", TEXT).await;
     browser.find("#run[data-state=succeeded]").await;
     browser.find(".log-line[data-error] ~ .log-line[data-error]").await;
     (browser, path)
+}
+
+/// A run, and a browser on its page.
+async fn run_of(live: &Live, kind: Kind, handler: &str, params: &str) -> (Browser, String) {
+    live.app("orders", "Orders").await;
+    let _executor = live.executor("orders").await;
+    let job_id = live.job(JobDraft::new("orders", "Settle", handler)).await.id;
+    let ask =
+        RunRequest { job_id, cause: Cause::Api, params: Some(params.into()), address: None, idempotency_key: None };
+    let id = live.engine.jobs().run(ask, &Actor::engine()).await.unwrap();
+    let browser = Browser::signed_in(live, kind).await;
+    let path = format!("/runs/{id}");
+    browser.go(&path).await;
+    (browser, path)
+}
+
+/// Waits until a number that a script tells has grown to this one: as long as it grows, however slowly.
+async fn grown(browser: &Browser, script: &str, number: i64) {
+    for part in 1..=20 {
+        let enough = async || browser.script(script).await.as_i64().unwrap() >= number * part / 20;
+        browser.until(script, enough).await;
+    }
 }
 
 // covers: S28
@@ -30,7 +45,7 @@ async fn ended(live: &Live) -> (Browser, String) {
 fn colours_are_classes_and_the_rest_is_text() {
     run(async {
         let live = Live::start().await;
-        let (browser, _) = ended(&live).await;
+        let (browser, _) = ended(&live, Kind::default()).await;
         assert_eq!(browser.text(".log .ansi-green").await, "green");
         let text = browser.text("[data-testid=log]").await;
         assert!(text.contains("green plain") && text.contains(r"\x1b[2J<b>fine</b>"), "{text}");
@@ -43,7 +58,7 @@ fn colours_are_classes_and_the_rest_is_text() {
 fn text_and_errors_are_found() {
     run(async {
         let live = Live::start().await;
-        let (browser, _) = ended(&live).await;
+        let (browser, _) = ended(&live, Kind::default()).await;
         let current = async || browser.text(".log-line[data-current] > span").await;
         browser.fill("#log-find", "PLAIN").await;
         browser.until("a match", async || browser.text("#log-found").await == "1 of 1").await;
@@ -62,10 +77,61 @@ fn text_and_errors_are_found() {
 }
 
 #[test]
+fn what_is_found_is_said_in_the_language_of_the_page() {
+    run(async {
+        let live = Live::start().await;
+        let (browser, _) = ended(&live, Kind { chinese: true, ..Kind::default() }).await;
+        let found = async || browser.text("#log-found").await;
+        browser.press("#log-error").await;
+        assert_eq!(found().await, "第 1 处错误，共 2 处");
+        browser.fill("#log-find", "plain").await;
+        browser.until("a match", async || found().await == "第 1 处，共 1 处").await;
+        browser.fill("#log-find", "nowhere").await;
+        browser.until("no match", async || found().await == "没有匹配").await;
+        browser.close().await;
+    });
+}
+
+// covers: A8
+#[test]
+fn the_page_holds_a_part_of_a_long_log_and_leads_to_all_of_it() {
+    run(async {
+        let live = Live::start().await;
+        let (browser, path) = run_of(&live, Kind::default(), "lines", "60000").await;
+        let last = "return Number(document.querySelector('#log > :last-child > :last-child')?.id.slice(1) || 0)";
+        grown(&browser, last, 60_000).await;
+        let count = "return document.querySelectorAll('.log-line').length";
+        let held = async || browser.script(count).await.as_i64().unwrap();
+        let shown = held().await;
+        assert!((30_000..=50_000).contains(&shown), "{shown} lines");
+        browser.fill("#log-find", "order 17 of 60000").await;
+        let missed = format!("no match in lines {}–60000", 60_001 - shown);
+        browser.until(&missed, async || browser.text("#log-found").await == missed).await;
+
+        browser.press("#log-first:not([hidden])").await;
+        browser.find("#L1").await;
+        grown(&browser, count, 50_000).await;
+        browser.find("#log-more:not([hidden])").await;
+        assert_eq!(browser.script("return document.getElementById('log').scrollTop").await, 0, "it does not run away");
+        assert!(!browser.has("#L60000").await);
+        browser.press("#log-last").await;
+        grown(&browser, last, 60_000).await;
+        browser.go(&format!("{path}?line=2001#L7")).await;
+        browser.find("#L7[data-marked]").await;
+
+        let file = format!("return fetch('{path}/log.txt').then(it => it.text())");
+        let file = browser.script(&file).await;
+        let lines: Vec<&str> = file.as_str().unwrap().lines().collect();
+        assert_eq!((lines.len(), lines[59_999].contains("order 60000 of 60000")), (60_000, true));
+        browser.close().await;
+    });
+}
+
+#[test]
 fn an_address_marks_lines_and_wrapping_is_kept() {
     run(async {
         let live = Live::start().await;
-        let (browser, path) = ended(&live).await;
+        let (browser, path) = ended(&live, Kind::default()).await;
         let marked = async || {
             browser.script("return [...document.querySelectorAll('[data-marked]')].map(it => it.id).join()").await
         };

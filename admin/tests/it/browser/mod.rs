@@ -13,6 +13,7 @@ mod plain;
 mod runs;
 mod show;
 mod states;
+mod walk;
 
 /// One browser at a time: each takes a few hundred megabytes and a good part of a processor.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());

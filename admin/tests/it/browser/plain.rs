@@ -88,7 +88,8 @@ fn a_long_log_can_be_read_to_its_end_without_script() {
         live.app("orders", "Orders").await;
         let _executor = live.executor("orders").await;
         let mut draft = JobDraft::new("orders", "Settle", "lines");
-        draft.params = "2500".into();
+        // More than the executor answers at once.
+        draft.params = "12000".into();
         live.job(draft).await;
         let plain = Kind { without_script: true, ..Kind::default() };
         let browser = Browser::signed_in(&live, plain).await;
@@ -102,14 +103,14 @@ fn a_long_log_can_be_read_to_its_end_without_script() {
             })
             .await;
         let place = async || browser.text(".log-pages span").await;
-        assert_eq!(place().await, "Lines 1–1000 of 2500");
+        assert_eq!(place().await, "Lines 1–1000 of 12000");
         browser.press(".log-pages a[rel=next]").await;
         browser.find("#L1001").await;
-        assert_eq!(place().await, "Lines 1001–2000 of 2500");
+        assert_eq!(place().await, "Lines 1001–2000 of 12000");
         browser.press(".log-pages a:last-child").await;
-        browser.find("#L2500").await;
-        assert_eq!(place().await, "Lines 2001–2500 of 2500");
-        assert!(browser.text("#L2500").await.contains("order 2500 of 2500 is settled"));
+        browser.find("#L12000").await;
+        assert_eq!(place().await, "Lines 11001–12000 of 12000");
+        assert!(browser.text("#L12000").await.contains("order 12000 of 12000 is settled"));
         browser.press(".log-pages a").await;
         browser.find("#L1").await;
         browser.close().await;

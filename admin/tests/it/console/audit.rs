@@ -1,8 +1,8 @@
 //! The page of the audit, and that of a job's history.
 
-use carillon_scheduler::AuditAction;
+use carillon_scheduler::{AuditAction, JobDraft, ScheduleDraft};
 use carillon_store::audit::list::AuditFilter;
-use carillon_store::{Definition, DefinitionContext};
+use carillon_store::{Actor, Definition, DefinitionContext};
 
 use super::client::Console;
 use super::run;
@@ -64,7 +64,9 @@ fn a_version_is_compared_with_the_one_before_and_restored_by_a_button() {
         let address = format!("/jobs/{}/history", job.id);
         assert!(admin.get(&format!("/jobs/{}", job.id)).await.body.contains(&address));
         let page = admin.get(&address).await.body;
-        assert!(page.contains("<del>&#60;b&#62;one&#60;/b&#62;</del>") && page.contains("<ins>two</ins>"), "{page}");
+        let changed = "<del translate=\"no\">&#60;b&#62;one&#60;/b&#62;</del>";
+        assert!(page.contains(changed) && page.contains("<ins translate=\"no\">two</ins>"), "{page}");
+        assert!(page.contains("<span class=\"quiet\">Name</span>"), "the member is called as in the form: {page}");
         assert!(page.contains("history/1/restore") && !page.contains("history/2/restore"), "{page}");
         let restore = format!("{address}/1/restore");
         let late = admin.submit(&restore, &[("revision", "1")]).await;
@@ -73,5 +75,39 @@ fn a_version_is_compared_with_the_one_before_and_restored_by_a_button() {
         assert_eq!(done.location(), format!("/jobs/{}", job.id));
         let now = console.store.job(job.id).await.unwrap().unwrap();
         assert_eq!((now.draft, now.revision), (job.draft, 3));
+    });
+}
+
+// covers: 001-16
+#[test]
+fn a_version_that_cannot_be_used_any_more_is_not_restored_and_the_page_says_why() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let (engine, by) = (&console.engine, Actor::engine());
+        let calendar = serde_json::from_value(serde_json::json!({"name": "bank", "days": ["2025-10-13"]})).unwrap();
+        engine.calendars().create(calendar, &by).await.unwrap();
+        let mut draft = JobDraft::new("orders", "Settle", "settle");
+        draft.schedule = ScheduleDraft::cron("0 0 3 * * ?", "UTC");
+        draft.schedule.calendars = vec!["bank".into()];
+        let job = engine.jobs().create(draft.clone(), None, &by).await.unwrap();
+        draft.schedule.calendars.clear();
+        draft.params = format!("{}one", "p".repeat(990));
+        engine.jobs().update(job.id, &draft, Some(1), &by).await.unwrap();
+        draft.params = format!("{}two", "p".repeat(1_990));
+        engine.jobs().update(job.id, &draft, Some(2), &by).await.unwrap();
+        draft.params = format!("{}three", "p".repeat(1_990));
+        engine.jobs().update(job.id, &draft, Some(3), &by).await.unwrap();
+        engine.calendars().delete("bank", &by).await.unwrap();
+        let history = format!("/jobs/{}/history", job.id);
+        let page = admin.get(&history).await.body;
+        assert!(page.contains("ppone</del>"), "what differs late in a long text is seen: {page}");
+        for (version, why) in [(1, "there is no calendar `bank`"), (3, "only the first 1000 characters")] {
+            let answer = admin.submit(&format!("{history}/{version}/restore"), &[("revision", "4")]).await;
+            assert_eq!((answer.status, answer.location()), (303, history.as_str()));
+            let page = admin.get(&history).await.body.replace("&#96;", "`");
+            assert!(page.contains(&format!("Version {version} cannot be restored")) && page.contains(why), "{page}");
+        }
+        assert_eq!(console.store.job(job.id).await.unwrap().unwrap().revision, 4);
     });
 }

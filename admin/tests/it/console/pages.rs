@@ -1,5 +1,6 @@
 //! What pages show, and that they show it as text.
 
+use carillon_engine::runtime::Service as _;
 use carillon_scheduler::ScheduleDraft;
 use carillon_store::app::executors::{Executor, ExecutorSettings};
 
@@ -189,6 +190,23 @@ fn runs_are_found_by_their_job_state_and_cause() {
 }
 
 #[test]
+fn a_page_names_a_few_pauses_and_counts_the_others() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let app = console.store.app_by_name("orders").await.unwrap().unwrap().id.to_string();
+        for (app, note) in [(&*app, "one"), (&app, "two"), (&app, "three"), ("all", "everything"), (&app, "five")] {
+            admin.submit("/pauses", &[("app", app), ("note", note)]).await;
+        }
+        console.engine.services.pause_refresher.step().await;
+        let page = admin.get("/jobs").await.body;
+        assert_eq!(page.matches("data-testid=\"paused\"").count(), 3);
+        let first = page.split("data-testid=\"paused\"").nth(1).unwrap();
+        assert!(first.contains("everything") && page.contains("2 more pauses are in force."), "{page}");
+    });
+}
+
+#[test]
 fn an_empty_console_leads_the_first_steps() {
     run(async {
         let console = Console::start().await;
@@ -220,7 +238,13 @@ fn the_log_for_the_script_says_why_there_is_none() {
         let run = admin.submit("/jobs/1/run", &[("key", "k")]).await.location().to_owned();
         let log: serde_json::Value = serde_json::from_str(&admin.get(&format!("{run}/log?from=1")).await.body).unwrap();
         assert_eq!((&log["from"], &log["end"], log["lines"].as_array().unwrap().len()), (&1.into(), &false.into(), 0));
-        assert_eq!(log["note"], "The log begins when the run is sent.");
+        let note = "The log begins when the run is sent.";
+        assert_eq!(log["note"], note);
+        assert!(admin.get(&run).await.body.contains(note));
+        assert!(
+            !admin.refresh(&run).await.body.contains(note),
+            "what keeps the page fresh does not read the log again"
+        );
         assert_eq!(admin.get("/runs/99999/log").await.status, 404);
     });
 }

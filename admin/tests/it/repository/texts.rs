@@ -141,6 +141,51 @@ fn templates_have_no_text_of_their_own() {
     }
 }
 
+/// Literals of the scripts that are no texts, although they have a blank or begin with a capital letter.
+const NO_TEXTS: &[&str] = &["use strict", "log-chunk long", "Enter", "X-Carillon-Live"];
+
+/// The literals of a script, without what is put into them.
+fn script_literals(script: &str) -> Vec<String> {
+    let lines = script.lines().map(|line| line.split_once("// ").map_or(line, |(code, _)| code));
+    let script = lines.collect::<Vec<_>>().join("\n");
+    let mut found = vec![];
+    let mut rest = script.as_str();
+    while let Some(at) = rest.find(['"', '`', '\'']) {
+        let quote = &rest[at..=at];
+        let (literal, after) = rest[at + 1..].split_once(quote).unwrap_or_default();
+        found.push(without(literal, "${", "}"));
+        rest = after;
+    }
+    found
+}
+
+/// Whether people would read it: two words side by side, or a word with a capital letter. Selectors have signs.
+fn is_text(literal: &str) -> bool {
+    let is_selector = literal.contains(['[', '.', '#', '>', '/', '$', '^']) || literal.contains(", ");
+    let is_word = |word: &&str| word.len() > 1 && word.chars().all(char::is_alphabetic);
+    let words: Vec<&str> = literal.split(|c: char| !c.is_alphanumeric()).filter(is_word).collect();
+    let has_capital = words.iter().any(|word| word.starts_with(char::is_uppercase));
+    !NO_TEXTS.contains(&literal) && !is_selector && (has_capital || words.len() > 1 && literal.contains(' '))
+}
+
+#[test]
+fn scripts_have_no_text_of_their_own() {
+    let script = "say(`error ${index + 1} of ${rows.length}`); a(\"Copied\"); b('no error found'); // \"Not This\"";
+    let texts: Vec<String> = script_literals(script).into_iter().filter(|literal| is_text(literal)).collect();
+    assert_eq!(texts, ["error   of  ", "Copied", "no error found"]);
+    assert!(!is_text("form[data-submit-on-change] select") && !is_text("aria-busy") && !is_text("input, select"));
+    let keys = fs::read_to_string(root().join("admin/src/web/locale/script.rs")).unwrap();
+    for (name, text) in files(&root().join("static")).into_iter().filter(|(name, _)| name.ends_with(".js")) {
+        let literals = script_literals(&text);
+        assert!(literals.len() > 30, "{name} was not read");
+        let texts: Vec<&String> = literals.iter().filter(|literal| is_text(literal)).collect();
+        assert!(texts.is_empty(), "{name} has text that is not in the catalogue: {texts:?}");
+        for key in text.split("text(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(keys.contains(&format!("(\"{key}\", &[")), "{name}: text(\"{key}\") is no text of the scripts");
+        }
+    }
+}
+
 /// Attributes that scripts, style sheets and the server read, not people.
 const NOT_READ: &[&str] = &[
     "class",

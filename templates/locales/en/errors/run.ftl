@@ -49,5 +49,6 @@ error-run-replaced = { $address }: replaced by run { $id } (cover_early), and no
 error-kill-nowhere = it is not known where the run is
 error-kill-refused = { $address } refuses: { $message }
 error-kill-unasked = { $address } could not be asked: { $why_text }
+error-runs-many = reaches back over too many runs; give a later time
 error-log-unsent = the run was never sent, so there is no log
 error-log-none = this executor keeps no log

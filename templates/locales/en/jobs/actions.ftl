@@ -11,7 +11,7 @@ range = Range
 backfill-text = Runs the job for each instant of its present schedule that lies in the range. An instant that an earlier backfill has run is left out.
 backfill-to-hint = This moment itself is not in the range; it lies in the past.
 backfill-concurrent = Runs at the same time
-backfill-concurrent-hint = 1 to { $most }: so many runs of backfills of this job may be open at once.
+backfill-concurrent-hint = 1 to { $most }: at most this many runs of backfills of this job are open at once.
 dry-run = Dry run
 backfill-instants = { $count ->
     [one] { $count } instant
@@ -37,9 +37,15 @@ backfill-runs-created = { $count ->
 }
 backfill-had-run = , { $count } had a run already
 backfill-at-once = ; { $count } at the same time
-backfill-cancel = Cancel the backfill of { $count } instants
+backfill-cancel = { $count ->
+    [one] Cancel the backfill of { $count } instant
+   *[other] Cancel the backfill of { $count } instants
+}
 backfill-complete = all runs created
-backfill-started = The backfill is started: { $count } instants.
+backfill-started = { $count ->
+    [one] The backfill is started: { $count } instant.
+   *[other] The backfill is started: { $count } instants.
+}
 backfill-is-cancelled = The backfill is cancelled. The runs that it has created go on.
 backfill-was-complete = The backfill had created all its runs already.
 history-of = History of { $name }

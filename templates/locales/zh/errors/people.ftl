@@ -1,4 +1,4 @@
-# 登录、账号、角色、令牌与第二因素的错误
+# 登录、账号、角色、令牌与两步验证的错误
 error-sign-in = 用户名或密码错误。
 error-passwords-off = 此控制台已停用密码登录
 error-sign-ins-begun = 来自此地址的登录过多，请十分钟后重试
@@ -37,9 +37,9 @@ error-role-editor = 编辑者
 error-role-admin = 管理员
 error-own-roles = 您不能修改自己的角色，请由其他管理员修改。
 error-last-admin = { $name } 是全部应用的最后一个管理员，请先设置另一个管理员
-error-factor-first = 请先在“我的账号”页面设置第二因素
-error-factor-expired = 密钥显示的时间过长，请重新设置第二因素。
-error-factor-there = 您已经设置了第二因素。
+error-factor-first = 请先在“我的账号”页面设置两步验证
+error-factor-expired = 密钥显示的时间过长，请重新设置两步验证。
+error-factor-there = 您已经设置了两步验证。
 error-token-name = 须为 1 到 64 个字符，首尾不能有空格
 error-token-days = 须为 1 到 { $most } 天
 error-token-lasts = 令牌的有效期为 1 到 { $most } 天

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use carillon_scheduler::Millis;
 use serde_json::Value;
 
-/// Characters of a value that are shown.
+/// Characters of a value that are shown, and how many of them stand before the first one that differs.
 const SHOWN: usize = 300;
+const BEFORE: usize = 60;
 
 /// A member that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,12 +25,33 @@ pub fn changes(detail: &Value, time: impl Fn(Millis) -> String) -> Vec<ChangedMe
     names.sort_unstable();
     names.dedup();
     let changed = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
-    let member = |name: &String| ChangedMember {
-        name: name.clone(),
-        before: before.get(name).cloned(),
-        after: after.get(name).cloned(),
+    let member = |name: &String| {
+        let (before, after) = (before.get(name), after.get(name));
+        let start = before.zip(after).map_or(0, |(before, after)| first_shown(before, after));
+        let shown = |text: &String| excerpt(text, start);
+        ChangedMember { name: name.clone(), before: before.map(shown), after: after.map(shown) }
     };
     changed.map(member).collect()
+}
+
+/// The character with which the excerpts of two long texts begin, so that what differs is seen.
+fn first_shown(before: &str, after: &str) -> usize {
+    let is_long = [before, after].iter().any(|text| text.chars().nth(SHOWN).is_some());
+    let same = || before.chars().zip(after.chars()).take_while(|(one, other)| one == other).count();
+    if is_long { same().saturating_sub(BEFORE) } else { 0 }
+}
+
+/// What is shown of a text from this character on.
+fn excerpt(text: &str, start: usize) -> String {
+    let (begin, rest) = match text.char_indices().nth(start) {
+        _ if text.is_empty() => return "\"\"".to_owned(),
+        Some((at, _)) if start > 0 => ("…", &text[at..]),
+        _ => ("", text),
+    };
+    match rest.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{begin}{}…", &rest[..end]),
+        None => format!("{begin}{rest}"),
+    }
 }
 
 /// What else the entry says: `reason`, `note`, `method`, …
@@ -41,7 +63,7 @@ pub fn remarks(detail: &Value, time: impl Fn(Millis) -> String) -> Vec<(String, 
             members.remove(name);
         }
     }
-    leaves(&rest, &time).into_iter().collect()
+    leaves(&rest, &time).into_iter().map(|(name, text)| (name, excerpt(&text, 0))).collect()
 }
 
 /// Every value that is no object, under the path to it.
@@ -67,7 +89,7 @@ fn leaves(value: &Value, time: &impl Fn(Millis) -> String) -> BTreeMap<String, S
 fn text(path: &str, value: &Value, time: &impl Fn(Millis) -> String) -> String {
     let name = path.rsplit('.').next().unwrap_or_default();
     let is_time = name.ends_with("_at") || matches!(name, "from" | "to");
-    let whole = match value {
+    match value {
         Value::String(text) => text.clone(),
         // As milliseconds, later than 1973: no other number of these names is as large.
         Value::Number(number) if is_time && number.as_i64() > Some(100_000_000_000) => {
@@ -78,11 +100,6 @@ fn text(path: &str, value: &Value, time: &impl Fn(Millis) -> String) -> String {
             items.collect::<Vec<_>>().join(", ")
         }
         other => other.to_string(),
-    };
-    match whole.char_indices().nth(SHOWN) {
-        None if whole.is_empty() => "empty".to_owned(),
-        Some((end, _)) => format!("{}…", &whole[..end]),
-        None => whole,
     }
 }
 
@@ -108,5 +125,24 @@ mod tests {
         let long = changes(&json!({"after": {"params": "x".repeat(999), "days": ["a", "b"]}}), |_| String::new());
         assert_eq!(long[1].after.as_ref().map(|text| text.chars().count()), Some(SHOWN + 1));
         assert_eq!(long[0].after.as_deref(), Some("a, b"));
+    }
+
+    // covers: 001-16
+    #[test]
+    fn what_differs_is_seen_also_late_in_a_long_text() {
+        let same = "é".repeat(800);
+        let of = |before: String, after: String| {
+            let detail = json!({"before": {"params": before}, "after": {"params": after}});
+            let mut found = changes(&detail, |at| at.to_string());
+            let change = found.pop().unwrap();
+            (change.before.unwrap(), change.after.unwrap())
+        };
+        let (before, after) = of(format!("{same}one"), format!("{same}two"));
+        let begin = format!("…{}", "é".repeat(BEFORE));
+        assert_eq!((before, after), (format!("{begin}one"), format!("{begin}two")));
+        let (before, after) = of(same.clone(), format!("{same}{same}"));
+        assert_eq!(before, begin, "it ends where the other one goes on");
+        assert!(after.starts_with(&begin) && after.ends_with("é…"), "{after}");
+        assert_eq!(of(String::new(), "a".repeat(9)), ("\"\"".to_owned(), "a".repeat(9)));
     }
 }

@@ -85,7 +85,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
 /// `GET /calendars/{name}/edit`
 pub async fn edit(state: Shared, context: PageContext, name: web::Path<String>) -> PageResult {
     let before = state.engine.calendars().get(&name).await?;
-    let form = filled(&before.calendar).with("version", before.version.to_string());
+    let form = filled(context.language, &before.calendar).with("version", before.version.to_string());
     page(&state, context, Some(before), form).await
 }
 

@@ -132,7 +132,7 @@ pub async fn start(state: Shared, by: Caller, context: PageContext, id: web::Pat
     let made = match form.is("step", "start") && form.is("shown", &shown) {
         true => match state.engine.backfills().create(range, concurrent, &by.0).await {
             Ok(made) => {
-                let text = context.t("backfill-started").with("count", made.instants).to_string();
+                let text = context.t("backfill-started").count("count", made.instants).to_string();
                 return Ok(redirect_with_flash(&format!("/jobs/{}/backfill", job.id), "ok", &text));
             }
             Err(error) => Err(error),

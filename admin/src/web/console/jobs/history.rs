@@ -11,6 +11,8 @@ use crate::web::access::Caller;
 use crate::web::console::audit::change::{ChangedMember, changes};
 use crate::web::console::audit::words::action_text;
 use crate::web::forms::Fields;
+use crate::web::forms::job_form::labels;
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
 use crate::web::state::Shared;
 
@@ -41,6 +43,18 @@ struct Page {
     job: Job,
     rows: Vec<Row>,
     is_cut: bool,
+}
+
+impl Page {
+    /// What the form calls the member. None: the form does not have it.
+    fn label(&self, change: &ChangedMember) -> Option<Message> {
+        let name = change.name.strip_prefix("schedule.").unwrap_or(&change.name);
+        let key = match name.split('.').next() {
+            Some("retry_delay") => Some("retry-delay"),
+            _ => labels().into_iter().find(|(field, _)| *field == name).map(|(_, key)| key),
+        };
+        key.map(|key| self.context.t(key))
+    }
 }
 
 /// `GET /jobs/{id}/history`

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_inspect::audit::{Difference, audit_job};
@@ -10,8 +11,9 @@ use carillon_store::JobFilter;
 use serde::Deserialize;
 
 use crate::web::console::app_filter::WrongFilters;
+use crate::web::forms::child_jobs;
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageError, PageResult, list_address, show};
+use crate::web::page::{PageContext, PageError, PageResult, list_address, render};
 use crate::web::state::{Shared, State};
 use crate::web::text::gap_reason::gap_reason;
 
@@ -77,21 +79,21 @@ impl Page {
 pub async fn page(state: Shared, context: PageContext, query: web::Query<AuditQuery>) -> PageResult {
     let query = query.into_inner();
     let hours = SPANS.into_iter().find(|hours| *hours == query.hours).unwrap_or(24);
-    let job = query.job.trim().trim_start_matches('#').parse::<i64>().ok();
-    let mut wrong = vec![];
-    if job.is_none() && !query.job.trim().is_empty() {
-        wrong.push(("job", format!("“{:.64}” is no id of a job; an id is a number", query.job.trim())));
+    let (mut ids, mut wrong) = (vec![], vec![]);
+    if !query.job.trim().is_empty() {
+        match child_jobs::filtered(&state.store, "", query.job.trim(), &context.visible()).await? {
+            Ok(id) => ids.push(id),
+            Err(message) => wrong.push(("job", message)),
+        }
     }
-    let filter = JobFilter {
-        apps: context.visible(),
-        ids: job.into_iter().collect(),
-        after: query.after,
-        limit: JOBS,
-        ..JobFilter::default()
-    };
+    let filter = JobFilter { apps: context.visible(), ids, after: query.after, limit: JOBS, ..JobFilter::default() };
     let audit = match wrong.is_empty() {
         true => audit(&state, &filter, context.now - i64::from(hours) * HOUR, context.now).await?,
         false => Audit::default(),
+    };
+    let status = match wrong.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::BAD_REQUEST,
     };
     let page = Page {
         first: query.after.map(|_| Page::address(&query, hours, None)),
@@ -103,7 +105,7 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<AuditQu
         wrong,
         audit,
     };
-    Ok(show(&page))
+    Ok(render(&page, status))
 }
 
 async fn audit(state: &State, filter: &JobFilter, from: Millis, to: Millis) -> Result<Audit, PageError> {

@@ -11,8 +11,8 @@ use crate::web::forms::Form;
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::moment::moment;
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageResult, list_address, render};
-use crate::web::state::Shared;
+use crate::web::page::{PageContext, PageError, PageResult, list_address, render};
+use crate::web::state::{Shared, State};
 use crate::web::text::misfire::skip_text;
 
 const PAGE: u32 = 50;
@@ -31,11 +31,18 @@ pub struct ListQuery {
 
 impl ListQuery {
     /// The filter, and what is wrong with it.
-    fn filter(&self, context: &PageContext, apps: &[App]) -> (MisfireFilter, WrongFilters) {
-        let mut wrong = vec![];
-        let job_id = self.job.trim().parse().ok();
-        if job_id.is_none() && !self.job.trim().is_empty() {
-            wrong.push(("job", format!("“{:.64}” is no id of a job; an id is a number", self.job.trim())));
+    async fn filter(
+        &self,
+        state: &State,
+        context: &PageContext,
+        apps: &[App],
+    ) -> Result<(MisfireFilter, WrongFilters), PageError> {
+        let (mut job_id, mut wrong) = (None, vec![]);
+        if !self.job.trim().is_empty() {
+            match child_jobs::filtered(&state.store, &self.app, self.job.trim(), &context.visible()).await? {
+                Ok(id) => job_id = Some(id),
+                Err(message) => wrong.push(("job", message)),
+            }
         }
         let visible = match (self.app.as_str(), apps.iter().find(|app| app.name == self.app)) {
             ("", _) => context.visible(),
@@ -54,7 +61,7 @@ impl ListQuery {
         if after.is_none() && !self.after.is_empty() {
             wrong.push(("page", "the address names no place of this list".to_owned()));
         }
-        (MisfireFilter { apps: visible, job_id, from, to, after, limit: PAGE }, wrong)
+        Ok((MisfireFilter { apps: visible, job_id, from, to, after, limit: PAGE }, wrong))
     }
 
     fn place(&self) -> Option<MisfireKey> {
@@ -94,7 +101,7 @@ struct Page {
 pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
     let query = query.into_inner();
     let apps = state.store.apps(&context.visible()).await?;
-    let (filter, wrong) = query.filter(&context, &apps);
+    let (filter, wrong) = query.filter(&state, &context, &apps).await?;
     let (found, next) = match wrong.is_empty() {
         true => {
             let page = state.store.misfires(&filter).await?;

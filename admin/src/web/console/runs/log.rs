@@ -15,8 +15,12 @@ use crate::web::state::{Shared, State};
 
 /// How long a page waits for an executor; the script asks again, and so does a reload.
 const PATIENCE: Duration = Duration::from_millis(900);
+/// How long the lines behind those of a page are counted.
+const COUNTING: Duration = Duration::from_millis(1_000);
 /// Lines on a page. The script fetches the rest; without it there are links to further pages.
 const SHOWN: i32 = 1_000;
+/// Lines that the script gets at once: some executors send all that they have.
+const AT_ONCE: usize = 10_000;
 
 /// Some lines of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -99,29 +103,47 @@ pub async fn view(state: &State, language: Language, run: &RunView, from: i32) -
         let note = language.text("log-no-answer").to_string();
         return LogView { lines: Lines { from, note, ..Lines::default() }, ..LogView::default() };
     };
-    cut(lines)
+    let total = match lines.end || lines.lines.len() <= SHOWN as usize {
+        true => Some(lines.next() - 1),
+        false => tokio::time::timeout(COUNTING, last_line(state, run.id, lines.next())).await.ok().flatten(),
+    };
+    cut(lines, total)
 }
 
-/// Reads the log of an ended run until its end or until there is more than a page.
+/// Reads until there is no more by now or until there is more than a page.
 async fn read_on(state: &State, language: Language, run: &RunView, from: i32) -> Result<Lines, Error> {
     let mut lines = read(state, language, run, from).await?;
-    while !run.state.is_open() && !lines.end && lines.lines.len() <= SHOWN as usize {
+    let mut has_more = !lines.lines.is_empty();
+    while has_more && !lines.end && lines.lines.len() <= SHOWN as usize {
         let more = read(state, language, run, lines.next()).await?;
-        lines.end = more.lines.is_empty();
+        has_more = !more.lines.is_empty();
+        lines.end = more.end || !has_more && !run.state.is_open();
+        lines.note.push_str(&more.note);
         lines.lines.extend(more.lines);
     }
     Ok(lines)
 }
 
-/// The first page of what was read. An executor answers with all lines that it has, so the number of lines read is the number
-/// of all lines by now.
-fn cut(mut lines: Lines) -> LogView {
+/// The number of the last line by now, counted from this one on: an executor answers with as many lines as it likes. None: the rest
+/// cannot be read.
+async fn last_line(state: &State, run_id: i64, mut from: i32) -> Option<i32> {
+    loop {
+        let page = state.engine.runs().log(run_id, from).await.ok()?;
+        if page.to < from || page.end {
+            return Some(page.to.max(from - 1));
+        }
+        from = page.to.saturating_add(1);
+    }
+}
+
+/// The first page of what was read, of so many lines in all.
+fn cut(mut lines: Lines, total: Option<i32>) -> LogView {
     let read = lines.lines.len();
-    let total = lines.next() - 1;
     lines.lines.truncate(SHOWN as usize);
     let is_cut = read > lines.lines.len();
     lines.end &= !is_cut;
-    LogView { total: (total >= lines.from).then_some(total), is_cut: is_cut && !lines.lines.is_empty(), lines }
+    let total = total.filter(|total| *total >= lines.from);
+    LogView { total, is_cut: is_cut && !lines.lines.is_empty(), lines }
 }
 
 async fn read(state: &State, language: Language, run: &RunView, from: i32) -> Result<Lines, Error> {
@@ -165,7 +187,9 @@ pub async fn following(
     query: web::Query<FollowQuery>,
 ) -> PageResult {
     let run = state.engine.runs().get(*id).await?;
-    let lines = read(&state, context.language, &run, query.from.max(1)).await?;
+    let mut lines = read(&state, context.language, &run, query.from.max(1)).await?;
+    lines.end &= lines.lines.len() <= AT_ONCE;
+    lines.lines.truncate(AT_ONCE);
     Ok(HttpResponse::Ok().json(lines))
 }
 
@@ -182,17 +206,19 @@ mod tests {
             end: true,
             note: String::new(),
         };
-        let first = cut(lines(1, 2500));
+        let first = cut(lines(1, 2500), Some(2500));
         let place = |view: &LogView| view.place(Language::English).to_string();
         assert_eq!(place(&first), "Lines 1–1000 of 2500");
         let places = (first.previous(), first.next(), first.last());
         assert_eq!(places, (None, Some(1001), Some(2001)));
         assert!(!first.lines.end, "the script goes on behind the page");
-        let last = cut(lines(2001, 500));
+        let last = cut(lines(2001, 500), Some(2500));
         assert_eq!(place(&last), "Lines 2001–2500 of 2500");
         let places = (last.previous(), last.next(), last.last());
         assert_eq!(places, (Some(1001), None, None));
-        assert!(cut(lines(1, 1000)).is_whole() && !last.is_whole());
-        assert_eq!(place(&cut(lines(3001, 0))), "No lines from 3001 on");
+        assert!(cut(lines(1, 1000), Some(1000)).is_whole() && !last.is_whole());
+        assert_eq!(place(&cut(lines(3001, 0), Some(3000))), "No lines from 3001 on");
+        let uncounted = cut(lines(1, 1400), None);
+        assert_eq!((place(&uncounted).as_str(), uncounted.last()), ("Lines 1–1000", None));
     }
 }

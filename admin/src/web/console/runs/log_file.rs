@@ -1,48 +1,73 @@
-//! `GET /runs/{id}/log.txt`: the log of a run as a file.
+//! `GET /runs/{id}/log.txt`: the log of a run as a file. It is read and sent piece by piece, so that the memory of a download does
+//! not grow with it.
 
 use actix_web::http::header::CONTENT_DISPOSITION;
+use actix_web::web::Bytes;
 use actix_web::{HttpResponse, web};
 use carillon_engine::manage::Error;
+use carillon_engine::run_log::LogPage;
+use futures_util::stream;
 
+use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash};
 use crate::web::state::Shared;
 
-/// Bytes after which the file ends with a note: it is collected in memory.
-const MOST: usize = 32 << 20;
+/// MiB after which the file ends with a note: an executor might never stop.
+const MOST_MIB: usize = 1_024;
 
-/// The text as the executor wrote it, colours included.
+/// The text as the executor wrote it, colours included. The first lines are read before the answer begins: where there are none, a
+/// message says so.
 pub async fn download(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
-    let run = state.engine.runs().get(*id).await?;
-    let (mut text, mut from) = (String::new(), 1);
-    loop {
-        let page = match state.engine.runs().log(run.id, from).await {
-            Ok(page) => page,
-            Err(Error::NoLog(why) | Error::Executor(why)) if text.is_empty() => {
-                let text = context.t("log-none").with("why", context.say(&why)).to_string();
-                return Ok(redirect_with_flash(&format!("/runs/{}", run.id), "failed", &text));
-            }
-            Err(Error::NoLog(why) | Error::Executor(why)) => {
-                text.push_str(&format!("[the rest cannot be read: {why}]\n"));
-                break;
-            }
-            Err(error) => return Err(error.into()),
+    let run_id = state.engine.runs().get(*id).await?.id;
+    let first = match state.engine.runs().log(run_id, 1).await {
+        Ok(page) => page,
+        Err(Error::NoLog(why) | Error::Executor(why)) => {
+            let text = context.t("log-none").with("why", context.say(&why)).to_string();
+            return Ok(redirect_with_flash(&format!("/runs/{run_id}"), "failed", &text));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let start = Download { state, language: context.language, run_id, page: Some(first), sent: 0 };
+    Ok(HttpResponse::Ok()
+        .content_type("text/plain; charset=utf-8")
+        .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"run-{run_id}.txt\"")))
+        .streaming(stream::try_unfold(start, Download::step)))
+}
+
+struct Download {
+    state: Shared,
+    language: Language,
+    run_id: i64,
+    /// The lines that are sent next.
+    page: Option<LogPage>,
+    /// Bytes.
+    sent: usize,
+}
+
+impl Download {
+    /// An error cuts the connection: the browser sees that the file is not whole.
+    async fn step(mut self) -> Result<Option<(Bytes, Self)>, Error> {
+        let Some(page) = self.page.take() else {
+            return Ok(None);
         };
-        let has_more = page.to >= page.from && !page.end;
-        from = page.to.saturating_add(1);
-        text.push_str(&page.content);
+        let mut text = page.content;
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        if text.len() > MOST {
-            text.push_str("[the file ends here: the log is longer than 32 MiB]\n");
-            break;
+        self.sent += text.len();
+        let is_last = page.end || page.to < page.from;
+        if !is_last && self.sent > MOST_MIB << 20 {
+            text.push_str(&format!("[{}]\n", self.language.text("log-file-cut").with("most", MOST_MIB)));
+        } else if !is_last {
+            match self.state.engine.runs().log(self.run_id, page.to.saturating_add(1)).await {
+                Ok(page) => self.page = Some(page),
+                Err(Error::NoLog(why) | Error::Executor(why)) => {
+                    let remark = self.language.text("log-rest-unread").with("why", self.language.say(&why));
+                    text.push_str(&format!("[{remark}]\n"));
+                }
+                Err(error) => return Err(error),
+            }
         }
-        if !has_more {
-            break;
-        }
+        Ok(Some((text.into(), self)))
     }
-    Ok(HttpResponse::Ok()
-        .content_type("text/plain; charset=utf-8")
-        .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"run-{}.txt\"", run.id)))
-        .body(text))
 }

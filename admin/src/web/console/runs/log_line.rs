@@ -19,19 +19,26 @@ pub struct Part {
 
 /// How a sequence begins: as it is, and as our SDK writes it, which escapes control characters.
 const SEQUENCES: [&str; 2] = ["\u{1b}[", "\\x1b["];
+/// Their first characters.
+const BEGINS: [char; 2] = ['\u{1b}', '\\'];
+/// Styles that a line may have one after the other. What follows keeps the last one: each is an element of the page.
+const MOST_PARTS: usize = 1_000;
 
 impl LogLine {
-    /// The style of a line begins anew: a line is often seen without those before it.
+    /// The style of a line begins anew: a line is often seen without those before it. The line is read once, from its start to its
+    /// end: one of a megabyte may have a sequence at every few characters.
     pub fn new(line: &str) -> Self {
         let (mut parts, mut style, mut plain) = (vec![], Style::default(), String::new());
         let mut rest = line;
-        while let Some(start) = SEQUENCES.iter().filter_map(|begin| rest.find(begin)).min() {
+        while let Some(start) = rest.find(BEGINS) {
             let (before, sequence) = rest.split_at(start);
             plain.push_str(before);
             match style_sequence(sequence) {
                 Some((codes, after)) => {
-                    add(&mut parts, &style, &mut plain);
-                    style.apply(codes);
+                    if parts.len() < MOST_PARTS {
+                        add(&mut parts, &style, &mut plain);
+                        style.apply(codes);
+                    }
                     rest = after;
                 }
                 None => {
@@ -48,10 +55,15 @@ impl LogLine {
 }
 
 fn add(parts: &mut Vec<Part>, style: &Style, plain: &mut String) {
-    if !plain.is_empty() {
-        parts.push(Part { class: style.class(), text: visible(plain) });
-        plain.clear();
+    if plain.is_empty() {
+        return;
     }
+    let (class, text) = (style.class(), visible(plain));
+    match parts.last_mut().filter(|last| last.class == class) {
+        Some(last) => last.text.push_str(&text),
+        None => parts.push(Part { class, text }),
+    }
+    plain.clear();
 }
 
 /// The codes of a sequence that sets a style, and what follows it. Every other sequence is shown, not obeyed.
@@ -190,6 +202,21 @@ mod tests {
         assert_eq!(parts("\u{1b}[31;48;5;4;4mred"), [part("ansi-red ansi-underline", "red")]);
         assert_eq!(parts("\u{1b}[8;30;47mseen"), [part("", "seen")], "nothing can be hidden");
         assert_eq!(parts("\u{1b}[31mred\u{1b}[3"), [part("ansi-red", "red␛[3")], "a sequence without its end");
+        assert_eq!(parts("a\u{1b}[mb\u{1b}[0mc"), [part("", "abc")], "one style is one part");
+    }
+
+    // covers: S28
+    #[test]
+    fn a_long_line_costs_little_whatever_is_in_it() {
+        let begun = std::time::Instant::now();
+        for unit in ["\u{1b}[31mx\u{1b}[32my", r"\x1b[31mx\x1b[32my", "\u{1b}[", "\\", "\u{1b}[1;", "x"] {
+            let line = LogLine::new(&unit.repeat((1 << 20) / unit.len()));
+            assert!(line.parts.len() <= MOST_PARTS + 1, "{unit}: {} parts", line.parts.len());
+        }
+        assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+        let many = LogLine::new(&"\u{1b}[31mx\u{1b}[32my".repeat(MOST_PARTS));
+        let text: usize = many.parts.iter().map(|part| part.text.len()).sum();
+        assert_eq!((text, many.parts.len()), (2 * MOST_PARTS, MOST_PARTS + 1), "nothing of the text is lost");
     }
 
     #[test]

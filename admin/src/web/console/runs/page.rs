@@ -1,6 +1,6 @@
 //! The page of a run: timeline, facts, the other runs of its fire, and the log.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use askama::Template;
 use carillon_scheduler::RunState;
 use carillon_store::{Job, RunParams};
@@ -9,6 +9,7 @@ use crate::web::console::runs::log::{self, LogView};
 use crate::web::console::runs::route::RouteView;
 use crate::web::console::runs::row::RunRow;
 use crate::web::console::runs::timeline::{TimelineStep, timeline};
+use crate::web::guard::session_guard::LIVE;
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
@@ -81,6 +82,7 @@ pub async fn page(
     context: PageContext,
     id: web::Path<i64>,
     query: web::Query<log::LogQuery>,
+    request: HttpRequest,
 ) -> PageResult {
     let run = state.engine.runs().get(*id).await?;
     let mut family = state.store.fire_runs(&run, &context.visible()).await?;
@@ -90,9 +92,14 @@ pub async fn page(
     let app_id = state.store.app_of_run(run.id).await?;
     let choice = state.store.choice(&run).await?.map(|choice| RouteView::new(context.language, choice));
     let row = RunRow::new(&context, run);
+    // The script that keeps the page fresh fetches the log by itself.
+    let log = match request.headers().contains_key(LIVE) {
+        true => LogView::default(),
+        false => log::view(&state, context.language, &row.run, query.line).await,
+    };
     let page = Page {
         choice,
-        log: log::view(&state, context.language, &row.run, query.line).await,
+        log,
         given: state.store.params_of(&row.run).await?,
         // It may have moved to an app that the viewer does not see.
         job: state.store.job(row.run.job_id).await?.filter(|job| context.may_see(&job.app_id)),

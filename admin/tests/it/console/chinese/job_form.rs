@@ -90,6 +90,31 @@ const WRONG_JOBS: &[&[(&str, &str)]] = &[
 ];
 
 #[test]
+fn each_error_of_the_form_of_a_job_stands_beside_its_field_too() {
+    run(async {
+        let (_console, reader, _) = start().await;
+        let (mut found, mut others) = (vec![], 0);
+        for fields in WRONG_JOBS {
+            let page = reader.submit("/jobs", &but(fields)).await.body;
+            // The character NUL is refused before there is a form.
+            let Some(rest) = page.split("data-testid=\"errors\"").nth(1) else {
+                others += 1;
+                continue;
+            };
+            let summary = rest.split("</div>").next().unwrap();
+            let targets: Vec<&str> =
+                summary.split("href=\"#").skip(1).map(|it| it.split('"').next().unwrap()).collect();
+            let beside = page.matches("class=\"field-error\" id=\"").count();
+            let lost: Vec<_> = targets.iter().filter(|it| !page.contains(&format!("id=\"{it}\""))).collect();
+            if beside < targets.len() || targets.is_empty() || !lost.is_empty() {
+                found.push(format!("{fields:?}: {targets:?}, {beside} beside their fields; no place: {lost:?}"));
+            }
+        }
+        assert!(found.is_empty() && others < 2, "{others} without a form\n{}", found.join("\n"));
+    });
+}
+
+#[test]
 fn errors_of_the_form_of_a_job_are_chinese() {
     run(async {
         let (_console, reader, _) = start().await;

@@ -31,8 +31,10 @@ fn skipped_fires_are_listed_by_filters() {
         {
             assert!(page.contains(text), "{text}: {page}");
         }
-        let page = admin.get("/misfires?job=1").await.body;
-        assert!(page.contains(">Settle</a>") && !page.contains(">Charge</a>"), "{page}");
+        for job in ["1", "%231", "Settle"] {
+            let page = admin.get(&format!("/misfires?job={job}")).await.body;
+            assert!(page.contains(">Settle</a>") && !page.contains(">Charge</a>"), "{job}: {page}");
+        }
         let page = admin.get("/misfires?to=2025-10-09T08:47&app=orders").await.body;
         assert!(page.contains(">Settle</a>") && !page.contains(">Charge</a>"), "{page}");
         let explain = page.split("/jobs/1/explain?at=").nth(1).unwrap().split('"').next().unwrap();
@@ -59,7 +61,10 @@ fn the_gap_audit_lists_differences_with_their_reasons() {
         let page = admin.get("/gaps?hours=24&job=1").await.body;
         assert!(page.contains("missing, explained") && page.contains("not planned yet"), "{page}");
         assert!(page.contains("0 instants unexplained") && page.contains("/jobs/1/explain?at="), "{page}");
-        assert!(admin.get("/gaps?job=abc").await.body.contains("is no id of a job"));
+        let by_name = admin.get("/gaps?hours=24&job=Close+the+day").await;
+        assert!(by_name.body.contains("missing, explained"), "{}", by_name.body);
+        let wrong = admin.get("/gaps?job=abc").await;
+        assert!(wrong.status == 400 && wrong.body.contains("No job is called “abc”"), "{}", wrong.body);
     });
 }
 
