@@ -155,16 +155,20 @@ impl Browser {
         self.client.issue_cmd(command).await.unwrap();
     }
 
-    /// Fails if the page can be scrolled sideways.
+    /// Fails if the page can be scrolled sideways, or if something on it reaches beyond its card.
     pub async fn assert_fits(&self, what: &str) {
-        let wide = self.wider_than_window().await;
+        let wide = self.too_wide().await;
         assert!(wide.is_none(), "{what}: {}", wide.unwrap_or_default());
     }
 
-    /// How wide the page is, where that is more than its window, and what reaches beyond.
-    pub async fn wider_than_window(&self) -> Option<String> {
-        let script = "const width = document.scrollingElement.scrollWidth; if (width <= innerWidth) return null; \
-            const out = [...document.querySelectorAll('main *')].filter(it => it.getBoundingClientRect().right > innerWidth + 1); \
+    /// What reaches beyond the window, or beyond its card without a way to scroll there.
+    pub async fn too_wide(&self) -> Option<String> {
+        let script = "const width = document.scrollingElement.scrollWidth, page = document.querySelector('main') ?? document.body; \
+            const edge = it => it.getBoundingClientRect().right; \
+            const scrolls = it => it !== page && (getComputedStyle(it).overflowX !== 'visible' || scrolls(it.parentElement)); \
+            const isOut = it => edge(it) > Math.min(innerWidth, edge(it.parentElement.closest('.card') ?? page)) + 1 && !scrolls(it.parentElement); \
+            const out = [...page.querySelectorAll('*')].filter(isOut); \
+            if (width <= innerWidth && !out.length) return null; \
             return `${width} px in ${innerWidth}: ${out.slice(0, 3).map(it => it.outerHTML.slice(0, 120)).join(' … ')}`";
         let wide = self.script(script).await;
         wide.as_str().map(str::to_owned)

@@ -44,7 +44,7 @@ pub(super) async fn inspect(browser: &Browser, name: &str, kind: Kind, axe: &str
         if !kind.phone {
             browser.resize(*width).await;
         }
-        faults.extend(browser.wider_than_window().await.map(|what| format!("{name}: {what}")));
+        faults.extend(browser.too_wide().await.map(|what| format!("{name}: {what}")));
     }
     if !kind.phone {
         browser.resize(1280).await;
