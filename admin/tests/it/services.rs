@@ -67,9 +67,15 @@ pub fn on(kind: Kind, test: impl AsyncFnOnce(&TestDatabase)) {
 }
 
 pub fn runtime() -> tokio::runtime::Runtime {
+    runtime_builder().build().unwrap()
+}
+
+pub fn runtime_builder() -> tokio::runtime::Builder {
     // Which crypto is used is said once in a process; a later test finds it said.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all();
+    builder
 }
 
 /// An empty database that is dropped with this value, and a folder that goes with it.

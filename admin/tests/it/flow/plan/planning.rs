@@ -1,7 +1,8 @@
 //! Planning that takes long: other tasks have their turn meanwhile, and a job that is slow each time is paused.
 
-use std::sync::Arc;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -11,8 +12,8 @@ use carillon_scheduler::{CatchUp, Clock, JobDraft, ManualClock, Millis, Schedule
 use carillon_store::VisibleApps;
 use futures_util::future::{join_all, join3};
 
-use crate::flow::node::{Node, START, on_node};
-use crate::services::{Kind, TestDatabase, on};
+use crate::flow::node::{Node, START};
+use crate::services::{Kind, TestDatabase, on, runtime_builder};
 
 /// Each plan looks at the time once: it takes so many milliseconds, of the clock and of the processor.
 struct Slow {
@@ -113,10 +114,11 @@ fn a_job_whose_planning_takes_too_long_each_time_is_paused_with_the_reason() {
 // covers: V9
 #[test]
 fn forecasts_are_counted_one_after_the_other_and_waiting_ones_share_an_answer() {
-    on_node(async |node| {
+    on_few_threads(async |node| {
         let (now, day, visible) = (node.clock.now(), 86_400_000, VisibleApps::All);
         let ask = |from: Millis| node.engine.forecaster.forecast(from, from + day, &visible);
-        let (first, second, third) = join3(ask(now), ask(now + 1), ask(now + 2)).await;
+        let asked = join3(ask(now), ask(now + 1), ask(now + 2));
+        let (first, second, third) = all_come_before_one_is_counted(asked).await;
         let from = |answer: carillon_store::Result<Option<Forecast>>| answer.unwrap().unwrap().from;
         // The second had come when the first was under way, the third before the second was begun.
         assert_eq!([from(first), from(second), from(third)], [now, now + 1, now + 1]);
@@ -124,25 +126,61 @@ fn forecasts_are_counted_one_after_the_other_and_waiting_ones_share_an_answer() 
     });
 }
 
+/// Threads that count, of [`on_few_threads`].
+const THREADS: usize = 2;
+
+/// Keeps all threads that count until it is dropped.
+fn hold_up() -> Vec<mpsc::Sender<()>> {
+    let hold = |_| {
+        let (release, held) = mpsc::channel::<()>();
+        // Ends with an error when the sender is dropped, which is its purpose.
+        tokio::task::spawn_blocking(move || held.recv());
+        release
+    };
+    (0..THREADS).map(hold).collect()
+}
+
+/// Begins a future. Whether it waits for something.
+async fn begin<F: Future>(future: &mut Pin<Box<F>>) -> bool {
+    std::future::poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
+}
+
+/// Asks all, and lets the first be counted after that: a machine that is busy may otherwise count it before the second asks.
+async fn all_come_before_one_is_counted<F: Future>(asked: F) -> F::Output {
+    let held_up = hold_up();
+    let mut asked = Box::pin(asked);
+    assert!(begin(&mut asked).await);
+    drop(held_up);
+    asked.await
+}
+
+fn on_few_threads(test: impl AsyncFnOnce(&Node)) {
+    let runtime = runtime_builder().max_blocking_threads(THREADS).build().unwrap();
+    runtime.block_on(async { test(&Node::start().await).await });
+}
+
 // covers: V9
 #[test]
 fn a_few_different_forecasts_wait_and_saving_a_job_waits_for_none_of_them() {
-    on_node(async |node| {
+    on_few_threads(async |node| {
         let (now, hour, visible) = (node.clock.now(), 3_600_000, VisibleApps::All);
         let forecaster = &node.engine.forecaster;
         let ask = |from: Millis, hours: i64| forecaster.forecast(from, from + hours * hour, &visible);
-        let answers = join_all((1..=10).map(|hours| ask(now, hours))).await;
+        let asked = join_all((1..=10).map(|hours| ask(now, hours)));
+        let answers = all_come_before_one_is_counted(asked).await;
         let counted: Vec<bool> = answers.into_iter().map(|answer| answer.unwrap().is_some()).collect();
         assert_eq!(counted, [[true; 4].as_slice(), &[false; 6]].concat(), "the others are answered at once");
 
         // Two questions in turn are counted no more often than they must be: the third came when the first was under way.
-        let in_turn = join_all((0..10).map(|number| ask(now + number, 167 + number % 2))).await;
+        let asked = join_all((0..10).map(|number| ask(now + number, 167 + number % 2)));
+        let in_turn = all_come_before_one_is_counted(asked).await;
         let begins: Vec<Millis> = in_turn.into_iter().map(|answer| answer.unwrap().unwrap().from - now).collect();
         assert_eq!(begins, [0, 1, 2, 1, 2, 1, 2, 1, 2, 1]);
 
+        let held_up = hold_up();
         let mut waiting = Box::pin(ask(now, 24));
-        let begin = std::future::poll_fn(|cx| Poll::Ready(waiting.as_mut().poll(cx).is_pending()));
-        assert!(begin.await, "it has its turn, and is not asked again until the job was saved");
+        assert!(begin(&mut waiting).await, "it has its turn, and is not asked again until the job was saved");
+        drop(held_up);
         forecaster.loads(None).await.unwrap();
         assert!(waiting.await.unwrap().is_some());
     });
