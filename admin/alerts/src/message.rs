@@ -68,7 +68,7 @@ pub struct MessageItem {
 
 impl Message {
     pub fn new(kind: MessageKind, alert: &Alert, items: Vec<AlertItem>, open_items: i64) -> Self {
-        // Until its end a message names only what goes on.
+        // A message names the items that are not over; the message about the end names all.
         let is_meant = |item: &AlertItem| kind == MessageKind::Resolved || item.resolved_at.is_none();
         Self {
             kind,

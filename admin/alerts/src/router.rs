@@ -112,7 +112,7 @@ impl AlertRouter {
             let (open, _) = store.count_alert_items(alert.id).await?;
             for (kind, mut channels) in std::mem::take(&mut decision.messages) {
                 if kind == MessageKind::Resolved {
-                    // Who was told of it is told of its end, whatever the rule says by now.
+                    // The end goes to the channels that got the earlier messages, also if the rule has other channels now.
                     let told = store.channels_told(alert.id).await?;
                     channels = if told.is_empty() { channels } else { told };
                 }

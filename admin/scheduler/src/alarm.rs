@@ -80,11 +80,6 @@ impl AlertKind {
         matches!(self, Self::Failed | Self::Unknown | Self::Lost)
     }
 
-    /// It is about a moment: nothing but time ends it.
-    pub fn is_momentary(self) -> bool {
-        matches!(self, Self::Clock | Self::Database | Self::Ring | Self::Gap | Self::Misfire)
-    }
-
     /// It is about the scheduler, not about a job or an app.
     pub fn is_of_scheduler(self) -> bool {
         matches!(self, Self::Clock | Self::Database | Self::Ring)

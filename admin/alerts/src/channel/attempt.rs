@@ -64,7 +64,8 @@ impl Answer {
         }
     }
 
-    /// Taken only if those of these members that the JSON answer has, one at least, are 0: these services refuse with status 200.
+    /// Delivered only if the JSON answer has at least one of these members and each of them that it has is 0: these services refuse with
+    /// status 200.
     pub fn by_code(&self, members: &[&str]) -> Attempt {
         let by_status = self.by_status();
         let Attempt::Delivered { answer } = by_status else {

@@ -93,7 +93,7 @@ impl Secrets {
             let path = parsed.as_ref().map(|url| url[Position::BeforePath..].to_owned());
             let last = parsed.as_ref().and_then(|url| url.path_segments()?.next_back().map(str::to_owned));
             let query = parsed.as_ref().and_then(Url::query).unwrap_or_default();
-            // As they stand there, and as they are meant.
+            // The values as written in the URL, and percent-decoded.
             let raw = query.split('&').filter_map(|pair| Some(pair.split_once('=')?.1.to_owned()));
             let meant = url::form_urlencoded::parse(query.as_bytes()).map(|(_, value)| value.into_owned());
             let values: Vec<String> = raw.chain(meant).collect();

@@ -73,7 +73,7 @@ fn days(form: &mut Form, name: &str) -> BTreeSet<NaiveDate> {
     let text = form.value(name).to_owned();
     let mut found = BTreeSet::new();
     for entry in text.split(SEPARATORS).map(str::trim).filter(|entry| !entry.is_empty()) {
-        // The rules refuse so many days; further ranges would only cost time.
+        // The check of the calendar refuses a list of this length; expanding further ranges only costs time.
         if found.len() > MOST_DAYS as usize {
             break;
         }

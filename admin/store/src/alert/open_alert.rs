@@ -13,9 +13,9 @@ use crate::db::sql::text::{cut, printable};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Who has acknowledged an alert looks after what begins until then; later it is open again.
+/// An acknowledgement covers events that begin within this time after it; a later event opens the alert again.
 const KNOWN_FOR: Millis = 3_600_000;
-/// The time of an event is before that of its message by so much at most.
+/// A message is sent within this time after the event that caused it.
 const UNTIL_TOLD: Millis = 60_000;
 
 /// What routing changes of an alert.
@@ -98,7 +98,7 @@ impl OpenAlert {
         self.escalate_at = event.escalate_after_ms.map(|after| now + after);
     }
 
-    /// What ends and begins again and again is told no more often than what goes on.
+    /// A condition that ends and begins repeatedly causes no more messages than one that lasts: `group_ms` lies between two messages.
     fn after_the_last(&self, event: &AlertEvent, now: Millis) -> Millis {
         self.told_at.or(self.group_told_at).map_or(now, |told_at| now.max(told_at + event.group_ms))
     }

@@ -1,4 +1,4 @@
-//! When an alert opens, what it is told of, and when it is over.
+//! When an alert opens, which messages it causes, and when it is over.
 
 use carillon_alerts::channel::ChannelKind;
 use carillon_scheduler::{JobDraft, RunState};

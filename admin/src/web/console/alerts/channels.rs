@@ -227,7 +227,7 @@ fn draft(form: &mut Form, kind: ChannelKind) -> ChannelDraft {
         url: if kind.has_secret_url() { String::new() } else { text("url") },
         template: lines("template"),
     };
-    // Who takes the user away takes the password away, which has no other place to do so.
+    // Removing the user removes the password: the form has no other field for that.
     let is_without_user = is_mail && text("user").is_empty();
     let secrets = Secrets {
         url: if kind.has_secret_url() { secret("url") } else { None },

@@ -136,7 +136,7 @@ async fn last_line(state: &State, run_id: i64, mut from: i32) -> Option<i32> {
     }
 }
 
-/// The first page of what was read, of so many lines in all.
+/// The first page of the lines that were read. `total`: the number of lines of the whole log, if it is known.
 fn cut(mut lines: Lines, total: Option<i32>) -> LogView {
     let read = lines.lines.len();
     lines.lines.truncate(SHOWN as usize);
