@@ -89,7 +89,7 @@ services! {
         refresher: ExecutorRefresher,
         /// Every second.
         pause_refresher: PauseRefresher,
-        /// Each second of the ring, at most 100 ms apart.
+        /// Each second of the ring, at most 100 ms apart while something waits.
         dispatcher: Dispatcher,
         /// When there is something to write.
         completer: Completer,

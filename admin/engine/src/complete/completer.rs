@@ -80,10 +80,15 @@ impl Service for SuccessWriter {
 
 impl Completer {
     fn pause(&self, did: CompleteReport, lane: Lane) -> Step<CompleteReport> {
-        let next = match (did.has_failed, self.outcomes.has_reports(lane)) {
-            (true, _) => Duration::from_millis(200),
-            (false, true) => Duration::ZERO,
-            (false, false) => Duration::from_millis(50),
+        let next = if did.has_failed {
+            Duration::from_millis(200)
+        } else if self.outcomes.has_reports(lane) {
+            Duration::ZERO
+        } else if self.outcomes.has_waiting() {
+            Duration::from_millis(50)
+        } else {
+            // What comes wakes it.
+            Duration::from_secs(1)
         };
         Step { did, next }
     }

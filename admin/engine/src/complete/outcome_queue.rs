@@ -212,7 +212,7 @@ pub struct OutcomeQueue {
     held: Held,
     pub in_flight: InFlight,
     pub unsent: UnsentRuns,
-    /// Something waits that is no success.
+    /// Something waits that is no report of successes.
     pub wake: Arc<Notify>,
     /// A report of successes waits.
     pub wake_successes: Arc<Notify>,
@@ -280,7 +280,13 @@ impl OutcomeQueue {
 
     pub fn accepted(&self, run_id: i64, sent_at: Millis, now: Duration) {
         let accepted = Accepted { sent_at, since: now, hold: self.held.hold(vec![run_id]) };
-        self.work().accepted.insert(run_id, accepted);
+        let mut work = self.work();
+        let is_first = work.accepted.is_empty();
+        work.accepted.insert(run_id, accepted);
+        drop(work);
+        if is_first {
+            self.wake.notify_one();
+        }
     }
 
     /// An outcome of this run waits here, or is being written.
@@ -310,6 +316,12 @@ impl OutcomeQueue {
 
     pub fn has_reports(&self, lane: Lane) -> bool {
         !self.work().lane(lane).is_empty()
+    }
+
+    /// Something waits for its moment: an accepted run, or a report that could not be written.
+    pub fn has_waiting(&self) -> bool {
+        let work = self.work();
+        !work.accepted.is_empty() || !work.parked.is_empty()
     }
 
     /// The oldest of a lane, and those of it that have waited long enough.

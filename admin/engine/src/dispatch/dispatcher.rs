@@ -291,10 +291,13 @@ impl Dispatcher {
         }
     }
 
-    /// Until the next entry may be marked, at most `tick_every`.
+    /// Until the next entry may be marked, at most `tick_every`: the clock may be corrected. What comes first into an empty queue
+    /// wakes the dispatcher.
     fn pause(&self) -> Duration {
-        let next = self.queue.next_due();
-        let until = next.map_or(Millis::MAX, |due| due - ms(self.lead.current()) - self.cx.clock.now());
+        let Some(next) = self.queue.next_due() else {
+            return Duration::from_secs(1);
+        };
+        let until = next - ms(self.lead.current()) - self.cx.clock.now();
         Duration::from_millis(until.max(0) as u64).min(self.cx.settings.tick_every)
     }
 }
