@@ -2,6 +2,7 @@
 //! what will be answered yet.
 
 use std::collections::HashMap;
+use std::mem::ManuallyDrop;
 use std::sync::{Mutex, MutexGuard};
 
 use carillon_scheduler::Millis;
@@ -49,7 +50,9 @@ pub struct RequestGuard<'a> {
 
 impl RequestGuard<'_> {
     pub fn end(self) -> Option<SendInFlight> {
-        self.in_flight.map().remove(&self.run_id)
+        // Removed here, so not once more by the guard.
+        let guard = ManuallyDrop::new(self);
+        guard.in_flight.map().remove(&guard.run_id)
     }
 }
 

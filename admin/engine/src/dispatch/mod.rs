@@ -14,6 +14,7 @@ pub(crate) mod reserve;
 pub(crate) mod route;
 pub(crate) mod send;
 mod send_batch;
+mod send_queue;
 pub(crate) mod send_task;
 pub(crate) mod stages;
 pub(crate) mod trace;

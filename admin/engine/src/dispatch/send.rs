@@ -9,6 +9,7 @@ use carillon_store::job::job_row::MOST_PARAMS;
 
 use crate::complete::outcome_queue::finding;
 use crate::dispatch::send_batch::group;
+use crate::dispatch::send_queue::send_single;
 use crate::dispatch::send_task::{SendTask, Sender};
 use crate::dispatch::stages::MarkedRun;
 use crate::executor::request::is_unsendable;
@@ -46,8 +47,6 @@ impl Sender {
         for batch in batches {
             self.tasks.spawn(batch.run());
         }
-        for task in single {
-            self.tasks.spawn(task.run());
-        }
+        send_single(&self, single);
     }
 }

@@ -8,7 +8,7 @@ use carillon_protocol::{BatchRun, MAX_BATCH_RUNS, RunAnswer, RunBatch, SUCCESS};
 use carillon_scheduler::Millis;
 
 use crate::complete::in_flight::RequestGuard;
-use crate::dispatch::send_task::{AttemptResult, SendTask, Sender, not_after};
+use crate::dispatch::send_task::{AttemptResult, SendTask, Sender, Tried, not_after};
 use crate::executor::outcome::{Outcome, unknown};
 use crate::executor::request::{body, headers, params_size};
 use carillon_store::failpoint;
@@ -143,8 +143,8 @@ impl SendBatch {
             };
             match task.classify(outcome, under_way.end()) {
                 AttemptResult::Next(reason) => {
-                    let why = vec![task.failed(0, &reason)];
-                    self.sender.tasks.spawn(task.run_from(1, why));
+                    let tried = Tried { why: vec![task.failed(0, &reason)], is_any_busy: false };
+                    self.sender.tasks.spawn(task.run_from(1, tried));
                 }
                 _ => task.store_trace(),
             }

@@ -51,35 +51,62 @@ pub(in crate::dispatch) enum AttemptResult {
     Unmark,
 }
 
+/// What the candidates did that were tried so far.
+#[derive(Default)]
+pub(in crate::dispatch) struct Tried {
+    pub why: Vec<String>,
+    pub is_any_busy: bool,
+}
+
 impl SendTask {
-    #[tracing::instrument(name = "send", level = "debug", skip_all, fields(
-        run.id = self.marked.routed.run.run_id,
-        job.id = self.marked.routed.run.job_id,
-        shard = self.marked.routed.run.shard,
-        lease.epoch = self.marked.routed.run.epoch
-    ))]
     pub async fn run(self) {
-        self.run_from(0, Vec::new()).await;
+        self.run_from(0, Tried::default()).await;
     }
 
-    /// The candidates from this one on. `why`: what the others did.
-    pub async fn run_from(mut self, first: usize, mut why: Vec<String>) {
-        let mut busy = false;
-        for index in first..self.marked.routed.candidates.len() {
-            match self.attempt(index).await {
-                AttemptResult::Done => return self.store_trace(),
-                AttemptResult::Unmark => return self.unmark(),
-                AttemptResult::Next(reason) => why.push(self.failed(index, &reason)),
-                AttemptResult::Busy if self.marked.routed.decision.has_affinity() => return self.unmark(),
-                AttemptResult::Busy => busy = true,
+    /// As [`SendTask::run`], but the next candidates get it by a task of their own: a hanging one does not hold up the runs
+    /// that wait for the first.
+    pub async fn run_first(self) {
+        let result = self.attempt(0).await;
+        if let Some((task, tried)) = self.after_attempt(0, result, Tried::default()) {
+            let tasks = task.sender.tasks.clone();
+            tasks.spawn(task.run_from(1, tried));
+        }
+    }
+
+    /// The candidates from this one on.
+    pub async fn run_from(self, first: usize, tried: Tried) {
+        let (mut task, mut tried) = (self, tried);
+        for index in first..task.marked.routed.candidates.len() {
+            let result = task.attempt(index).await;
+            match task.after_attempt(index, result, tried) {
+                Some(left) => (task, tried) = left,
+                None => return,
             }
         }
-        if busy {
-            return self.unmark();
+        if tried.is_any_busy {
+            return task.unmark();
         }
-        self.store_trace();
-        let run_id = self.marked.routed.run.run_id;
-        self.sender.outcomes.report_own(finding(run_id, RunEvent::NoExecutor, RunReason::NoExecutor, why.join("; ")));
+        task.store_trace();
+        let run_id = task.marked.routed.run.run_id;
+        let why = tried.why.join("; ");
+        task.sender.outcomes.report_own(finding(run_id, RunEvent::NoExecutor, RunReason::NoExecutor, why));
+    }
+
+    /// None: the run is not for another candidate.
+    fn after_attempt(mut self, index: usize, result: AttemptResult, mut tried: Tried) -> Option<(Self, Tried)> {
+        match result {
+            AttemptResult::Next(reason) => tried.why.push(self.failed(index, &reason)),
+            AttemptResult::Busy if !self.marked.routed.decision.has_affinity() => tried.is_any_busy = true,
+            AttemptResult::Busy | AttemptResult::Unmark => {
+                self.unmark();
+                return None;
+            }
+            AttemptResult::Done => {
+                self.store_trace();
+                return None;
+            }
+        }
+        Some((self, tried))
     }
 
     /// An executor behind this one may have it.
@@ -107,6 +134,12 @@ impl SendTask {
     }
 
     /// At one address: a slot, not too late, the address in the row, and the request.
+    #[tracing::instrument(name = "send", level = "debug", skip_all, fields(
+        run.id = self.marked.routed.run.run_id,
+        job.id = self.marked.routed.run.job_id,
+        shard = self.marked.routed.run.shard,
+        lease.epoch = self.marked.routed.run.epoch
+    ))]
     async fn attempt(&self, index: usize) -> AttemptResult {
         let routed = &self.marked.routed;
         let cx = &self.sender.cx;

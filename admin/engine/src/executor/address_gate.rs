@@ -14,7 +14,7 @@ use crate::runtime::lock;
 const TIMEOUTS_IN_A_ROW: u32 = 3;
 /// An address whose slots are all taken, and where none has come free for this time, is stalled: runs that may go elsewhere do,
 /// long before the first time-out shows that it hangs.
-const STALLED_AFTER: Duration = Duration::from_millis(200);
+pub const STALLED_AFTER: Duration = Duration::from_millis(200);
 
 /// Questions whether it is idle that an address is asked at once.
 const IDLE_BEATS: usize = 8;

@@ -37,6 +37,8 @@ const IDLE_LIMIT: Duration = Duration::from_secs(4);
 /// Addresses that are remembered; above it all are forgotten with their connections.
 const MOST_ADDRESSES: usize = 10_000;
 
+const RUN: &str = "run";
+
 type Io = TokioIo<TcpStream>;
 
 /// Where requests for one address go.
@@ -48,6 +50,8 @@ pub(crate) struct Target {
     authority: HeaderValue,
     /// Path of the base address, without a slash at its end.
     base: String,
+    /// Of `run`, which most requests go to.
+    run: Uri,
     idle: Mutex<Vec<Held>>,
 }
 
@@ -158,12 +162,14 @@ impl Target {
         if has_more || url.password().is_some() {
             return None;
         }
+        let base = url.path().trim_end_matches('/').to_owned();
         Some(Self {
+            run: uri(&base, RUN).ok()?,
             // `connect` wants an IPv6 address without its brackets.
             host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
             port,
             authority: HeaderValue::try_from(authority).ok()?,
-            base: url.path().trim_end_matches('/').to_owned(),
+            base,
             idle: Mutex::default(),
         })
     }
@@ -173,7 +179,10 @@ impl Target {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut request = Request::new(Full::from(body));
         *request.method_mut() = Method::POST;
-        *request.uri_mut() = Uri::try_from(format!("{}/{path}", self.base)).map_err(|error| error.to_string())?;
+        *request.uri_mut() = match path {
+            RUN => self.run.clone(),
+            path => uri(&self.base, path)?,
+        };
         *request.headers_mut() = headers;
         Ok(request)
     }
@@ -199,6 +208,10 @@ impl Target {
         idle.drain(..old);
         idle.push(held);
     }
+}
+
+fn uri(base: &str, path: &str) -> Result<Uri, String> {
+    Uri::try_from(format!("{base}/{path}")).map_err(|error| error.to_string())
 }
 
 enum Exchange {

@@ -1,12 +1,14 @@
 //! One sick executor delays nobody else, and one sick job neither.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_engine::runtime::Service as _;
-use carillon_scheduler::{Clock as _, RunState};
+use carillon_scheduler::{Clock as _, ManualClock, RouteStrategy, RunState};
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 
-use crate::flow::node::on_node;
+use crate::flow::node::{Node, START, on_node};
+use crate::services::{Kind, TestDatabase, runtime};
 
 // covers: 001-37
 #[test]
@@ -41,6 +43,74 @@ fn a_hanging_executor_holds_its_own_slots_alone() {
         let sending = node.states(&job).await.into_iter();
         let sending = sending.filter(|state| *state == RunState::Sending).count();
         assert!(sending >= hung, "their outcome is unknown; they are not sent again");
+    });
+}
+
+/// Nothing times out here: the runs behind those that hang leave because nothing moves there.
+// covers: 001-37
+#[test]
+fn what_waits_behind_a_hanging_executor_leaves_before_a_request_times_out() {
+    runtime().block_on(async {
+        let database = TestDatabase::new(Kind::Sqlite).await;
+        let mut config = database.config();
+        config.engine.request_timeout = Duration::from_secs(30);
+        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let (hanging, well) = (RecordingExecutor::start().await, RecordingExecutor::start().await);
+        hanging.reply(Reply::Never);
+        node.register(&hanging).await;
+        node.register(&well).await;
+        let job = node.job(|_| ()).await;
+        for _ in 0..100 {
+            node.fire(&job).await;
+        }
+        node.renew_leases().await;
+        node.scan().await;
+        node.dispatch().await;
+        wait_for("all but those that hang are with the well one", || async {
+            node.clock.advance(Duration::from_millis(50));
+            node.renew_leases().await;
+            node.services.completer.step().await;
+            node.dispatch().await;
+            well.runs().len() == 100 - 32
+        })
+        .await;
+        assert_eq!(hanging.runs().len(), 32, "none has ended, so no other one got a slot");
+    });
+}
+
+/// The first executor refuses its connections, the second hangs: no run waits for the first behind those that hang.
+// covers: 001-37
+#[test]
+fn what_waits_for_an_executor_that_is_gone_does_not_hang_with_another() {
+    runtime().block_on(async {
+        let database = TestDatabase::new(Kind::Sqlite).await;
+        let mut config = database.config();
+        config.engine.request_timeout = Duration::from_secs(30);
+        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let mut executors = [RecordingExecutor::start().await, RecordingExecutor::start().await];
+        executors.sort_by(|left, right| left.address.cmp(&right.address));
+        let [hanging, well] = executors;
+        hanging.reply(Reply::Never);
+        node.register_address("http://127.0.0.1:1/", None).await;
+        node.register(&hanging).await;
+        node.register(&well).await;
+        let job = node.job(|draft| draft.route = RouteStrategy::First).await;
+        for _ in 0..100 {
+            node.fire(&job).await;
+        }
+        node.renew_leases().await;
+        node.scan().await;
+        node.dispatch().await;
+        wait_for("all but those that hang are with the well one", || async {
+            node.clock.advance(Duration::from_millis(50));
+            node.renew_leases().await;
+            node.services.completer.step().await;
+            node.services.unmarker.step().await;
+            node.dispatch().await;
+            well.runs().len() == 100 - 32
+        })
+        .await;
+        assert_eq!(hanging.runs().len(), 32, "none has ended, so no other one got a slot");
     });
 }
 

@@ -1,0 +1,73 @@
+//! The runs that leave alone at one instant for one executor. As many tasks as the executor has slots take them in their order:
+//! a task for each run would be woken once more to get its slot.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use crate::dispatch::send_task::{SendTask, Sender};
+use crate::executor::address_gate::{AddressGate, STALLED_AFTER};
+use crate::runtime::lock;
+
+struct SendQueue {
+    sender: Arc<Sender>,
+    gate: Arc<AddressGate>,
+    tasks: Mutex<VecDeque<SendTask>>,
+}
+
+/// Sends these runs, each by a request of its own.
+pub fn send_single(sender: &Arc<Sender>, tasks: Vec<SendTask>) {
+    let mut by_executor: HashMap<*const AddressGate, (Arc<AddressGate>, VecDeque<SendTask>)> = HashMap::new();
+    for task in tasks {
+        match task.marked.routed.candidates.first() {
+            Some(first) => {
+                let gate = sender.addresses.get(&first.app, &first.address);
+                let queue = by_executor.entry(Arc::as_ptr(&gate)).or_insert_with(|| (gate, VecDeque::new()));
+                queue.1.push_back(task);
+            }
+            None => drop(sender.tasks.spawn(task.run())),
+        }
+    }
+    for (gate, tasks) in by_executor.into_values() {
+        SendQueue { sender: sender.clone(), gate, tasks: Mutex::new(tasks) }.start();
+    }
+}
+
+impl SendQueue {
+    fn start(self) {
+        let (sender, count) = (self.sender.clone(), lock(&self.tasks).len());
+        let workers = count.min(sender.cx.settings.in_flight);
+        let queue = Arc::new(self);
+        for _ in 0..workers {
+            sender.tasks.spawn(queue.clone().work());
+        }
+        if count > workers {
+            sender.tasks.spawn(queue.watch());
+        }
+    }
+
+    fn next(&self) -> Option<SendTask> {
+        lock(&self.tasks).pop_front()
+    }
+
+    async fn work(self: Arc<Self>) {
+        while let Some(task) = self.next() {
+            task.run_first().await;
+        }
+    }
+
+    /// Where nothing moves, each run that is left sees by itself whether it may go elsewhere.
+    async fn watch(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(STALLED_AFTER).await;
+            // A worker that panicked takes no further run.
+            let has_workers = Arc::strong_count(&self) > 1;
+            if has_workers && !self.gate.is_stalled(self.sender.cx.clock.monotonic()) {
+                continue;
+            }
+            for task in std::mem::take(&mut *lock(&self.tasks)) {
+                self.sender.tasks.spawn(task.run());
+            }
+            return;
+        }
+    }
+}
