@@ -112,4 +112,12 @@ mod tests {
         clock.set(10);
         assert_eq!((clock.now(), clock.monotonic()), (10, Duration::from_millis(1_500)));
     }
+
+    #[test]
+    fn a_suspended_machine_has_a_wall_clock_that_went_on() {
+        let (clock, hour) = (ManualClock::following(1_000), Duration::from_secs(3600));
+        clock.suspend(hour);
+        assert_eq!((clock.wall(), clock.suspended()), (Some(3_601_000), hour));
+        assert_eq!((clock.now(), clock.monotonic()), (1_000, Duration::ZERO));
+    }
 }
