@@ -183,18 +183,25 @@ impl Node {
             .iter()
             .map(|(id, code, text)| json!({"logId": id, "logDateTim": 1, "handleCode": code, "handleMsg": text}))
             .collect();
-        let (body, complete) = (json!(items), self.services.completer.clone());
-        let stepping = tokio::spawn(async move {
-            loop {
-                complete.step().await;
-                tokio::task::yield_now().await;
-            }
-        });
+        let body = json!(items);
         let boot_id = self.boot_id_of(results.first().map_or(0, |result| result.0)).await;
         let headers = boot_id.as_ref().map(|boot_id| [("Carillon-Boot-Id", boot_id.as_str())]);
-        let answer = self.post_with("api/callback", headers.as_ref().map_or(&[], |it| &it[..]), &body).await;
-        stepping.abort();
-        answer
+        self.while_completing(self.post_with("api/callback", headers.as_ref().map_or(&[], |it| &it[..]), &body)).await
+    }
+
+    /// Awaits an answer that comes when a step of `complete` has committed what it is about. No step goes on after it.
+    pub async fn while_completing<T>(&self, answer: impl Future<Output = T>) -> T {
+        let steps = async {
+            loop {
+                // Boxed: the compiler follows the layout of nested futures only so deep.
+                Box::pin(self.services.completer.step()).await;
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            answer = answer => answer,
+            () = steps => unreachable!("it has no end"),
+        }
     }
 
     /// Of the executor that is registered where the run was sent, if it is one of our SDK.

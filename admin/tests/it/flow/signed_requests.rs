@@ -55,18 +55,11 @@ impl Signed {
     }
 
     async fn send_below(&self, node: &Node, prefix: &str) -> String {
-        let completer = node.services.completer.clone();
-        let stepping = tokio::spawn(async move {
-            loop {
-                completer.step().await;
-                tokio::task::yield_now().await;
-            }
-        });
         let call = node.http.post(format!("{}{prefix}{}", node.url, self.path));
         let call = self.headers.iter().fold(call, |call, (name, value)| call.header(*name, value));
         let call = call.header(headers::SIGNATURE, &self.signature).body(self.body.clone());
-        let answer: Value = call.send().await.unwrap().json().await.unwrap();
-        stepping.abort();
+        let answer = async { call.send().await.unwrap().json::<Value>().await.unwrap() };
+        let answer = node.while_completing(answer).await;
         node.services.refresher.step().await;
         if answer["code"] == 200 { String::new() } else { answer["msg"].as_str().unwrap().to_owned() }
     }
