@@ -1,4 +1,4 @@
-//! I10: after a disable or a delete was answered, no run of the job is marked until it is enabled again.
+//! I10: after a disable, a pause or a delete was answered, no run of the job is marked until it is enabled again.
 
 use std::collections::BTreeMap;
 
@@ -18,15 +18,20 @@ pub fn check(history: &History, findings: &mut Findings) {
     for (job, mut calls) in calls {
         calls.sort_by_key(|call| call.invoked_at);
         for (number, call) in calls.iter().enumerate() {
-            let ends = matches!(call.op, Op::Disable | Op::Delete) && call.outcome == Outcome::Ok;
+            let ends_at = match call.op {
+                _ if call.outcome != Outcome::Ok => None,
+                Op::Disable | Op::Delete => Some(Millis::MAX),
+                Op::Pause { until } => Some(until),
+                _ => None,
+            };
             // One that was sent before and took effect afterwards.
             let may_be_enabled = calls[..number].iter().any(|before| {
                 matches!(before.op, Op::Edit { .. } | Op::Enable)
                     && before.outcome == Outcome::Unclear
                     && settled_at(history, before) >= call.invoked_at
             });
-            if ends && !may_be_enabled {
-                let until = calls.get(number + 1).map_or(Millis::MAX, |next| next.invoked_at);
+            if let Some(ends_at) = ends_at.filter(|_| !may_be_enabled) {
+                let until = calls.get(number + 1).map_or(ends_at, |next| next.invoked_at.min(ends_at));
                 marked_between(history, job, call.returned_at + CLOCK_ERROR, until, findings);
             }
         }

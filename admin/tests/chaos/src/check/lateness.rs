@@ -9,6 +9,7 @@ use super::index::Index;
 use super::machine::Machine;
 use super::{Figure, Findings};
 use crate::clock::{Millis, text};
+use crate::load::LONGEST_REST;
 use crate::record::{Class, History};
 
 /// All on one host: what two clock readings may differ by.
@@ -60,6 +61,9 @@ struct Delay {
 /// The engine's wait before an unanswered run is resolved, its audit's period, and a second.
 const RESOLVED: Millis = 21_000;
 
+/// An edit that has just been made is not on time for what it plans.
+const EDITED: Millis = 3_000;
+
 /// A job this young may be reached by its first scan only after its first instant, ms.
 const NEW: Millis = 3_000;
 
@@ -87,8 +91,9 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             // Of its two executors one is a black hole. When a fault closes the way to the other one too, the run waits
             // until the breaker lets a request try that one again.
             "hole" => HOP + BREAKER,
-            // An edit that has just been made is not on time for what it plans.
-            "edited" => 3_000,
+            "edited" => EDITED,
+            // What was due in a pause is planned after it.
+            "resting" => LONGEST_REST as Millis + EDITED,
             _ => 0,
         };
         if late > bound {
@@ -108,7 +113,7 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             late,
             bound,
             class,
-            typical: !new && !matches!(index.group(run.job_id), "hole" | "edited"),
+            typical: !new && !matches!(index.group(run.job_id), "hole" | "edited" | "resting"),
             asked_again: run.sends > 1,
         });
     }

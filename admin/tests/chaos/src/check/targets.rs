@@ -43,7 +43,7 @@ pub fn of_all(history: &History) -> BTreeMap<i64, Targets> {
 fn of_one(job: &Job, calls: &[&Call], history: &History) -> Targets {
     let mut targets = Targets::default();
     let mut held = vec![Held { enabled: true, schedule: job.schedule.clone() }];
-    let mut calls: Vec<&Call> = calls.iter().copied().filter(|call| call.op != Op::Run).collect();
+    let mut calls: Vec<&Call> = calls.iter().copied().filter(|call| changes_targets(&call.op)).collect();
     calls.sort_by_key(|call| call.invoked_at);
     // Of the first second only what lies after the row's own moment can be.
     let mut from = job.created_at + BLUR;
@@ -73,6 +73,11 @@ fn of_one(job: &Job, calls: &[&Call], history: &History) -> Targets {
     targets
 }
 
+/// A pause that ends by itself changes when its instants are recorded, not which.
+fn changes_targets(op: &Op) -> bool {
+    !matches!(op, Op::Run | Op::Pause { .. })
+}
+
 /// What may hold after a call.
 fn after(held: &[Held], call: &Call) -> Vec<Held> {
     let new = held.iter().map(|old| changed(old, call));
@@ -87,7 +92,7 @@ fn after(held: &[Held], call: &Call) -> Vec<Held> {
 
 fn changed(old: &Held, call: &Call) -> Held {
     match &call.op {
-        Op::Create | Op::Run => old.clone(),
+        Op::Create | Op::Run | Op::Pause { .. } => old.clone(),
         Op::Edit { schedule } => Held { enabled: true, schedule: schedule.clone() },
         op => Held { enabled: *op == Op::Enable, schedule: old.schedule.clone() },
     }

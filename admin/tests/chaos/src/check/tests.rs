@@ -4,6 +4,7 @@ mod batches;
 mod bounds;
 mod doubt;
 mod exits;
+mod pauses;
 mod unclear;
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! People at work: jobs that are edited, stopped and started every few seconds, and fires by hand.
+//! People at work: jobs that are edited, stopped and started every few seconds, paused for some seconds, and fires by hand.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,15 @@ use tokio_util::sync::CancellationToken;
 use super::Calls;
 use super::api::{Api, Reply, schedule};
 use super::jobs::step;
-use crate::clock::now;
+use crate::clock::{now, text};
 use crate::random::Random;
 use crate::record::{Call, Job, Op};
 
 /// What a node that was paused may need for the requests that have waited meanwhile.
 const SERVED: Duration = Duration::from_secs(6);
+
+/// The longest pause that ends by itself, ms: the nodes' short look-ahead is 2 s.
+pub const LONGEST_REST: u64 = 8_000;
 
 /// Until `stop`; a request that is under way then comes to its end, or the definition at the end would be unknown.
 /// `longest_pause`: of a node.
@@ -36,8 +39,9 @@ pub async fn work(
         stop: stop.clone(),
     };
     let editors = of("edited").into_iter().enumerate().map(|(number, job)| edit(desk(number as u64 + 1), job));
+    let rests = of("resting").into_iter().enumerate().map(|(number, job)| rest(desk(number as u64 + 50), job));
     let hands = trigger(desk(99), of("by_hand"));
-    tokio::join!(futures_util::future::join_all(editors), hands);
+    tokio::join!(futures_util::future::join_all(editors), futures_util::future::join_all(rests), hands);
 }
 
 /// Where a person works.
@@ -81,6 +85,23 @@ async fn edit(mut desk: Desk, job: Job) {
             // definitions possible for as long, and the checker could require neither's instants.
             tokio::time::sleep(desk.unclear).await;
         }
+    }
+}
+
+/// One job, over and over: paused for less or more than the look-ahead, and left alone until it was resumed. Nobody else changes
+/// it, so each of its instants must be recorded: on time, or by its misfire policy after the pause.
+async fn rest(mut desk: Desk, job: Job) {
+    while desk.pause(1_000, 6_000).await {
+        let node = desk.random.below(3) as usize;
+        let lasts = desk.random.between(300, LONGEST_REST);
+        let (invoked_at, path) = (now(), format!("api/v1/jobs/{}/disable", job.id));
+        let until = invoked_at + lasts as i64;
+        let reply = desk.api.ask(node, Method::POST, &path, Some(&json!({"until": text(until)}))).await;
+        note(&desk.calls, (job.id, desk.api.name(node)), Op::Pause { until }, invoked_at, &reply);
+        // Also when the work is over: a job that is disabled in its pause is not resumed, and its instants are not made up for.
+        let resumed = Duration::from_millis(lasts) + SERVED;
+        let unclear = if matches!(reply, Reply::Unclear(_)) { desk.unclear } else { Duration::ZERO };
+        tokio::time::sleep(resumed + unclear).await;
     }
 }
 

@@ -82,6 +82,8 @@ pub fn plan(herd: Herd, misfire_seconds: i64) -> Vec<Planned> {
     add("minute", 10, &minute, &json!({}));
     add("herd", 200, &herd.schedule(), &json!({"params": ""}));
     add("edited", 5, &step(0, 2), &json!({"params": ""}));
+    // A failure in a pause has no further attempt.
+    add("resting", 4, &rate(1), &json!({"params": "", "retries": 0}));
     // One that fires by hand only.
     add("by_hand", 4, &json!({"kind": "none"}), &json!({}));
     add("hole", 4, &rate(5), &json!({"app": HOLE, "params": ""}));

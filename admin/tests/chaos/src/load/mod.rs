@@ -8,7 +8,7 @@ mod poison;
 
 pub use absent::Absent;
 pub use api::Api;
-pub use clients::{note, work};
+pub use clients::{LONGEST_REST, note, work};
 pub use jobs::{Herd, Planned, busy, children, parents, plan};
 pub use poison::poison;
 

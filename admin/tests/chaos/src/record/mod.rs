@@ -54,9 +54,15 @@ pub struct Job {
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Op {
     Create,
-    Edit { schedule: Schedule },
+    Edit {
+        schedule: Schedule,
+    },
     Enable,
     Disable,
+    /// Disabled until then, and enabled again by the product.
+    Pause {
+        until: Millis,
+    },
     Delete,
     Run,
 }
