@@ -59,12 +59,13 @@ pub(in crate::dispatch) struct Tried {
 }
 
 impl SendTask {
+    /// To the first candidate that takes it.
     pub async fn run(self) {
         self.run_from(0, Tried::default()).await;
     }
 
-    /// As [`SendTask::run`], but the next candidates get it by a task of their own: a hanging one does not hold up the runs
-    /// that wait for the first.
+    /// To the first candidate; to the others by a task of its own, so that a hanging one does not hold up the runs that wait for
+    /// the first.
     pub async fn run_first(self) {
         let result = self.attempt(0).await;
         if let Some((task, tried)) = self.after_attempt(0, result, Tried::default()) {

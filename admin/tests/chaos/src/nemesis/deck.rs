@@ -6,6 +6,10 @@ use crate::options::Db;
 use crate::random::Random;
 use crate::record::{Class, History};
 
+/// A phase of faults this long, or longer, deals every card: it ends when the whole deck was dealt once, some seconds later if
+/// need be.
+pub const WHOLE_DECK_SECONDS: u64 = 180;
+
 /// What a card strikes at: each is struck in every run, however short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
@@ -90,6 +94,7 @@ pub struct Deck {
     /// Dealt from the end.
     waiting: Vec<Card>,
     all: Vec<Card>,
+    dealt: usize,
 }
 
 impl Deck {
@@ -98,14 +103,20 @@ impl Deck {
         let chosen = |card: &Card| only.is_empty() || only.iter().any(|text| card.name.contains(&**text));
         let soak = (soak && db != Db::Sqlite).then_some(SOAK);
         let all: Vec<Card> = all(db).into_iter().chain(soak).filter(chosen).collect();
-        Self { waiting: vec![], all }
+        Self { waiting: vec![], all, dealt: 0 }
     }
 
     pub fn draw(&mut self, random: &mut Random) -> Card {
         if self.waiting.is_empty() {
             self.shuffle(random);
         }
+        self.dealt += 1;
         self.waiting.pop().unwrap_or(OPENING[0])
+    }
+
+    /// Each card was dealt once at least.
+    pub fn is_dealt_once(&self) -> bool {
+        self.dealt >= self.all.len()
     }
 
     /// The opening first, then one of the database and one of Redis, then chance.
@@ -148,9 +159,11 @@ mod tests {
         for seed in 0..50 {
             let mut random = Random::new(seed);
             let mut deck = Deck::new(Db::Postgres, &[], false);
+            assert!(!deck.is_dealt_once());
             let dealt: Vec<Card> = (0..OPENING.len() + REST.len()).map(|_| deck.draw(&mut random)).collect();
             assert_eq!(dealt[..2], OPENING);
             assert_eq!((dealt[2].at, dealt[3].at), (At::Database, At::Redis));
+            assert!(deck.is_dealt_once());
             let names: HashSet<&str> = dealt.iter().map(|card| card.name).collect();
             assert_eq!(names.len(), dealt.len());
         }

@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use self::cards::Scene;
-use self::deck::{Card, Deck};
+use self::deck::{Card, Deck, WHOLE_DECK_SECONDS};
 use self::spacing::Spacing;
 use crate::clock::{Millis, now};
 use crate::cluster::Cluster;
@@ -38,7 +38,8 @@ pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec
     let spacing = Arc::<Mutex<Spacing>>::default();
     let mut running = JoinSet::new();
     let (least, most) = options.gap_ms();
-    while Instant::now() < until {
+    let deals_all = options.seconds >= WHOLE_DECK_SECONDS;
+    while Instant::now() < until || (deals_all && !deck.is_dealt_once()) {
         let started = Instant::now();
         // All that is random about a card is drawn here: what the cluster does meanwhile must not shift the next draw.
         let (card, own, gap) = (deck.draw(&mut random), Random::new(random.next()), random.between(least, most));
@@ -50,8 +51,9 @@ pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec
             play(scene, card, faults).await;
             drop(slot);
         });
-        let next = (started + Duration::from_millis(gap)).min(until);
-        tokio::time::sleep_until(next.into()).await;
+        let next = started + Duration::from_millis(gap);
+        let goes_on = deals_all && !deck.is_dealt_once();
+        tokio::time::sleep_until(if goes_on { next } else { next.min(until) }.into()).await;
     }
     while running.join_next().await.is_some() {}
     let mut faults = std::mem::take(&mut *faults.lock().unwrap_or_else(PoisonError::into_inner));

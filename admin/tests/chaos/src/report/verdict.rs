@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::check::{Figure, Findings};
-use crate::nemesis::deck;
+use crate::nemesis::deck::{self, WHOLE_DECK_SECONDS};
 use crate::record::History;
 
 /// Why not; empty: passed.
@@ -26,9 +26,6 @@ impl fmt::Display for Verdict {
         write!(out, "VERDICT: failed ({}): {}", self.head, self.reasons.join("; "))
     }
 }
-
-/// A phase of faults this long deals every card.
-const WHOLE_DECK_SECONDS: u64 = 180;
 
 pub fn judge(history: &History, findings: &Findings) -> Verdict {
     let meta = &history.meta;
