@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, ManualClock, RouteStrategy, RunState};
+use carillon_store::Job;
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 
 use crate::flow::node::{Node, START, on_node};
@@ -46,35 +47,46 @@ fn a_hanging_executor_holds_its_own_slots_alone() {
     });
 }
 
+/// A node with a request timeout that no test reaches.
+async fn patient_node(database: &TestDatabase) -> Node {
+    let mut config = database.config();
+    config.engine.request_timeout = Duration::from_secs(30);
+    Node::on(config, Arc::new(ManualClock::new(START))).await
+}
+
+/// A hundred fires: as many hang as an executor has slots, all others reach the one that is well.
+async fn send_all_but_those_that_hang(node: &Node, job: &Job, hanging: &RecordingExecutor, well: &RecordingExecutor) {
+    for _ in 0..100 {
+        node.fire(job).await;
+    }
+    node.renew_leases().await;
+    node.scan().await;
+    node.dispatch().await;
+    wait_for("all but those that hang are with the well one", || async {
+        node.clock.advance(Duration::from_millis(50));
+        node.renew_leases().await;
+        node.services.completer.step().await;
+        node.services.unmarker.step().await;
+        node.dispatch().await;
+        well.runs().len() == 100 - 32
+    })
+    .await;
+    assert_eq!(hanging.runs().len(), 32, "none has ended, so no other one got a slot");
+}
+
 /// Nothing times out here: the runs behind those that hang leave because nothing moves there.
 // covers: 001-37
 #[test]
 fn what_waits_behind_a_hanging_executor_leaves_before_a_request_times_out() {
     runtime().block_on(async {
         let database = TestDatabase::new(Kind::Sqlite).await;
-        let mut config = database.config();
-        config.engine.request_timeout = Duration::from_secs(30);
-        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let node = patient_node(&database).await;
         let (hanging, well) = (RecordingExecutor::start().await, RecordingExecutor::start().await);
         hanging.reply(Reply::Never);
         node.register(&hanging).await;
         node.register(&well).await;
         let job = node.job(|_| ()).await;
-        for _ in 0..100 {
-            node.fire(&job).await;
-        }
-        node.renew_leases().await;
-        node.scan().await;
-        node.dispatch().await;
-        wait_for("all but those that hang are with the well one", || async {
-            node.clock.advance(Duration::from_millis(50));
-            node.renew_leases().await;
-            node.services.completer.step().await;
-            node.dispatch().await;
-            well.runs().len() == 100 - 32
-        })
-        .await;
-        assert_eq!(hanging.runs().len(), 32, "none has ended, so no other one got a slot");
+        send_all_but_those_that_hang(&node, &job, &hanging, &well).await;
     });
 }
 
@@ -84,9 +96,7 @@ fn what_waits_behind_a_hanging_executor_leaves_before_a_request_times_out() {
 fn what_waits_for_an_executor_that_is_gone_does_not_hang_with_another() {
     runtime().block_on(async {
         let database = TestDatabase::new(Kind::Sqlite).await;
-        let mut config = database.config();
-        config.engine.request_timeout = Duration::from_secs(30);
-        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let node = patient_node(&database).await;
         let mut executors = [RecordingExecutor::start().await, RecordingExecutor::start().await];
         executors.sort_by(|left, right| left.address.cmp(&right.address));
         let [hanging, well] = executors;
@@ -95,22 +105,7 @@ fn what_waits_for_an_executor_that_is_gone_does_not_hang_with_another() {
         node.register(&hanging).await;
         node.register(&well).await;
         let job = node.job(|draft| draft.route = RouteStrategy::First).await;
-        for _ in 0..100 {
-            node.fire(&job).await;
-        }
-        node.renew_leases().await;
-        node.scan().await;
-        node.dispatch().await;
-        wait_for("all but those that hang are with the well one", || async {
-            node.clock.advance(Duration::from_millis(50));
-            node.renew_leases().await;
-            node.services.completer.step().await;
-            node.services.unmarker.step().await;
-            node.dispatch().await;
-            well.runs().len() == 100 - 32
-        })
-        .await;
-        assert_eq!(hanging.runs().len(), 32, "none has ended, so no other one got a slot");
+        send_all_but_those_that_hang(&node, &job, &hanging, &well).await;
     });
 }
 
