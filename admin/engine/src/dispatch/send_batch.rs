@@ -8,7 +8,7 @@ use carillon_protocol::{BatchRun, MAX_BATCH_RUNS, RunAnswer, RunBatch, SUCCESS};
 use carillon_scheduler::Millis;
 
 use crate::complete::in_flight::RequestGuard;
-use crate::dispatch::send_task::{AttemptResult, SendTask, Sender, Tried, not_after};
+use crate::dispatch::send_task::{SendTask, Sender, not_after};
 use crate::executor::outcome::{Outcome, unknown};
 use crate::executor::request::{body, headers, params_size};
 use carillon_store::failpoint;
@@ -136,18 +136,13 @@ impl SendBatch {
     }
 
     fn conclude(self, answers: &Result<HashMap<i64, RunAnswer>, Outcome>, under_way: Vec<RequestGuard<'_>>) {
-        for (mut task, under_way) in self.tasks.into_iter().zip(under_way) {
+        for (task, under_way) in self.tasks.into_iter().zip(under_way) {
             let outcome = match answers {
                 Ok(answers) => outcome(answers.get(&task.marked.routed.run.run_id)),
                 Err(outcome) => outcome.clone(),
             };
-            match task.classify(outcome, under_way.end()) {
-                AttemptResult::Next(reason) => {
-                    let tried = Tried { why: vec![task.failed(0, &reason)], is_any_busy: false };
-                    self.sender.tasks.spawn(task.run_from(1, tried));
-                }
-                _ => task.store_trace(),
-            }
+            let result = task.classify(outcome, under_way.end());
+            task.after_first(result);
         }
     }
 }

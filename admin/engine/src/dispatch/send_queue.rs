@@ -18,14 +18,9 @@ struct SendQueue {
 pub fn send_single(sender: &Arc<Sender>, tasks: Vec<SendTask>) {
     let mut by_executor: HashMap<*const AddressGate, (Arc<AddressGate>, VecDeque<SendTask>)> = HashMap::new();
     for task in tasks {
-        match task.marked.routed.candidates.first() {
-            Some(first) => {
-                let gate = sender.addresses.get(&first.app, &first.address);
-                let queue = by_executor.entry(Arc::as_ptr(&gate)).or_insert_with(|| (gate, VecDeque::new()));
-                queue.1.push_back(task);
-            }
-            None => drop(sender.tasks.spawn(task.run())),
-        }
+        let gate = task.gate(0);
+        let queue = by_executor.entry(Arc::as_ptr(&gate)).or_insert_with(|| (gate, VecDeque::new()));
+        queue.1.push_back(task);
     }
     for (gate, tasks) in by_executor.into_values() {
         SendQueue { sender: sender.clone(), gate, tasks: Mutex::new(tasks) }.start();
@@ -51,7 +46,7 @@ impl SendQueue {
 
     async fn work(self: Arc<Self>) {
         while let Some(task) = self.next() {
-            task.run_first().await;
+            task.run_first(&self.gate).await;
         }
     }
 

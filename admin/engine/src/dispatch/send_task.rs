@@ -53,9 +53,9 @@ pub(in crate::dispatch) enum AttemptResult {
 
 /// What the candidates did that were tried so far.
 #[derive(Default)]
-pub(in crate::dispatch) struct Tried {
-    pub why: Vec<String>,
-    pub is_any_busy: bool,
+struct Tried {
+    why: Vec<String>,
+    is_any_busy: bool,
 }
 
 impl SendTask {
@@ -66,8 +66,13 @@ impl SendTask {
 
     /// To the first candidate; to the others by a task of its own, so that a hanging one does not hold up the runs that wait for
     /// the first.
-    pub async fn run_first(self) {
-        let result = self.attempt(0).await;
+    pub async fn run_first(self, gate: &Arc<AddressGate>) {
+        let result = self.attempt(0, gate).await;
+        self.after_first(result);
+    }
+
+    /// The other candidates, if it is for them.
+    pub fn after_first(self, result: AttemptResult) {
         if let Some((task, tried)) = self.after_attempt(0, result, Tried::default()) {
             let tasks = task.sender.tasks.clone();
             tasks.spawn(task.run_from(1, tried));
@@ -75,10 +80,10 @@ impl SendTask {
     }
 
     /// The candidates from this one on.
-    pub async fn run_from(self, first: usize, tried: Tried) {
+    async fn run_from(self, first: usize, tried: Tried) {
         let (mut task, mut tried) = (self, tried);
         for index in first..task.marked.routed.candidates.len() {
-            let result = task.attempt(index).await;
+            let result = task.attempt(index, &task.gate(index)).await;
             match task.after_attempt(index, result, tried) {
                 Some(left) => (task, tried) = left,
                 None => return,
@@ -110,13 +115,19 @@ impl SendTask {
         Some((self, tried))
     }
 
+    /// Of this candidate.
+    pub fn gate(&self, index: usize) -> Arc<AddressGate> {
+        let candidate = &self.marked.routed.candidates[index];
+        self.sender.addresses.get(&candidate.app, &candidate.address)
+    }
+
     /// An executor behind this one may have it.
     pub fn may_leave(&self, index: usize) -> bool {
         index + 1 < self.marked.routed.candidates.len() && !self.marked.routed.decision.has_affinity()
     }
 
     /// Notes why an address did not get the run.
-    pub fn failed(&mut self, index: usize, reason: &str) -> String {
+    fn failed(&mut self, index: usize, reason: &str) -> String {
         let routed = &mut self.marked.routed;
         let address = &routed.candidates[index].address;
         routed.decision.failed_attempt(address, reason);
@@ -141,12 +152,11 @@ impl SendTask {
         shard = self.marked.routed.run.shard,
         lease.epoch = self.marked.routed.run.epoch
     ))]
-    async fn attempt(&self, index: usize) -> AttemptResult {
+    async fn attempt(&self, index: usize, address: &Arc<AddressGate>) -> AttemptResult {
         let routed = &self.marked.routed;
         let cx = &self.sender.cx;
         let candidate = &routed.candidates[index];
-        let address = self.sender.addresses.get(&candidate.app, &candidate.address);
-        let Some(later) = self.reserve_next(index, &address) else {
+        let Some(later) = self.reserve_next(index, address) else {
             return AttemptResult::Busy;
         };
         let probe = later.as_ref().unwrap_or(&routed.reservation).probe;

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use crate::executor::client_tls::ClientTls;
 use crate::executor::cut_log;
-use crate::executor::held_connections::{HeldConnections, Limits};
+use crate::executor::held_connections::{HeldConnections, Limits, RUN};
 use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
 use crate::executor::tokens::{ExecutorTokens, SentCredential};
 use crate::outgoing::{Connector, HttpClients};
@@ -132,7 +132,7 @@ impl ExecutorClient {
             Ok(headers) => headers,
             Err(why) => return Outcome::Withheld { why },
         };
-        match self.exchange(address, about.app, "run", headers, request, ANSWER_LIMIT).await {
+        match self.exchange(address, about.app, RUN, headers, request, ANSWER_LIMIT).await {
             Ok((status, body)) => outcome::of_answer(status, &body, request.log_id),
             Err(outcome) => outcome,
         }

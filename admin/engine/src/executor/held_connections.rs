@@ -37,7 +37,8 @@ const IDLE_LIMIT: Duration = Duration::from_secs(4);
 /// Addresses that are remembered; above it all are forgotten with their connections.
 const MOST_ADDRESSES: usize = 10_000;
 
-const RUN: &str = "run";
+/// The path of a run.
+pub(crate) const RUN: &str = "run";
 
 type Io = TokioIo<TcpStream>;
 

@@ -39,7 +39,8 @@ pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec
     let mut running = JoinSet::new();
     let (least, most) = options.gap_ms();
     let deals_all = options.seconds >= WHOLE_DECK_SECONDS;
-    while Instant::now() < until || (deals_all && !deck.is_dealt_once()) {
+    let is_incomplete = |deck: &Deck| deals_all && !deck.is_dealt_once();
+    while Instant::now() < until || is_incomplete(&deck) {
         let started = Instant::now();
         // All that is random about a card is drawn here: what the cluster does meanwhile must not shift the next draw.
         let (card, own, gap) = (deck.draw(&mut random), Random::new(random.next()), random.between(least, most));
@@ -52,8 +53,7 @@ pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec
             drop(slot);
         });
         let next = started + Duration::from_millis(gap);
-        let goes_on = deals_all && !deck.is_dealt_once();
-        tokio::time::sleep_until(if goes_on { next } else { next.min(until) }.into()).await;
+        tokio::time::sleep_until(if is_incomplete(&deck) { next } else { next.min(until) }.into()).await;
     }
     while running.join_next().await.is_some() {}
     let mut faults = std::mem::take(&mut *faults.lock().unwrap_or_else(PoisonError::into_inner));
