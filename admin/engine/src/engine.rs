@@ -31,6 +31,7 @@ use crate::dispatch::trace::TraceBuffer;
 use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;
+use crate::executor::freed_apps::FreedApps;
 use crate::executor::run_killer::RunKiller;
 use crate::executor::tokens::ExecutorTokens;
 use crate::lease::clock_guard::ClockGuard;
@@ -127,7 +128,8 @@ impl Engine {
         let cx = Arc::new(Context { store, clock, metrics, settings, node });
 
         let directory = Arc::new(ExecutorDirectory::new(cx.clone(), client.tokens.clone()));
-        let addresses = Arc::new(AddressPool::new(cx.clock.clone(), cx.settings.in_flight));
+        let freed = FreedApps::new(queue.wake.clone());
+        let addresses = Arc::new(AddressPool::new(cx.clock.clone(), cx.settings.in_flight, freed));
         let clock_guard = Arc::new(ClockGuard::new(cx.clone(), held.clone(), lock.clone(), directory.clone()));
         let coordinator =
             LeaseCoordinator::new(cx.clone(), held.clone(), clock_guard.clone(), LockHealth::new(lock), address);

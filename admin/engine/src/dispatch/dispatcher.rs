@@ -36,6 +36,9 @@ use carillon_store::run::route::RouteTrace;
 /// When a run that waits for the end of its app's pause is looked at again.
 const PAUSED_MS: Millis = 1_000;
 
+/// When a run is looked at again that found no room, unless an executor of its app has room earlier.
+const PARKED_MS: Millis = 1_000;
+
 /// Runs of one mark.
 const BATCH: usize = 500;
 
@@ -197,6 +200,18 @@ impl Dispatcher {
         self.retry(admitted.run);
     }
 
+    /// Until an executor of its app has room.
+    fn park(&self, admitted: AdmittedRun) {
+        let until = self.cx.clock.now() + PARKED_MS;
+        self.queue.park(admitted.run, &admitted.job.stored.app, until);
+    }
+
+    /// Of the apps of which an executor has room again. Those that are left come with the next tick, unless there was no room for
+    /// one of these.
+    fn take_parked(&self, freed: &HashSet<String>) -> Vec<ClaimedRun> {
+        freed.iter().flat_map(|app| self.queue.take_parked(app, BATCH)).collect()
+    }
+
     /// As what is due, but its candidates are in their order already. A definition that was edited while they were asked
     /// decides nothing any more.
     fn follow_answered(&self, step: RouteStep, jobs: &JobsById, tick: &mut Tick) {
@@ -214,7 +229,7 @@ impl Dispatcher {
         if tick.saturated.contains(&admitted) && self.router.may_still_wait(&admitted.job, &admitted.run) {
             self.cx.metrics.saturated.inc();
             tick.report.waiting += 1;
-            return self.wait(admitted);
+            return self.park(admitted);
         }
         let step = self.router.route(admitted);
         self.follow(step, tick);
@@ -235,8 +250,11 @@ impl Dispatcher {
                 tick.broadcasts.push((admitted, addresses));
             }
             RouteStep::Full(admitted) => {
-                tick.saturated.add(&admitted);
-                self.follow(RouteStep::Wait(admitted), tick);
+                tick.report.waiting += 1;
+                match tick.saturated.add(&admitted) {
+                    true => self.park(admitted),
+                    false => self.wait(admitted),
+                }
             }
             RouteStep::Wait(admitted) => {
                 tick.report.waiting += 1;
@@ -313,16 +331,21 @@ impl Service for Dispatcher {
     async fn step(&self) -> Step<DispatchReport> {
         let mut tick = Tick::default();
         let is_suspect = self.clock_guard.is_suspect();
-        let due = match is_suspect {
-            true => vec![],
-            false => self.queue.drain_due(self.cx.clock.now() + ms(self.lead.current())),
-        };
+        let (mut due, mut freed) = (vec![], HashSet::new());
+        if !is_suspect {
+            due = self.queue.drain_due(self.cx.clock.now() + ms(self.lead.current()));
+            freed = self.router.addresses.freed.take();
+            due.extend(self.take_parked(&freed));
+        }
         self.cx.metrics.ring.set(self.queue.len() as i64);
         tick.report.due = due.len();
         if !due.is_empty() || self.prober.has_answered() {
             let begun = self.cx.clock.monotonic();
             self.dispatch(due, &mut tick).await;
             self.lead.record(self.cx.clock.monotonic().saturating_sub(begun));
+        }
+        for app in freed.iter().filter(|app| !tick.saturated.has(app) && self.queue.has_parked(app)) {
+            self.router.addresses.freed.add(app);
         }
         let next = if is_suspect { self.cx.settings.tick_every } else { self.pause() };
         Step { did: tick.report, next }

@@ -25,7 +25,7 @@ impl Router {
                     passed.push((index, "stalled"));
                     continue;
                 }
-                match address.try_reserve(monotonic, self.cx.settings.waiting) {
+                match address.try_reserve(monotonic, self.cx.settings.waiting(candidate.takes_batches)) {
                     Ok(reservation) => return Ok(self.routed(ordered, index, reservation, &passed)),
                     Err(SlotDenied::Saturated) if has_affinity => {
                         return Err(Box::new(self.no_room(ordered, &[(index, SATURATED)])));

@@ -185,7 +185,8 @@ impl SendTask {
             return Some(None);
         }
         let cx = &self.sender.cx;
-        address.try_reserve(cx.clock.monotonic(), cx.settings.waiting).ok().map(Some)
+        let limit = cx.settings.waiting(self.marked.routed.candidates[index].takes_batches);
+        address.try_reserve(cx.clock.monotonic(), limit).ok().map(Some)
     }
 
     pub fn is_stale(&self) -> bool {

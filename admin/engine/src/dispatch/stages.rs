@@ -1,6 +1,6 @@
 //! A run on its way to its executor: one form for each step, so that a step can be neither left out nor taken twice.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -97,17 +97,25 @@ impl RouteStep {
 /// Apps of which no executor has had room in this tick. Where an app is flooded, thousands of its runs find no room with every
 /// tick: only the first of them looks at each executor, as the look would be paid with the time of other apps.
 #[derive(Default)]
-pub struct SaturatedApps(HashSet<i64>);
+pub struct SaturatedApps(HashMap<i64, String>);
 
 impl SaturatedApps {
     pub fn contains(&self, it: &AdmittedRun) -> bool {
-        !self.0.is_empty() && self.0.contains(&it.job.stored.app_id) && is_unrestricted(it)
+        !self.0.is_empty() && self.0.contains_key(&it.job.stored.app_id) && is_unrestricted(it)
     }
 
-    pub fn add(&mut self, it: &AdmittedRun) {
-        if is_unrestricted(it) {
-            self.0.insert(it.job.stored.app_id);
+    /// False: the run is bound to some of the executors, and its look holds for no other.
+    pub fn add(&mut self, it: &AdmittedRun) -> bool {
+        let holds_for_all = is_unrestricted(it);
+        if holds_for_all {
+            let app = &it.job.stored;
+            self.0.entry(app.app_id).or_insert_with(|| app.app.clone());
         }
+        holds_for_all
+    }
+
+    pub fn has(&self, app: &str) -> bool {
+        self.0.values().any(|name| name == app)
     }
 }
 

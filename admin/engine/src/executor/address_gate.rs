@@ -7,6 +7,7 @@ use std::time::Duration;
 use carillon_scheduler::Clock;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
+use crate::executor::freed_apps::FreedApps;
 use crate::executor::outcome::Outcome;
 use crate::runtime::lock;
 
@@ -20,9 +21,13 @@ pub const STALLED_AFTER: Duration = Duration::from_millis(200);
 const IDLE_BEATS: usize = 8;
 
 pub struct AddressGate {
+    app: String,
+    freed: Arc<FreedApps>,
     slots: Arc<Semaphore>,
     /// Marked runs that wait here, for their second or for a slot.
     waiting: AtomicUsize,
+    /// Above which number a run was turned away since it last had room; 0: none was.
+    denied_at: AtomicUsize,
     /// When a slot was last given or a request last ended: ms on the monotonic clock.
     last_progress: AtomicU64,
     breaker: Mutex<Breaker>,
@@ -80,7 +85,7 @@ pub struct Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.address.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.address.leave();
         if self.probe {
             // What it learned is recorded already; if it was never sent, the next run may try.
             self.address.breaker().probing = false;
@@ -89,10 +94,13 @@ impl Drop for Reservation {
 }
 
 impl AddressGate {
-    pub(super) fn new(in_flight: usize) -> Self {
+    pub(super) fn new(in_flight: usize, app: &str, freed: Arc<FreedApps>) -> Self {
         Self {
+            app: app.to_owned(),
+            freed,
             slots: Arc::new(Semaphore::new(in_flight)),
             waiting: AtomicUsize::new(0),
+            denied_at: AtomicUsize::new(0),
             last_progress: AtomicU64::new(0),
             breaker: Mutex::default(),
             last_beat: tokio::sync::Mutex::default(),
@@ -116,15 +124,32 @@ impl AddressGate {
         if let Some(until) = breaker.open_until
             && (now < until || breaker.probing)
         {
+            self.denied_at.store(limit, Ordering::Relaxed);
             return Err(SlotDenied::Broken);
         }
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= limit {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.denied_at.store(limit, Ordering::Relaxed);
             return Err(SlotDenied::Saturated);
         }
         let probe = breaker.open_until.is_some();
         breaker.probing = probe;
         Ok(Reservation { address: self.clone(), probe })
+    }
+
+    /// Runs that were turned away look again when half of the places are free: a look costs more than a place.
+    fn leave(&self) {
+        let left = self.waiting.fetch_sub(1, Ordering::Relaxed) - 1;
+        let denied_at = self.denied_at.load(Ordering::Relaxed);
+        if denied_at > 0 && left <= denied_at / 2 && !self.rejects(false) {
+            self.announce_room();
+        }
+    }
+
+    fn announce_room(&self) {
+        if self.denied_at.swap(0, Ordering::Relaxed) > 0 {
+            self.freed.add(&self.app);
+        }
     }
 
     /// It has not answered lately, and is left alone for now.
@@ -193,7 +218,11 @@ impl AddressGate {
                 breaker.probing || breaker.timeouts >= TIMEOUTS_IN_A_ROW
             }
             _ => {
+                let was_open = breaker.open_until.is_some();
                 *breaker = Breaker::default();
+                if was_open {
+                    self.announce_room();
+                }
                 false
             }
         };

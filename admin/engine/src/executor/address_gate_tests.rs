@@ -4,6 +4,10 @@ use crate::executor::address_gate::*;
 
 const PAUSE: Duration = Duration::from_secs(10);
 
+fn gate(in_flight: usize) -> Arc<AddressGate> {
+    Arc::new(AddressGate::new(in_flight, "orders", Arc::default()))
+}
+
 fn second(n: u64) -> Duration {
     Duration::from_secs(n)
 }
@@ -14,7 +18,7 @@ fn timed_out() -> Outcome {
 
 #[test]
 fn three_time_outs_in_a_row_close_an_address_and_one_run_probes_it() {
-    let address = Arc::new(AddressGate::new(2));
+    let address = gate(2);
     assert!(!address.record_outcome(&timed_out(), second(1), PAUSE));
     assert!(!address.record_outcome(&timed_out(), second(1), PAUSE));
     assert!(!address.record_outcome(&Outcome::Accepted, second(1), PAUSE), "an answer starts the count anew");
@@ -36,7 +40,7 @@ fn three_time_outs_in_a_row_close_an_address_and_one_run_probes_it() {
 // covers: 002-29, 002-28, 003-27
 #[test]
 fn what_is_over_the_limit_is_saturated() {
-    let address = Arc::new(AddressGate::new(1));
+    let address = gate(1);
     let first = address.try_reserve(second(0), 2);
     let second_place = address.try_reserve(second(0), 2);
     assert!(first.is_ok() && second_place.is_ok());
@@ -45,9 +49,42 @@ fn what_is_over_the_limit_is_saturated() {
     assert!(address.try_reserve(second(0), 2).is_ok());
 }
 
+#[test]
+fn its_app_is_announced_when_half_of_the_places_are_free_and_a_run_wants_one() {
+    let freed = Arc::new(FreedApps::default());
+    let address = Arc::new(AddressGate::new(1, "orders", freed.clone()));
+    let reserve = |address: &Arc<AddressGate>| address.try_reserve(second(0), 4).ok();
+    let mut places: Vec<_> = (0..4).filter_map(|_| reserve(&address)).collect();
+    places.truncate(2);
+    assert!(freed.take().is_empty(), "no run was turned away");
+    places.extend((0..2).filter_map(|_| reserve(&address)));
+    assert!(places.len() == 4 && reserve(&address).is_none());
+    places.pop();
+    assert!(freed.take().is_empty(), "one place of four is free");
+    places.pop();
+    assert!(freed.take().contains("orders"));
+    places.clear();
+    assert!(freed.take().is_empty(), "once for each time");
+}
+
+#[test]
+fn its_app_is_announced_when_it_answers_again() {
+    let freed = Arc::new(FreedApps::default());
+    let address = Arc::new(AddressGate::new(1, "orders", freed.clone()));
+    let before = address.try_reserve(second(1), 10);
+    address.record_outcome(&Outcome::NotSent { why: String::new() }, second(1), PAUSE);
+    assert!(matches!(address.try_reserve(second(2), 10), Err(SlotDenied::Broken)));
+    drop(before);
+    assert!(freed.take().is_empty(), "a place is free, and the address is closed");
+    let probe = address.try_reserve(second(12), 10);
+    address.record_outcome(&Outcome::Accepted, second(12), PAUSE);
+    assert!(freed.take().contains("orders"));
+    drop(probe);
+}
+
 #[tokio::test]
 async fn those_that_wait_leave_when_the_address_closes() {
-    let address = Arc::new(AddressGate::new(1));
+    let address = gate(1);
     let clock = ManualClock::new(0);
     let held = address.slot(false, false, &clock).await;
     let mut waiting = std::pin::pin!(address.slot(false, false, &clock));
@@ -59,7 +96,7 @@ async fn those_that_wait_leave_when_the_address_closes() {
 
 #[tokio::test]
 async fn a_slot_that_is_freed_while_the_address_closes_is_given_to_no_run() {
-    let address = Arc::new(AddressGate::new(1));
+    let address = gate(1);
     let clock = ManualClock::new(0);
     let held = address.slot(false, false, &clock).await;
     let mut waiting = std::pin::pin!(address.slot(false, false, &clock));
@@ -72,7 +109,7 @@ async fn a_slot_that_is_freed_while_the_address_closes_is_given_to_no_run() {
 
 #[tokio::test]
 async fn a_run_that_may_go_elsewhere_does_not_wait_where_nothing_moves() {
-    let address = Arc::new(AddressGate::new(1));
+    let address = gate(1);
     let clock = ManualClock::new(0);
     clock.advance(second(1));
     let held = address.slot(false, true, &clock).await;

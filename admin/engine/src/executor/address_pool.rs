@@ -7,6 +7,7 @@ use std::time::Duration;
 use carillon_scheduler::{Clock, Millis};
 
 use crate::executor::address_gate::AddressGate;
+use crate::executor::freed_apps::FreedApps;
 use crate::runtime::lock;
 use crate::settings::ms;
 
@@ -21,6 +22,7 @@ pub struct AddressPool {
     clock: Arc<dyn Clock>,
     /// Slots of each gate.
     in_flight: usize,
+    pub freed: Arc<FreedApps>,
     gates: Mutex<Gates>,
 }
 
@@ -62,8 +64,8 @@ impl Gates {
 }
 
 impl AddressPool {
-    pub fn new(clock: Arc<dyn Clock>, in_flight: usize) -> Self {
-        Self { clock, in_flight, gates: Mutex::default() }
+    pub fn new(clock: Arc<dyn Clock>, in_flight: usize, freed: FreedApps) -> Self {
+        Self { clock, in_flight, freed: Arc::new(freed), gates: Mutex::default() }
     }
 
     pub fn get(&self, app: &str, address: &str) -> Arc<AddressGate> {
@@ -72,7 +74,7 @@ impl AddressPool {
             return found.clone();
         }
         gates.sweep(self.clock.monotonic());
-        let gate = Arc::new(AddressGate::new(self.in_flight));
+        let gate = Arc::new(AddressGate::new(self.in_flight, app, self.freed.clone()));
         gates.add(app, address, gate.clone());
         gate
     }
@@ -100,7 +102,7 @@ mod tests {
 
     fn pool() -> (AddressPool, Arc<ManualClock>) {
         let clock = Arc::new(ManualClock::new(0));
-        (AddressPool::new(clock.clone(), 2), clock)
+        (AddressPool::new(clock.clone(), 2, FreedApps::default()), clock)
     }
 
     fn close(pool: &AddressPool, app: &str, address: &str) {

@@ -134,7 +134,8 @@ async fn a_stored_address_that_is_not_allowed_gets_no_request() {
 async fn an_address_without_a_token_gets_no_request_and_its_gate_stays_open() {
     let (address, was_reached) = canary();
     let client = client(true, &address);
-    let (gate, now, pause) = (AddressGate::new(1), Duration::from_secs(1), Duration::from_secs(10));
+    let gate = AddressGate::new(1, "payroll", Arc::default());
+    let (now, pause) = (Duration::from_secs(1), Duration::from_secs(10));
     let limit = Duration::from_secs(5);
     for outcome in [
         client.run_batch(&address, "payroll", &RunBatch { runs: vec![] }).await.unwrap_err(),

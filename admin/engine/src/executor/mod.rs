@@ -7,6 +7,7 @@ pub mod client;
 mod client_tls;
 mod cut_log;
 pub(crate) mod directory;
+pub(crate) mod freed_apps;
 mod held_connections;
 pub(crate) mod outcome;
 mod registrations;

@@ -8,11 +8,13 @@ use carillon_scheduler::{Millis, Ring};
 use tokio::sync::Notify;
 
 use crate::lease::held_shards::ShardListener;
+use crate::plan::parked_runs::ParkedRuns;
 use crate::runtime::lock;
 use carillon_store::run::adopt::ClaimedRun;
 
 pub struct DueQueue {
     ring: Mutex<Ring<ClaimedRun>>,
+    parked: Mutex<ParkedRuns>,
     pub capacity: usize,
     /// It was reported that the ring is full.
     is_full: AtomicBool,
@@ -22,7 +24,8 @@ pub struct DueQueue {
 
 impl DueQueue {
     pub fn new(capacity: usize) -> Self {
-        Self { ring: Mutex::new(Ring::new(capacity)), capacity, is_full: AtomicBool::new(false), wake: Arc::default() }
+        let (parked, is_full, wake) = Default::default();
+        Self { ring: Mutex::new(Ring::new(capacity)), parked, capacity, is_full, wake }
     }
 
     fn ring(&self) -> MutexGuard<'_, Ring<ClaimedRun>> {
@@ -46,11 +49,29 @@ impl DueQueue {
         self.insert(run, now);
     }
 
+    /// Until an executor of its app has room, at most until then.
+    pub fn park(&self, run: ClaimedRun, app: &str, until: Millis) {
+        lock(&self.parked).add(app, until, run.run_id);
+        self.insert(run, until);
+    }
+
+    /// Of those of an app, the ones that have waited longest.
+    pub fn take_parked(&self, app: &str, most: usize) -> Vec<ClaimedRun> {
+        let (mut parked, mut ring) = (lock(&self.parked), self.ring());
+        let runs = std::iter::from_fn(|| parked.pop(app));
+        runs.filter_map(|run_id| ring.remove(run_id)).map(|entry| entry.payload).take(most).collect()
+    }
+
+    pub fn has_parked(&self, app: &str) -> bool {
+        lock(&self.parked).has(app)
+    }
+
     pub fn remove(&self, run_id: i64) {
         self.ring().remove(run_id);
     }
 
     pub fn drain_due(&self, until: Millis) -> Vec<ClaimedRun> {
+        lock(&self.parked).remove_until(until);
         self.ring().drain_due(until).into_iter().map(|entry| entry.payload).collect()
     }
 
@@ -154,5 +175,18 @@ mod tests {
         insert_newer(&mut ring, waiting(5), 1_000);
         assert_eq!(epochs(&mut ring, 1_000), [0; 0], "an entry that waits goes on waiting");
         assert_eq!(epochs(&mut ring, 1_200), [5]);
+    }
+
+    #[test]
+    fn a_parked_run_comes_once() {
+        let queue = DueQueue::new(10);
+        let run = |run_id| ClaimedRun { run_id, ..waiting(1) };
+        (1..=4).for_each(|run_id| queue.park(run(run_id), "orders", 2_000));
+        queue.remove(1);
+        let ids = |runs: Vec<ClaimedRun>| runs.into_iter().map(|run| run.run_id).collect::<Vec<_>>();
+        assert_eq!(ids(queue.take_parked("payroll", 9)), [0; 0]);
+        assert_eq!(ids(queue.take_parked("orders", 1)), [2], "the first of those that are there");
+        assert_eq!(ids(queue.drain_due(2_000)), [3, 4], "its moment has come");
+        assert!(!queue.has_parked("orders") && queue.len() == 0);
     }
 }

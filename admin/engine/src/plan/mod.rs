@@ -8,6 +8,7 @@ pub(crate) mod claimer;
 pub(crate) mod due_queue;
 pub(crate) mod failures;
 pub(crate) mod job_cache;
+mod parked_runs;
 pub(crate) mod planner;
 pub(crate) mod recent;
 pub(crate) mod scan_poller;

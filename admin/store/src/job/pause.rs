@@ -36,6 +36,10 @@ pub struct FailingTooOften {
     pub failures: i32,
 }
 
+/// `CROSS`: SQLite keeps this order, and would walk all jobs otherwise.
+pub(crate) const FAILING_TOO_OFTEN: &str = "SELECT f.job_id, f.failures FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id \
+     AND j.pause_after_failures > 0 AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?";
+
 impl Store {
     /// Jobs whose pause is over, by the index of its ends.
     pub async fn ended_job_pauses(&self, now: Millis) -> Result<Vec<i64>> {
@@ -51,10 +55,8 @@ impl Store {
 
     /// Jobs that are to be paused. The table has those alone whose last fire failed.
     pub async fn failing_too_often(&self) -> Result<Vec<FailingTooOften>> {
-        let text = "SELECT f.job_id, f.failures FROM job_failure f JOIN job j ON j.id = f.job_id WHERE j.pause_after_failures > 0 \
-                    AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?";
         let failing = |(job_id, failures)| FailingTooOften { job_id, failures };
-        let rows = self.tuples(&self.engine_reads, text, values![MOST]).await?;
+        let rows = self.tuples(&self.engine_reads, FAILING_TOO_OFTEN, values![MOST]).await?;
         Ok(rows.into_iter().map(failing).collect())
     }
 

@@ -11,7 +11,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::filter::Search;
 use crate::db::sql::template;
 use crate::job::filter::{JobFilter, JobSort};
-use crate::job::{job_row, list as jobs};
+use crate::job::{job_row, list as jobs, pause};
 use crate::people::grants::VisibleApps;
 use crate::report::summarize;
 use crate::retention::{prune_rest, prune_runs};
@@ -62,7 +62,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("open_of_backfills", &release::OPEN_OF_BACKFILLS),
         ("open_runs", &cancel::OPEN_RUNS),
     ];
-    let plain: [(&str, &str); 26] = [
+    let plain: [(&str, &str); 27] = [
         ("due", claim::DUE),
         ("orphans", adopt::ORPHANS),
         ("new", adopt::NEW_ORPHANS),
@@ -87,6 +87,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("old_keys", prune_rest::OLD_KEYS),
         ("old_sessions", prune_rest::OLD_SESSIONS),
         ("old_throttles", prune_rest::OLD_THROTTLES),
+        ("failing_too_often", pause::FAILING_TOO_OFTEN),
         ("summarize_passed", summarize::PASSED),
         ("summarize_ended", summarize::ENDED),
     ];

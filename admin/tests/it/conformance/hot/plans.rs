@@ -15,7 +15,7 @@ pub(in crate::conformance) async fn fill(fixture: &Fixture, jobs: i64) {
         if id <= jobs * 4 - 100 { 9 } else { (jobs * 4 - id) / 25 }
     };
     let few = jobs.min(2_000);
-    let tables: [(&str, i64, RowOf<'_>); 8] = [
+    let tables: [(&str, i64, RowOf<'_>); 9] = [
         ("alarm (id, job_id, kind, message, created_at)", few, &|id| format!("({id}, 1, 'k', 'm', {id})")),
         ("audit (id, at, actor, source, action, object, object_id, detail)", few, &|id| {
             format!("({}, {id}, 'a', 's', 'c', 'app', 1, '{{}}')", id + 1_000_000)
@@ -24,6 +24,7 @@ pub(in crate::conformance) async fn fill(fixture: &Fixture, jobs: i64) {
         ("session (id_hash, account_id, csrf, created_at, seen_at, expires_at)", few, &|id| {
             format!("('h{id}', 1, 'c', 1, 1, {id})")
         }),
+        ("job_failure (job_id, failures, fire_no)", 10, &|id| format!("({id}, 1, {id})")),
         ("login_throttle (subject, failures, until_at)", few, &|id| format!("('s{id}', 1, {id})")),
         (
             "job (id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, misfire_threshold_ms, \
@@ -130,6 +131,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "active" | "open_runs" | "open_of_backfills" => shards(),
         "astray" => [shards(), plain(&["4"])].concat(),
         "old_alarms" | "old_audit" | "old_keys" | "old_sessions" | "old_throttles" => plain(&["1", "200"]),
+        "failing_too_often" => plain(&["100"]),
         "summarize_passed" => plain(&["5", "900", "1000"]),
         other => panic!("no values for {other}"),
     }
@@ -230,6 +232,7 @@ fn expected(name: &str) -> [&'static str; 3] {
         "summarize_passed" => {
             ["SEARCH r USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "Index Scan using run_pkey", "r range PRIMARY"]
         }
+        "failing_too_often" => ["SEARCH j USING INTEGER PRIMARY KEY", "job_failure", "j eq_ref PRIMARY"],
         "old_alarms" => {
             ["alarm USING COVERING INDEX alarm_created (created_at<?)", "alarm_created", "alarm range alarm_created"]
         }

@@ -134,6 +134,29 @@ fn a_job_whose_schedule_was_spoilt_is_paused_with_the_reason_and_stops_nobody() 
 
 // covers: 6.3
 #[test]
+fn what_found_no_room_goes_as_soon_as_there_is_some() {
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
+        node.register(&executor).await;
+        let job = node.job(|_| ()).await;
+        for _ in 0..1_700 {
+            node.fire(&job).await;
+        }
+        node.renew_leases().await;
+        node.scan().await;
+        let did = node.dispatch().await.did;
+        assert_eq!((did.due, did.sent, did.waiting), (1_700, 1_000, 700));
+        // The clock stands still.
+        wait_for("all have left", async || {
+            node.dispatch().await;
+            executor.runs().len() == 1_700
+        })
+        .await;
+    });
+}
+
+// covers: 6.3
+#[test]
 fn when_all_executors_are_full_every_instant_has_a_row_and_waits() {
     on_node(async |node| {
         let hanging = RecordingExecutor::start().await;
