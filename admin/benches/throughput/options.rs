@@ -98,9 +98,9 @@ impl Options {
     pub fn capabilities(&self) -> &'static str {
         match (self.batch, self.signed) {
             (false, false) => "",
-            (true, false) => "batch",
+            (true, false) => "batch,idem",
             (false, true) => "signed",
-            (true, true) => "batch,signed",
+            (true, true) => "batch,idem,signed",
         }
     }
 

@@ -100,8 +100,8 @@ pub struct Settings {
     pub no_executor_after: Duration,
     /// Requests at once to one address.
     pub in_flight: usize,
-    /// Marked runs that may wait for one address that takes one in a request; above it the address is saturated.
-    waiting: usize,
+    /// Marked runs that may wait for one address that takes them one by one; above it the address is saturated.
+    pub waiting: usize,
     /// An address is left alone this long after a refused connection or three time-outs.
     pub breaker: Duration,
     /// Runs in memory; above it nothing more is claimed.
@@ -130,11 +130,6 @@ impl Settings {
     /// How long a lease is trusted from its request on.
     pub fn trust(&self) -> Duration {
         self.ttl - self.margin
-    }
-
-    /// Marked runs that may wait for one address. A request of the batch wire carries many.
-    pub fn waiting(&self, takes_batches: bool) -> usize {
-        if takes_batches { 10 * self.waiting } else { self.waiting }
     }
 
     /// After this time a run that could not go is looked at again.

@@ -72,6 +72,9 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 -- old_throttles
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
+-- failing_too_often
+SELECT f.job_id, f.failures FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.pause_after_failures > 0 AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?;
+
 -- summarize_passed
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;
 
@@ -263,6 +266,9 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 -- old_throttles
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
+-- failing_too_often
+SELECT f.job_id, f.failures FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.pause_after_failures > 0 AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?;
+
 -- summarize_passed
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;
 
@@ -453,6 +459,9 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 
 -- old_throttles
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
+
+-- failing_too_often
+SELECT f.job_id, f.failures FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.pause_after_failures > 0 AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?;
 
 -- summarize_passed
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;

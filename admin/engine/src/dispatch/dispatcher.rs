@@ -36,11 +36,8 @@ use carillon_store::run::route::RouteTrace;
 /// When a run that waits for the end of its app's pause is looked at again.
 const PAUSED_MS: Millis = 1_000;
 
-/// When a run is looked at again that found no room, unless an executor of its app has room earlier.
-const PARKED_MS: Millis = 1_000;
-
 /// Runs of one mark.
-const BATCH: usize = 500;
+pub(in crate::dispatch) const BATCH: usize = 500;
 
 pub struct Dispatcher {
     pub cx: Arc<Context>,
@@ -82,15 +79,17 @@ pub struct DispatchReport {
 
 /// What a tick collects.
 #[derive(Default)]
-struct Tick {
-    report: DispatchReport,
-    saturated: SaturatedApps,
+pub(in crate::dispatch) struct Tick {
+    pub report: DispatchReport,
+    pub saturated: SaturatedApps,
     routed: Vec<RoutedRun>,
     /// After the marks.
     broadcasts: Vec<(AdmittedRun, Vec<String>)>,
     notes: RouteNotes,
     /// Jobs of which an instant has left.
     left: HashSet<i64>,
+    /// Apps of which a run waits behind others where nothing moves.
+    pub stalled: HashSet<String>,
 }
 
 impl Dispatcher {
@@ -200,18 +199,6 @@ impl Dispatcher {
         self.retry(admitted.run);
     }
 
-    /// Until an executor of its app has room.
-    fn park(&self, admitted: AdmittedRun) {
-        let until = self.cx.clock.now() + PARKED_MS;
-        self.queue.park(admitted.run, &admitted.job.stored.app, until);
-    }
-
-    /// Of the apps of which an executor has room again. Those that are left come with the next tick, unless there was no room for
-    /// one of these.
-    fn take_parked(&self, freed: &HashSet<String>) -> Vec<ClaimedRun> {
-        freed.iter().flat_map(|app| self.queue.take_parked(app, BATCH)).collect()
-    }
-
     /// As what is due, but its candidates are in their order already. A definition that was edited while they were asked
     /// decides nothing any more.
     fn follow_answered(&self, step: RouteStep, jobs: &JobsById, tick: &mut Tick) {
@@ -229,7 +216,7 @@ impl Dispatcher {
         if tick.saturated.contains(&admitted) && self.router.may_still_wait(&admitted.job, &admitted.run) {
             self.cx.metrics.saturated.inc();
             tick.report.waiting += 1;
-            return self.park(admitted);
+            return self.defer(admitted);
         }
         let step = self.router.route(admitted);
         self.follow(step, tick);
@@ -238,7 +225,12 @@ impl Dispatcher {
     fn follow(&self, step: RouteStep, tick: &mut Tick) {
         match step {
             RouteStep::Ordered(ordered) => match self.router.reserve(ordered) {
-                Ok(routed) => tick.routed.push(routed),
+                Ok(routed) => {
+                    if routed.is_stalled {
+                        tick.stalled.insert(routed.decision.job.stored.app.clone());
+                    }
+                    tick.routed.push(routed);
+                }
                 Err(step) => self.follow(*step, tick),
             },
             RouteStep::Probe(probe, ordered) => match self.prober.spawn(probe, *ordered) {
@@ -252,7 +244,7 @@ impl Dispatcher {
             RouteStep::Full(admitted) => {
                 tick.report.waiting += 1;
                 match tick.saturated.add(&admitted) {
-                    true => self.park(admitted),
+                    true => self.defer(admitted),
                     false => self.wait(admitted),
                 }
             }
@@ -331,22 +323,26 @@ impl Service for Dispatcher {
     async fn step(&self) -> Step<DispatchReport> {
         let mut tick = Tick::default();
         let is_suspect = self.clock_guard.is_suspect();
-        let (mut due, mut freed) = (vec![], HashSet::new());
+        let (mut due, mut runs, mut freed) = (vec![], vec![], HashSet::new());
         if !is_suspect {
             due = self.queue.drain_due(self.cx.clock.now() + ms(self.lead.current()));
             freed = self.router.addresses.freed.take();
-            due.extend(self.take_parked(&freed));
+            runs = self.take_deferred(&freed);
         }
         self.cx.metrics.ring.set(self.queue.len() as i64);
-        tick.report.due = due.len();
-        if !due.is_empty() || self.prober.has_answered() {
+        let has_due = !due.is_empty();
+        // Those that have waited go first.
+        runs.append(&mut due);
+        tick.report.due = runs.len();
+        if !runs.is_empty() || self.prober.has_answered() {
             let begun = self.cx.clock.monotonic();
-            self.dispatch(due, &mut tick).await;
-            self.lead.record(self.cx.clock.monotonic().saturating_sub(begun));
+            self.dispatch(runs, &mut tick).await;
+            // The short ticks between two seconds say nothing about the next.
+            if has_due {
+                self.lead.record(self.cx.clock.monotonic().saturating_sub(begun));
+            }
         }
-        for app in freed.iter().filter(|app| !tick.saturated.has(app) && self.queue.has_parked(app)) {
-            self.router.addresses.freed.add(app);
-        }
+        self.go_on(&freed, &tick);
         let next = if is_suspect { self.cx.settings.tick_every } else { self.pause() };
         Step { did: tick.report, next }
     }

@@ -3,6 +3,7 @@
 pub(crate) mod admit;
 pub mod app_pauses;
 pub(crate) mod broadcast;
+mod deferral;
 pub(crate) mod dispatcher;
 pub(crate) mod maintenance;
 pub(crate) mod mark;

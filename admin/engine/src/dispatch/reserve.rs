@@ -25,8 +25,12 @@ impl Router {
                     passed.push((index, "stalled"));
                     continue;
                 }
-                match address.try_reserve(monotonic, self.cx.settings.waiting(candidate.takes_batches)) {
-                    Ok(reservation) => return Ok(self.routed(ordered, index, reservation, &passed)),
+                match address.try_reserve(monotonic, candidate.places(&self.cx.settings)) {
+                    Ok(reservation) => {
+                        let is_stalled = behind_others && address.is_stalled(monotonic);
+                        let routed = self.routed(ordered, index, reservation, &passed);
+                        return Ok(RoutedRun { is_stalled, ..routed });
+                    }
                     Err(SlotDenied::Saturated) if has_affinity => {
                         return Err(Box::new(self.no_room(ordered, &[(index, SATURATED)])));
                     }
@@ -60,7 +64,7 @@ impl Router {
                 self.counts.add_routed(address);
             }
         }
-        RoutedRun { run, admission: admitted.admission, candidates, reservation, decision }
+        RoutedRun { run, admission: admitted.admission, candidates, reservation, is_stalled: false, decision }
     }
 
     fn no_room(&self, ordered: OrderedRun, passed: &[(usize, &'static str)]) -> RouteStep {

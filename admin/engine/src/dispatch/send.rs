@@ -16,6 +16,7 @@ use crate::executor::request::is_unsendable;
 
 impl Sender {
     pub fn send(self: &Arc<Self>, batch: Vec<MarkedRun>) {
+        let now = self.cx.clock.now();
         let mut by_due: BTreeMap<Millis, Vec<SendTask>> = BTreeMap::new();
         for marked in batch {
             if is_unsendable(&marked.routed.decision.job, marked.params.as_ref()) {
@@ -29,7 +30,8 @@ impl Sender {
                 ));
                 continue;
             }
-            let due_at = marked.routed.run.due_at;
+            // All that is overdue leaves together.
+            let due_at = marked.routed.run.due_at.max(now);
             by_due.entry(due_at).or_default().push(SendTask { sender: self.clone(), marked });
         }
         for (due_at, tasks) in by_due {

@@ -71,7 +71,7 @@ impl SendTask {
         self.after_first(result);
     }
 
-    /// The other candidates, if it is for them.
+    /// Tries the other candidates if the first did not take the run.
     pub fn after_first(self, result: AttemptResult) {
         if let Some((task, tried)) = self.after_attempt(0, result, Tried::default()) {
             let tasks = task.sender.tasks.clone();
@@ -115,7 +115,7 @@ impl SendTask {
         Some((self, tried))
     }
 
-    /// Of this candidate.
+    /// The gate of a candidate.
     pub fn gate(&self, index: usize) -> Arc<AddressGate> {
         let candidate = &self.marked.routed.candidates[index];
         self.sender.addresses.get(&candidate.app, &candidate.address)
@@ -185,7 +185,7 @@ impl SendTask {
             return Some(None);
         }
         let cx = &self.sender.cx;
-        let limit = cx.settings.waiting(self.marked.routed.candidates[index].takes_batches);
+        let limit = self.marked.routed.candidates[index].places(&cx.settings);
         address.try_reserve(cx.clock.monotonic(), limit).ok().map(Some)
     }
 

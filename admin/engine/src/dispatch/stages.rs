@@ -38,6 +38,8 @@ pub struct RoutedRun {
     pub admission: Option<Admission>,
     pub candidates: Vec<Candidate>,
     pub reservation: Reservation,
+    /// It waits behind others, and nothing moves there.
+    pub is_stalled: bool,
     pub decision: RouteDecision,
 }
 
@@ -95,7 +97,7 @@ impl RouteStep {
 }
 
 /// Apps of which no executor has had room in this tick. Where an app is flooded, thousands of its runs find no room with every
-/// tick: only the first of them looks at each executor, as the look would be paid with the time of other apps.
+/// tick: only the first of them looks at each executor, as the look would be paid with the time of other apps. By id, with the name.
 #[derive(Default)]
 pub struct SaturatedApps(HashMap<i64, String>);
 
@@ -114,7 +116,8 @@ impl SaturatedApps {
         holds_for_all
     }
 
-    pub fn has(&self, app: &str) -> bool {
+    /// The app of this name is among them.
+    pub fn has_named(&self, app: &str) -> bool {
         self.0.values().any(|name| name == app)
     }
 }

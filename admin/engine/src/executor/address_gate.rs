@@ -26,7 +26,7 @@ pub struct AddressGate {
     slots: Arc<Semaphore>,
     /// Marked runs that wait here, for their second or for a slot.
     waiting: AtomicUsize,
-    /// Above which number a run was turned away since it last had room; 0: none was.
+    /// The limit at which a run was last turned away; 0: none was since room was announced.
     denied_at: AtomicUsize,
     /// When a slot was last given or a request last ended: ms on the monotonic clock.
     last_progress: AtomicU64,
@@ -85,7 +85,7 @@ pub struct Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.address.leave();
+        self.address.waiting.fetch_sub(1, Ordering::Relaxed);
         if self.probe {
             // What it learned is recorded already; if it was never sent, the next run may try.
             self.address.breaker().probing = false;
@@ -137,17 +137,12 @@ impl AddressGate {
         Ok(Reservation { address: self.clone(), probe })
     }
 
-    /// Runs that were turned away look again when half of the places are free: a look costs more than a place.
-    fn leave(&self) {
-        let left = self.waiting.fetch_sub(1, Ordering::Relaxed) - 1;
-        let denied_at = self.denied_at.load(Ordering::Relaxed);
-        if denied_at > 0 && left <= denied_at / 2 && !self.rejects(false) {
-            self.announce_room();
-        }
-    }
-
+    /// Runs that were turned away look again when half of the places are free: a look costs more than a place. An answer brings
+    /// them, not a place that a run left without one: where nothing moves, the next run would leave it as fast.
     fn announce_room(&self) {
-        if self.denied_at.swap(0, Ordering::Relaxed) > 0 {
+        let denied_at = self.denied_at.load(Ordering::Relaxed);
+        let has_room = self.waiting.load(Ordering::Relaxed) <= denied_at / 2;
+        if denied_at > 0 && has_room && self.denied_at.swap(0, Ordering::Relaxed) > 0 {
             self.freed.add(&self.app);
         }
     }
@@ -218,11 +213,8 @@ impl AddressGate {
                 breaker.probing || breaker.timeouts >= TIMEOUTS_IN_A_ROW
             }
             _ => {
-                let was_open = breaker.open_until.is_some();
                 *breaker = Breaker::default();
-                if was_open {
-                    self.announce_room();
-                }
+                self.announce_room();
                 false
             }
         };

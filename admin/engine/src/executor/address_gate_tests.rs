@@ -49,21 +49,29 @@ fn what_is_over_the_limit_is_saturated() {
     assert!(address.try_reserve(second(0), 2).is_ok());
 }
 
-#[test]
-fn its_app_is_announced_when_half_of_the_places_are_free_and_a_run_wants_one() {
-    let freed = Arc::new(FreedApps::default());
+#[tokio::test]
+async fn its_app_is_announced_by_an_answer_when_half_of_the_places_are_free_and_a_run_wants_one() {
+    let wake = Arc::new(Notify::new());
+    let freed = Arc::new(FreedApps::new(wake.clone()));
     let address = Arc::new(AddressGate::new(1, "orders", freed.clone()));
-    let reserve = |address: &Arc<AddressGate>| address.try_reserve(second(0), 4).ok();
-    let mut places: Vec<_> = (0..4).filter_map(|_| reserve(&address)).collect();
+    let reserve = || address.try_reserve(second(0), 4).ok();
+    let answer = || address.record_outcome(&Outcome::Accepted, second(0), PAUSE);
+    let mut places: Vec<_> = (0..4).filter_map(|_| reserve()).collect();
     places.truncate(2);
+    answer();
     assert!(freed.take().is_empty(), "no run was turned away");
-    places.extend((0..2).filter_map(|_| reserve(&address)));
-    assert!(places.len() == 4 && reserve(&address).is_none());
+    places.extend((0..2).filter_map(|_| reserve()));
+    assert!(places.len() == 4 && reserve().is_none());
     places.pop();
+    answer();
     assert!(freed.take().is_empty(), "one place of four is free");
     places.pop();
+    assert!(freed.take().is_empty(), "the run left without an answer");
+    answer();
+    wake.notified().await;
     assert!(freed.take().contains("orders"));
     places.clear();
+    answer();
     assert!(freed.take().is_empty(), "once for each time");
 }
 
@@ -71,12 +79,10 @@ fn its_app_is_announced_when_half_of_the_places_are_free_and_a_run_wants_one() {
 fn its_app_is_announced_when_it_answers_again() {
     let freed = Arc::new(FreedApps::default());
     let address = Arc::new(AddressGate::new(1, "orders", freed.clone()));
-    let before = address.try_reserve(second(1), 10);
     address.record_outcome(&Outcome::NotSent { why: String::new() }, second(1), PAUSE);
     assert!(matches!(address.try_reserve(second(2), 10), Err(SlotDenied::Broken)));
-    drop(before);
-    assert!(freed.take().is_empty(), "a place is free, and the address is closed");
     let probe = address.try_reserve(second(12), 10);
+    assert!(freed.take().is_empty(), "it was not asked yet");
     address.record_outcome(&Outcome::Accepted, second(12), PAUSE);
     assert!(freed.take().contains("orders"));
     drop(probe);

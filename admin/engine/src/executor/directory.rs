@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use crate::context::Context;
 use crate::executor::tokens::ExecutorTokens;
 use crate::runtime::lock;
-use crate::settings::ms;
+use crate::settings::{Settings, ms};
 use carillon_store as store;
 use carillon_store::app::executors::Executor;
 
@@ -45,6 +45,12 @@ impl RegisteredExecutor {
             takes_batches: executor.has(headers::CAPABILITY_BATCH),
             executor,
         }
+    }
+
+    /// Marked runs that may wait for it; above that it is saturated. A request of the batch wire carries many. What is in doubt
+    /// after a crash can be asked of a journal, so only an executor that keeps one may have more.
+    pub fn places(&self, settings: &Settings) -> usize {
+        if self.takes_batches && self.keeps_a_journal { 10 * settings.waiting } else { settings.waiting }
     }
 
     /// It has missed two heartbeats: a lease is three.

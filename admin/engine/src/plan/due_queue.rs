@@ -8,24 +8,24 @@ use carillon_scheduler::{Millis, Ring};
 use tokio::sync::Notify;
 
 use crate::lease::held_shards::ShardListener;
-use crate::plan::parked_runs::ParkedRuns;
+use crate::plan::deferred_runs::DeferredRuns;
 use crate::runtime::lock;
 use carillon_store::run::adopt::ClaimedRun;
 
 pub struct DueQueue {
     ring: Mutex<Ring<ClaimedRun>>,
-    parked: Mutex<ParkedRuns>,
+    deferred: Mutex<DeferredRuns>,
     pub capacity: usize,
     /// It was reported that the ring is full.
     is_full: AtomicBool,
-    /// A run is due before all others: wakes the dispatcher.
+    /// A run is due before all others, or an executor has room again: wakes the dispatcher.
     pub wake: Arc<Notify>,
 }
 
 impl DueQueue {
     pub fn new(capacity: usize) -> Self {
-        let (parked, is_full, wake) = Default::default();
-        Self { ring: Mutex::new(Ring::new(capacity)), parked, capacity, is_full, wake }
+        let (deferred, is_full, wake) = Default::default();
+        Self { ring: Mutex::new(Ring::new(capacity)), deferred, capacity, is_full, wake }
     }
 
     fn ring(&self) -> MutexGuard<'_, Ring<ClaimedRun>> {
@@ -50,20 +50,20 @@ impl DueQueue {
     }
 
     /// Until an executor of its app has room, at most until then.
-    pub fn park(&self, run: ClaimedRun, app: &str, until: Millis) {
-        lock(&self.parked).add(app, until, run.run_id);
+    pub fn defer(&self, run: ClaimedRun, app: &str, until: Millis) {
+        lock(&self.deferred).add(app, until, run.run_id);
         self.insert(run, until);
     }
 
     /// Of those of an app, the ones that have waited longest.
-    pub fn take_parked(&self, app: &str, most: usize) -> Vec<ClaimedRun> {
-        let (mut parked, mut ring) = (lock(&self.parked), self.ring());
-        let runs = std::iter::from_fn(|| parked.pop(app));
+    pub fn take_deferred(&self, app: &str, most: usize) -> Vec<ClaimedRun> {
+        let (mut deferred, mut ring) = (lock(&self.deferred), self.ring());
+        let runs = std::iter::from_fn(|| deferred.pop(app));
         runs.filter_map(|run_id| ring.remove(run_id)).map(|entry| entry.payload).take(most).collect()
     }
 
-    pub fn has_parked(&self, app: &str) -> bool {
-        lock(&self.parked).has(app)
+    pub fn has_deferred(&self, app: &str) -> bool {
+        lock(&self.deferred).has(app)
     }
 
     pub fn remove(&self, run_id: i64) {
@@ -71,7 +71,7 @@ impl DueQueue {
     }
 
     pub fn drain_due(&self, until: Millis) -> Vec<ClaimedRun> {
-        lock(&self.parked).remove_until(until);
+        lock(&self.deferred).remove_until(until);
         self.ring().drain_due(until).into_iter().map(|entry| entry.payload).collect()
     }
 
@@ -178,15 +178,15 @@ mod tests {
     }
 
     #[test]
-    fn a_parked_run_comes_once() {
+    fn a_deferred_run_comes_once() {
         let queue = DueQueue::new(10);
         let run = |run_id| ClaimedRun { run_id, ..waiting(1) };
-        (1..=4).for_each(|run_id| queue.park(run(run_id), "orders", 2_000));
+        (1..=4).for_each(|run_id| queue.defer(run(run_id), "orders", 2_000));
         queue.remove(1);
         let ids = |runs: Vec<ClaimedRun>| runs.into_iter().map(|run| run.run_id).collect::<Vec<_>>();
-        assert_eq!(ids(queue.take_parked("payroll", 9)), [0; 0]);
-        assert_eq!(ids(queue.take_parked("orders", 1)), [2], "the first of those that are there");
+        assert_eq!(ids(queue.take_deferred("payroll", 9)), [0; 0]);
+        assert_eq!(ids(queue.take_deferred("orders", 1)), [2], "the first of those that are there");
         assert_eq!(ids(queue.drain_due(2_000)), [3, 4], "its moment has come");
-        assert!(!queue.has_parked("orders") && queue.len() == 0);
+        assert!(!queue.has_deferred("orders") && queue.len() == 0);
     }
 }

@@ -7,12 +7,18 @@ use carillon_scheduler::Millis;
 
 /// By app: the moment in the ring and the run, the earliest first.
 #[derive(Default)]
-pub struct ParkedRuns(HashMap<String, VecDeque<(Millis, i64)>>);
+pub struct DeferredRuns(HashMap<String, VecDeque<(Millis, i64)>>);
 
-impl ParkedRuns {
+impl DeferredRuns {
     pub fn add(&mut self, app: &str, at: Millis, run_id: i64) {
         match self.0.get_mut(app) {
-            Some(runs) => runs.push_back((at, run_id)),
+            Some(runs) => {
+                // The clock was set back: their moments in the ring lie far ahead, and the order would keep them until then.
+                if runs.back().is_some_and(|(last, _)| *last > at) {
+                    runs.clear();
+                }
+                runs.push_back((at, run_id));
+            }
             None => drop(self.0.insert(app.to_owned(), VecDeque::from([(at, run_id)]))),
         }
     }
@@ -47,13 +53,22 @@ mod tests {
 
     #[test]
     fn they_come_in_their_order_and_leave_with_the_ring() {
-        let mut parked = ParkedRuns::default();
+        let mut deferred = DeferredRuns::default();
         for (app, at, run_id) in [("orders", 10, 1), ("orders", 20, 2), ("orders", 30, 3), ("payroll", 10, 4)] {
-            parked.add(app, at, run_id);
+            deferred.add(app, at, run_id);
         }
-        parked.remove_until(10);
-        assert!(parked.has("orders") && !parked.has("payroll"));
-        assert_eq!([1, 2, 3].map(|_| parked.pop("orders")), [Some(2), Some(3), None]);
-        assert!(!parked.has("orders"));
+        deferred.remove_until(10);
+        assert!(deferred.has("orders") && !deferred.has("payroll"));
+        assert_eq!([1, 2, 3].map(|_| deferred.pop("orders")), [Some(2), Some(3), None]);
+        assert!(!deferred.has("orders"));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_leaves_no_order_that_grows() {
+        let mut deferred = DeferredRuns::default();
+        deferred.add("orders", 3_600_000, 1);
+        deferred.add("orders", 1_000, 2);
+        deferred.remove_until(1_000);
+        assert!(!deferred.has("orders"));
     }
 }
