@@ -2,23 +2,21 @@
 //!
 //! There is no pool that one sick executor could fill: each address has its own connections, and the caller limits how
 //! many requests an address has at once. A request whose outcome is not certain is never repeated here. Runs for plain
-//! HTTP addresses travel on held connections (`held_connections`); the rare calls, and TLS, use reqwest.
+//! HTTP addresses travel on held connections (`connections`); the rare calls, and TLS, use reqwest.
 
 use crate::executor::outcome;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_protocol::{self as wire, headers};
-use carillon_protocol::{RunAnswer, RunBatch, SignedRequest};
+use carillon_protocol::{self as wire, RunAnswer, RunBatch, SignedRequest};
 use carillon_scheduler::Clock;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, InvalidHeaderName};
 use reqwest::{RequestBuilder, Url};
 use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::executor::client_tls::ClientTls;
+use crate::executor::connections::{HeldConnections, Limits, RUN, RequestHeaders};
 use crate::executor::cut_log;
-use crate::executor::held_connections::{HeldConnections, Limits, RUN};
 use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
 use crate::executor::tokens::{ExecutorTokens, SentCredential};
 use crate::outgoing::{Connector, HttpClients};
@@ -56,41 +54,8 @@ pub struct ExecutorClient {
     held: HeldConnections,
     connector: Connector,
     limits: Limits,
-    names: Names,
     clock: Arc<dyn Clock>,
     pub(crate) tokens: Arc<ExecutorTokens>,
-}
-
-/// The headers of a run's request, parsed once.
-struct Names {
-    token: HeaderName,
-    signature: HeaderName,
-    run_id: HeaderName,
-    app: HeaderName,
-    fire_key: HeaderName,
-    scheduled_at: HeaderName,
-    attempt: HeaderName,
-    epoch: HeaderName,
-    not_after: HeaderName,
-    journal_id: HeaderName,
-}
-
-impl Names {
-    fn parse() -> Result<Self, InvalidHeaderName> {
-        let name = |name: &str| HeaderName::from_bytes(name.as_bytes());
-        Ok(Self {
-            token: name(headers::TOKEN)?,
-            signature: name(headers::SIGNATURE)?,
-            run_id: name(headers::RUN_ID)?,
-            app: name(headers::APP)?,
-            fire_key: name(headers::FIRE_KEY)?,
-            scheduled_at: name(headers::SCHEDULED_AT)?,
-            attempt: name(headers::ATTEMPT)?,
-            epoch: name(headers::EPOCH)?,
-            not_after: name(headers::NOT_AFTER)?,
-            journal_id: name(headers::JOURNAL_ID)?,
-        })
-    }
 }
 
 impl ExecutorClient {
@@ -113,9 +78,8 @@ impl ExecutorClient {
                 .http1_only()
                 .tcp_nodelay(true)
         })?;
-        let names = Names::parse().map_err(|error| error.to_string())?;
         let held = HeldConnections::new(limits, connector.clone());
-        Ok(Self { http, held, connector, limits, names, clock, tokens })
+        Ok(Self { http, held, connector, limits, clock, tokens })
     }
 
     /// Whether requests, with the token, may go to an address.
@@ -128,7 +92,7 @@ impl ExecutorClient {
     }
 
     pub async fn run(&self, address: &str, request: &RunRequest, about: &RunHeaders<'_>) -> Outcome {
-        let headers = match self.run_headers(about) {
+        let headers = match run_headers(about) {
             Ok(headers) => headers,
             Err(why) => return Outcome::Withheld { why },
         };
@@ -143,7 +107,7 @@ impl ExecutorClient {
     /// # Errors
     /// What became of all of them: refused together, not sent, or unknown.
     pub async fn run_batch(&self, address: &str, app: &str, batch: &RunBatch) -> Result<Vec<RunAnswer>, Outcome> {
-        let headers = HeaderMap::with_capacity(6);
+        let headers = RequestHeaders::new();
         let (status, body) = self.exchange(address, app, "runs", headers, batch, BATCH_ANSWER_LIMIT).await?;
         match wire::parse_answer(status, &body) {
             wire::Verdict::Accepted { content, .. } => {
@@ -161,16 +125,16 @@ impl ExecutorClient {
         address: &str,
         app: &str,
         path: &str,
-        headers: HeaderMap,
+        headers: RequestHeaders,
         body: &impl Serialize,
         limit: usize,
     ) -> Result<(u16, Vec<u8>), Outcome> {
         let (headers, body) = self.authorized(address, app, path, headers, body)?;
         let Some(target) = self.held.target(address) else {
-            let call = self.checked(address, path).await?;
-            return outcome::exchange(call.headers(headers).body(body), limit).await;
+            let call = self.by_reqwest(address, path, &headers, body).await?;
+            return outcome::exchange(call, limit).await;
         };
-        self.held.post(&target, path, headers, body, limit).await
+        self.held.post(&target, path, &headers, &body, limit).await
     }
 
     /// The headers and the body of a request that the executor takes: with the token, or signed.
@@ -182,45 +146,32 @@ impl ExecutorClient {
         address: &str,
         app: &str,
         path: &str,
-        mut headers: HeaderMap,
+        mut headers: RequestHeaders,
         body: &impl Serialize,
-    ) -> Result<(HeaderMap, Vec<u8>), Outcome> {
-        let text = |error: &dyn std::fmt::Display| Outcome::Withheld { why: error.to_string() };
-        let body = serde_json::to_vec(body).map_err(|error| text(&error))?;
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(&self.names.app, HeaderValue::from_str(app).map_err(|error| text(&error))?);
-        let unknown = || Outcome::Withheld { why: format!("no token of {app} is known for {address}") };
-        match self.tokens.sent_to(app, address).ok_or_else(unknown)? {
-            SentCredential::Token(token) => headers.insert(&self.names.token, token),
+    ) -> Result<(RequestHeaders, Vec<u8>), Outcome> {
+        let withheld = |why: String| Outcome::Withheld { why };
+        let body = serde_json::to_vec(body).map_err(|error| withheld(error.to_string()))?;
+        headers.add(wire::headers::APP, app).map_err(withheld)?;
+        let unknown = || withheld(format!("no token of {app} is known for {address}"));
+        let added = match self.tokens.sent_to(app, address).ok_or_else(unknown)? {
+            SentCredential::Token(token) => headers.add(wire::headers::TOKEN, token),
             SentCredential::Key(key) => {
-                let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-                let request = SignedRequest { receiver: address, path, headers: all };
+                let request = SignedRequest { receiver: address, path, headers: headers.iter() };
                 let signature = key.sign(request, &body, self.clock.now(), rand::random());
-                headers.insert(&self.names.signature, HeaderValue::try_from(signature).map_err(|error| text(&error))?)
+                headers.add(wire::headers::SIGNATURE, signature)
             }
         };
+        added.map_err(withheld)?;
         Ok((headers, body))
-    }
-
-    fn run_headers(&self, about: &RunHeaders<'_>) -> Result<HeaderMap, String> {
-        let text = |text: &str| HeaderValue::from_str(text).map_err(|error| error.to_string());
-        let names = &self.names;
-        let mut map = HeaderMap::with_capacity(12);
-        map.insert(&names.fire_key, text(&about.fire_key)?);
-        map.insert(&names.scheduled_at, about.scheduled_at.into());
-        map.insert(&names.attempt, about.attempt.into());
-        map.insert(&names.epoch, about.epoch.into());
-        map.insert(&names.not_after, about.not_after.into());
-        if let Some(journal_id) = about.journal_id {
-            map.insert(&names.journal_id, text(journal_id)?);
-        }
-        Ok(map)
     }
 
     /// Asks for the end of one run. A stock executor knows the job only: it ends all that it has of that job.
     pub async fn kill(&self, address: &str, app: &str, job_id: i32, run_id: i64) -> Outcome {
-        let about = HeaderMap::from_iter([(self.names.run_id.clone(), HeaderValue::from(run_id))]);
-        let call = self.post_with(about, address, "kill", app, &wire::JobRef { job_id }).await;
+        let mut about = RequestHeaders::new();
+        let call = match about.add(wire::headers::RUN_ID, run_id) {
+            Ok(()) => self.post_with(about, address, "kill", app, &wire::JobRef { job_id }).await,
+            Err(why) => Err(Outcome::Withheld { why }),
+        };
         of_run(call, run_id).await
     }
 
@@ -264,7 +215,7 @@ impl ExecutorClient {
         if !response.status().is_success() {
             return Err(format!("HTTP {}", response.status().as_u16()));
         }
-        let run_state = response.headers().get(headers::RUN_STATE);
+        let run_state = response.headers().get(wire::headers::RUN_STATE);
         let run_state = run_state.and_then(|state| state.to_str().ok()).map(str::to_owned);
         let body = outcome::read_body(response, LOG_LIMIT).await;
         let body = body.map_err(|error| outcome::describe(&error))?;
@@ -282,30 +233,50 @@ impl ExecutorClient {
         app: &str,
         body: &impl Serialize,
     ) -> Result<RequestBuilder, Outcome> {
-        self.post_with(HeaderMap::new(), address, path, app, body).await
+        self.post_with(RequestHeaders::new(), address, path, app, body).await
     }
 
     async fn post_with(
         &self,
-        headers: HeaderMap,
+        headers: RequestHeaders,
         address: &str,
         path: &str,
         app: &str,
         body: &impl Serialize,
     ) -> Result<RequestBuilder, Outcome> {
         let (headers, body) = self.authorized(address, app, path, headers, body)?;
-        Ok(self.checked(address, path).await?.headers(headers).body(body))
+        self.by_reqwest(address, path, &headers, body).await
     }
 
     /// A request by reqwest to an address that may be called: it was stored, perhaps under other rules.
-    async fn checked(&self, address: &str, path: &str) -> Result<RequestBuilder, Outcome> {
+    async fn by_reqwest(
+        &self,
+        address: &str,
+        path: &str,
+        headers: &RequestHeaders,
+        body: Vec<u8>,
+    ) -> Result<RequestBuilder, Outcome> {
         let not_sent = |why: String| Outcome::NotSent { why };
+        let headers = headers.to_map().map_err(|why| Outcome::Withheld { why })?;
         let url = Url::parse(&wire::join_url(address, path)).map_err(|error| not_sent(error.to_string()))?;
         match timeout(self.limits.connect, self.http.post(url)).await {
-            Ok(checked) => checked.map_err(|error| not_sent(error.to_string())),
+            Ok(checked) => Ok(checked.map_err(|error| not_sent(error.to_string()))?.headers(headers).body(body)),
             Err(_elapsed) => Err(not_sent("its name is not resolved in time".into())),
         }
     }
+}
+
+fn run_headers(about: &RunHeaders<'_>) -> Result<RequestHeaders, String> {
+    let mut headers = RequestHeaders::new();
+    headers.add(wire::headers::FIRE_KEY, &about.fire_key)?;
+    headers.add(wire::headers::SCHEDULED_AT, about.scheduled_at)?;
+    headers.add(wire::headers::ATTEMPT, about.attempt)?;
+    headers.add(wire::headers::EPOCH, about.epoch)?;
+    headers.add(wire::headers::NOT_AFTER, about.not_after)?;
+    if let Some(journal_id) = about.journal_id {
+        headers.add(wire::headers::JOURNAL_ID, journal_id)?;
+    }
+    Ok(headers)
 }
 
 async fn of_run(call: Result<RequestBuilder, Outcome>, run_id: i64) -> Outcome {

@@ -12,10 +12,10 @@ use carillon_store::AuditObject;
 use carillon_store::app::executor_tokens::AppToken;
 use carillon_store::app::executors::Executor;
 use carillon_store::run::settle::finding::ReporterToken;
-use reqwest::header::HeaderValue;
 use sha2::{Digest, Sha256};
 
 use crate::executor::app_names::AppNames;
+use crate::executor::connections::check_value;
 use crate::executor::registrations::Registrations;
 use crate::runtime::lock;
 
@@ -47,25 +47,24 @@ struct GlobalToken {
 
 /// How the token is shown to executors.
 struct TokenSecret {
-    header: HeaderValue,
+    token: Arc<str>,
     key: SigningKey,
 }
 
 impl TokenSecret {
     fn new(token: &str) -> Result<Self, String> {
-        let mut header = HeaderValue::from_str(token).map_err(|error| error.to_string())?;
-        header.set_sensitive(true);
-        Ok(Self { header, key: SigningKey::new(token) })
+        check_value(token)?;
+        Ok(Self { token: token.into(), key: SigningKey::new(token) })
     }
 
     fn sent(&self, is_signed: bool) -> SentCredential {
-        if is_signed { SentCredential::Key(self.key.clone()) } else { SentCredential::Token(self.header.clone()) }
+        if is_signed { SentCredential::Key(self.key.clone()) } else { SentCredential::Token(self.token.clone()) }
     }
 }
 
 /// What a request to an executor carries.
 pub(crate) enum SentCredential {
-    Token(HeaderValue),
+    Token(Arc<str>),
     /// The request is signed with it, and carries no token.
     Key(SigningKey),
 }

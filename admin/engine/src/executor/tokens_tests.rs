@@ -43,7 +43,7 @@ fn each_executor_is_sent_the_token_by_which_it_registered() {
     let keys = SecretKeys::parse(&key).unwrap();
     let tokens = ExecutorTokens::new(Some(&global), keys.clone()).unwrap();
     let sent = |app: &str, address: &str| match tokens.sent_to(app, address)? {
-        SentCredential::Token(header) => Some(header.to_str().unwrap().to_owned()),
+        SentCredential::Token(token) => Some(token.to_string()),
         SentCredential::Key(key) => Some(key.id().to_owned()),
     };
     let rows = vec![row(&keys, 1, &old, false), row(&keys, 2, &new, false)];
@@ -86,7 +86,7 @@ fn an_address_that_was_entered_is_sent_a_token_that_its_app_accepts() {
     let keys = SecretKeys::parse(&key).unwrap();
     let tokens = ExecutorTokens::new(Some(&global), keys.clone()).unwrap();
     let sent = || match tokens.sent_to("billing", "http://a/")? {
-        SentCredential::Token(header) => Some(header.to_str().unwrap().to_owned()),
+        SentCredential::Token(token) => Some(token.to_string()),
         SentCredential::Key(key) => Some(key.id().to_owned()),
     };
     let entered = |token_id| Executor { manual_since: Some(1), ..executor("billing", "http://a/", token_id) };

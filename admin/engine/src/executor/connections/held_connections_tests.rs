@@ -47,7 +47,7 @@ fn connections() -> HeldConnections {
 
 async fn post(held: &HeldConnections, address: &str) -> Result<(u16, Vec<u8>), Outcome> {
     let target = held.target(address).unwrap();
-    held.post(&target, "run", HeaderMap::new(), b"{\"a\":1}".to_vec(), 100).await
+    held.post(&target, "run", &RequestHeaders::new(), b"{\"a\":1}", 100).await
 }
 
 fn is_unknown(answer: &Result<(u16, Vec<u8>), Outcome>) -> bool {
@@ -131,6 +131,33 @@ async fn a_body_above_the_limit_is_cut_and_its_connection_closed() {
     assert!(post(&held, &address).await.is_ok());
     assert_eq!(requests.recv().await.unwrap().1, "closed");
     assert_eq!(requests.recv().await.unwrap().0, 1);
+}
+
+#[tokio::test]
+async fn an_executor_may_answer_before_it_has_read_a_request() {
+    let refusal = "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\n\r\nno";
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let answers = async {
+        let (mut first, _) = listener.accept().await.unwrap();
+        first.read_exact(&mut [0; 100]).await.unwrap();
+        first.write_all(refusal.as_bytes()).await.unwrap();
+        let (mut second, _) = listener.accept().await.unwrap();
+        second.read_exact(&mut [0; 100]).await.unwrap();
+        second.write_all(OK.as_bytes()).await.unwrap();
+        (first, second)
+    };
+    let held = connections();
+    let target = held.target(&address).unwrap();
+    // More than two sockets take.
+    let long = vec![b'x'; 64 << 20];
+    let asks = async {
+        let first = held.post(&target, "run", &RequestHeaders::new(), &long, 100).await;
+        assert_eq!(first, Ok((413, b"no".to_vec())));
+        // The rest of the first request was never written, so nothing may follow it.
+        assert_eq!(post(&held, &address).await, Ok((200, b"{}".to_vec())));
+    };
+    tokio::join!(answers, asks);
 }
 
 #[test]
