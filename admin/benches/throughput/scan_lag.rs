@@ -1,11 +1,13 @@
-//! How far the scans are behind their look-ahead: now + look-ahead − the earliest instant that is not recorded yet. A scan each
-//! second leaves up to a second of it; an instant is recorded late when it is more than the look-ahead.
+//! How far the scans are behind: a job is claimed when its next instant is nearer than `claim_within` (half of the look-ahead, at
+//! least 2 s). The lag is now + `claim_within` − the earliest instant that is not recorded yet. A scan each second leaves up to
+//! a second of it; an instant is recorded late when the lag exceeds `claim_within`.
 
 // covers: 000-5
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use carillon_engine::{Options as EngineOptions, Settings};
 use carillon_testkit::now_ms;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 use tokio::task::JoinHandle;
@@ -21,27 +23,28 @@ pub struct ScanLag {
     looking: JoinHandle<()>,
     /// In ms.
     seen: Arc<Mutex<Vec<f64>>>,
-    look_ahead: f64,
+    claim_within: f64,
 }
 
 impl ScanLag {
     pub async fn start(trial: &Trial, options: &Options) -> Self {
         let db = trial.database.connect(&trial.data_folder(), "ro").await;
-        let (seen, look_ahead) = (Arc::<Mutex<Vec<f64>>>::default(), options.look_ahead * 1000);
+        let seen = Arc::<Mutex<Vec<f64>>>::default();
+        let claim_within = claim_within_ms(options.look_ahead);
         let earliest = earliest(options.shards);
         let looking = tokio::spawn({
             let seen = seen.clone();
             async move {
                 loop {
                     if let Some(next) = first_unrecorded(&db, &earliest).await {
-                        let lag = now_ms() + look_ahead as i64 - next;
+                        let lag = now_ms() + claim_within - next;
                         seen.lock().unwrap().push(lag.max(0) as f64);
                     }
                     tokio::time::sleep(EACH).await;
                 }
             }
         });
-        Self { looking, seen, look_ahead: look_ahead as f64 }
+        Self { looking, seen, claim_within: claim_within as f64 }
     }
 
     pub fn print(self) {
@@ -50,8 +53,14 @@ impl ScanLag {
         let count = seen.len();
         let [p50, p99, max] = shares(seen);
         println!("scan lag p50/p99/max   {p50:.0} / {p99:.0} / {max:.0} ms  ({count} looks)");
-        println!("recorded ahead of due  {:.0} ms at least", self.look_ahead - max);
+        println!("recorded ahead of due  {:.0} ms at least", self.claim_within - max);
     }
+}
+
+/// As the engine derives it from its options.
+fn claim_within_ms(look_ahead: u64) -> i64 {
+    let options = EngineOptions { look_ahead: Duration::from_secs(look_ahead), ..EngineOptions::default() };
+    Settings::from_options(&options).claim_within.as_millis() as i64
 }
 
 /// One look at the beginning of each shard; a minimum over all would walk the whole table.
