@@ -1,7 +1,7 @@
 //! Runs that wait in memory for their second: the ring, and what wakes the dispatcher.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use carillon_scheduler::{Millis, Ring};
@@ -16,6 +16,8 @@ pub struct DueQueue {
     ring: Mutex<Ring<ClaimedRun>>,
     deferred: Mutex<DeferredRuns>,
     pub capacity: usize,
+    /// Runs that the dispatcher has taken and not yet sent or put back.
+    taken: AtomicUsize,
     /// It was reported that the ring is full.
     is_full: AtomicBool,
     /// A run is due before all others, or an executor has room again: wakes the dispatcher.
@@ -24,8 +26,8 @@ pub struct DueQueue {
 
 impl DueQueue {
     pub fn new(capacity: usize) -> Self {
-        let (deferred, is_full, wake) = Default::default();
-        Self { ring: Mutex::new(Ring::new(capacity)), deferred, capacity, is_full, wake }
+        let (deferred, taken, is_full, wake) = Default::default();
+        Self { ring: Mutex::new(Ring::new(capacity)), deferred, capacity, taken, is_full, wake }
     }
 
     fn ring(&self) -> MutexGuard<'_, Ring<ClaimedRun>> {
@@ -59,7 +61,10 @@ impl DueQueue {
     pub fn take_deferred(&self, app: &str, most: usize) -> Vec<ClaimedRun> {
         let (mut deferred, mut ring) = (lock(&self.deferred), self.ring());
         let runs = std::iter::from_fn(|| deferred.pop(app));
-        runs.filter_map(|run_id| ring.remove(run_id)).map(|entry| entry.payload).take(most).collect()
+        let runs: Vec<_> =
+            runs.filter_map(|run_id| ring.remove(run_id)).map(|entry| entry.payload).take(most).collect();
+        self.taken.fetch_add(runs.len(), Ordering::Relaxed);
+        runs
     }
 
     pub fn has_deferred(&self, app: &str) -> bool {
@@ -72,7 +77,16 @@ impl DueQueue {
 
     pub fn drain_due(&self, until: Millis) -> Vec<ClaimedRun> {
         lock(&self.deferred).remove_until(until);
-        self.ring().drain_due(until).into_iter().map(|entry| entry.payload).collect()
+        let mut ring = self.ring();
+        let due = ring.drain_due(until);
+        self.taken.fetch_add(due.len(), Ordering::Relaxed);
+        drop(ring);
+        due.into_iter().map(|entry| entry.payload).collect()
+    }
+
+    /// The dispatcher has sent, settled or put back all that it had taken.
+    pub fn has_none_taken(&self) {
+        self.taken.store(0, Ordering::Relaxed);
     }
 
     /// Of these runs, those that are not here under this epoch.
@@ -99,8 +113,11 @@ impl DueQueue {
         self.ring().len()
     }
 
+    /// For how many more runs there is room. What the dispatcher has taken counts until the end of its tick: where executors have
+    /// no room it comes back, and a slow tick would let in as much again each time.
     pub fn free(&self) -> usize {
-        self.ring().free()
+        let ring = self.ring();
+        ring.free().saturating_sub(self.taken.load(Ordering::Relaxed))
     }
 
     /// True once, until there is room again: what is not claimed keeps its cursor, and is late.
@@ -175,6 +192,20 @@ mod tests {
         insert_newer(&mut ring, waiting(5), 1_000);
         assert_eq!(epochs(&mut ring, 1_000), [0; 0], "an entry that waits goes on waiting");
         assert_eq!(epochs(&mut ring, 1_200), [5]);
+    }
+
+    // covers: H19
+    #[test]
+    fn what_the_dispatcher_has_taken_keeps_its_room_until_the_end_of_the_tick() {
+        let queue = DueQueue::new(10);
+        let run = |run_id| ClaimedRun { run_id, ..waiting(1) };
+        (1..=6).for_each(|run_id| queue.insert(run(run_id), 1_000));
+        (7..=9).for_each(|run_id| queue.defer(run(run_id), "orders", 2_000));
+        let taken = [queue.drain_due(1_000), queue.take_deferred("orders", 2)].concat();
+        assert_eq!((taken.len(), queue.len(), queue.free()), (8, 1, 1));
+        taken.into_iter().take(5).for_each(|run| queue.defer(run, "orders", 3_000));
+        queue.has_none_taken();
+        assert_eq!((queue.len(), queue.free()), (6, 4), "three were sent");
     }
 
     #[test]
