@@ -132,21 +132,23 @@ fn an_address_marks_lines_and_wrapping_is_kept() {
     run(async {
         let live = Live::start().await;
         let (browser, path) = ended(&live, Kind::default()).await;
-        let marked = async || {
-            browser.script("return [...document.querySelectorAll('[data-marked]')].map(it => it.id).join()").await
+        // The marks follow the address, and the lines, a moment later.
+        let marked = "return [...document.querySelectorAll('[data-marked]')].map(it => it.id).join()";
+        let are_marked = async |lines: &str| {
+            browser.until(lines, async || browser.script(marked).await == lines).await;
         };
         browser.press("#L2 > a").await;
-        assert_eq!(marked().await, "L2");
+        are_marked("L2").await;
         let shift = "document.querySelector('#L4 > a').dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: true }))";
         browser.script(shift).await;
-        assert_eq!(marked().await, "L2,L3,L4");
+        are_marked("L2,L3,L4").await;
         assert_eq!(browser.script("return location.hash").await, "#L2-L4");
         browser.find("#log-link:not([hidden])").await;
         assert_eq!(browser.script("return document.getElementById('log').dataset.wrap").await, "on");
         browser.press("#log-wrap").await;
         browser.go("/runs").await;
         browser.go(&format!("{path}#L3-L4")).await;
-        assert_eq!(marked().await, "L3,L4");
+        are_marked("L3,L4").await;
         assert_eq!(browser.script("return document.getElementById('log').dataset.wrap").await, "off");
         let file = format!(
             "return fetch('{path}/log.txt').then(async it => it.headers.get('content-disposition') + await it.text())"
