@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use carillon_testkit::{AdminClient, Callback, Receipt, RecordingExecutor, Reply, wait_for};
 
+/// As executors of our SDK register; those of xxl-job do so each 30 s.
+const HEARTBEAT: Duration = Duration::from_secs(10);
 /// A node reads all registrations once a second.
 const REGISTERED: Duration = Duration::from_millis(1500);
 
@@ -23,7 +25,7 @@ impl Executors {
             let (executor, code) = (RecordingExecutor::start().await, executors.code.clone());
             executor.forget_calls();
             wait_for("executors may register", async || admin.register(app, &executor.address).await).await;
-            executor.register(admin, app).await;
+            executor.register_each(HEARTBEAT, admin, app).await;
             executor.report(admin, move |_| (code.load(Ordering::Relaxed), String::new()));
             executors.all.push(executor);
         }

@@ -1,7 +1,8 @@
 //! The label `app` of metrics: a bounded number of values, however many apps there are.
 
-use std::collections::HashSet;
 use std::sync::Mutex;
+
+use foldhash::HashSet;
 
 use crate::runtime::lock;
 

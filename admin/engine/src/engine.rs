@@ -1,11 +1,11 @@
 //! All components of a node, made in the order in which a run passes them.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use carillon_inspect::forecast::Forecaster;
 use carillon_scheduler::{Clock, Millis};
+use foldhash::{HashMap, HashMapExt as _};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 

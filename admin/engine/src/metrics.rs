@@ -2,7 +2,7 @@
 //!
 //! `admin/docs/observability.md` has the same table; a test compares them.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use carillon_scheduler::{AlarmKind, Millis, RunState};
 use prometheus::core::Collector;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -56,6 +56,7 @@ pub fn run<S: Service>(service: &Arc<S>, tasks: &TaskTracker, stop: &Cancellatio
 
 /// Steps a service until `stop`. A panic is logged and the service goes on; too many cancel `fatal`.
 pub async fn steps<S: Service>(service: Arc<S>, stop: CancellationToken, fatal: CancellationToken) {
+    LazyLock::force(&FIRST);
     let mut panics = VecDeque::new();
     let wake = service.wake().unwrap_or_default();
     while !stop.is_cancelled() {
@@ -77,10 +78,24 @@ pub async fn steps<S: Service>(service: Arc<S>, stop: CancellationToken, fatal: 
         };
         tokio::select! {
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(pause) => {}
+            () = tokio::time::sleep_until(next_round(pause, Instant::now())) => {}
             () = wake.notified() => tokio::time::sleep(S::LINGER).await,
         }
     }
+}
+
+/// Since when this process has services.
+static FIRST: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// Rounds of whole seconds begin at the same moment of each second, at most a second early: the process wakes up once for
+/// all of them, and what they send to the database and receive shares its wake-ups too. The moment is the one of the start, so
+/// the nodes of a cluster have different ones.
+fn next_round(pause: Duration, now: Instant) -> Instant {
+    let until = now + pause;
+    if pause.subsec_nanos() > 0 || pause.is_zero() {
+        return until;
+    }
+    until - Duration::from_nanos(until.duration_since(*FIRST).subsec_nanos().into())
 }
 
 fn too_many(panics: &mut VecDeque<Instant>, now: Instant) -> bool {
@@ -125,6 +140,21 @@ mod tests {
         stop.cancel();
         tasks.close();
         tasks.wait().await;
+    }
+
+    #[tokio::test]
+    async fn rounds_of_whole_seconds_share_their_moment() {
+        LazyLock::force(&FIRST);
+        let (second, start) = (Duration::from_secs(1), Instant::now());
+        let first = next_round(second, start);
+        assert!(first <= start + second && first > start, "at most a second early");
+        for (pause, late) in [(1, 0), (1, 999), (10, 3)] {
+            let next = next_round(second * pause, first + Duration::from_millis(late));
+            assert_eq!(next, first + second * pause, "{pause} s, {late} ms after the moment");
+        }
+        let short = Duration::from_millis(1_500);
+        assert_eq!(next_round(short, first), first + short, "others begin when they like");
+        assert_eq!(next_round(Duration::ZERO, first), first);
     }
 
     #[test]

@@ -151,11 +151,19 @@ impl RecordingExecutor {
     /// # Panics
     /// No admin accepts it.
     pub async fn register(&self, admin: &AdminClient, app: &str) {
+        self.register_each(HEARTBEAT, admin, app).await;
+    }
+
+    /// Registers, and repeats it after this time again and again.
+    ///
+    /// # Panics
+    /// No admin accepts it.
+    pub async fn register_each(&self, heartbeat: Duration, admin: &AdminClient, app: &str) {
         assert!(admin.register(app, &self.address).await, "registered");
         let (admin, app, address) = (admin.clone(), app.to_owned(), self.address.clone());
         self.tasks.lock().unwrap().spawn(async move {
             loop {
-                tokio::time::sleep(HEARTBEAT).await;
+                tokio::time::sleep(heartbeat).await;
                 admin.register(&app, &address).await;
             }
         });

@@ -1,9 +1,9 @@
 //! What follows from results that are committed: metrics, log, alarms, and the wake-ups of all that waited for them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use carillon_scheduler::{RunReason, RunState};
+use foldhash::HashMap;
 
 use crate::context::{Context, IN_THE_LOG};
 use crate::dispatch::overlap_tracker::OverlapTracker;

@@ -1,11 +1,11 @@
 //! Requests under way in this process, so that a result which overtakes its answer costs no second write, and the resolver does not ask about
 //! what will be answered yet.
 
-use std::collections::HashMap;
 use std::mem::ManuallyDrop;
 use std::sync::{Mutex, MutexGuard};
 
 use carillon_scheduler::Millis;
+use foldhash::HashMap;
 
 use crate::runtime::lock;
 

@@ -1,11 +1,12 @@
 //! What waits to be written. Bounded by number and by bytes: beyond it executors keep their reports and repeat them. A report
 //! stays when its request ends, as some clients send one only once; its repetition joins it instead of waiting a second time.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use carillon_scheduler::{Millis, RunEvent, RunReason};
+use foldhash::HashMap;
 use tokio::sync::{Notify, oneshot};
 
 use crate::complete::in_flight::InFlight;
@@ -113,13 +114,12 @@ impl Report {
 struct Accepted {
     sent_at: Millis,
     since: Duration,
-    hold: Hold,
 }
 
 /// Accepted runs that are written now, and when their requests left.
 pub struct Ripe {
     pub runs: Vec<(i64, Millis)>,
-    _holds: Vec<Hold>,
+    _hold: Hold,
 }
 
 type ReportKey = (i64, Option<Arc<Reporter>>);
@@ -279,7 +279,7 @@ impl OutcomeQueue {
     }
 
     pub fn accepted(&self, run_id: i64, sent_at: Millis, now: Duration) {
-        let accepted = Accepted { sent_at, since: now, hold: self.held.hold(vec![run_id]) };
+        let accepted = Accepted { sent_at, since: now };
         let mut work = self.work();
         let is_first = work.accepted.is_empty();
         work.accepted.insert(run_id, accepted);
@@ -291,7 +291,8 @@ impl OutcomeQueue {
 
     /// An outcome of this run waits here, or is being written.
     fn holds(&self, run_id: i64) -> bool {
-        self.held.contains(run_id)
+        // In this order: an accepted run is held before it leaves its place.
+        self.work().accepted.contains_key(&run_id) || self.held.contains(run_id)
     }
 
     /// This process knows, or will know, what became of the run: after an outage of the database that may not be written yet.
@@ -385,16 +386,21 @@ impl OutcomeQueue {
         work.failed.get(&run_id).map(|(again, _)| *again <= now)
     }
 
-    /// When the request of an accepted run left; it need not be written any more.
-    pub fn take_accepted_of(&self, run_id: i64) -> Option<Millis> {
-        self.work().accepted.remove(&run_id).map(|accepted| accepted.sent_at)
+    /// Notes when the requests of accepted runs left: that they were accepted need not be written any more.
+    pub fn take_accepted_of(&self, findings: &mut [RunReport]) {
+        let mut work = self.work();
+        for finding in findings {
+            let accepted = work.accepted.remove(&finding.run_id);
+            finding.sent_at = finding.sent_at.or(accepted.map(|it| it.sent_at));
+        }
     }
 
     pub fn take_accepted(&self, before: Duration) -> Ripe {
         let mut work = self.work();
         let ripe = work.accepted.extract_if(|_, it| it.since <= before);
-        let (runs, holds) = ripe.map(|(run_id, it)| ((run_id, it.sent_at), it.hold)).unzip();
-        Ripe { runs, _holds: holds }
+        let runs: Vec<(i64, Millis)> = ripe.map(|(run_id, it)| (run_id, it.sent_at)).collect();
+        let hold = self.held.hold(runs.iter().map(|(run_id, _)| *run_id).collect());
+        Ripe { runs, _hold: hold }
     }
 }
 

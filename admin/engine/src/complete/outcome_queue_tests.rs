@@ -77,8 +77,9 @@ fn a_run_is_held_until_its_outcome_is_written() {
     queue.accepted(1, 0, Duration::ZERO);
     drop((ripe, reports));
     assert!(queue.holds(1) && !queue.holds(2));
-    queue.take_accepted_of(1);
-    assert!(!queue.holds(1));
+    let mut findings = [failure(1, 1)];
+    queue.take_accepted_of(&mut findings);
+    assert!(!queue.holds(1) && findings[0].sent_at == Some(0));
 }
 
 // covers: F17

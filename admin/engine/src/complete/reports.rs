@@ -1,10 +1,10 @@
 //! Reports and findings, written so that none holds up another: successes first, by one statement; then the others, by one
 //! transaction. When that fails it is halved until the finding that cannot be written is alone.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use carillon_scheduler::AlarmKind;
+use foldhash::{HashSet, HashSetExt as _};
 
 use crate::complete::completer::{CompleteReport, Completer};
 use crate::complete::outcome_queue::{Lane, Report};
@@ -124,9 +124,9 @@ impl Completer {
 
     /// When the request left, if it was ours; and its `accepted` need not be written any more.
     fn fill_sent_at(&self, findings: &mut [RunReport]) {
+        self.outcomes.take_accepted_of(findings);
         for finding in findings {
-            let accepted = self.outcomes.take_accepted_of(finding.run_id);
-            finding.sent_at = finding.sent_at.or(accepted).or_else(|| self.outcomes.in_flight.settled(finding.run_id));
+            finding.sent_at = finding.sent_at.or_else(|| self.outcomes.in_flight.settled(finding.run_id));
         }
     }
 

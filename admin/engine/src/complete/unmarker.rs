@@ -1,10 +1,10 @@
 //! Requests that were certainly not written: their runs go back from `sending` to `claimed`, and into the ring. Apart from
 //! the results: a job that is locked by an edit holds up its own runs alone.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foldhash::HashSet;
 use tokio::sync::Notify;
 
 use crate::complete::outcome_queue::OutcomeQueue;

@@ -1,8 +1,9 @@
 //! Runs whose outcome this process has and the database has not: from the moment it is known until its write is committed,
 //! also while it is being written. The resolver asks nothing about them.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+
+use foldhash::HashMap;
 
 use crate::runtime::lock;
 

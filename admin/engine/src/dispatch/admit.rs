@@ -2,11 +2,12 @@
 //! before it marks none that the new one has adopted, so what is decided here holds for the whole cluster: a new holder
 //! adopts all that is due soon before it decides anything.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use carillon_scheduler::run::overlap;
 use carillon_scheduler::{Overlap, RunState};
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 use tokio_util::task::TaskTracker;
 
 use crate::context::Context;

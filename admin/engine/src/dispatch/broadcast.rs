@@ -1,9 +1,9 @@
 //! Broadcasts. Their executors are fixed by a transaction of its own for each, which waits for the row of its job. It runs
 //! beside the dispatcher: a lock on one job delays neither the marks of later runs nor other broadcasts.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
+use foldhash::HashSet;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 

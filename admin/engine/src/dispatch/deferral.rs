@@ -1,6 +1,6 @@
 //! Runs that find no room at the executors of their app wait in the ring, and go on when one has room again.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use carillon_scheduler::Millis;
 use carillon_store::run::adopt::ClaimedRun;

@@ -1,11 +1,11 @@
 //! What is due is admitted, routed, reserved, marked and sent: all that is overdue, however late the tick. The mark is committed
 //! before the first byte leaves; nothing leaves before it is due.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::{Cause, Millis, RunEvent, RunReason};
+use foldhash::{HashSet, HashSetExt as _};
 use tokio::sync::Notify;
 
 use crate::complete::outcome_queue::{OutcomeQueue, finding};

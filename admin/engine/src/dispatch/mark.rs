@@ -1,9 +1,9 @@
 //! The mark: `claimed` → `sending`, committed before the first byte leaves.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use carillon_scheduler::Cause;
+use foldhash::HashMap;
 
 use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;

@@ -1,6 +1,6 @@
 //! The order in which runs that are due together are marked and sent.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 /// Apps with few runs first. Otherwise the few runs of one app wait for the marks and requests of an app that has thousands in
 /// the same second. The runs of one app keep their order.

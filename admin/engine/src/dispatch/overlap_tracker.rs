@@ -1,11 +1,12 @@
 //! Runs that wait for an earlier fire of their job, and those that were admitted and are not marked yet. The first only save
 //! time: what waits is in its rows, and a holder that knows nothing of it finds it there.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use carillon_scheduler::{Cause, Millis};
+use foldhash::HashMap;
 
 use crate::lease::held_shards::ShardListener;
 use crate::runtime::lock;

@@ -4,11 +4,11 @@
 //! stays `claimed`; if the process dies meanwhile, nothing was sent. When its answer is there the dispatcher takes it up,
 //! together with all others that have come back in the meantime.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use carillon_scheduler::route::Probe;
+use foldhash::HashSet;
 
 use crate::context::Context;
 use crate::dispatch::route::decision::note;

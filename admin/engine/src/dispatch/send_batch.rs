@@ -1,14 +1,15 @@
 //! The runs that are due together for one executor, in one request: for executors that announce the capability `batch`.
 
-use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
 
 use carillon_protocol::{BatchRun, MAX_BATCH_RUNS, RunAnswer, RunBatch, SUCCESS};
 use carillon_scheduler::Millis;
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::complete::in_flight::RequestGuard;
 use crate::dispatch::send_task::{SendTask, Sender, not_after};
+use crate::executor::directory::RegisteredExecutor;
 use crate::executor::outcome::{Outcome, unknown};
 use crate::executor::request::{body, headers, params_size};
 use carillon_store::failpoint;
@@ -27,19 +28,21 @@ pub struct SendBatch {
 /// Puts together what may travel together. Alone travel the runs for stock executors, and the one run that finds out whether a
 /// closed address is back.
 pub fn group(sender: &Arc<Sender>, tasks: Vec<SendTask>) -> (Vec<SendBatch>, Vec<SendTask>) {
-    let mut by_executor: HashMap<(String, String), Vec<SendTask>> = HashMap::new();
+    let mut by_executor: HashMap<(i64, *const RegisteredExecutor), Vec<SendTask>> = HashMap::new();
     let (mut batches, mut single) = (vec![], vec![]);
     for task in tasks {
         let routed = &task.marked.routed;
         match routed.candidates.first() {
             Some(candidate) if candidate.takes_batches && !routed.reservation.probe => {
-                let key = (routed.decision.job.stored.app.clone(), candidate.address.clone());
+                let key = (routed.decision.job.stored.app_id, std::ptr::from_ref(&**candidate));
                 by_executor.entry(key).or_default().push(task);
             }
             _ => single.push(task),
         }
     }
-    for ((app, address), tasks) in by_executor {
+    for tasks in by_executor.into_values() {
+        let routed = &tasks[0].marked.routed;
+        let (app, address) = (routed.decision.job.stored.app.clone(), routed.candidates[0].address.clone());
         for mut tasks in split(tasks) {
             match tasks.len() {
                 1 => single.append(&mut tasks),

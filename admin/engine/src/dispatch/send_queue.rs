@@ -1,8 +1,10 @@
 //! The runs that leave alone at one instant for one executor. As many tasks as the executor has slots take them in their order:
 //! a task for each run would be woken once more to get its slot.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::dispatch::send_task::{SendTask, Sender};
 use crate::executor::address_gate::{AddressGate, STALLED_AFTER};

@@ -1,12 +1,12 @@
 //! A run on its way to its executor: one form for each step, so that a step can be neither left out nor taken twice.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
 use carillon_scheduler::RouteStrategy;
 use carillon_scheduler::route::Probe;
+use foldhash::HashMap;
 
 use crate::dispatch::overlap_tracker::Admission;
 use crate::dispatch::route::decision::RouteDecision;

@@ -2,11 +2,11 @@
 //! was renamed hold them.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use carillon_store::app::rename::FormerName;
+use foldhash::HashMap;
 
 use crate::runtime::lock;
 

@@ -1,8 +1,8 @@
 //! Apps of which an executor has room again, after runs of them found none.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
+use foldhash::HashSet;
 use tokio::sync::Notify;
 
 use crate::runtime::lock;

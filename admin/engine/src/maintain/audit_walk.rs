@@ -3,7 +3,7 @@
 //! A pass over a shard compares one span for all its jobs; the next pass begins where that span ended. So each instant is
 //! looked at, at the latest when a pass over the shard has been completed after it.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 
 use carillon_scheduler::Millis;
 

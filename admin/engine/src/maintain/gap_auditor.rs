@@ -2,7 +2,6 @@
 //! often: first all at once, by one walk over the key of the runs; then, one by one, the jobs that seem to lack something.
 //! All other jobs are walked over in slices (`walk`), so that a minute costs the same with a thousand idle jobs and with a million.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -10,6 +9,7 @@ use std::time::Duration;
 use carillon_scheduler::{AlarmKind, Millis};
 use carillon_store::alarm::alarms::AlarmFilter;
 use chrono::DateTime;
+use foldhash::{HashMap, HashSet};
 use tokio::sync::Mutex;
 
 use crate::context::Context;

@@ -4,7 +4,7 @@
 //! A node renews a set that it uses once a day, so a set that was idle for two days is named by no mark of now. Runs that came
 //! after the walk began, or that its end leaves out, are asked for their sets at the end.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use carillon_scheduler::Millis;
 use carillon_store as store;

@@ -1,10 +1,10 @@
 //! Runs that are due and were not sent for too long are flagged by the holder of their shard.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
+use foldhash::{HashMap, HashSet};
 
 use crate::context::Context;
 use crate::dispatch::app_pauses::AppPauses;

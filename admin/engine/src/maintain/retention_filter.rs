@@ -1,8 +1,9 @@
 //! Which runs are to go: by age, by number, and never a job's last failures.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use carillon_scheduler::{Millis, RunState};
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use carillon_store::retention::prune_runs::PrunableRun;
 use carillon_store::retention::rules::EffectiveRetention;

@@ -1,12 +1,13 @@
 //! One action for many runs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_accounts::secret::hash;
 use carillon_scheduler::{AuditObjectKind, Cause, Outcome, RunState};
 use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Actor, AuditObject, RunFilter, RunView, TargetJob};
+use foldhash::{HashMap, HashMapExt as _};
 use futures_util::{StreamExt as _, stream};
 
 use crate::executor::run_killer::KillResult;

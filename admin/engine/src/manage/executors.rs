@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::route::{LabelError, check_weight};

@@ -1,6 +1,6 @@
 //! Many objects at once: which, and what became of each.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_scheduler::AuditObjectKind;

@@ -1,6 +1,6 @@
 //! What was found in the table enters the queue; an adopted first attempt that is too late by now follows its misfire policy.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 use carillon_scheduler::{AlarmKind, Cause, Millis, MisfirePolicy, RunReason};
 

@@ -1,8 +1,8 @@
 //! The open runs of backfills that this node has created.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
+use foldhash::HashSet;
 use tokio::sync::Notify;
 
 use crate::runtime::lock;

@@ -1,10 +1,10 @@
 //! Claims what the plans say, in batches: one transaction records the runs and moves the cursors.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::Plan;
+use foldhash::HashSet;
 
 use crate::plan::job_cache::CachedJob;
 use crate::plan::scanner::{ScanReport, Scanner};
@@ -105,24 +105,22 @@ impl Scanner {
     fn enqueue_claimed(&self, holder: &HeldLease<'_>, claim: &JobClaim) {
         self.cx.metrics.claimed.inc_by(claim.fires.len() as u64);
         self.cx.metrics.misfired.inc_by(claim.skipped.iter().map(|range| range.count as u64).sum());
-        for (run_id, at) in &claim.fires {
-            let run = ClaimedRun {
-                run_id: *run_id,
-                job_id: claim.due.job_id,
-                shard: holder.shard,
-                epoch: holder.epoch,
-                cause: carillon_scheduler::Cause::Schedule,
-                fire_no: *at,
-                part: 0,
-                parts: 1,
-                attempt: 1,
-                scheduled_at: *at,
-                due_at: *at,
-                bound_to: None,
-                overlaps: false,
-            };
-            self.queue.insert(run, *at);
-        }
+        let run = |(run_id, at): &(i64, i64)| ClaimedRun {
+            run_id: *run_id,
+            job_id: claim.due.job_id,
+            shard: holder.shard,
+            epoch: holder.epoch,
+            cause: carillon_scheduler::Cause::Schedule,
+            fire_no: *at,
+            part: 0,
+            parts: 1,
+            attempt: 1,
+            scheduled_at: *at,
+            due_at: *at,
+            bound_to: None,
+            overlaps: false,
+        };
+        self.queue.insert_all(claim.fires.iter().map(|fire| (run(fire), fire.1)));
     }
 }
 

@@ -1,9 +1,10 @@
 //! The order of the runs that found no room at the executors of their app. The runs themselves stay in the ring, for a moment
 //! that is later than the one at which room is likely.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use carillon_scheduler::Millis;
+use foldhash::HashMap;
 
 /// By app: the moment in the ring and the run, the earliest first.
 #[derive(Default)]

@@ -1,10 +1,10 @@
 //! Runs that wait in memory for their second: the ring, and what wakes the dispatcher.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use carillon_scheduler::{Millis, Ring};
+use foldhash::{HashMap, HashMapExt as _};
 use tokio::sync::Notify;
 
 use crate::lease::held_shards::ShardListener;
@@ -36,11 +36,19 @@ impl DueQueue {
 
     /// Wakes the dispatcher if this is due before all others.
     pub fn insert(&self, run: ClaimedRun, at: Millis) {
-        let mut ring = self.ring();
+        self.insert_all(std::iter::once((run, at)));
+    }
+
+    /// The same for many: each with the moment at which it is due.
+    pub fn insert_all(&self, runs: impl Iterator<Item = (ClaimedRun, Millis)>) {
+        let (mut ring, mut earliest) = (self.ring(), None);
         let next = ring.next_due();
-        insert_newer(&mut ring, run, at);
+        for (run, at) in runs {
+            earliest = Some(earliest.map_or(at, |earliest: Millis| earliest.min(at)));
+            insert_newer(&mut ring, run, at);
+        }
         drop(ring);
-        if next.is_none_or(|next| at < next) {
+        if earliest.is_some_and(|earliest| next.is_none_or(|next| earliest < next)) {
             self.wake.notify_one();
         }
     }

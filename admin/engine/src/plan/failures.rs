@@ -1,7 +1,8 @@
 //! How often in a row planning a job has failed: one failure may have a passing cause.
 
-use std::collections::HashMap;
 use std::sync::Mutex;
+
+use foldhash::HashMap;
 
 use crate::runtime::lock;
 

@@ -1,6 +1,5 @@
 //! Definitions in memory, by their revision: parsed once, replaced when the revision differs.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -8,6 +7,7 @@ use carillon_scheduler::{
     BlockStrategy, CatchUp, Labels, MisfirePolicy, Overlap, PlanInput, RouteStrategy, Schedule, ScheduleContext,
     ScheduleDraft,
 };
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use crate::plan::recent::Recent;
 use crate::runtime::lock;
@@ -225,8 +225,9 @@ impl JobCache {
 
     /// Id and revision of those that have been edited or deleted since they were read.
     pub async fn outdated(&self, jobs: impl Iterator<Item = &Arc<CachedJob>>) -> store::Result<HashSet<(i64, i64)>> {
-        let known: HashSet<(i64, i64)> = jobs.map(|job| job.version()).collect();
-        let known: Vec<(i64, i64)> = known.into_iter().collect();
+        let mut known: Vec<(i64, i64)> = jobs.map(|job| job.version()).collect();
+        known.sort_unstable();
+        known.dedup();
         self.store.outdated(&known).await
     }
 

@@ -4,7 +4,7 @@
 //! a few steps however full the map is. Dropping everything at a bound was rejected: the next load would fill it and drop it
 //! again.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 /// An insertion looks at no more entries than this for each one that has to go.
 const STEPS: usize = 64;

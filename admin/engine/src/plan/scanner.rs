@@ -1,10 +1,10 @@
 //! Due jobs → claimed runs → due queue, for one shard. A round drains the backlog; it does not stop at one page.
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use carillon_scheduler::AlarmKind;
+use foldhash::HashSet;
 use tokio::sync::Notify;
 
 use crate::backoff::Backoff;

@@ -1,11 +1,11 @@
 //! Wakes the scanner of a shard; and the shards whose waiting runs are read from the table again, because some may have left
 //! the queue without being sent: the answer to a commit was lost, or the lease was not trusted for a moment.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use carillon_scheduler::Clock;
+use foldhash::HashMap;
 use tokio::sync::Notify;
 
 use crate::lease::held_shards::ShardListener;

@@ -1,12 +1,13 @@
 //! The long-running runs of the shards that this node holds, and when each is checked next. In memory alone: times are
 //! counted from when a run was sent, so that a new holder finds the same runs and goes on with the same times.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
+use foldhash::{HashMap, HashSet, HashSetExt as _};
 
 use crate::settings::ms;
 use carillon_store::run::open::checked::LongRunning;
@@ -215,7 +216,7 @@ mod tests {
         agenda.add(2, &run(3, 7, "b"), 10);
         assert_eq!(agenda.beside(1), [(2, 2)], "of the same address alone");
         agenda.note(1, 20, None, true);
-        agenda.keep_shards(&HashSet::from([1]));
+        agenda.keep_shards(&HashSet::from_iter([1]));
         assert_eq!(agenda.beside(1), []);
         agenda.remove(1);
         assert!(agenda.runs.is_empty() && agenda.times.is_empty() && agenda.of_job.is_empty());

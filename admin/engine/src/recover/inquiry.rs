@@ -1,7 +1,8 @@
 //! Questions that are under way: a run is asked about once at a time, and one address cannot take all the places.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
+
+use foldhash::{HashMap, HashSet};
 
 use crate::runtime::lock;
 

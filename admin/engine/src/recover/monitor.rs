@@ -4,11 +4,11 @@
 //! A run is given up only for a reason that is on its row, and never because this node could take no heartbeats: leases count anew
 //! from when heartbeats could be taken again (see `executor/directory`).
 
-use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
+use foldhash::{HashMap, HashSet, HashSetExt as _};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 

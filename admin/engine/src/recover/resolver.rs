@@ -4,10 +4,10 @@
 //! at once, and every look says when the next question will be due. With a fixed period a node that is killed again and again
 //! would never come to its second look, and no executor would ever be asked.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use foldhash::{HashMap, HashMapExt as _};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 

@@ -1,10 +1,10 @@
 //! Runs that stay `running` at a live executor that keeps no journal: it may have lost the result, or the run. Each is
 //! checked one minute after it was sent, then after twice as long, up to every hour.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use carillon_scheduler::{AlarmKind, Millis};
+use foldhash::{HashMap, HashSet};
 use tokio_util::task::TaskTracker;
 
 use crate::recover::check::{Sight, look};

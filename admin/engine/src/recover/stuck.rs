@@ -1,7 +1,8 @@
 //! Runs that wait and that no service works on: no code leaves such a row, and without an alarm a defect would stay unseen.
 
-use std::collections::HashMap;
 use std::sync::Mutex;
+
+use foldhash::HashMap;
 
 use crate::runtime::lock;
 

@@ -1,6 +1,6 @@
 //! Conditions that no alarm reports: they are looked for while a rule asks for them, a bounded number of rows at a time.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;

@@ -1,6 +1,8 @@
 //! Failures in a row: what ends a row, and what counts as one failure of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::alert::event::AlertEvent;
 use crate::db::pool::transaction::Transaction;

@@ -1,8 +1,9 @@
 //! An alert that is not over, as routing reads, changes and writes it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use carillon_scheduler::{AlertKind, Millis};
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::alert::alerts::AlertState;
 use crate::alert::event::{AlertEvent, TEXT};

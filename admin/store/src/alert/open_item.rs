@@ -1,8 +1,9 @@
 //! What an open alert is about, as routing reads, changes and writes it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use carillon_scheduler::Millis;
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::alert::event::{AlertEvent, TEXT};
 use crate::alert::failure_rows::FailureRows;

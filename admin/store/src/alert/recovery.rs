@@ -1,8 +1,9 @@
 //! Alerts end when nothing of what they are about goes on. Only what is in an open alert is looked at.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use carillon_scheduler::{AlertKind, Millis};
+use foldhash::{HashMap, HashSet, HashSetExt as _};
 
 use crate::alert::alerts::AlertState;
 use crate::alert::failure_rows::{RECENT_RUN_IDS, SUCCEEDED};

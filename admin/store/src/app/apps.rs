@@ -1,6 +1,6 @@
 //! Apps: groups of executors under one name.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use carillon_scheduler::{AuditAction, Millis};
 use sea_orm::{FromQueryResult, Value};

@@ -1,6 +1,6 @@
 //! The next runs of a backfill.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use carillon_scheduler::{Cause, Millis, RunState};
 use sea_orm::{ConnectionTrait, FromQueryResult};
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn what_has_its_run_takes_no_room() {
-        let made = [20, 50].into();
+        let made = [20, 50].into_iter().collect();
         let page = [10, 20, 30, 40, 50];
         assert_eq!(choose(&page, &made, 2), (vec![10, 30], Some(30), 1));
         assert_eq!(choose(&page, &made, 9), (vec![10, 30, 40], Some(50), 2));

@@ -1,10 +1,10 @@
 //! Which versions of calendars a job's revision is planned with. They are pinned by each write of the job, so that a plan
 //! depends on the revision alone; when a calendar changes, every job that uses it is written anew.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use carillon_scheduler::{Calendar, FieldError, Millis};
+use foldhash::{HashMap, HashMapExt as _};
 use sea_orm::{ConnectionTrait, Value};
 
 use crate::audit::actor::Actor;

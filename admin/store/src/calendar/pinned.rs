@@ -1,9 +1,9 @@
 //! Calendars in the versions that a job's revision is planned with, and those that are parsed already.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use carillon_scheduler::Calendar;
+use foldhash::HashMap;
 
 /// A version of a calendar.
 pub type VersionKey = (i64, i64);

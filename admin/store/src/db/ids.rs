@@ -1,10 +1,11 @@
 //! Ids from blocks (hi-lo): each node takes some at a time, so that they are known before an insert and need no clock.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use foldhash::HashMap;
 
 /// What is left of each kind's block. No lock of it is held across a call of the database but `Block::refill`, for which only those
 /// wait who need ids of the same kind.

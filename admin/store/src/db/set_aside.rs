@@ -2,8 +2,9 @@
 //!
 //! Such a row comes from a newer version during a rolling upgrade, or from a change by hand.
 
-use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use foldhash::HashSet;
 
 /// A row that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Which jobs run after which: a list in order for each parent, without circles.
 
+use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
 
 use carillon_scheduler::FieldError;
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use sea_orm::{ConnectionTrait, Value};
 
 use crate::db::pool::transaction::Transaction;

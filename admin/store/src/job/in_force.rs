@@ -1,6 +1,6 @@
 //! The schedules that are in force, without anything else of their jobs: what a look ahead needs.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;

@@ -1,6 +1,6 @@
 //! What the engine needs of a job's definition, by id; cached by its revision in the engine.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 
 use carillon_scheduler::Millis;
 use sea_orm::{ColIdx, FromQueryResult, QueryResult, TryGetError, TryGetable};

@@ -4,7 +4,7 @@
 //! Only rows ahead of now are looked at, by the key that begins with the instant. There are as many of them as jobs fire
 //! within the look-ahead, however many jobs and runs there are.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;

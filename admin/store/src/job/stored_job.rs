@@ -1,10 +1,10 @@
 //! Jobs as they are stored, and how they are read back.
 
-use std::collections::HashMap;
 use std::fmt::Display;
 use std::str::FromStr;
 
 use carillon_scheduler::{FieldError, JobDraft, JobSpec, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft};
+use foldhash::HashMap;
 use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetable, Value};
 
 use crate::app::apps::App;

@@ -1,8 +1,9 @@
 //! Jobs whose last run failed. The run table has no index by job, so the walk over ended runs keeps them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use carillon_scheduler::RunState;
+use foldhash::HashMap;
 
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;

@@ -1,8 +1,9 @@
 //! Reports: summaries added up by day, app or job.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use carillon_scheduler::Millis;
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::error::Result;
 use crate::people::grants::VisibleApps;

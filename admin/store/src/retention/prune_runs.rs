@@ -7,7 +7,7 @@
 //! the same finds no run and changes nothing. Then they count as ended. A child stays until its parent's fire cannot change
 //! any more, or a late result of the parent would make it a second time.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 use carillon_scheduler::{Cause, Millis, RunState};
 use sea_orm::FromQueryResult;

@@ -1,6 +1,6 @@
 //! How long runs are kept: for all, for an app, for a job. Each value that is not set is that of the next wider one.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 use carillon_scheduler::{AuditAction, AuditObjectKind, FieldError, Millis};
 use sea_orm::FromQueryResult;
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_narrower_rule_wins_where_it_says_something() {
         let rule = |days, runs| Retention { days, runs, ..Retention::default() };
-        let rules = Retentions(HashMap::from([
+        let rules = Retentions(HashMap::from_iter([
             (Scope::All, rule(Some(60), None)),
             (Scope::App(1), rule(None, Some(5))),
             (Scope::Job(7), rule(Some(0), None)),

@@ -1,6 +1,6 @@
 //! Looking after single runs: whom to ask about one, ending one, and finding those that need a hand.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 use carillon_scheduler::{AuditAction, Millis, RunReason, RunState};
 use sea_orm::ConnectionTrait;

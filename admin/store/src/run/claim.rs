@@ -3,7 +3,7 @@
 //! Only what the compare-and-set on `job_clock` has won is inserted, and the insert is plain: a key that is there already
 //! is an error, never skipped in silence, or an instant could be lost while the cursor moves on.
 
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt as _};
 
 use carillon_scheduler::Millis;
 use sea_orm::Value;

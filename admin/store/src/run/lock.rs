@@ -1,8 +1,9 @@
 //! Runs and their jobs, locked in the order that everybody keeps: jobs, then runs, each by ascending id.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use carillon_scheduler::{Cause, RetryDelay, RunState};
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use sea_orm::{ConnectionTrait, QueryResult};
 
 use crate::db::pool::transaction::Transaction;

@@ -1,6 +1,6 @@
 //! The second committed write: `claimed` → `sending`, before the first byte of a request; and the ways on from there.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use carillon_scheduler::Millis;
 

@@ -1,6 +1,6 @@
 //! The way back from `sending` to `claimed`, the only one: for requests that were certainly not written.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use carillon_scheduler::{Millis, RunReason};
 

@@ -1,12 +1,12 @@
 //! Sets of executors that runs could have gone to. There are few of them, and each is kept in the database once; a run
 //! notes its set's id. `maintain/idle_sets` deletes those that are not used any more.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use carillon_scheduler::Millis;
 use carillon_scheduler::route::HashRing;
+use foldhash::HashMap;
 use sha2::{Digest, Sha256};
 
 use crate::runtime::lock;

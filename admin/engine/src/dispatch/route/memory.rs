@@ -3,12 +3,12 @@
 //! All of it may be lost. A node that takes a shard over begins new turns; where sticky jobs go is in the database, and
 //! what is here is a copy that counts only for the epoch under which it was read.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use carillon_scheduler::RouteStrategy;
 use carillon_scheduler::route::{Candidate, Frequency, HashRing, Recency, RouteInput, order};
+use foldhash::HashMap;
 
 use crate::plan::job_cache::JobsById;
 use crate::plan::recent::Recent;

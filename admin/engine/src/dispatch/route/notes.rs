@@ -1,9 +1,9 @@
 //! What is stored of the choices of a batch after its marks.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use carillon_scheduler::Millis;
+use foldhash::HashMap;
 
 use crate::dispatch::route::candidate_set::CandidateSet;
 use crate::dispatch::route::decision::RouteDecision;

@@ -1,11 +1,11 @@
 //! Open runs of each executor, for the route `least_active`: as the database had them a moment ago (runs of all nodes and
 //! all jobs), and those that this node has routed since.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use carillon_scheduler::RouteStrategy;
+use foldhash::HashMap;
 
 use crate::plan::job_cache::{CachedJob, JobsById};
 use crate::runtime::lock;

@@ -1,6 +1,6 @@
 //! Child jobs that an actor may not name: their runs start by themselves, with a text of the parent as their parameters.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_scheduler::{FieldError, JobDraft};

@@ -1,12 +1,13 @@
 //! What drafts are checked against: the app and the calendars that they name, and the load that decides over a spread.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_inspect::forecast::{LoadBySecond, SpreadChoice};
 use carillon_scheduler::{FieldError, JobDraft, Millis, Schedule, ScheduleContext, validate_app_name};
 use carillon_store::{Actor, App, AuditObject, Calendars, Definition, DefinitionContext, Job};
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::engine::Engine;
 use crate::manage::authorize::require;

@@ -20,8 +20,8 @@ use crate::db::pool::shared::{Health, Idle, Limits, Shared};
 use crate::db::pool::target::Target;
 use crate::db::pool::transaction::Transaction;
 
-/// Idle longer than this, and a server's connection is asked before it is lent.
-const ASK_AFTER: Duration = Duration::from_millis(500);
+/// Idle longer than this, and a server's connection is asked before it is lent: not those that are used each second.
+const ASK_AFTER: Duration = Duration::from_secs(2);
 const ASK: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]

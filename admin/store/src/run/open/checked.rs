@@ -1,6 +1,6 @@
 //! Runs that stay `running`: found page by page, and read again when they are checked.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use carillon_scheduler::{BlockStrategy, Millis};
 use sea_orm::FromQueryResult;

@@ -1,8 +1,9 @@
 //! What a job's fires have to know of each other.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use carillon_scheduler::{Cause, Millis, RunReason, RunState};
+use foldhash::HashSet;
 
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;

@@ -1,6 +1,6 @@
 //! Outcomes that people set: each in one transaction with its row in the audit, so that neither is there without the other.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use carillon_scheduler::{AuditAction, Millis, RunState};
 use serde_json::Value;

@@ -4,9 +4,10 @@
 //! other open, and no child would run.
 
 use crate::db::pool::transaction::Transaction;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use carillon_scheduler::{Cause, Millis, RunState};
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 use sea_orm::FromQueryResult;
 
 use crate::db::sql::bulk::Bulk;

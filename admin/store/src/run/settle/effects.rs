@@ -1,8 +1,9 @@
 //! What follows from settled runs, gathered run by run.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use carillon_scheduler::Millis;
+use foldhash::HashMap;
 
 use crate::alarm::alarms::Alarm;
 use crate::run::lock::{LockedJob, LockedRun};

@@ -1,7 +1,7 @@
 //! A fixed delay: its next instant is counted from the end of its last fire, so it hangs on a chain. Either its cursor
 //! stands in `job_clock`, or a run that is marked as `chained` is on its way; the end of that run sets the cursor.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use carillon_scheduler::Millis;
 

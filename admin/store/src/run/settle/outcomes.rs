@@ -2,9 +2,10 @@
 
 use crate::run::settle::statements::{self, ACCEPT, SETTLE, SETTLE_SUCCESSES, SettleRow, settle_row};
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use carillon_scheduler::{Millis, Outcome, RunEvent, RunState};
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;

@@ -1,7 +1,7 @@
 //! What the console shows at a glance. Each of these looks at a bounded number of rows, however long the history is: the
 //! run table has no index by job (the claim would pay for it), so "lately" means the newest runs.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 use carillon_scheduler::{Millis, RunState};
 use sea_orm::FromQueryResult;

@@ -1,8 +1,9 @@
 //! What is on record of the instants of schedules: to be compared with what should be.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use carillon_scheduler::Millis;
+use foldhash::{HashSet, HashSetExt as _};
 use sea_orm::DbBackend;
 
 use crate::db::sql::bulk::Bulk;

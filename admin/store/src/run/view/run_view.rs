@@ -1,6 +1,6 @@
 //! Runs as people and API clients see them. A run outlives its job.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use carillon_scheduler::{Cause, Millis, RunReason, RunState};
 

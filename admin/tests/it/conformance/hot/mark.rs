@@ -1,7 +1,5 @@
 //! The second committed write.
 
-use std::collections::HashSet;
-
 use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeeded};
 use carillon_store::run::mark::MarkRequest;
 use futures_util::future::join_all;
@@ -33,7 +31,7 @@ databases! {
             MarkRequest { boot_id: Some("boot-7"), ..mark(ids[0]) },
         ];
         let won = fixture.store.mark(&marks, i64::MIN, "a", NOW).await.unwrap();
-        assert_eq!(won, HashSet::from([ids[0], ids[1]]));
+        assert_eq!(won, [ids[0], ids[1]].into_iter().collect());
         let row = fixture.row(ids[0]).await;
         assert_eq!((row.state(), row.mark_token, row.marked_at), (Sending, Some(i64::MIN), Some(NOW)));
         assert_eq!((row.sends, row.owner.as_deref()), (1, Some("a")));
@@ -42,7 +40,7 @@ databases! {
         let row = fixture.row(ids[1]).await;
         assert_eq!((row.state(), row.address, row.boot_id), (Sending, Some(long), None));
         assert_eq!(fixture.row(ids[2]).await.state(), Claimed);
-        assert_eq!(fixture.store.mark(&[], 5, "a", NOW).await.unwrap(), HashSet::new());
+        assert_eq!(fixture.store.mark(&[], 5, "a", NOW).await.unwrap(), Default::default());
     }
 
     // covers: 001-26
@@ -54,13 +52,13 @@ databases! {
         let before = fixture.rows_where("1 = 1").await;
         let all = || ids.iter().chain([&9_999_999]).map(|id| mark(*id)).collect::<Vec<_>>();
         let won = fixture.store.mark(&all(), 5, "a", NOW).await.unwrap();
-        assert_eq!(won, HashSet::from([ids[0], ids[6]]));
+        assert_eq!(won, [ids[0], ids[6]].into_iter().collect());
         let after = fixture.rows_where("1 = 1").await;
         for (before, after) in before.iter().zip(&after).filter(|(row, _)| !won.contains(&row.id)) {
             assert_eq!(before, after);
         }
         // Another node's mark of the same runs wins nothing.
-        assert_eq!(fixture.store.mark(&all(), 6, "b", NOW).await.unwrap(), HashSet::new());
+        assert_eq!(fixture.store.mark(&all(), 6, "b", NOW).await.unwrap(), Default::default());
         assert_eq!(fixture.rows_where("1 = 1").await, after);
     }
 
@@ -97,7 +95,7 @@ databases! {
         // One of them has been resolved by another node since: it must not be sent any more.
         fixture.sql(&format!("UPDATE run SET state = 3 WHERE id = {}", ids[1])).await;
         let won = fixture.store.mark(&marks, 77, "a", NOW).await.unwrap();
-        assert_eq!(won, HashSet::from([ids[0], ids[2]]));
+        assert_eq!(won, [ids[0], ids[2]].into_iter().collect());
         assert!(fixture.rows_where("1 = 1").await.iter().all(|row| row.sends == 1));
     }
 
@@ -125,6 +123,6 @@ databases! {
         assert_eq!(fixture.row(ids[1]).await.state(), Sending);
         assert_eq!(fixture.row(ids[3]).await.state(), Claimed);
         // A mark that comes later finds it gone.
-        assert_eq!(fixture.store.mark(&[mark(ids[0]), mark(ids[3])], 1, "a", NOW).await.unwrap(), HashSet::from([ids[3]]));
+        assert_eq!(fixture.store.mark(&[mark(ids[0]), mark(ids[3])], 1, "a", NOW).await.unwrap(), [ids[3]].into_iter().collect());
     }
 }

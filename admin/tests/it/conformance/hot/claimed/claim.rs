@@ -56,7 +56,7 @@ databases! {
         fixture.sql(&format!("DELETE FROM job_clock WHERE job_id = {}", jobs[3].id)).await;
         let late = [claims[0].clone(), claims[1].clone(), claims[2].clone(), last];
         let changed = fixture.store.claim(&holder(shard, epoch), &late, NOW).await.unwrap();
-        assert_eq!(changed, [jobs[0].id, jobs[1].id, jobs[3].id].into());
+        assert_eq!(changed, [jobs[0].id, jobs[1].id, jobs[3].id].into_iter().collect());
         let rows = fixture.rows_where("1 = 1").await;
         assert_eq!(rows.iter().map(|row| row.job_id).collect::<Vec<_>>(), [jobs[2].id]);
         let cursors = [(jobs[0].id, after(7)), (jobs[1].id, after(1)), (jobs[2].id, after(2))];

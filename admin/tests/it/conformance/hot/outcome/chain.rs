@@ -225,7 +225,7 @@ databases! {
         other.execute_unprepared(&text).await.unwrap();
         let verdicts = Verdicts { cancel: ids.clone(), ..Verdicts::default() };
         let written = fixture.store.write_overlaps(&verdicts, NOW).await.unwrap();
-        assert_eq!((written.cancelled, written.held_up), (1, [ids[0]].into()));
+        assert_eq!((written.cancelled, written.held_up), (1, [ids[0]].into_iter().collect()));
         other.rollback().await.unwrap();
         assert_eq!((fixture.row(ids[0]).await.state(), fixture.row(ids[1]).await.state()), (Claimed, Cancelled));
     }
