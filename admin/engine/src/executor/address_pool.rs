@@ -1,10 +1,10 @@
 //! The gates of all executor addresses.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use carillon_scheduler::{Clock, Millis};
-use foldhash::HashMap;
 
 use crate::executor::address_gate::AddressGate;
 use crate::executor::freed_apps::FreedApps;

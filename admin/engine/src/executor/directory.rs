@@ -1,12 +1,12 @@
 //! The executors that runs can be sent to: a copy of the registrations, at most a second old.
 
+use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use carillon_protocol::headers;
 use carillon_scheduler::{Labels, Millis};
-use foldhash::HashMap;
 use tokio::sync::Notify;
 
 use crate::context::Context;

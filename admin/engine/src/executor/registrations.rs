@@ -1,6 +1,6 @@
 //! What the registrations say about the tokens and signatures of requests to and from executors.
 
-use foldhash::HashMap;
+use std::collections::HashMap;
 
 use carillon_protocol::headers;
 use carillon_scheduler::Millis;

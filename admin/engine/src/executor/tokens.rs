@@ -1,7 +1,7 @@
 //! The tokens that executors present and that are sent to them: a copy of those in the database, at most a second old, so that no
 //! request costs a statement. A token that is revoked counts for nothing on any node within two seconds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,6 @@ use carillon_store::AuditObject;
 use carillon_store::app::executor_tokens::AppToken;
 use carillon_store::app::executors::Executor;
 use carillon_store::run::settle::finding::ReporterToken;
-use foldhash::HashMap;
 use sha2::{Digest, Sha256};
 
 use crate::executor::app_names::AppNames;

@@ -1,9 +1,9 @@
 //! HTTP clients that connect to checked addresses alone.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use foldhash::HashMap;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Url};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::Plan;
+use carillon_scheduler::{Cause, Millis, Plan};
 use foldhash::HashSet;
 
 use crate::plan::job_cache::CachedJob;
@@ -65,12 +65,15 @@ impl Scanner {
         self.batch.record_duration(took, self.cx.settings.ttl);
         // The claim was the lease's heartbeat too.
         self.held.renewed(self.shard, holder.epoch, asked, self.cx.settings.trust());
-        for claim in claims.iter().filter(|claim| !changed.contains(&claim.due.job_id)) {
+        let recorded: Vec<&JobClaim> = claims.iter().filter(|claim| !changed.contains(&claim.due.job_id)).collect();
+        for claim in &recorded {
             self.failures.clear(claim.due.job_id);
-            self.enqueue_claimed(holder, claim);
+            self.cx.metrics.claimed.inc_by(claim.fires.len() as u64);
+            self.cx.metrics.misfired.inc_by(claim.skipped.iter().map(|range| range.count as u64).sum());
             report.claimed += claim.fires.len();
             report.skipped += claim.skipped.len();
         }
+        self.enqueue_claimed(holder, &recorded);
         Ok(claims.len() - changed.len())
     }
 
@@ -102,25 +105,25 @@ impl Scanner {
     }
 
     /// The rows are committed as they stand here, so reading them back is not needed.
-    fn enqueue_claimed(&self, holder: &HeldLease<'_>, claim: &JobClaim) {
-        self.cx.metrics.claimed.inc_by(claim.fires.len() as u64);
-        self.cx.metrics.misfired.inc_by(claim.skipped.iter().map(|range| range.count as u64).sum());
-        let run = |(run_id, at): &(i64, i64)| ClaimedRun {
-            run_id: *run_id,
-            job_id: claim.due.job_id,
+    fn enqueue_claimed(&self, holder: &HeldLease<'_>, claims: &[&JobClaim]) {
+        let fires =
+            claims.iter().flat_map(|claim| claim.fires.iter().map(|(run_id, at)| (claim.due.job_id, *run_id, *at)));
+        let run = |(job_id, run_id, at): (i64, i64, Millis)| ClaimedRun {
+            run_id,
+            job_id,
             shard: holder.shard,
             epoch: holder.epoch,
-            cause: carillon_scheduler::Cause::Schedule,
-            fire_no: *at,
+            cause: Cause::Schedule,
+            fire_no: at,
             part: 0,
             parts: 1,
             attempt: 1,
-            scheduled_at: *at,
-            due_at: *at,
+            scheduled_at: at,
+            due_at: at,
             bound_to: None,
             overlaps: false,
         };
-        self.queue.insert_all(claim.fires.iter().map(|fire| (run(fire), fire.1)));
+        self.queue.insert_all(fires.map(|fire| (run(fire), fire.2)));
     }
 }
 

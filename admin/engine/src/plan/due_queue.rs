@@ -41,12 +41,13 @@ impl DueQueue {
 
     /// The same for many: each with the moment at which it is due.
     pub fn insert_all(&self, runs: impl Iterator<Item = (ClaimedRun, Millis)>) {
-        let (mut ring, mut earliest) = (self.ring(), None);
+        let mut ring = self.ring();
         let next = ring.next_due();
-        for (run, at) in runs {
-            earliest = Some(earliest.map_or(at, |earliest: Millis| earliest.min(at)));
+        let inserted = runs.map(|(run, at)| {
             insert_newer(&mut ring, run, at);
-        }
+            at
+        });
+        let earliest = inserted.min();
         drop(ring);
         if earliest.is_some_and(|earliest| next.is_none_or(|next| earliest < next)) {
             self.wake.notify_one();

@@ -1,10 +1,10 @@
 //! How many refusals, and first uses of tokens, get a row. Anyone can cause them: a flood must not fill the database, and the flood
 //! of one kind of sender must not hide what another one did.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use carillon_scheduler::{AuditAction, Millis};
-use foldhash::HashMap;
 
 use crate::audit::actor::Actor;
 use crate::people::source_network::source_network;

@@ -1,8 +1,7 @@
 //! Where tokens were used from, as this node remembers it.
 
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use foldhash::HashSet;
 
 use crate::audit::object::AuditObject;
 use crate::people::source_network::source_network;

@@ -1,12 +1,12 @@
 //! The idle connections of each executor's address, and the beginning of each request to it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use foldhash::HashMap;
 use reqwest::Url;
 use tokio::time::{Instant, timeout};
 
