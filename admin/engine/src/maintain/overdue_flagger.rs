@@ -18,9 +18,6 @@ use carillon_store::run::open::overdue::{OverdueRun, PAGE};
 /// A run is flagged within a second of its time.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// By two looks, since a round takes its time too, in ms: what becomes late until the next one has been seen then.
-const LOOKS_AHEAD: i64 = 2_000;
-
 /// Flagged in one round for each shard; the others are in the next one.
 const MOST: usize = 500;
 
@@ -83,20 +80,12 @@ impl OverdueFlagger {
         (begin.epoch == epoch).then_some(begin.from)
     }
 
-    /// Looks at these shards from their oldest run on.
-    async fn look_anew(&self, held: &[(i32, i64)], now: Millis) -> store::Result<usize> {
-        let mut flagged = 0;
-        let oldest: HashMap<_, _> = self.cx.store.oldest_waiting(held).await?.into_iter().collect();
-        for &(shard, epoch) in held {
-            let oldest = oldest.get(&shard).copied().flatten();
-            let from = oldest.map_or(now, |oldest| oldest.min(now)) - BEHIND_MS;
-            lock(&self.begins).insert(shard, Begin { epoch, from, left: WHOLE - 1 });
-            match oldest.is_some_and(|oldest| oldest <= now + LOOKS_AHEAD) {
-                true => flagged += self.look(shard, epoch, Millis::MIN).await?,
-                false => lock(&self.seen).forget(shard),
-            }
-        }
-        Ok(flagged)
+    async fn begin_anew(&self, shard: i32, epoch: i64, now: Millis) -> store::Result<()> {
+        let oldest = self.cx.store.oldest_waiting(shard, epoch).await?;
+        let begin = Begin { epoch, from: oldest.map_or(now, |oldest| oldest.min(now)) - BEHIND_MS, left: WHOLE - 1 };
+        let mut begins = lock(&self.begins);
+        begins.insert(shard, begin);
+        Ok(())
     }
 
     async fn round(&self, flagged: &mut usize) -> store::Result<()> {
@@ -104,15 +93,15 @@ impl OverdueFlagger {
             return Ok(());
         }
         let now = self.cx.clock.now();
-        let (mut held, mut anew) = (vec![], vec![]);
+        let mut held = Vec::new();
         for (shard, epoch) in self.held.trusted() {
             match self.begin(shard, epoch) {
                 Some(from) => held.push((shard, epoch, from)),
-                None => anew.push((shard, epoch)),
+                None => {
+                    self.begin_anew(shard, epoch, now).await?;
+                    *flagged += self.look(shard, epoch, Millis::MIN).await?;
+                }
             }
-        }
-        if !anew.is_empty() {
-            *flagged += self.look_anew(&anew, now).await?;
         }
         if held.is_empty() {
             return Ok(());
@@ -130,7 +119,8 @@ impl OverdueFlagger {
 
     async fn look(&self, shard: i32, epoch: i64, from: Millis) -> store::Result<usize> {
         let (now, after) = (self.cx.clock.now(), ms(self.cx.settings.flag_after));
-        let until = now + LOOKS_AHEAD;
+        // Ahead by two looks, since a round takes its time too: what becomes late until the next one has been seen then.
+        let until = now + 2 * ms(EVERY);
         let mut late = self.cx.store.late(shard, epoch, after, from, until).await?;
         // They wait because a person has said so.
         late.retain(|run| run.app_id.is_none_or(|app_id| !self.pauses.is_paused(app_id, now)));

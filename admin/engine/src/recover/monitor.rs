@@ -18,7 +18,6 @@ use crate::lease::held_shards::HeldShards;
 use crate::periodic::Periodic;
 use crate::recover::executor_state::{ExecutorState, OVER_TIME};
 use crate::recover::inquiry::Inquiries;
-use crate::recover::orphans::OVERDUE;
 use crate::recover::resolver::TAKEN_TOGETHER;
 use crate::recover::run_checks::RunChecks;
 use crate::recover::stuck::StuckRuns;
@@ -106,18 +105,15 @@ impl RunMonitor {
         let mut away = HashSet::new();
         let every = self.cx.settings.resolve_every;
         let held: HashSet<i32> = self.held.shards().into_iter().collect();
-        let overdue = self.cx.clock.now() - ms(OVERDUE);
-        let to_watch = self.cx.store.shards_to_watch(&Vec::from_iter(held.iter().copied()), overdue).await?;
-        self.checks.keep_shards(&held, &to_watch);
-        self.stuck.keep_shards(&to_watch);
-        for &shard in &to_watch {
+        self.checks.keep_shards(&held);
+        for shard in held {
             self.look_after(shard, &mut away).await?;
             self.checks.look_for_long_running(shard).await?;
             self.retry_kills(shard).await?;
-            self.alarm_stuck_runs(shard, overdue).await?;
-        }
-        if held.contains(&0) && self.search.is_due(self.cx.clock.monotonic(), every) {
-            self.repair_misplaced().await?;
+            self.alarm_stuck_runs(shard).await?;
+            if shard == 0 && self.search.is_due(self.cx.clock.monotonic(), every) {
+                self.repair_misplaced().await?;
+            }
         }
         self.checks.spawn_due();
         lock(&self.deregistered).retain(|address, _| away.contains(address));

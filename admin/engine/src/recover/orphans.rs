@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use carillon_scheduler::{AlarmKind, Millis};
+use carillon_scheduler::AlarmKind;
 
 use crate::recover::monitor::RunMonitor;
+use crate::settings::ms;
 use carillon_store as store;
 
 /// Beyond the misfire threshold of its job, after which a waiting run is given up.
-pub(crate) const OVERDUE: Duration = Duration::from_secs(30);
+const OVERDUE: Duration = Duration::from_secs(30);
 
 impl RunMonitor {
     /// Rows in a wrong shard, of all shards: by the holder of the first one.
@@ -21,7 +22,8 @@ impl RunMonitor {
         Ok(())
     }
 
-    pub(crate) async fn alarm_stuck_runs(&self, shard: i32, before: Millis) -> store::Result<()> {
+    pub(crate) async fn alarm_stuck_runs(&self, shard: i32) -> store::Result<()> {
+        let before = self.cx.clock.now() - ms(OVERDUE);
         // After an outage runs are given their time anew.
         let waited_since = self.executors.directory.give_up_from(0);
         let overdue = self.cx.store.overdue(shard, before, waited_since).await?;

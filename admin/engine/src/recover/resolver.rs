@@ -70,7 +70,7 @@ impl Resolver {
         self.evidence.directory.refresh().await?;
         self.evidence.directory.record_read();
         let mut pause = settings.resolve_every;
-        for shard in self.cx.store.shards_to_ask_about(&self.held.shards()).await? {
+        for shard in self.held.shards() {
             pause = pause.min(self.ask_about(shard, asked).await?);
         }
         self.restart_fixed_delays().await?;
@@ -122,7 +122,7 @@ impl Resolver {
 
     /// Fixed delays whose last run ended without a next instant: a node died between the two.
     async fn restart_fixed_delays(&self) -> store::Result<()> {
-        for shard in self.cx.store.shards_with_delays(&self.held.shards()).await? {
+        for shard in self.held.shards() {
             let after = lock(&self.delays).get(&shard).copied().unwrap_or(0);
             let (stalled, next) = self.cx.store.stalled_fixed_delays(shard, after).await?;
             lock(&self.delays).insert(shard, next);

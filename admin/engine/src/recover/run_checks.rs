@@ -39,10 +39,12 @@ impl RunChecks {
         Self { executors, tasks, agenda, places, inquiries: Inquiries::new(1, MAX_CONCURRENT), alarmed }
     }
 
-    /// `with_running`: those of them that have a run in `running`; in the others the search begins anew.
-    pub fn keep_shards(&self, held: &HashSet<i32>, with_running: &[i32]) {
-        lock(&self.places).retain(|shard, _| with_running.contains(shard));
-        lock(&self.agenda).keep_shards(held);
+    pub fn keep_shards(&self, held: &HashSet<i32>) {
+        let mut places = lock(&self.places);
+        if places.keys().any(|shard| !held.contains(shard)) {
+            places.retain(|shard, _| held.contains(shard));
+            lock(&self.agenda).keep_shards(held);
+        }
     }
 
     fn add(&self, shard: i32, found: &[LongRunning]) {

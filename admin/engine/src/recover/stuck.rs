@@ -11,11 +11,6 @@ use crate::runtime::lock;
 pub struct StuckRuns(Mutex<HashMap<i32, (i64, bool)>>);
 
 impl StuckRuns {
-    /// In the others nothing waits.
-    pub fn keep_shards(&self, shards: &[i32]) {
-        lock(&self.0).retain(|shard, _| shards.contains(shard));
-    }
-
     /// True: it was there in the round before, and no alarm has named it.
     pub fn is_news(&self, shard: i32, first: Option<i64>) -> bool {
         let mut seen = lock(&self.0);
@@ -46,9 +41,5 @@ mod tests {
             .collect();
         assert_eq!(alarmed, [false, true, false, false, false, false, true]);
         assert!(!seen.is_news(2, Some(8)), "each shard by itself");
-        assert!(!seen.is_news(3, Some(9)));
-        seen.keep_shards(&[3]);
-        assert!(!seen.is_news(2, Some(8)), "it was away");
-        assert!(seen.is_news(3, Some(9)), "it stayed");
     }
 }

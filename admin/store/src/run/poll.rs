@@ -1,7 +1,6 @@
 //! Which shards have something to do: one statement for all that a node holds, instead of several for each of them.
 
 use carillon_scheduler::Millis;
-use sea_orm::Value;
 
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{ListColumn, SHARDS, int, long};
@@ -18,29 +17,6 @@ pub(crate) static TO_SCAN: Bulk = Bulk::text(
      AND run.epoch = 0 AND run.due_at >= :from ORDER BY run.due_at LIMIT 1) <= :until",
 );
 
-/// A run that an executor has, or one that was due and waits.
-pub(crate) static TO_WATCH: Bulk = Bulk::text(
-    SHARDS,
-    "SELECT u.shard FROM {list} WHERE (SELECT run.id FROM run{index run_open} WHERE run.shard = u.shard AND run.state = {state.running} \
-     AND run.state < {state.final} LIMIT 1) IS NOT NULL \
-     OR (SELECT run.id FROM run{index run_open} WHERE run.shard = u.shard AND run.state = {state.claimed} AND run.state < {state.final} \
-     AND run.due_at < :before LIMIT 1) IS NOT NULL",
-);
-
-/// A run that was sent without an answer.
-pub(crate) static TO_ASK: Bulk = Bulk::text(
-    SHARDS,
-    "SELECT u.shard FROM {list} WHERE (SELECT run.id FROM run{index run_open} WHERE run.shard = u.shard AND run.state = {state.sending} \
-     AND run.state < {state.final} LIMIT 1) IS NOT NULL",
-);
-
-/// A job with a fixed delay.
-pub(crate) static WITH_DELAYS: Bulk = Bulk::text(
-    SHARDS,
-    "SELECT u.shard FROM {list} WHERE (SELECT job.id FROM job{by_index job_kind} WHERE job.schedule_kind = 'fixed_delay' \
-     AND job.shard = u.shard LIMIT 1) IS NOT NULL",
-);
-
 const HELD: &[ListColumn] = &[int("shard"), long("epoch"), long("from_at")];
 
 /// A run that was due and waits, and that may be flagged.
@@ -54,27 +30,9 @@ pub(crate) static OVERDUE: Bulk = Bulk::text(
 impl Store {
     /// Those of these shards that have a cursor between `from` and `near`, or a new run that is due between `from` and `until`.
     pub async fn shards_to_scan(&self, shards: &[i32], from: Millis, near: Millis, until: Millis) -> Result<Vec<i32>> {
-        self.shards_with(&TO_SCAN, &named![from, near, until], shards).await
-    }
-
-    /// Those of these shards that have a run in `running`, or one that waits and was due before `before`.
-    pub async fn shards_to_watch(&self, shards: &[i32], before: Millis) -> Result<Vec<i32>> {
-        self.shards_with(&TO_WATCH, &named![before], shards).await
-    }
-
-    /// Those of these shards that have a run in `sending`.
-    pub async fn shards_to_ask_about(&self, shards: &[i32]) -> Result<Vec<i32>> {
-        self.shards_with(&TO_ASK, &[], shards).await
-    }
-
-    /// Those of these shards that have a job with a fixed delay.
-    pub async fn shards_with_delays(&self, shards: &[i32]) -> Result<Vec<i32>> {
-        self.shards_with(&WITH_DELAYS, &[], shards).await
-    }
-
-    async fn shards_with(&self, question: &Bulk, values: &[(&str, Value)], shards: &[i32]) -> Result<Vec<i32>> {
         let shards: Vec<i64> = shards.iter().map(|shard| i64::from(*shard)).collect();
-        let found: Vec<i64> = self.bulk_tuples(&self.engine_reads, question, values, &shards).await?;
+        let values = named![from, near, until];
+        let found: Vec<i64> = self.bulk_tuples(&self.engine_reads, &TO_SCAN, &values, &shards).await?;
         Ok(found.into_iter().filter_map(|shard| i32::try_from(shard).ok()).collect())
     }
 

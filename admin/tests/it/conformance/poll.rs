@@ -48,36 +48,4 @@ databases! {
             fixture.sql(&format!("UPDATE run SET {column} = NULL WHERE id = {}", ids[0])).await;
         }
     }
-
-    async fn shards_that_recovery_has_to_look_at_are_found(db: &TestDatabase) {
-        let fixture = Fixture::new(db).await;
-        let jobs = [fixture.ticking("a").await, fixture.ticking("b").await];
-        let shards = jobs.each_ref().map(|job| job.shard);
-        let (store, run) = (&fixture.store, fixture.runs_in(&jobs[0], &[RunState::Claimed]).await[0]);
-        let set = async |what: &str| fixture.sql(&format!("UPDATE run SET {what} WHERE id = {run}")).await;
-        let watched = async |before| store.shards_to_watch(&shards, before).await.unwrap();
-        let asked = async || store.shards_to_ask_about(&shards).await.unwrap();
-        let oldest = async |epoch| {
-            let mut found = store.oldest_waiting(&[(shards[0], epoch), (shards[1], epoch)]).await.unwrap();
-            found.sort_unstable();
-            let at = found.iter().position(|(shard, _)| *shard == shards[0]).unwrap();
-            let own = found.swap_remove(at).1;
-            assert_eq!(found, [(shards[1], None)]);
-            own
-        };
-        set(&format!("due_at = {}", after(10))).await;
-        assert_eq!((watched(after(10)).await, watched(after(11)).await), (vec![], vec![shards[0]]));
-        assert_eq!((oldest(1).await, oldest(2).await), (Some(after(10)), None));
-        set("flagged_at = 1").await;
-        assert_eq!(oldest(1).await, None, "flagged already");
-        set(&format!("state = {}", RunState::Sending.code())).await;
-        assert_eq!((watched(after(11)).await, asked().await), (vec![], vec![shards[0]]));
-        set(&format!("state = {}", RunState::Running.code())).await;
-        assert_eq!((watched(NOW).await, asked().await), (vec![shards[0]], vec![]));
-        set(&format!("state = {}", RunState::Succeeded.code())).await;
-        assert_eq!((watched(after(11)).await, asked().await), (vec![], vec![]));
-        assert_eq!(store.shards_with_delays(&shards).await.unwrap(), [0; 0]);
-        fixture.sql(&format!("UPDATE job SET schedule_kind = 'fixed_delay' WHERE id = {}", jobs[1].id)).await;
-        assert_eq!(store.shards_with_delays(&shards).await.unwrap(), [shards[1]]);
-    }
 }

@@ -23,13 +23,9 @@ use crate::run::{adopt, broadcast, cancel, candidate_sets, claim, lock, mark, ne
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
-    let bulk: [(&str, &Bulk); 41] = [
+    let bulk: [(&str, &Bulk); 37] = [
         ("to_scan", &poll::TO_SCAN),
-        ("to_watch", &poll::TO_WATCH),
-        ("to_ask", &poll::TO_ASK),
-        ("with_delays", &poll::WITH_DELAYS),
         ("overdue", &poll::OVERDUE),
-        ("oldest_waiting", &overdue::OLDEST),
         ("advance", &claim::MOVE_CURSORS),
         ("unchanged", &claim::UNCHANGED),
         ("record", &claim::INSERT_CLAIMED),
@@ -66,7 +62,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("open_of_backfills", &release::OPEN_OF_BACKFILLS),
         ("open_runs", &cancel::OPEN_RUNS),
     ];
-    let plain: [(&str, &str); 26] = [
+    let plain: [(&str, &str); 27] = [
         ("due", claim::DUE),
         ("orphans", adopt::ORPHANS),
         ("new", adopt::NEW_ORPHANS),
@@ -75,6 +71,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("next_unanswered", cancel::NEXT_UNANSWERED),
         ("prune", &template::delete_by_id(backend, "run", "id")),
         ("pending", overdue::PENDING),
+        ("oldest_waiting", overdue::OLDEST),
         ("agreed", running::AGREED),
         ("not_agreed", running::NOT_AGREED),
         ("long_running", checked::LONG_RUNNING),

@@ -9,7 +9,7 @@ use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Lock;
-use crate::db::sql::list::{IDS, int, long};
+use crate::db::sql::list::IDS;
 use crate::error::Result;
 use crate::store::Store;
 
@@ -21,13 +21,9 @@ pub(crate) const PENDING: &str = "SELECT run.id, run.due_at, job.app_id, job.fla
      AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? \
      ORDER BY run.due_at, run.id LIMIT 1000";
 
-/// The one of them in each shard that was due first.
-pub(crate) static OLDEST: Bulk = Bulk::text(
-    &[int("shard"), long("epoch")],
-    "SELECT u.shard, (SELECT run.due_at FROM run{index run_open} WHERE run.shard = u.shard AND run.state = {state.claimed} AND run.state < {state.final} \
-     AND run.epoch = u.epoch AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> {reason.overlap}) \
-     ORDER BY run.due_at LIMIT 1) FROM {list}",
-);
+/// The one of them that was due first.
+pub(crate) const OLDEST: &str = "SELECT due_at FROM run WHERE shard = ? AND state = {state.claimed} AND state < {state.final} AND epoch = ? AND flagged_at IS NULL \
+     AND (reason IS NULL OR reason <> {reason.overlap}) ORDER BY due_at LIMIT 1";
 
 pub(crate) static LOCK_PENDING: Bulk = Bulk::lock(Lock {
     columns: "run.id, run.job_id, run.due_at",
@@ -87,9 +83,10 @@ impl Store {
         Ok(self.tuples(&self.engine_reads, PENDING, values).await?.into_iter().map(late).collect())
     }
 
-    /// Of each of these shards and epochs, when the first run was due that waits and is not flagged.
-    pub async fn oldest_waiting(&self, held: &[(i32, i64)]) -> Result<Vec<(i32, Option<Millis>)>> {
-        self.bulk_tuples(&self.engine_reads, &OLDEST, &[], held).await
+    /// When the first run was due that waits in a shard under this epoch and is not flagged.
+    pub async fn oldest_waiting(&self, shard: i32, epoch: i64) -> Result<Option<Millis>> {
+        let values = values![shard, epoch];
+        self.tuple(&self.engine_reads, OLDEST, values).await
     }
 
     /// Flags those of these runs that still wait, at most [`PAGE`] of them.

@@ -97,9 +97,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "overdue" => [list(&["2", "1", &cursor]), plain(&[&until])].concat(),
         "advance" | "unchanged" => list(&["5", &cursor, &until, "1", "2"]),
         "new" => plain(&["2", &cursor, &until, "1000"]),
-        "to_watch" => [shards(), plain(&[&until])].concat(),
-        "to_ask" | "with_delays" => shards(),
-        "oldest_waiting" => list(&["2", "1"]),
+        "oldest_waiting" => plain(&["2", "1"]),
         "record" => [plain(&["1", "'a'"]), list(&["5", "6", &until])].concat(),
         "new_runs" | "new_children" => list(&["900000", "6", "2", "900000", "1", "1"]),
         "first_runs" => list(&[&cursor, "5", "0"]),
@@ -187,12 +185,6 @@ fn expected(name: &str) -> [&'static str; 3] {
         ],
         "oldest_waiting" => {
             ["run USING INDEX run_open (shard=? AND state=? AND epoch=?)", "run_open", "run ref run_open"]
-        }
-        "to_watch" | "to_ask" => {
-            ["run USING COVERING INDEX run_open (shard=? AND state=?)", "run_open", "run ref run_open"]
-        }
-        "with_delays" => {
-            ["job USING COVERING INDEX job_kind (schedule_kind=? AND shard=?)", "Scan using job_", "job ref job_kind"]
         }
         "pending" => [
             "run USING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at>? AND due_at<?)",
@@ -314,10 +306,6 @@ fn locks(name: &str) -> bool {
     ![
         "due",
         "to_scan",
-        "to_watch",
-        "to_ask",
-        "with_delays",
-        "oldest_waiting",
         "overdue",
         "orphans",
         "waiting",
