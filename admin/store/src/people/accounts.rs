@@ -142,10 +142,8 @@ impl Store {
         new: &NewAccount<'_>,
         now: i64,
     ) -> Result<()> {
-        // `role` is of versions without grants, which took every account for an administrator.
-        let columns = "id, name, password_hash, role, grants, created_at, updated_at";
-        let (role, grants) = (new.grants.highest().map_or("none", Role::as_str), new.grants.to_string());
-        let row = values![id, new.name, new.password_hash, role, grants, now, now];
+        let columns = "id, name, password_hash, grants, created_at, updated_at";
+        let row = values![id, new.name, new.password_hash, new.grants.to_string(), now, now];
         let inserted = self.insert_rows(db, "account", columns, vec![row]).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AccountName, new.name))
     }

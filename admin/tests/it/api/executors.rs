@@ -80,7 +80,10 @@ fn a_run_tells_how_its_executor_was_chosen() {
         let run = api.post(&format!("/jobs/{}/run", job["id"]), json!({})).await.ok();
         assert_eq!(run["choice"], Value::Null, "nothing is chosen yet");
         let id = &run["id"];
-        api.sql(r#"INSERT INTO candidate_set (id, addresses) VALUES (77, '["http://x:1/","http://y:1/"]')"#).await;
+        api.sql(
+            r#"INSERT INTO candidate_set (id, addresses, used_at) VALUES (77, '["http://x:1/","http://y:1/"]', 0)"#,
+        )
+        .await;
         api.sql(&format!(
             "UPDATE run SET state = 2, address = 'http://y:1/', candidates_id = 77, route_code = 8 WHERE id = {id}"
         ))

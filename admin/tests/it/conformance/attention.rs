@@ -124,18 +124,4 @@ databases! {
         assert_eq!(open(&fixture).await, []);
         assert_eq!(fixture.count("alarm", &format!("closed_at = {}", after(12))).await, 3);
     }
-
-    async fn the_step_of_the_schema_goes_on_where_it_was_cut_off(db: &TestDatabase) {
-        let fixture = Fixture::new(db).await;
-        for done in [
-            "DELETE FROM seaql_migrations WHERE version = 'm0009_attention'",
-            "ALTER TABLE alarm DROP COLUMN closed_at",
-        ] {
-            fixture.sql(done).await;
-        }
-        fixture.store.migrate().await.unwrap();
-        let job = fixture.ticking("tick").await;
-        raise(&fixture, AlarmKind::Paused, job.id, None, 0).await;
-        assert_eq!(fixture.store.close_resolved(NOW).await.unwrap(), 1);
-    }
 }

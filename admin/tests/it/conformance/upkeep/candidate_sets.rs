@@ -1,11 +1,8 @@
 //! Sets of executors: renewed while they are used, deleted when they are not.
 
-use carillon_store::Store;
 use futures_util::future::join_all;
-use sea_orm::ConnectionTrait as _;
 
 use crate::conformance::fixture::{Fixture, NOW, Row, each};
-use crate::conformance::hot::rows::connect;
 
 const DAY: i64 = 86_400_000;
 
@@ -73,20 +70,5 @@ databases! {
         let mut named = fixture.store.candidate_sets_named_above(10).await.unwrap();
         named.sort_unstable();
         assert_eq!(named, [2, 3]);
-    }
-
-    async fn sets_that_are_there_when_the_column_comes_count_as_used_then(db: &TestDatabase) {
-        let store = Store::open(&db.store()).await.unwrap();
-        store.migrate().await.unwrap();
-        let raw = connect(db).await;
-        raw.execute_unprepared("ALTER TABLE candidate_set DROP COLUMN used_at").await.unwrap();
-        raw.execute_unprepared("DELETE FROM seaql_migrations WHERE version = 'm0029_candidates'").await.unwrap();
-        raw.execute_unprepared("INSERT INTO candidate_set (id, addresses) VALUES (1, '[]')").await.unwrap();
-        store.migrate().await.unwrap();
-        // As a node of an earlier version does.
-        raw.execute_unprepared("INSERT INTO candidate_set (id, addresses) VALUES (2, '[]')").await.unwrap();
-        let now = carillon_scheduler::Clock::now(&carillon_scheduler::SystemClock::new());
-        assert_eq!(store.idle_candidate_sets(0, now - 120_000, 9).await.unwrap(), [0; 0]);
-        assert_eq!(store.idle_candidate_sets(0, now + 120_000, 9).await.unwrap(), [1, 2]);
     }
 }
