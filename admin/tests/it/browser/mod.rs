@@ -15,12 +15,12 @@ mod show;
 mod states;
 mod walk;
 
-/// One browser at a time: each takes a few hundred megabytes and a good part of a processor.
-static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+/// Two browsers at a time: each takes a few hundred megabytes and a good part of a processor.
+static TURNS: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(2);
 
 pub fn run(test: impl Future<Output = ()>) {
     crate::services::runtime().block_on(async {
-        let _turn = TURN.lock().await;
+        let _turn = TURNS.acquire().await.unwrap();
         test.await;
     });
 }

@@ -23,6 +23,7 @@ fn on_it(db: &TestDatabase, subcommand: &str) -> Command {
 
 databases! {
     async fn an_empty_database_is_refused_with_no_migrate_until_it_was_migrated(db: &TestDatabase) {
+        let db = &TestDatabase::empty(db.kind()).await;
         let mut command = on_it(db, "serve");
         command.arg("--no-migrate");
         let (code, _, complaint) = ended(command);

@@ -151,8 +151,14 @@ async fn fires(race: &Race) {
             return;
         }
         let idempotency_key = Some(format!("fire {key}"));
-        let fire =
-            NewTrigger { job: job.id.into(), cause: Cause::Manual, params: None, address: None, idempotency_key };
+        let fire = NewTrigger {
+            job: job.id.into(),
+            cause: Cause::Manual,
+            params: None,
+            address: None,
+            idempotency_key,
+            rerun_of: None,
+        };
         repeated(async || race.store().insert_triggered(&fire, NOW, &Actor::engine()).await).await.unwrap();
         race.count(2);
         tokio::task::yield_now().await;
@@ -266,7 +272,7 @@ async fn everything_that_waits_is_found(fixture: &Fixture) {
     for lease in fixture.store.leases().await.unwrap() {
         let epoch = fixture.store.take_shard(lease.shard, "c", NOW, TTL).await.unwrap().unwrap();
         let holder = HeldLease { shard: lease.shard, epoch, node: "c", ttl_ms: TTL };
-        fixture.store.adopt(&holder, None, i64::MAX, 1_000).await.unwrap();
+        fixture.store.adopt(&holder, None, i64::MAX, 1_000_000).await.unwrap();
         let waiting = fixture.store.waiting(lease.shard, epoch, i64::MAX, 1_000_000).await.unwrap();
         found.extend(waiting.into_iter().map(|run| run.run_id));
     }

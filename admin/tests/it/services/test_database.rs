@@ -1,7 +1,4 @@
-//! A fresh database for each test, on the services that `make test` starts.
-//!
-//! [`databases!`] turns one test into three: on SQLite, PostgreSQL and MariaDB (which stands for MySQL).
-//! [`TestDatabase::new`] is for a test that wants one of them, or two at once.
+//! One database for one test.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -10,75 +7,12 @@ use carillon_accounts::secret::random_secret;
 use carillon_admin::config::{Config, Database};
 use sea_orm::{ConnectOptions, ConnectionTrait as _};
 use tempfile::TempDir;
+use url::Url;
 
-/// The databases that everything must work on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Sqlite,
-    Postgres,
-    Mariadb,
-}
+use super::template::Template;
+use super::{Kind, runtime, setting};
 
-/// One test function, three tests, each with a database of its own:
-///
-/// ```ignore
-/// databases! {
-///     async fn a_job_is_found_again(db: &TestDatabase) {
-///         let store = Store::open(&db.store()).await.unwrap();
-///         …
-///     }
-/// }
-/// ```
-///
-/// They are called `a_job_is_found_again::sqlite`, `…::postgres` and `…::mariadb`.
-macro_rules! databases {
-    ($($(#[$attribute:meta])* async fn $name:ident($db:ident: &TestDatabase) $body:block)+) => {$(
-        $(#[$attribute])*
-        mod $name {
-            use super::*;
-            use $crate::services::{Kind, TestDatabase, on};
-
-            async fn test($db: &TestDatabase) $body
-
-            #[test]
-            fn sqlite() {
-                on(Kind::Sqlite, test);
-            }
-
-            #[test]
-            fn postgres() {
-                on(Kind::Postgres, test);
-            }
-
-            #[test]
-            fn mariadb() {
-                on(Kind::Mariadb, test);
-            }
-        }
-    )+};
-}
-
-/// Runs `test` on a fresh database of that kind, in a runtime of its own.
-pub fn on(kind: Kind, test: impl AsyncFnOnce(&TestDatabase)) {
-    runtime().block_on(async {
-        let database = TestDatabase::new(kind).await;
-        test(&database).await;
-    });
-}
-
-pub fn runtime() -> tokio::runtime::Runtime {
-    runtime_builder().build().unwrap()
-}
-
-pub fn runtime_builder() -> tokio::runtime::Builder {
-    // Which crypto is used is said once in a process; a later test finds it said.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.worker_threads(2).enable_all();
-    builder
-}
-
-/// An empty database that is dropped with this value, and a folder that goes with it.
+/// A database that is dropped with this value, and a folder that is deleted with it.
 pub struct TestDatabase {
     kind: Kind,
     folder: TempDir,
@@ -86,11 +20,25 @@ pub struct TestDatabase {
 }
 
 impl TestDatabase {
+    /// With the schema of `carillon migrate`.
     pub async fn new(kind: Kind) -> Self {
-        let server = match kind {
-            Kind::Sqlite => None,
-            Kind::Postgres => Some(OwnDatabase::create(&url_of("CARILLON_TEST_POSTGRES_URL")).await),
-            Kind::Mariadb => Some(OwnDatabase::create(&url_of("CARILLON_TEST_MARIADB_URL")).await),
+        let template = Template::of(kind).await;
+        let this = Self::made_by(kind, |name| template.statements(name)).await;
+        if let Template::Sqlite(content) = template {
+            std::fs::write(this.folder().join("carillon.db"), content).unwrap();
+        }
+        this
+    }
+
+    /// Without tables.
+    pub async fn empty(kind: Kind) -> Self {
+        Self::made_by(kind, |name| format!("CREATE DATABASE {name}")).await
+    }
+
+    async fn made_by(kind: Kind, statements: impl FnOnce(&str) -> String) -> Self {
+        let server = match server_url(kind) {
+            Some(server) => Some(OwnDatabase::create(server, statements).await),
+            None => None,
         };
         let folder = tempfile::Builder::new().prefix("carillon-test-").tempdir().unwrap();
         Self { kind, folder, server }
@@ -140,35 +88,29 @@ impl TestDatabase {
     }
 }
 
-/// The Redis of the tests. Tests that run at once share it: their keys must differ.
-pub fn redis_url() -> String {
-    setting("CARILLON_TEST_REDIS_URL")
-}
-
-/// What `make test` says about a service.
-pub fn setting(variable: &str) -> String {
-    std::env::var(variable).unwrap_or_else(|_| {
-        panic!("{variable} is not set: run `make test`, or take the environment that `make services` prints")
-    })
-}
-
-fn url_of(variable: &str) -> url::Url {
-    setting(variable).parse().unwrap_or_else(|error| panic!("{variable}: {error}"))
+/// The server of a kind; `None`: SQLite has none.
+pub fn server_url(kind: Kind) -> Option<Url> {
+    let variable = match kind {
+        Kind::Sqlite => return None,
+        Kind::Postgres => "CARILLON_TEST_POSTGRES_URL",
+        Kind::Mariadb => "CARILLON_TEST_MARIADB_URL",
+    };
+    Some(setting(variable).parse().unwrap_or_else(|error| panic!("{variable}: {error}")))
 }
 
 /// A database on a shared server, dropped with this value.
 struct OwnDatabase {
-    url: url::Url,
-    server: url::Url,
+    url: Url,
+    server: Url,
 }
 
 impl OwnDatabase {
-    async fn create(server: &url::Url) -> Self {
+    async fn create(server: Url, statements: impl FnOnce(&str) -> String) -> Self {
         let name = format!("carillon_{:016x}", rand::random::<u64>());
-        execute(server, &format!("CREATE DATABASE {name}")).await.unwrap();
+        execute(&server, &statements(&name)).await.unwrap();
         let mut url = server.clone();
         url.set_path(&name);
-        Self { url, server: server.clone() }
+        Self { url, server }
     }
 }
 
@@ -187,7 +129,7 @@ impl Drop for OwnDatabase {
     }
 }
 
-async fn execute(server: &url::Url, statement: &str) -> Result<(), sea_orm::DbErr> {
+pub async fn execute(server: &Url, statement: &str) -> Result<(), sea_orm::DbErr> {
     let mut options = ConnectOptions::new(server.as_str());
     options.max_connections(1).sqlx_logging(false);
     let connection = sea_orm::Database::connect(options).await?;
@@ -198,7 +140,7 @@ async fn execute(server: &url::Url, statement: &str) -> Result<(), sea_orm::DbEr
 mod tests {
     use super::*;
 
-    async fn databases_named(kind: Kind, server: &url::Url, name: &str) -> usize {
+    async fn databases_named(kind: Kind, server: &Url, name: &str) -> usize {
         let catalogue = match kind {
             Kind::Postgres => "pg_database WHERE datname",
             _ => "information_schema.schemata WHERE schema_name",
@@ -232,21 +174,5 @@ mod tests {
             assert_eq!(databases_named(db.kind(), &server, &name).await, 0);
             assert!(!folder.exists());
         }
-    }
-
-    #[test]
-    fn the_redis_of_the_tests_answers() {
-        let client = redis::Client::open(redis_url()).unwrap();
-        let answer: String = runtime().block_on(async {
-            let mut connection = client.get_multiplexed_async_connection().await.unwrap();
-            redis::cmd("PING").query_async(&mut connection).await.unwrap()
-        });
-        assert_eq!(answer, "PONG");
-    }
-
-    #[test]
-    #[should_panic(expected = "run `make test`")]
-    fn a_missing_service_is_a_failure() {
-        setting("CARILLON_TEST_NO_SUCH_SERVICE");
     }
 }
