@@ -26,7 +26,7 @@ clippy: ## Lints of all targets, warnings denied
 
 .PHONY: test
 test: packages python ## All tests, on PostgreSQL, MariaDB and Redis of their own (ARGS='-p carillon-admin sources')
-	@.ci/with-services cargo test --locked $(if $(ARGS),$(ARGS),--workspace --no-fail-fast)
+	@.ci/with-services .ci/test $(ARGS)
 
 .PHONY: doc
 doc: ## Documentation of all crates, warnings denied
@@ -63,17 +63,23 @@ screenshots: packages python ## A picture of each page, in both languages, light
 	@CARILLON_SCREENSHOTS=$$(.ci/target)/screenshots .ci/with-services cargo test --locked -p carillon-admin --test it -- \
 	    --ignored --exact browser::show::screenshots --nocapture
 
-# The fault phase in seconds, by default 180; postgres, mariadb or sqlite; a seed that repeats the faults, by default a new one.
+# The fault phase in seconds, by default 180; postgres, mariadb or sqlite; a seed that repeats the faults, by default a new one; the
+# profile of cargo: release, or dev, which is built sooner beside the tests.
 SECONDS :=
 DB ?= postgres
 SEED ?=
+PROFILE ?= release
+
+# With all packages and an example the dependencies have the features of the tests, so those that the tests have built are used.
+chaos_packages = $(if $(filter dev,$(PROFILE)),--workspace --example hello,-p carillon-admin -p carillon-chaos)
 
 .PHONY: chaos
 chaos: packages ## Kill, pause and cut a cluster, then check it (SECONDS=180 DB=postgres|mariadb|sqlite SEED=7)
-	cargo build --locked --release -p carillon-admin -p carillon-chaos --features carillon-admin/failpoints \
+	cargo build --locked --profile $(PROFILE) $(chaos_packages) --features carillon-admin/failpoints \
 	    --bin carillon-failpoints --bin carillon-chaos
-	@target=$$(.ci/target) && PATH=$$PATH:/usr/sbin:/sbin "$$target/release/carillon-chaos" run $(if $(SECONDS),--seconds $(SECONDS)) \
-	    --db $(DB) $(if $(SEED),--seed $(SEED)) --binary "$$target/release/carillon-failpoints" --out "$$target/chaos" $(ARGS)
+	@target=$$(.ci/target) && built=$$target/$(PROFILE:dev=debug) && PATH=$$PATH:/usr/sbin:/sbin "$$built/carillon-chaos" run \
+	    $(if $(SECONDS),--seconds $(SECONDS)) --db $(DB) $(if $(SEED),--seed $(SEED)) --binary "$$built/carillon-failpoints" \
+	    --out "$$target/chaos" $(ARGS)
 
 .PHONY: services
 services: packages python ## PostgreSQL, MariaDB and Redis as the tests want them, until Ctrl-C; prints their environment
