@@ -19,32 +19,41 @@ pub struct CompareInput<'a> {
     pub cursor: Option<Millis>,
     /// For a job that the engine has paused: where planning goes on.
     pub resume_from: Option<Millis>,
-    /// Its schedule has had all its fires.
-    pub is_used_up: bool,
     /// The job is deleted: its cursor is no longer known.
     pub is_deleted: bool,
-    /// The eras of the span, the oldest first, and before which instant each finds records of the one before.
-    pub eras: &'a [(DefinitionVersion, Option<Millis>)],
+    /// The definitions of the span, the oldest first.
+    pub eras: &'a [Era],
     pub records: &'a Records,
     /// How many instants are computed before the comparison ends early.
     pub budget: usize,
+}
+
+/// A definition, with what its records depend on beside it.
+pub struct Era {
+    pub version: DefinitionVersion,
+    /// Up to this instant there may be records of the definition before.
+    pub kept: Option<Millis>,
+    /// The records of its schedule, counted from the schedule's start, are as many as its `max_fires`. The job's own count of the fires
+    /// that are left is what the audit checks, so it proves nothing here.
+    pub has_had_all_fires: bool,
 }
 
 /// All differences, the earliest first, and up to where it was looked.
 pub fn compare(input: &CompareInput<'_>) -> (Vec<Difference>, Millis) {
     let mut found = Differences::default();
     let mut budget = input.budget;
-    for (index, (era, kept)) in input.eras.iter().enumerate() {
+    for (index, era) in input.eras.iter().enumerate() {
+        let Era { version, kept, .. } = era;
         let span = Span {
-            after: input.from.max(era.from),
-            to: input.to.min(era.to.unwrap_or(input.to)),
+            after: input.from.max(version.from),
+            to: input.to.min(version.to.unwrap_or(input.to)),
             kept: *kept,
             is_last: index + 1 == input.eras.len() && !input.is_deleted,
         };
         if span.after >= span.to {
             continue;
         }
-        let later = input.eras.get(index + 1).map(|(era, _)| era);
+        let later = input.eras.get(index + 1).map(|era| &era.version);
         if let Some(reached) = one_era(input, era, later, &span, &mut budget, &mut found) {
             return (found.finish(input.job_id), reached);
         }
@@ -63,15 +72,15 @@ struct Span {
 /// Some: there are too many instants, and it was looked up to this one.
 fn one_era(
     input: &CompareInput<'_>,
-    era: &DefinitionVersion,
+    era: &Era,
     later: Option<&DefinitionVersion>,
     span: &Span,
     budget: &mut usize,
     found: &mut Differences,
 ) -> Option<Millis> {
     let records = input.records;
-    let Some(schedule) = era.schedule() else {
-        let reason = match era.rules {
+    let Some(schedule) = era.version.schedule() else {
+        let reason = match era.version.rules {
             VersionRules::Broken { .. } => GapReason::Unplannable,
             _ => GapReason::Unknown,
         };
@@ -91,7 +100,7 @@ fn one_era(
         }
     }
     for at in between(&records.fires, span.after, reached.unwrap_or(span.to)) {
-        if expected.binary_search(at).is_err() && !is_resumed(later, era, *at) {
+        if expected.binary_search(at).is_err() && !is_resumed(later, &era.version, *at) {
             let reason = match span.kept.is_some_and(|kept| *at <= kept) {
                 true => GapReason::Edited,
                 false => GapReason::Unexplained,
@@ -129,14 +138,14 @@ fn expected(schedule: &Schedule, span: &Span, budget: &mut usize) -> Option<Expe
 
 fn missing(
     input: &CompareInput<'_>,
-    era: &DefinitionVersion,
+    era: &Era,
     later: Option<&DefinitionVersion>,
     span: &Span,
     at: Millis,
 ) -> GapReason {
-    let has_limit = era.schedule().is_some_and(|schedule| schedule.max_fires().is_some());
     let has_later_record = between(&input.records.fires, at, span.to).next().is_some();
-    if !era.is_enabled() {
+    let is_used_up = era.has_had_all_fires && !has_later_record;
+    if !era.version.is_enabled() {
         return GapReason::Disabled;
     }
     if input.records.pruned_to.is_some_and(|pruned| at <= pruned) {
@@ -148,7 +157,7 @@ fn missing(
     if span.is_last {
         return match input.cursor {
             Some(cursor) if at >= cursor => GapReason::NotPlanned,
-            None if input.is_used_up && !has_later_record => GapReason::UsedUp,
+            None if is_used_up => GapReason::UsedUp,
             _ => GapReason::Unexplained,
         };
     }
@@ -157,7 +166,7 @@ fn missing(
     if is_paused && !has_later_record && resumes {
         return GapReason::Paused;
     }
-    match has_limit && !has_later_record {
+    match is_used_up {
         true => GapReason::UsedUp,
         false => GapReason::Unexplained,
     }

@@ -14,7 +14,7 @@ fn schedule(seconds: i64) -> Schedule {
     Schedule::parse(&ScheduleDraft::fixed_rate(seconds), &facts).unwrap()
 }
 
-fn era(from: i64, to: Option<i64>, seconds: i64, action: &str) -> (DefinitionVersion, Option<Millis>) {
+fn era(from: i64, to: Option<i64>, seconds: i64, action: &str) -> Era {
     let at = T + from * 1000;
     let change = Change { at, actor: "anna".into(), action: action.into() };
     let rules = VersionRules::Known {
@@ -23,15 +23,12 @@ fn era(from: i64, to: Option<i64>, seconds: i64, action: &str) -> (DefinitionVer
         enabled: !matches!(action, "disable" | "pause"),
     };
     let to = to.map(|to| T + to * 1000);
-    (DefinitionVersion { from: at, to, begun_by: Some(change), revision: Some(1), rules }, None)
+    let version = DefinitionVersion { from: at, to, begun_by: Some(change), revision: Some(1), rules };
+    Era { version, kept: None, has_had_all_fires: false }
 }
 
 /// Seconds after `T`: where records are, and what is found of the first 20 s.
-fn found(
-    eras: &[(DefinitionVersion, Option<Millis>)],
-    fires: &[i64],
-    cursor: Option<i64>,
-) -> Vec<(&'static str, &'static str, i64, u32)> {
+fn found(eras: &[Era], fires: &[i64], cursor: Option<i64>) -> Vec<(&'static str, &'static str, i64, u32)> {
     let records = Records { fires: fires.iter().map(|at| T + at * 1000).collect(), ..Records::default() };
     let input = CompareInput {
         job_id: 7,
@@ -40,7 +37,6 @@ fn found(
         cursor: cursor.map(|at| T + at * 1000),
         is_deleted: false,
         resume_from: cursor.is_none().then_some(T + 8_000),
-        is_used_up: false,
         eras,
         records: &records,
         budget: 1000,
@@ -71,7 +67,7 @@ fn an_edit_begins_behind_what_was_marked_before_it() {
     // The run of 16 s, by the old rate, had been marked ahead of its time: 12 and 15 s do not exist.
     let ahead = [4, 8, 16, 18];
     assert_eq!(found(&eras, &ahead, Some(21)).len(), 2);
-    eras[1].1 = Some(T + 16_000);
+    eras[1].kept = Some(T + 16_000);
     assert_eq!(found(&eras, &ahead, Some(21)), [("missing", "edited", 12, 2), ("extra", "edited", 16, 1)]);
 }
 
@@ -88,6 +84,18 @@ fn what_the_engine_paused_waits_and_is_recorded_when_it_goes_on() {
     );
 }
 
+// covers: G2
+#[test]
+fn instants_after_the_last_fire_are_explained_only_if_all_fires_are_on_record() {
+    let mut eras = [era(0, Some(12), 5, "create"), era(12, None, 5, "update")];
+    assert_eq!(found(&eras, &[5], None), [("missing", "unexplained", 10, 3)], "an edit took the last fire away");
+    eras[1].has_had_all_fires = true;
+    assert_eq!(found(&eras, &[5], None), [("missing", "unexplained", 10, 1), ("missing", "used_up", 15, 2)]);
+    eras[0].has_had_all_fires = true;
+    assert_eq!(found(&eras, &[5], None), [("missing", "used_up", 10, 3)]);
+    assert_eq!(found(&eras, &[5, 15], None), [("missing", "used_up", 10, 1), ("missing", "used_up", 20, 1)]);
+}
+
 #[test]
 fn a_job_that_fires_too_often_is_looked_at_in_part() {
     let eras = [era(0, None, 1, "create")];
@@ -99,7 +107,6 @@ fn a_job_that_fires_too_often_is_looked_at_in_part() {
         to: T + 20_000,
         cursor: Some(T + 30_000),
         resume_from: None,
-        is_used_up: false,
         eras: &eras,
         records: &records,
         budget: 5,

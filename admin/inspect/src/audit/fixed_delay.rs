@@ -5,6 +5,7 @@
 
 use carillon_scheduler::{Millis, Schedule};
 
+use crate::audit::compare::Era;
 use crate::audit::difference::{Difference, GapKind, GapReason};
 use carillon_store::job::history::DefinitionVersion;
 use carillon_store::run::view::records::{DelayFire, Records};
@@ -17,7 +18,7 @@ pub struct FixedDelayAudit<'a> {
     pub job_id: i64,
     pub from: Millis,
     pub to: Millis,
-    pub eras: &'a [(DefinitionVersion, Option<Millis>)],
+    pub eras: &'a [Era],
     pub links: &'a [DelayFire],
     pub records: &'a Records,
     /// It is enabled, has fires left, and neither a next instant nor a run on its way.
@@ -67,7 +68,7 @@ impl FixedDelayAudit<'_> {
 
     /// The last definition that began before this instant.
     fn era_at(&self, at: Millis) -> Option<&DefinitionVersion> {
-        let eras = self.eras.iter().map(|(era, _)| era);
+        let eras = self.eras.iter().map(|era| &era.version);
         eras.take_while(|era| era.from < at).last()
     }
 }
@@ -88,7 +89,7 @@ mod tests {
     /// A whole minute.
     const T: Millis = 1_760_000_040_000;
 
-    fn era(from: i64, enabled: bool) -> (DefinitionVersion, Option<Millis>) {
+    fn era(from: i64, enabled: bool) -> Era {
         let draft = ScheduleDraft { kind: KindDraft::FixedDelay { seconds: 10 }, ..ScheduleDraft::none() };
         let none: &[Arc<carillon_scheduler::Calendar>] = &[];
         let facts = ScheduleContext { calendars: none, ..ScheduleContext::from_anchor(T) };
@@ -97,12 +98,12 @@ mod tests {
             calendars: Default::default(),
             enabled,
         };
-        let era = DefinitionVersion { from: T + from * 1000, to: None, begun_by: None, revision: None, rules };
-        (era, None)
+        let version = DefinitionVersion { from: T + from * 1000, to: None, begun_by: None, revision: None, rules };
+        Era { version, kept: None, has_had_all_fires: false }
     }
 
     /// Seconds after `T`: where each fire began and ended; and where something is missing in the first 1000 s.
-    fn gaps(eras: &[(DefinitionVersion, Option<Millis>)], links: &[(i64, Option<i64>)], is_broken: bool) -> Vec<i64> {
+    fn gaps(eras: &[Era], links: &[(i64, Option<i64>)], is_broken: bool) -> Vec<i64> {
         let at = |second: i64| T + second * 1000;
         let link = |(begun, ended): &(i64, Option<i64>)| DelayFire { at: at(*begun), ended_at: ended.map(at) };
         let links: Vec<DelayFire> = links.iter().map(link).collect();

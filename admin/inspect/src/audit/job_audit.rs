@@ -2,7 +2,7 @@
 
 use carillon_scheduler::Millis;
 
-use crate::audit::compare::{CompareInput, compare};
+use crate::audit::compare::{CompareInput, Era, compare};
 use crate::audit::difference::Difference;
 use crate::audit::fixed_delay::FixedDelayAudit;
 use carillon_store as store;
@@ -55,7 +55,7 @@ pub async fn audit_job(
 /// All that a comparison needs.
 pub struct AuditInput {
     pub job: Job,
-    pub eras: Vec<(DefinitionVersion, Option<Millis>)>,
+    pub eras: Vec<Era>,
     pub records: Records,
 }
 
@@ -66,9 +66,14 @@ impl AuditInput {
         let Some(job) = store.job(job_id).await? else {
             return Ok(None);
         };
-        let eras = store.eras(&job, from - BEFORE).await?;
-        let eras = with_kept(store, job_id, eras).await?;
+        let versions = store.eras(&job, from - BEFORE).await?;
         let records = store.records_of(job_id, from, to).await?;
+        let history = match has_limit(&versions) {
+            true => store.eras(&job, Millis::MIN).await?,
+            false => vec![],
+        };
+        let counts = AllFires { store, job_id, history, pruned_to: records.pruned_to };
+        let eras = eras(counts, versions).await?;
         Ok(Some(Self { job, eras, records }))
     }
 
@@ -80,7 +85,6 @@ impl AuditInput {
             to,
             cursor: self.job.next_fire_at,
             resume_from: self.job.resume_from_at,
-            is_used_up: self.job.fires_left == Some(0),
             is_deleted: false,
             eras: &self.eras,
             records: &self.records,
@@ -126,16 +130,20 @@ pub async fn audit_deleted_job(
     budget: usize,
 ) -> store::Result<JobAudit> {
     let (job_id, to) = (job.job_id, to.min(job.at));
-    let eras = store.versions_of_deleted(job, from - BEFORE).await?;
-    let eras = with_kept(store, job_id, eras).await?;
+    let versions = store.versions_of_deleted(job, from - BEFORE).await?;
     let records = store.records_of(job_id, from, to).await?;
+    let history = match has_limit(&versions) {
+        true => store.versions_of_deleted(job, Millis::MIN).await?,
+        false => vec![],
+    };
+    let counts = AllFires { store, job_id, history, pruned_to: records.pruned_to };
+    let eras = eras(counts, versions).await?;
     let (mut differences, reached) = compare(&CompareInput {
         job_id,
         from,
         to,
         cursor: None,
         resume_from: None,
-        is_used_up: false,
         is_deleted: true,
         eras: &eras,
         records: &records,
@@ -157,28 +165,76 @@ pub async fn audit_deleted_job(
     Ok(JobAudit { name: job.name.clone(), differences, reached, deleted_at: Some(job.at) })
 }
 
-fn has_delay(eras: &[(DefinitionVersion, Option<Millis>)]) -> bool {
-    let is_delay = |era: &DefinitionVersion| era.schedule().is_some_and(|it| it.is_delay());
-    eras.iter().any(|(era, _)| is_delay(era))
+fn has_delay(eras: &[Era]) -> bool {
+    eras.iter().any(|era| era.version.schedule().is_some_and(|it| it.is_delay()))
 }
 
-/// Before which instant each finds records of the one before.
-async fn with_kept(
-    store: &Store,
-    job_id: i64,
-    eras: Vec<DefinitionVersion>,
-) -> store::Result<Vec<(DefinitionVersion, Option<Millis>)>> {
-    let mut found: Vec<(DefinitionVersion, Option<Millis>)> = vec![];
-    for era in eras {
-        let before = found.last().map(|(era, _)| era);
+fn has_limit(versions: &[DefinitionVersion]) -> bool {
+    versions.iter().any(|version| max_fires(version).is_some())
+}
+
+fn max_fires(version: &DefinitionVersion) -> Option<u32> {
+    version.schedule().and_then(|schedule| schedule.max_fires())
+}
+
+async fn eras(counts: AllFires<'_>, versions: Vec<DefinitionVersion>) -> store::Result<Vec<Era>> {
+    let mut found: Vec<Era> = vec![];
+    for version in versions {
+        let before = found.last().map(|era| &era.version);
         // A definition with the same instants keeps only instants of its own; a new job has no definition before.
         let kept = match before {
-            Some(before) if !before.is_like(&era) => store.kept_ahead(job_id, era.from).await?,
+            Some(before) if !before.is_like(&version) => counts.store.kept_ahead(counts.job_id, version.from).await?,
             _ => vec![],
         };
-        let of_before = |at: &Millis| before.is_some_and(|era| era.may_include(*at));
+        let of_before = |at: &Millis| before.is_some_and(|version| version.may_include(*at));
         let kept = kept.into_iter().filter(of_before).max();
-        found.push((era, kept));
+        let has_had_all_fires = counts.are_recorded(&version).await?;
+        found.push(Era { version, kept, has_had_all_fires });
     }
     Ok(found)
+}
+
+/// Counts the fires of a schedule that has a limit.
+struct AllFires<'a> {
+    store: &'a Store,
+    job_id: i64,
+    /// All definitions of the job, the oldest first.
+    history: Vec<DefinitionVersion>,
+    pruned_to: Option<Millis>,
+}
+
+impl AllFires<'_> {
+    /// Whether the schedule of a definition had as many recorded fires by the definition's end as it may have. True if it cannot be
+    /// known: records are deleted, or the start of the schedule is not on record.
+    async fn are_recorded(&self, version: &DefinitionVersion) -> store::Result<bool> {
+        let Some(most) = max_fires(version) else {
+            return Ok(false);
+        };
+        let Some(start) = self.start(version) else {
+            return Ok(true);
+        };
+        if self.pruned_to.is_some_and(|to| to > start) {
+            return Ok(true);
+        }
+        let recorded = self.store.count_fires(self.job_id, start, version.to.unwrap_or(Millis::MAX)).await?;
+        Ok(recorded >= i64::from(most))
+    }
+
+    /// When the fires of its schedule began to be counted: with the first of the definitions in a row that have this schedule.
+    fn start(&self, version: &DefinitionVersion) -> Option<Millis> {
+        let draft = |version: &DefinitionVersion| version.schedule().map(|schedule| schedule.draft().clone());
+        let wanted = draft(version);
+        let until = self.history.iter().position(|it| it.to == version.to)?;
+        let (mut start, mut is_known) = (version.from, false);
+        for earlier in self.history[..=until].iter().rev() {
+            match draft(earlier) {
+                found if found == wanted => start = earlier.from,
+                Some(_) => return Some(start),
+                None => return None,
+            }
+            is_known = earlier.begun_by.is_some();
+        }
+        // The oldest definition that is on record: the job's first, or what is left of the history.
+        is_known.then_some(start)
+    }
 }

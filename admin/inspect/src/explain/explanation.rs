@@ -137,7 +137,7 @@ pub async fn explain(
     if is_of_hidden_app(store, &input.job, at, visible).await? {
         return Ok(Some(of_hidden_app(&input.job, at, now, runs)));
     }
-    let era = input.eras.iter().map(|(era, _)| era).find(|era| contains(era, at));
+    let era = input.eras.iter().map(|era| &era.version).find(|era| contains(era, at));
     let nearby = era.map_or_else(Neighbours::default, |era| Neighbours::around(era, at));
     let misfire = input.records.ranges.first().cloned();
     let verdict = match (by_schedule, &misfire) {

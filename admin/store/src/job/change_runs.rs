@@ -9,7 +9,8 @@ use crate::job::stored_job::Job;
 use crate::store::Store;
 
 impl Store {
-    /// Takes away the schedule's runs that are not yet due: the new schedule makes its own. Answers their instants.
+    /// Takes away the schedule's runs that are not yet due: the new schedule makes its own. Answers their instants, whose fires the
+    /// caller gives back.
     pub(crate) async fn delete_future_runs(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<Vec<Millis>> {
         self.delete_tail(tx, job_id, now, "state = {state.claimed}").await
     }
@@ -79,6 +80,7 @@ impl Store {
             // They are ahead again and will be recorded again.
             let disabled = "state = {state.cancelled} AND reason = {reason.disabled}";
             ahead = self.delete_tail(tx, job.id, now, disabled).await?;
+            job.give_back_fires(ahead.len());
         }
         let schedule = job.schedule().map_err(Error::Invalid)?;
         let resume_from = job.resume_from_at.take().map(|at| ahead.into_iter().fold(at, Millis::min));

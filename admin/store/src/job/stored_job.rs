@@ -63,6 +63,13 @@ impl Job {
             calendars: self.calendars.list(),
         }
     }
+
+    /// Counts fires again whose recorded runs were deleted before they were sent: their instants will be recorded again. A schedule
+    /// that is newer than these runs has all its fires before it, and gets no more than that.
+    pub(crate) fn give_back_fires(&mut self, deleted: usize) {
+        let most = self.draft.schedule.max_fires.map_or(i32::MAX, u32::cast_signed);
+        self.fires_left = self.fires_left.map(|left| left.saturating_add(deleted as i32).min(most));
+    }
 }
 
 /// A checked definition, ready to be stored.

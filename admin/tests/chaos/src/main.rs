@@ -79,7 +79,7 @@ fn work(command: Command) -> anyhow::Result<bool> {
 /// The clusters that are broken on purpose: a checker that lets one pass is worth nothing.
 fn controls(runtime: &tokio::runtime::Runtime, options: &options::Options, passed: bool) -> anyhow::Result<bool> {
     let mut caught = true;
-    for control in [options::Control::RedisLockOnly, options::Control::RecordAtSend] {
+    for control in [options::Control::RedisLockOnly, options::Control::RecordAtSend, options::Control::FireTaken] {
         let broken = options::Options { control, seconds: 60, ..options.clone() };
         let folder = runtime.block_on(run::run(&broken))?;
         let history = record::files::load(&folder)?;

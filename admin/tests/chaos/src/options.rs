@@ -36,6 +36,8 @@ pub enum Control {
     RedisLockOnly,
     /// An instant is recorded when it is sent, not when its cursor moves.
     RecordAtSend,
+    /// Each job with a limit of fires loses one of them.
+    FireTaken,
 }
 
 impl Control {
@@ -44,6 +46,7 @@ impl Control {
             Self::None => "none",
             Self::RedisLockOnly => "redis_lock_only",
             Self::RecordAtSend => "record_at_send",
+            Self::FireTaken => "fire_taken",
         }
     }
 }

@@ -145,6 +145,7 @@ async fn set_up(api: &Api, cluster: &Cluster, roots: Vec<String>) -> anyhow::Res
     for app in [APP, HOLE, HANG] {
         api.create_app(app).await?;
     }
+    api.create_calendar(load::CALENDAR).await?;
     let absent = Absent::start(roots, &cluster.secrets.access).await?;
     // The herd comes in the middle of the faults, on a round moment.
     let herd = match cluster.options.soak {

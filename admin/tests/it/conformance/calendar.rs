@@ -93,6 +93,23 @@ databases! {
         assert_eq!(detail, serde_json::from_str::<serde_json::Value>(versions).unwrap());
     }
 
+    // covers: G2
+    async fn a_newer_calendar_gives_back_the_fires_that_it_takes_away(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        fixture.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();
+        let mut draft = using("* * * * * ?");
+        draft.schedule.max_fires = Some(1);
+        let job = create(&fixture, &draft).await;
+        // The only fire is recorded ahead: the job has no cursor any more.
+        fixture.run(&job, Row { fire_no: after(1), ..Default::default() }).await;
+        fixture.sql("DELETE FROM job_clock").await;
+        fixture.sql("UPDATE job SET fires_left = 0").await;
+        fixture.store.update_calendar(&calendar(&["2025-10-10"]), None, NOW, &actor()).await.unwrap();
+        let followed = fixture.store.follow_calendars(job.id, NOW, &actor()).await.unwrap();
+        assert_eq!((followed.fires_left, followed.next_fire_at), (Some(1), Some(after(1))));
+        assert_eq!(fixture.story(&job).await, "", "its run is recorded again");
+    }
+
     async fn a_paused_job_follows_too_and_stays_paused(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         fixture.store.create_calendar(&calendar(&[]), NOW, &actor()).await.unwrap();

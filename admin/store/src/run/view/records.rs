@@ -104,6 +104,12 @@ impl Store {
         self.tuples(&self.engine_reads, text, values).await
     }
 
+    /// Fires of a job's schedule that are on record, of instants after `from`, up to and including `to`.
+    pub async fn count_fires(&self, job_id: i64, from: Millis, to: Millis) -> Result<i64> {
+        let text = "SELECT COUNT(*) FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} AND part = 0 AND attempt = 1";
+        Ok(self.tuple(&self.engine_reads, text, values![from, to, job_id]).await?.unwrap_or(0))
+    }
+
     /// What is on record of one job, of instants after `from`, up to and including `to`.
     pub async fn records_of(&self, job_id: i64, from: Millis, to: Millis) -> Result<Records> {
         let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} AND part = 0 AND attempt = 1";

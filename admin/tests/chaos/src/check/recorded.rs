@@ -11,9 +11,10 @@ use crate::record::{History, MisfireRow, State};
 pub fn check(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<'_>, findings: &mut Findings) {
     let recorded = recorded(history, targets, findings);
     for (job, targets) in targets {
-        findings.total("expected", targets.required.len());
+        let end = end_of_schedule(history, *job, index, findings);
+        findings.total("expected", targets.required.range(..=end).count());
         let of_job = recorded.get(job);
-        for at in &targets.required {
+        for at in targets.required.range(..=end) {
             let times = of_job.and_then(|times| times.get(at)).copied().unwrap_or(0);
             match times {
                 0 => findings.add(Figure::MissedUnrecorded, || {
@@ -28,6 +29,20 @@ pub fn check(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<
         }
     }
     phantoms(history, targets, findings);
+}
+
+/// The instant of a job's last fire, if all its fires are on record. No count of the product is trusted here.
+fn end_of_schedule(history: &History, job: i64, index: &Index<'_>, findings: &mut Findings) -> Millis {
+    let Some(most) = index.jobs.get(&job).and_then(|job| job.max_fires) else {
+        return Millis::MAX;
+    };
+    let fires = history.runs.iter().filter(|run| run.job_id == job && run.is_first_of_instant());
+    let fires: Vec<Millis> = fires.map(|run| run.fire_no).collect();
+    if fires.len() > most {
+        findings.add(Figure::Phantom, || format!("job {job} has {} fires, and may have {most}", fires.len()));
+    }
+    let last = fires.iter().max().copied().unwrap_or(Millis::MAX);
+    if fires.len() < most { Millis::MAX } else { last }
 }
 
 /// How often each instant of each job is recorded.

@@ -2,6 +2,7 @@
 
 mod batches;
 mod bounds;
+mod counted;
 mod doubt;
 mod exits;
 mod pauses;
@@ -28,6 +29,8 @@ fn job(id: i64, retries: i32) -> Job {
         created_at: 0,
         retries,
         catch_up: "all".into(),
+        draft: serde_json::Value::Null,
+        max_fires: None,
         children: vec![],
     }
 }

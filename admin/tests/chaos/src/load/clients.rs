@@ -7,9 +7,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::Calls;
 use super::api::{Api, Reply, schedule};
 use super::jobs::step;
+use super::{CALENDAR, Calls};
 use crate::clock::{now, text};
 use crate::random::Random;
 use crate::record::{Call, Job, Op};
@@ -40,8 +40,14 @@ pub async fn work(
     };
     let editors = of("edited").into_iter().enumerate().map(|(number, job)| edit(desk(number as u64 + 1), job));
     let rests = of("resting").into_iter().enumerate().map(|(number, job)| rest(desk(number as u64 + 50), job));
+    let counted = of("counted").into_iter().enumerate().map(|(number, job)| describe(desk(number as u64 + 70), job));
     let hands = trigger(desk(99), of("by_hand"));
-    tokio::join!(futures_util::future::join_all(editors), futures_util::future::join_all(rests), hands);
+    tokio::join!(
+        futures_util::future::join_all(editors),
+        futures_util::future::join_all(rests),
+        futures_util::future::join_all(counted),
+        hands
+    );
 }
 
 /// Where a person works.
@@ -102,6 +108,37 @@ async fn rest(mut desk: Desk, job: Job) {
         let resumed = Duration::from_millis(lasts) + SERVED;
         let unclear = if matches!(reply, Reply::Unclear(_)) { desk.unclear } else { Duration::ZERO };
         tokio::time::sleep(resumed + unclear).await;
+    }
+}
+
+/// One job whose fires are counted, over and over: its description or its calendar is changed, or it is paused without an end and
+/// resumed. Each of them deletes or cancels runs that are recorded ahead, and none may take a fire away.
+async fn describe(mut desk: Desk, job: Job) {
+    let path = format!("api/v1/jobs/{}", job.id);
+    while desk.pause(700, 2_000).await {
+        let node = desk.random.below(3) as usize;
+        let (op, path, method, body) = match desk.random.below(5) {
+            0 => (Op::Disable, format!("{path}/disable"), Method::POST, json!({})),
+            1 | 2 => (Op::Enable, format!("{path}/enable"), Method::POST, json!({})),
+            3 => {
+                let days = format!("2099-12-{}", desk.random.between(10, 28));
+                let body = json!({"name": CALENDAR, "days": [days]});
+                // It changes no instant, so the checker need not know of it.
+                desk.api.ask(node, Method::PUT, &format!("api/v1/calendars/{CALENDAR}"), Some(&body)).await;
+                continue;
+            }
+            _ => {
+                let mut draft = job.draft.clone();
+                draft["description"] = format!("changed at {}", now()).into();
+                (Op::Edit { schedule: job.schedule.clone() }, path.clone(), Method::PUT, draft)
+            }
+        };
+        let invoked_at = now();
+        let reply = desk.api.ask(node, method, &path, Some(&body)).await;
+        note(&desk.calls, (job.id, desk.api.name(node)), op, invoked_at, &reply);
+        if matches!(reply, Reply::Unclear(_)) {
+            tokio::time::sleep(desk.unclear).await;
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{APP, HANG, HOLE};
+use super::{APP, CALENDAR, HANG, HOLE};
 use crate::clock::{Millis, text};
 use crate::executor::work::MIXED;
 
@@ -84,6 +84,8 @@ pub fn plan(herd: Herd, misfire_seconds: i64) -> Vec<Planned> {
     add("edited", 5, &step(0, 2), &json!({"params": ""}));
     // A failure in a pause has no further attempt.
     add("resting", 4, &rate(1), &json!({"params": "", "retries": 0}));
+    add("counted", 2, &counted(&[]), &json!({"params": "", "retries": 0}));
+    add("counted", 2, &counted(&[CALENDAR]), &json!({"params": "", "retries": 0}));
     // One that fires by hand only.
     add("by_hand", 4, &json!({"kind": "none"}), &json!({}));
     add("hole", 4, &rate(5), &json!({"app": HOLE, "params": ""}));
@@ -112,6 +114,13 @@ pub fn busy(jobs: usize) -> Vec<Planned> {
 /// Every so many seconds of each minute, from one on: unlike a rate it has no anchor that an edit could move.
 pub fn step(from: u64, seconds: u64) -> Value {
     json!({"kind": "cron", "expression": format!("{from}/{seconds} * * * * ?"), "timezone": "UTC"})
+}
+
+/// Each second until this many fires are used up, which is about when the faults end.
+fn counted(calendars: &[&str]) -> Value {
+    let mut schedule = step(0, 1);
+    merge(&mut schedule, &json!({"max_fires": 45, "calendars": calendars}));
+    schedule
 }
 
 /// The members of the second are put into the first.

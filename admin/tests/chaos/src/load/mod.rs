@@ -19,5 +19,8 @@ pub const HOLE: &str = "hole";
 /// The app of an executor that accepts and never answers.
 pub const HANG: &str = "hang";
 
+/// The calendar of half of the jobs whose fires are counted.
+pub const CALENDAR: &str = "far-away";
+
 /// What is asked of the API, when, and what came of it.
 pub type Calls = std::sync::Arc<std::sync::Mutex<Vec<crate::record::Call>>>;

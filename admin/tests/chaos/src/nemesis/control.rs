@@ -41,6 +41,10 @@ fn statements(control: Control, db: Db) -> Vec<String> {
             "DELETE FROM run WHERE NEW.epoch > OLD.epoch AND shard = NEW.shard AND epoch < NEW.epoch AND epoch > 0 \
              AND state = 0 AND cause = 0 AND attempt = 1",
         ),
+        // As if an edit had deleted a recorded run without giving its fire back.
+        Control::FireTaken => {
+            before_update(db, "job", &[("fires_left", "CASE WHEN NEW.fires_left = 10 THEN 9 ELSE NEW.fires_left END")])
+        }
     }
 }
 

@@ -44,6 +44,12 @@ pub struct Job {
     pub created_at: Millis,
     pub retries: i32,
     pub catch_up: String,
+    /// As it was sent to the API.
+    #[serde(default)]
+    pub draft: serde_json::Value,
+    /// The number of fires after which its schedule ends.
+    #[serde(default)]
+    pub max_fires: Option<usize>,
     /// Jobs that run after it.
     #[serde(default)]
     pub children: Vec<i64>,

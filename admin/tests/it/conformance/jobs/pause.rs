@@ -107,6 +107,58 @@ databases! {
         assert_eq!(fixture.count("run", "1 = 1").await, 0);
     }
 
+    // covers: G2
+    async fn each_change_gives_back_the_fires_that_it_takes_away(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
+        let mut draft = each("* * * * * ?");
+        draft.schedule.max_fires = Some(3);
+        // The two last fires are recorded and not due: none is left, and the job has no cursor.
+        let used_up = async || {
+            let job = fixture.create(&draft).await;
+            for second in [1, 2] {
+                fixture.run(&job, Row { fire_no: after(second), ..Row::default() }).await;
+            }
+            fixture.sql(&format!("DELETE FROM job_clock WHERE job_id = {}", job.id)).await;
+            fixture.sql(&format!("UPDATE job SET fires_left = 0 WHERE id = {}", job.id)).await;
+            job
+        };
+        let goes_on = |job: &Job| assert_eq!((job.fires_left, job.next_fire_at), (Some(2), Some(after(1))));
+
+        let job = used_up().await;
+        let other_name = JobDraft { name: "another".into(), ..draft.clone() };
+        goes_on(&store.update_job(job.id, &fixture.definition(&other_name), None, NOW, &actor()).await.unwrap());
+
+        let job = used_up().await;
+        change(&fixture, &job, &JobChange::Pause(PauseNote::default()), NOW).await;
+        goes_on(&change(&fixture, &job, &JobChange::Enable, NOW + 100).await);
+
+        let job = used_up().await;
+        let off = JobDraft { enabled: false, ..draft.clone() };
+        store.update_job(job.id, &fixture.definition(&off), None, NOW, &actor()).await.unwrap();
+        goes_on(&store.update_job(job.id, &fixture.definition(&draft), None, NOW + 100, &actor()).await.unwrap());
+
+        let job = used_up().await;
+        let failing = JobChange::PauseFailing(FailingTooOften { job_id: job.id, failures: 3 });
+        change(&fixture, &job, &failing, NOW).await;
+        goes_on(&change(&fixture, &job, &JobChange::Enable, NOW + 100).await);
+
+        // One that is due meanwhile keeps its record, and is counted.
+        let job = used_up().await;
+        change(&fixture, &job, &JobChange::Pause(PauseNote::default()), NOW).await;
+        let late = change(&fixture, &job, &JobChange::Enable, after(1)).await;
+        assert_eq!((late.fires_left, late.next_fire_at), (Some(1), Some(after(2))));
+        assert_eq!(fixture.story(&job).await, "1:cancelled(disabled)");
+
+        // Another schedule has all its own fires, and no more.
+        let job = used_up().await;
+        let mut each_other = JobDraft { enabled: false, ..each("*/2 * * * * ?") };
+        each_other.schedule.max_fires = Some(5);
+        store.update_job(job.id, &fixture.definition(&each_other), None, NOW, &actor()).await.unwrap();
+        let enabled = change(&fixture, &job, &JobChange::Enable, NOW + 100).await;
+        assert_eq!((enabled.fires_left, enabled.next_fire_at), (Some(5), Some(after(2))));
+    }
+
     async fn where_the_engine_stopped_is_not_forgotten_when_an_end_is_noted(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.every_second(&[], after(3)).await;
