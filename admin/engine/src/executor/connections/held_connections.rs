@@ -49,17 +49,24 @@ pub(crate) struct Target {
 pub(crate) struct HeldConnections {
     limits: Limits,
     connector: Connector,
-    targets: Mutex<HashMap<String, Arc<Target>>>,
+    targets: Arc<Targets>,
+}
+
+#[derive(Default)]
+struct Targets {
+    by_address: Mutex<HashMap<String, Arc<Target>>>,
+    /// A task closes what has been idle for too long. It ends with the last idle connection, so that an idle node does nothing.
+    is_swept: AtomicBool,
 }
 
 impl HeldConnections {
     pub(crate) fn new(limits: Limits, connector: Connector) -> Self {
-        Self { limits, connector, targets: Mutex::default() }
+        Self { limits, connector, targets: Arc::default() }
     }
 
     /// None: the address is no `http://` URL with a host.
     pub(crate) fn target(&self, address: &str) -> Option<Arc<Target>> {
-        let mut targets = lock(&self.targets);
+        let mut targets = lock(&self.targets.by_address);
         if let Some(target) = targets.get(address) {
             return Some(target.clone());
         }
@@ -112,6 +119,7 @@ impl HeldConnections {
                 Exchange::Answered(answer) => {
                     if answer.keeps_connection {
                         target.keep(connection);
+                        self.targets.sweep();
                     }
                     return Ok((answer.status, answer.body));
                 }
@@ -133,6 +141,42 @@ impl HeldConnections {
         };
         stream.set_nodelay(true).map_err(|error: io::Error| not_sent(error.to_string()))?;
         Ok(Connection::new(stream))
+    }
+}
+
+impl Targets {
+    /// Sees to it that connections are closed also where no other request follows: an executor that has gone would otherwise leave
+    /// its descriptors behind for as long as this process runs.
+    fn sweep(self: &Arc<Self>) {
+        if self.is_swept.load(Ordering::Relaxed) || self.is_swept.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let targets = self.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(IDLE_LIMIT).await;
+                if targets.close_idle() {
+                    continue;
+                }
+                targets.is_swept.store(false, Ordering::Release);
+                // One may have been kept since, by a request that still saw this task.
+                if !targets.close_idle() || targets.is_swept.swap(true, Ordering::AcqRel) {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Closes what was idle for too long, and forgets addresses without connections and requests. False: no connection is left.
+    fn close_idle(&self) -> bool {
+        let mut targets = lock(&self.by_address);
+        let mut is_any_left = false;
+        targets.retain(|_, target| {
+            let is_idle = !target.close_idle();
+            is_any_left |= !is_idle;
+            !is_idle || Arc::strong_count(target) > 1
+        });
+        is_any_left
     }
 }
 
@@ -185,10 +229,15 @@ impl Target {
 
     fn keep(&self, mut connection: Connection) {
         connection.used_at = Instant::now();
+        lock(&self.idle).push(connection);
+    }
+
+    /// False: none is left.
+    fn close_idle(&self) -> bool {
         let mut idle = lock(&self.idle);
         let old = idle.partition_point(|it| it.used_at.elapsed() >= IDLE_LIMIT);
         idle.drain(..old);
-        idle.push(connection);
+        !idle.is_empty()
     }
 }
 

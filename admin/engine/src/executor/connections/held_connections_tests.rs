@@ -70,6 +70,21 @@ async fn requests_share_a_connection() {
     }
 }
 
+// covers: G1
+#[tokio::test]
+async fn an_idle_connection_is_closed_although_no_request_follows() {
+    let held = connections();
+    for _ in 0..2 {
+        let (address, mut requests) = executor(vec![(OK, false)]).await;
+        assert!(post(&held, &address).await.is_ok());
+        assert_eq!(requests.recv().await.unwrap().0, 0);
+        tokio::time::pause();
+        assert_eq!(requests.recv().await.unwrap().1, "closed");
+        assert!(lock(&held.targets.by_address).is_empty(), "nor is its address kept");
+        tokio::time::resume();
+    }
+}
+
 #[tokio::test]
 async fn a_connection_that_the_executor_closed_meanwhile_costs_nothing() {
     let (address, mut requests) = executor(vec![(OK, true), (OK, false)]).await;
