@@ -72,6 +72,14 @@ pub async fn by_id(store: &Store, ids: &[i64], apps: &VisibleApps) -> carillon_s
     Ok(found)
 }
 
+/// The jobs that have this one as a child. Those that the viewer may not see are there with their ids alone.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn parents(store: &Store, id: i64, apps: &VisibleApps) -> carillon_store::Result<Vec<ChildJob>> {
+    by_id(store, &store.parents_of(&[id]).await?, apps).await
+}
+
 /// Jobs to choose from: of this app, whose name or handler has this text; the newest ones.
 ///
 /// # Errors

@@ -92,6 +92,8 @@ struct TakenIds<'a> {
     runs: &'a [i64],
     /// Of the audit's entry, and of an alarm.
     rows: [i64; 2],
+    /// Of audit entries about the parents of deleted jobs.
+    parents: &'a [i64],
 }
 
 /// What an attempt at a job came to.
@@ -189,7 +191,11 @@ impl Store {
 
     /// All or none.
     async fn change_together(&self, changes: &[(TargetJob, &JobChange)], wish: Wish<'_>) -> Result<Vec<ChangedJob>> {
-        let rows = self.take_ids(&ids::ROW, 2 * changes.len()).await?;
+        let deleted = changes.iter().filter(|(_, change)| matches!(change, JobChange::Delete));
+        let deleted: Vec<i64> = deleted.map(|(job, _)| job.id).collect();
+        // One parent may be a parent of several of them.
+        let of_parents = self.parents_of(&deleted).await?.len() * deleted.len();
+        let rows = self.take_ids(&ids::ROW, 2 * changes.len() + of_parents).await?;
         let mut run_ids = vec![];
         for _ in 0..TRIES {
             match retry::on_conflict(|| self.try_change(changes, wish, &run_ids, &rows)).await? {
@@ -210,13 +216,15 @@ impl Store {
     ) -> Result<std::result::Result<Vec<ChangedJob>, usize>> {
         let tx = self.begin_change().await?;
         let (mut changed, mut used) = (Vec::with_capacity(changes.len()), 0);
+        let (rows, mut parents) = rows.split_at(2 * changes.len());
         for ((job, change), rows) in changes.iter().zip(rows.chunks_exact(2)) {
-            let mut taken = TakenIds { runs: &run_ids[used..], rows: [rows[0], rows[1]] };
+            let mut taken = TakenIds { runs: &run_ids[used..], rows: [rows[0], rows[1]], parents };
             match self.change_in(&tx, *job, change, wish, &mut taken).await? {
                 Attempt::Done(job) => changed.push(*job),
                 Attempt::NeedsRuns(count) => return Ok(Err(used + count)),
             }
             used = run_ids.len() - taken.runs.len();
+            parents = taken.parents;
         }
         tx.commit().await?;
         Ok(Ok(changed))
@@ -237,6 +245,14 @@ impl Store {
         {
             return Err(Error::Changed(format!("job {id} has revision {} by now", old.revision)));
         }
+        // Before any run is locked, as everywhere.
+        let parents = match change {
+            JobChange::Delete => self.lock_parents(tx, id).await?,
+            _ => vec![],
+        };
+        // A parent more than before the transaction.
+        let (own_parents, others) = ids.parents.split_at_checked(parents.len()).ok_or(Error::Busy)?;
+        ids.parents = others;
         let unchanged = |old| Ok(Attempt::Done(Box::new(ChangedJob::unchanged(old))));
         let newer_calendars = match change {
             JobChange::Calendars => self.newer_calendars(tx, &old).await?,
@@ -276,7 +292,10 @@ impl Store {
             JobChange::PauseFailing(failing) => {
                 (AuditAction::Pause, self.pause_failing(tx, &old, &past, *failing, now).await?)
             }
-            JobChange::Delete => (AuditAction::Delete, self.delete(tx, &old, now).await?),
+            JobChange::Delete => {
+                self.leave_parents(tx, id, &parents, own_parents, wish).await?;
+                (AuditAction::Delete, self.delete(tx, &old, now).await?)
+            }
         };
         let detail = change.audit_detail(&old, &new);
         let entry = AuditEntry::new(actor, now, action, AuditObject::job(id, old.app_id), detail);

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
-use carillon_scheduler::FieldError;
+use carillon_scheduler::{AuditAction, FieldError};
 use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use sea_orm::{ConnectionTrait, Value};
 
+use crate::audit::entry::{AuditEntry, AuditObject, difference};
 use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
+use crate::job::audit_snapshot::{audit_snapshot, with_revision};
+use crate::job::change::Wish;
 use crate::job::stored_job::Job;
 use crate::store::Store;
 
@@ -86,12 +89,51 @@ impl Store {
         Ok(())
     }
 
-    /// A deleted job has no children, and is no child of another.
-    pub(crate) async fn drop_family(&self, tx: &Transaction, id: i64) -> Result<()> {
-        self.hold_children(tx).await?;
-        for text in ["DELETE FROM job_child WHERE job_id = ?", "DELETE FROM job_child WHERE child_id = ?"] {
-            self.execute(tx, text, values![id]).await?;
+    /// The jobs that have one of these jobs as a child, ascending.
+    pub async fn parents_of(&self, job_ids: &[i64]) -> Result<Vec<i64>> {
+        if job_ids.is_empty() {
+            return Ok(vec![]);
         }
+        let text = "SELECT DISTINCT job_id FROM job_child WHERE child_id IN ({ids}) ORDER BY job_id";
+        self.tuples(&self.read, text, values![self.ids(job_ids)]).await
+    }
+
+    /// The jobs that have this one as a child, locked.
+    pub(crate) async fn lock_parents(&self, tx: &Transaction, id: i64) -> Result<Vec<Job>> {
+        let text = "SELECT job_id FROM job_child WHERE child_id = ? ORDER BY job_id";
+        let mut parents = vec![];
+        for parent in self.tuples::<i64>(tx, text, values![id]).await? {
+            parents.push(self.lock_job(tx, parent.into()).await?);
+        }
+        Ok(parents)
+    }
+
+    /// A job that is deleted is a child of no other. Each parent gets a new revision, as by an edit, with an entry in the audit whose
+    /// id comes from `rows`.
+    pub(crate) async fn leave_parents(
+        &self,
+        tx: &Transaction,
+        id: i64,
+        parents: &[Job],
+        rows: &[i64],
+        Wish { now, actor }: Wish<'_>,
+    ) -> Result<()> {
+        for (parent, row) in parents.iter().zip(rows) {
+            let mut new = parent.clone();
+            new.draft.children.retain(|child| *child != id);
+            self.write_job(tx, parent, &mut new, now).await?;
+            self.write_children(tx, parent, &new).await?;
+            let detail = with_revision(difference(&audit_snapshot(parent), &audit_snapshot(&new)), new.revision);
+            let object = AuditObject::job(parent.id, parent.app_id);
+            self.audit(tx, vec![AuditEntry::new(actor, now, AuditAction::Update, object, detail)], &[*row]).await?;
+        }
+        Ok(())
+    }
+
+    /// A deleted job has no children.
+    pub(crate) async fn drop_children(&self, tx: &Transaction, id: i64) -> Result<()> {
+        self.hold_children(tx).await?;
+        self.execute(tx, "DELETE FROM job_child WHERE job_id = ?", values![id]).await?;
         Ok(())
     }
 

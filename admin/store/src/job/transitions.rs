@@ -34,7 +34,8 @@ impl Store {
         if old.draft.enabled && !new.draft.enabled {
             self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
         } else {
-            self.delete_future_runs(tx, old.id, now).await?;
+            let deleted = self.delete_future_runs(tx, old.id, now).await?;
+            new.give_back_fires(deleted.len());
         }
         if old.app_id != new.app_id {
             self.hold_app(tx, new.app_id).await?;
@@ -75,7 +76,8 @@ impl Store {
         let mut new = Job { calendars, resume_from_at: resume_point(old, past).filter(|at| *at <= now), ..old.clone() };
         // One that cannot be planned is left to the engine, which says so.
         if new.draft.enabled && new.schedule().is_ok() {
-            self.delete_future_runs(tx, old.id, now).await?;
+            let deleted = self.delete_future_runs(tx, old.id, now).await?;
+            new.give_back_fires(deleted.len());
             self.set_cursor(tx, &mut new, false, now).await?;
         }
         self.write_job(tx, old, &mut new, now).await?;
@@ -116,7 +118,7 @@ impl Store {
         };
         let PauseNote { note, ends_at } = note.clone();
         let mut new = stopped(old, past);
-        new.fires_left = old.fires_left.map(|left| left + ahead.len() as i32);
+        new.give_back_fires(ahead.len());
         if old.draft.enabled || !note.is_empty() || ends_at.is_some() {
             let pause = JobPause { note, author: actor.name.clone(), paused_at: now, ends_at };
             self.write_pause(tx, old.id, &pause, resume_from).await?;
@@ -149,7 +151,7 @@ impl Store {
         self.cancel_claimed(tx, old, RunReason::Deleted, now).await?;
         self.drop_clock(tx, old).await?;
         self.drop_calendars(tx, old).await?;
-        self.drop_family(tx, old.id).await?;
+        self.drop_children(tx, old.id).await?;
         self.drop_labels(tx, old.id).await?;
         self.drop_pause(tx, old.id).await?;
         self.keep_params(tx, old).await?;

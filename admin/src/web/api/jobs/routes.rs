@@ -75,7 +75,7 @@ fn of_all() -> Vec<Endpoint> {
             .body::<super::JobUpdate>()
             .fails([409]),
         Endpoint::new(DELETE, "/jobs/{id}", Policy(Edit, Job), super::delete)
-            .describe("jobs", "deleteJob", "Delete a job; its runs stay, and those not sent yet are cancelled")
+            .describe("jobs", "deleteJob", "Delete a job; its runs stay, and those not sent yet are cancelled. Jobs that have it as a child get a new revision without it")
             .answers_nothing(),
     ]
 }

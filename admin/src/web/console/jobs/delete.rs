@@ -5,6 +5,7 @@ use askama::Template;
 use carillon_store::Job;
 
 use crate::web::access::Caller;
+use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
 use crate::web::state::Shared;
 
@@ -13,12 +14,14 @@ use crate::web::state::Shared;
 struct DeleteQuestion {
     context: PageContext,
     job: Job,
+    parents: Vec<ChildJob>,
 }
 
 /// `GET /jobs/{id}/delete` asks.
 pub async fn ask_delete(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
-    Ok(show(&DeleteQuestion { context, job }))
+    let parents = child_jobs::parents(&state.store, job.id, &context.visible()).await?;
+    Ok(show(&DeleteQuestion { context, job, parents }))
 }
 
 /// `POST /jobs/{id}/delete`

@@ -1,3 +1,6 @@
+use carillon_scheduler::AuditObjectKind;
+use carillon_store::audit::list::AuditFilter;
+use carillon_store::job::change::JobChange;
 use carillon_store::{Definition, Error, Job};
 
 use crate::conformance::fixture::{Fixture, NOW, actor, draft};
@@ -42,5 +45,32 @@ databases! {
         assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [a.id]);
         let d = fixture.give_children(&d, &[]).await.unwrap();
         assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [0i64; 0]);
+    }
+
+    // covers: B2
+    async fn deleting_a_child_is_a_revision_of_its_parents_with_an_entry_in_the_audit(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (first, second) =
+            (fixture.with_children("first", &[]).await.unwrap(), fixture.with_children("second", &[]).await.unwrap());
+        let parent = fixture.with_children("parent", &[first.id, second.id]).await.unwrap();
+        let other = fixture.with_children("other", &[second.id]).await.unwrap();
+        let children = async |job: &Job| {
+            let job = fixture.store.job(job.id).await.unwrap().unwrap();
+            (job.revision, job.draft.children)
+        };
+        fixture.store.delete_job(first.id, NOW, &actor()).await.unwrap();
+        assert_eq!(children(&parent).await, (2, vec![second.id]));
+        assert_eq!(children(&other).await, (1, vec![second.id]), "it never had the child");
+        let entries = fixture.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, parent.id)).await.unwrap().items;
+        let detail: serde_json::Value = serde_json::from_str(&entries[0].detail).unwrap();
+        assert_eq!((entries[0].actor.as_str(), entries[0].action.as_str()), ("ada", "update"));
+        assert_eq!(detail["before"]["children"], serde_json::json!([first.id, second.id]));
+        assert_eq!((&detail["after"]["children"], &detail["revision"]), (&serde_json::json!([second.id]), &2.into()));
+        // Many at once, parents among them.
+        let gone = [second.id, parent.id].map(|id| (id, JobChange::Delete));
+        let done = fixture.store.change_jobs(&gone, NOW, &actor()).await.unwrap();
+        assert!(done.iter().all(|(_, done)| done.is_ok()), "{done:?}");
+        assert_eq!(children(&other).await, (2, vec![]));
+        assert_eq!(fixture.count("job_child", "1 = 1").await, 0);
     }
 }
