@@ -6,7 +6,7 @@ use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_accounts::secret::hash;
 use carillon_scheduler::{AuditObjectKind, Cause, Outcome, RunState};
 use carillon_store::run::trigger::NewTrigger;
-use carillon_store::{Actor, AuditObject, RunFilter, RunView, TargetJob};
+use carillon_store::{Actor, AuditObject, RunFilter, RunParams, RunView, TargetJob};
 use foldhash::{HashMap, HashMapExt as _};
 use futures_util::{StreamExt as _, stream};
 
@@ -20,7 +20,11 @@ use crate::manage::selection::{BulkOutcome, MOST_SELECTED, SLICE, Selection, che
 pub enum RunAction {
     Kill,
     /// A run of its job with the parameters that it was given. A fire of several parts or attempts is run again once.
-    Rerun(Cause),
+    Rerun {
+        cause: Cause,
+        /// Also runs that were run again already, of a filter.
+        repeated: bool,
+    },
     Resolve {
         outcome: Outcome,
         note: String,
@@ -42,7 +46,7 @@ const KILLS: usize = 8;
 
 impl Runs<'_> {
     /// The runs of a selection, at most one more than [`MOST_SELECTED`]. Those that the actor does not see are not among a
-    /// filter's. What is run again is the last attempt alone.
+    /// filter's. What is run again is the last attempt alone, and what no later run repeats.
     ///
     /// # Errors
     /// The database does not answer.
@@ -55,8 +59,10 @@ impl Runs<'_> {
         Ok(match selection {
             Selection::Ids(ids) => ids.iter().copied().collect::<BTreeSet<_>>().into_iter().collect(),
             Selection::Filter(filter) => {
-                let is_last_attempt = matches!(action, RunAction::Rerun(_));
-                let filter = RunFilter { apps: by.grants.visible_apps(), is_last_attempt, ..filter.clone() };
+                let is_last_attempt = matches!(action, RunAction::Rerun { .. });
+                let is_not_rerun = matches!(action, RunAction::Rerun { repeated: false, .. });
+                let apps = by.grants.visible_apps();
+                let filter = RunFilter { apps, is_last_attempt, is_not_rerun, ..filter.clone() };
                 self.engine.cx.store.run_ids_of(&filter, MOST_SELECTED + 1).await?
             }
         })
@@ -83,7 +89,7 @@ impl Runs<'_> {
             let runs: Vec<(i64, RunView)> = runs.collect();
             match &request.action {
                 RunAction::Kill => self.kill_each(&runs, by, &mut outcome).await?,
-                RunAction::Rerun(cause) => {
+                RunAction::Rerun { cause, .. } => {
                     let runs = once_for_each_fire(runs, &mut fires, &mut outcome);
                     let runs = self.startable(runs, by, &mut outcome).await?;
                     self.rerun_each(&runs, *cause, request.idempotency_key, by, &mut outcome).await?;
@@ -149,16 +155,23 @@ impl Runs<'_> {
         outcome: &mut BulkOutcome,
     ) -> Result<(), Error> {
         let store = &self.engine.cx.store;
-        let ids: Vec<i64> = runs.iter().map(|(_, run)| run.id).collect();
-        let mut given: HashMap<i64, String> = store.given_params(&ids).await?.into_iter().collect();
-        let trigger = |(job, run): &(TargetJob, RunView)| NewTrigger {
-            job: *job,
-            cause,
-            params: given.remove(&run.id),
-            address: None,
-            idempotency_key: key.map(|key| hash(&format!("rerun {} {key}", run.id))),
+        let views: Vec<&RunView> = runs.iter().map(|(_, run)| run).collect();
+        let given = store.params_of_each(&views).await?;
+        let jobs: Vec<i64> = runs.iter().map(|(job, _)| job.id).collect();
+        let present = store.jobs_with_ids(&jobs).await?;
+        let present: HashMap<i64, String> = present.into_iter().map(|job| (job.id, job.draft.params)).collect();
+        let trigger = |((job, run), given): (&(TargetJob, RunView), RunParams)| {
+            // A run that was sent with what its job has today needs no parameters of its own.
+            let params = match given {
+                RunParams::Own(own) => Some(own),
+                given => {
+                    given.text().filter(|text| present.get(&job.id).is_none_or(|own| own != text)).map(str::to_owned)
+                }
+            };
+            let idempotency_key = key.map(|key| hash(&format!("rerun {} {key}", run.id)));
+            NewTrigger { job: *job, cause, params, address: None, idempotency_key, rerun_of: Some(run.id) }
         };
-        let triggers: Vec<NewTrigger> = runs.iter().map(trigger).collect();
+        let triggers: Vec<NewTrigger> = runs.iter().zip(given).map(trigger).collect();
         let made = store.insert_triggered_all(&triggers, self.engine.cx.clock.now(), by).await?;
         for ((_, run), made) in runs.iter().zip(made) {
             match made {

@@ -2,7 +2,10 @@
 //! The change that gives a job other parameters keeps the old ones under their last revision; they go when no run is left
 //! that was sent with them.
 
+use std::collections::hash_map::Entry;
+
 use carillon_scheduler::Millis;
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
@@ -58,6 +61,26 @@ impl Store {
         };
         let params = self.params_at(run.job_id, revision).await?;
         Ok(params.map_or(RunParams::NotOnRecord, RunParams::Sent))
+    }
+
+    /// What each of these runs was given, in their order, as [`Self::params_of`] says it. Runs of one revision are looked up once.
+    pub async fn params_of_each(&self, runs: &[&RunView]) -> Result<Vec<RunParams>> {
+        let ids: Vec<i64> = runs.iter().map(|run| run.id).collect();
+        let mut own: HashMap<i64, String> = self.given_params(&ids).await?.into_iter().collect();
+        let mut sent: HashMap<(i64, i64), RunParams> = HashMap::new();
+        let mut found = Vec::with_capacity(runs.len());
+        for run in runs {
+            let params = match (own.remove(&run.id), run.revision) {
+                (Some(own), _) => RunParams::Own(own),
+                (None, Some(revision)) => match sent.entry((run.job_id, revision)) {
+                    Entry::Occupied(known) => known.get().clone(),
+                    Entry::Vacant(new) => new.insert(self.params_of(run).await?).clone(),
+                },
+                (None, None) => self.params_of(run).await?,
+            };
+            found.push(params);
+        }
+        Ok(found)
     }
 
     /// The parameters of a job under a revision: those that were replaced next after it, or else the present ones.

@@ -22,6 +22,8 @@ pub struct NewTrigger {
     pub params: Option<String>,
     pub address: Option<String>,
     pub idempotency_key: Option<String>,
+    /// The run that this one repeats.
+    pub rerun_of: Option<i64>,
 }
 
 /// The run of a fire, new or found.
@@ -118,9 +120,9 @@ impl Store {
         // The fire's number is its first run's own id, so it can never collide with an instant of another cause.
         let run = NewRun { id: run_id, job_id, cause: fire.cause, fire_no: run_id, scheduled_at: now, due_at: now };
         self.insert_runs(tx, &[run]).await?;
-        if fire.params.is_some() || fire.address.is_some() {
-            let row = values![run_id, fire.params.clone(), fire.address.clone()];
-            self.insert_rows(tx, "run_input", "run_id, params, address", vec![row]).await?;
+        if fire.params.is_some() || fire.address.is_some() || fire.rerun_of.is_some() {
+            let row = values![run_id, fire.params.clone(), fire.address.clone(), fire.rerun_of];
+            self.insert_rows(tx, "run_input", "run_id, params, address, rerun_of", vec![row]).await?;
         }
         let mut detail = json!({"job": job_id, "cause": fire.cause});
         if let Some(params) = &fire.params {
@@ -128,6 +130,9 @@ impl Store {
         }
         if let Some(address) = &fire.address {
             detail["address"] = address.as_str().into();
+        }
+        if let Some(original) = fire.rerun_of {
+            detail["rerun_of"] = original.into();
         }
         let entry = AuditEntry::new(actor, now, AuditAction::Run, AuditObject::run(run_id, app_id), detail);
         self.audit(tx, vec![entry], &[audit_id]).await?;

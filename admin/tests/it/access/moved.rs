@@ -36,7 +36,7 @@ fn a_run_of_before_its_job_moved_starts_none_of_the_other_app() {
         let reason = format!("its job {} is deleted", own.job);
         let refused = json!({"matched": 1, "done": 0, "refused": [{"id": own.run, "reason": reason}]});
         assert_eq!(again(by_id.clone()).await, refused, "as if it did not exist");
-        assert_eq!(again(json!({"filter": {"state": ["failed"]}})).await, refused);
+        assert_eq!(again(json!({"filter": {"state": ["failed"]}, "repeated": true})).await, refused);
         assert_eq!(runs().await, before);
     });
 }

@@ -32,7 +32,14 @@ pub async fn make_endless(db: &TestDatabase, table: &str) {
 }
 
 fn fire(job_id: i64) -> NewTrigger {
-    NewTrigger { job: job_id.into(), cause: Cause::Api, params: None, address: None, idempotency_key: None }
+    NewTrigger {
+        job: job_id.into(),
+        cause: Cause::Api,
+        params: None,
+        address: None,
+        idempotency_key: None,
+        rerun_of: None,
+    }
 }
 
 databases! {

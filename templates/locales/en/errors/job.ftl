@@ -51,6 +51,7 @@ error-child-names = Several jobs are called “{ $text }”. Write the id of one
 error-child-forbidden = job { $id } belongs to an app of which you are no operator
 error-job-missing = there is no job { $id }
 error-run-missing = there is no run { $id }
+error-rerun-of = { $id } is no run of this job
 error-idempotency-other = another request was made with this idempotency key before
 error-idempotency-gone = jobs were made with this idempotency key before, and not all of them are still there
 error-job-revision = job { $id } has revision { $revision } by now

@@ -114,6 +114,7 @@ delay = Delay
 delays = Delays
 delays-hint = The last delay is used for all further retries.
 child-jobs = Child jobs
+parent-jobs = Parent jobs
 child-jobs-hint = They run once after each run of this job that succeeds.
 child-jobs-chosen = Chosen child jobs
 child-job-add = Add a child job by name

@@ -51,6 +51,7 @@ error-child-names = 有多个名为“{ $text }”的任务。请填写其中一
 error-child-forbidden = 您不是任务 { $id } 所属应用的操作员
 error-job-missing = 没有任务 { $id }
 error-run-missing = 没有运行 { $id }
+error-rerun-of = { $id } 不是此任务的运行
 error-idempotency-other = 此幂等键已用于另一个请求
 error-idempotency-gone = 此幂等键曾创建过任务，其中有的已不存在
 error-job-revision = 任务 { $id } 现在的版本为 { $revision }

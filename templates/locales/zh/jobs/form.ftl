@@ -111,6 +111,7 @@ delay = 间隔
 delays = 各次间隔
 delays-hint = 最后一个间隔用于之后的全部重试。
 child-jobs = 子任务
+parent-jobs = 父任务
 child-jobs-hint = 此任务每次运行成功后，子任务各执行一次。
 child-jobs-chosen = 已选择的子任务
 child-job-add = 按名称添加子任务

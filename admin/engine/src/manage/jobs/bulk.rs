@@ -208,6 +208,7 @@ impl Jobs<'_> {
             params: None,
             address: None,
             idempotency_key: key.map(|key| hash(&format!("bulk {} {key}", job.id))),
+            rerun_of: None,
         };
         let triggers: Vec<NewTrigger> = jobs.iter().map(trigger).collect();
         let made = self.engine.cx.store.insert_triggered_all(&triggers, self.engine.cx.clock.now(), by).await?;

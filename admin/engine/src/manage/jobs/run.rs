@@ -28,6 +28,14 @@ impl Jobs<'_> {
     /// # Errors
     /// `Forbidden`; `Missing`; `Invalid`: the parameters, or the address
     pub async fn run(&self, request: RunRequest, by: &Actor) -> Result<i64, Error> {
+        self.run_again(request, None, by).await
+    }
+
+    /// The same, and the run remembers which run it repeats.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; `Invalid`: `rerun_of`
+    pub async fn run_again(&self, request: RunRequest, rerun_of: Option<i64>, by: &Actor) -> Result<i64, Error> {
         let job = self.engine.require_for_job(by, Action::Operate, request.job_id).await?;
         if let Some(Err(message)) = request.params.as_deref().map(check_params) {
             return Err(Error::field("params", message));
@@ -35,8 +43,14 @@ impl Jobs<'_> {
         if let Some(address) = &request.address {
             self.must_be_registered(request.job_id, address).await?;
         }
+        if let Some(original) = rerun_of {
+            let run = self.engine.cx.store.run(original).await?;
+            if run.is_none_or(|run| run.job_id != request.job_id) {
+                return Err(Error::field("rerun_of", format!("{original} is no run of this job")));
+            }
+        }
         let RunRequest { job_id, cause, params, address, idempotency_key } = request;
-        let new = NewTrigger { job, cause, params, address, idempotency_key };
+        let new = NewTrigger { job, cause, params, address, idempotency_key, rerun_of };
         let made = self.engine.cx.store.insert_triggered(&new, self.engine.cx.clock.now(), by).await?;
         let made = made.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.job_changed(made.shard);

@@ -32,6 +32,10 @@ pub struct RunBulk {
     /// Of `resolve`: how you know
     #[schema(min_length = 1, max_length = 500)]
     note: Option<String>,
+    /// Of `rerun` with a filter: also the runs that were run again already
+    #[serde(default)]
+    #[schema(default = false, required = false)]
+    repeated: bool,
     /// The number of runs that you have seen: nothing is done (409 `changed`) if another number is selected by now
     #[schema(minimum = 0)]
     count: Option<usize>,
@@ -77,9 +81,12 @@ impl RunBulk {
         {
             return Err(Error::field(*name, format!("does not belong to the action `{}`", self.action)));
         }
+        if self.action != "rerun" && self.repeated {
+            return Err(Error::field("repeated", format!("does not belong to the action `{}`", self.action)));
+        }
         Ok(match self.action.as_str() {
             "kill" => RunAction::Kill,
-            "rerun" => RunAction::Rerun(Cause::Api),
+            "rerun" => RunAction::Rerun { cause: Cause::Api, repeated: self.repeated },
             "resolve" => {
                 let missing = || Error::field("outcome", "is missing; the action needs it");
                 let outcome = parse_outcome(self.outcome.as_deref().ok_or_else(missing)?)?;

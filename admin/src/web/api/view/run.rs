@@ -52,6 +52,9 @@ pub struct RunView {
     /// Of a child's run: the first run of the parent's fire
     #[schema(minimum = 1)]
     parent_run_id: Option<i64>,
+    /// Only in the answer for a single run: the run that this one repeats
+    #[schema(minimum = 1)]
+    rerun_of: Option<i64>,
     /// When its kill was requested; while the state is `running`, the end is still to come
     kill_asked_at: Option<Time>,
     /// When it had not been sent for longer than its job allows
@@ -81,6 +84,7 @@ impl From<carillon_store::RunView> for RunView {
             revision: run.revision,
             params: None,
             choice: None,
+            rerun_of: run.rerun_of,
             id: run.id,
             job_id: run.job_id,
             app: run.app,

@@ -60,6 +60,7 @@ pub async fn ask(
     };
     let mut form = Form::default().with("params", &job.draft.params).with("key", random_secret());
     if let Some(run) = like.filter(|run| run.job_id == job.id) {
+        form.set("rerun_of", run.id.to_string());
         let given = state.store.params_of(&run).await?;
         match given.text() {
             Some(text) if text != job.draft.params => {
@@ -103,7 +104,8 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: web::Path<
         address: given("address"),
         idempotency_key: given("key").map(|key| format!("console-{key}")),
     };
-    match state.engine.jobs().run(request, &by.0).await {
+    let rerun_of = given("rerun_of").and_then(|id| id.parse().ok());
+    match state.engine.jobs().run_again(request, rerun_of, &by.0).await {
         Ok(run) => Ok(redirect(&format!("/runs/{run}"))),
         Err(Error::Invalid(errors)) => {
             for error in errors {

@@ -44,7 +44,11 @@ impl Page {
     }
 
     fn selection(&self) -> Vec<(&'static str, String)> {
-        hidden_fields(&self.form, &self.query.filters())
+        let mut fields = hidden_fields(&self.form, &self.query.filters());
+        if self.form.is("repeated", "yes") {
+            fields.push(("repeated", "yes".to_owned()));
+        }
+        fields
     }
 }
 
@@ -122,7 +126,7 @@ async fn question(
 fn action(form: &mut Form, is_confirmed: bool) -> Result<RunAction, PageError> {
     Ok(match form.value("action") {
         "kill" => RunAction::Kill,
-        "rerun" => RunAction::Rerun(Cause::Manual),
+        "rerun" => RunAction::Rerun { cause: Cause::Manual, repeated: form.is("repeated", "yes") },
         "resolve" => {
             let outcome = if form.is("outcome", "succeeded") { Outcome::Succeeded } else { Outcome::Failed };
             if is_confirmed && !["succeeded", "failed"].contains(&form.value("outcome")) {

@@ -25,6 +25,8 @@ struct Page {
     choice: Option<RouteView>,
     /// The other runs of the same fire.
     family: Vec<RunRow>,
+    /// The runs that repeat this one.
+    reruns: Vec<i64>,
     given: RunParams,
     log: LogView,
 }
@@ -100,6 +102,7 @@ pub async fn page(
     let page = Page {
         choice,
         log,
+        reruns: state.store.reruns_of(row.run.id).await?,
         given: state.store.params_of(&row.run).await?,
         // It may have moved to an app that the viewer does not see.
         job: state.store.job(row.run.job_id).await?.filter(|job| context.may_see(&job.app_id)),

@@ -29,6 +29,8 @@ pub struct RunFilter {
     pub to: Option<Millis>,
     /// Only the last attempt of each part of a fire.
     pub is_last_attempt: bool,
+    /// Only runs that no later run repeats.
+    pub is_not_rerun: bool,
     pub sort: RunSort,
     /// By id: runs with a smaller id than this. Otherwise: the number of runs before the page.
     pub after: Option<i64>,
@@ -122,6 +124,9 @@ pub(crate) fn conditions(backend: DbBackend, filter: &RunFilter) -> Conditions {
         let text = "NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = r.fire_no AND later.job_id = r.job_id \
                     AND later.cause = r.cause AND later.part = r.part AND later.attempt = r.attempt + 1)";
         conditions.add(text, []);
+    }
+    if filter.is_not_rerun {
+        conditions.add("NOT EXISTS (SELECT 1 FROM run_input AS again WHERE again.rerun_of = r.id)", []);
     }
     conditions
 }

@@ -47,6 +47,8 @@ pub struct RunView {
     pub params: Option<String>,
     /// The address that this fire was bound to; read with a single run only.
     pub bound_address: Option<String>,
+    /// The run that this one repeats; read with a single run only.
+    pub rerun_of: Option<i64>,
     /// How its executor was chosen; read with a single run only.
     pub candidates_id: Option<i64>,
     pub route_code: Option<i16>,
@@ -81,6 +83,7 @@ from_row!(RunView {
     result_msg,
     params,
     bound_address,
+    rerun_of,
     candidates_id,
     route_code,
 });
@@ -124,8 +127,9 @@ pub(crate) const COLUMNS: &str = "r.id, r.job_id, a.name AS app, j.name AS job, 
      r.attempt, r.scheduled_at, r.due_at, r.marked_at, r.sent_at, r.finished_at, r.kill_asked_at, r.flagged_at, r.address, r.epoch, \
      r.owner, r.sends, r.revision, r.reason, r.result_code, r.result_msg";
 /// What is read with a single run only, and what stands for it elsewhere.
-const INPUT: &str = "i.params, i.address AS bound_address, r.candidates_id, r.route_code";
-pub(crate) const NO_INPUT: &str = "NULL AS params, NULL AS bound_address, NULL AS candidates_id, NULL AS route_code";
+const INPUT: &str = "i.params, i.address AS bound_address, i.rerun_of, r.candidates_id, r.route_code";
+pub(crate) const NO_INPUT: &str =
+    "NULL AS params, NULL AS bound_address, NULL AS rerun_of, NULL AS candidates_id, NULL AS route_code";
 /// The names that go with a run `r`.
 pub(crate) const NAMES: &str = "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id";
 
@@ -146,6 +150,12 @@ impl Store {
             format!("SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.id IN ({{ids}}) ORDER BY r.id DESC");
         let runs: Vec<RunView> = self.all(&self.read, &text, values![self.ids(ids)]).await?;
         Ok(runs.into_iter().filter_map(|run| Some((*apps.get(&run.id)?, run))).collect())
+    }
+
+    /// The runs that repeat a run, oldest first: at most 20.
+    pub async fn reruns_of(&self, run_id: i64) -> Result<Vec<i64>> {
+        let text = "SELECT run_id FROM run_input WHERE rerun_of = ? ORDER BY run_id LIMIT 20";
+        self.tuples(&self.read, text, values![run_id]).await
     }
 
     /// The runs of a job for one instant, by its schedule or by a backfill. Those of before it has moved are of another app.

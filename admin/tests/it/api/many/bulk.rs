@@ -99,6 +99,11 @@ fn what_is_wrong_with_a_request_is_named() {
             (runs, json!({"action": "resolve", "ids": [1], "outcome": "failed"}), "note: 1 to 500 characters"),
             (runs, json!({"action": "kill", "ids": [1], "note": "n"}), "note: does not belong to the action `kill`"),
             (runs, json!({"action": "rerun", "filter": {"state": ["odd"]}}), "filter.state: `odd` is not a"),
+            (
+                runs,
+                json!({"action": "kill", "ids": [1], "repeated": true}),
+                "repeated: does not belong to the action `kill`",
+            ),
         ] {
             let error = api.post(path, body.clone()).await.error();
             assert!(error.starts_with(&format!("400 invalid {text}")), "{body}: {error}");
@@ -132,6 +137,56 @@ fn what_failed_since_then_is_run_again_once_for_each_fire() {
         assert_eq!((&both["matched"], &both["done"]), (&json!(3), &json!(1)));
         assert_eq!(both["refused"][0], json!({"id": 13, "reason": "run 14 of the same fire is run again"}));
         assert_eq!(both["refused"][1], json!({"id": 987_654, "reason": "there is no run 987654"}));
+    });
+}
+
+// covers: B1
+#[test]
+fn a_run_is_run_again_once_and_with_the_parameters_that_it_was_sent_with() {
+    api(async |api| {
+        let made = api.job(json!({"params": "old"})).await;
+        let id = made["id"].as_i64().unwrap();
+        let mut draft = job(json!({"params": "new"}));
+        draft["app"] = "billing".into();
+        api.put(&format!("/jobs/{id}"), draft).await.ok();
+        // One was sent with the first definition, one with the second, one with parameters of its own, one never.
+        for (run, revision) in [(11, "1"), (12, "2"), (13, "1"), (14, "NULL")] {
+            let marked = if revision == "NULL" { "NULL" } else { "1" };
+            api.sql(&format!(
+                "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, \
+                 revision, marked_at) SELECT {run}, id, app_id, shard, 0, {run}, 0, 1, 1, {run}, {run}, 10, 0, 1, {revision}, {marked} \
+                 FROM job WHERE id = {id}"
+            ))
+            .await;
+        }
+        api.sql("INSERT INTO run_input (run_id, params) VALUES (13, 'own')").await;
+        let rerun = |more: Value| {
+            let mut body = json!({"action": "rerun", "filter": {"state": ["failed"]}});
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            body
+        };
+        let done = api.post("/runs/bulk", rerun(json!({"count": 4}))).await.ok();
+        assert_eq!(done, json!({"matched": 4, "done": 4, "refused": []}));
+        let mut again = vec![];
+        for run in api.get("/runs?cause=api").await.column("id") {
+            let run = api.get(&format!("/runs/{run}")).await.ok();
+            again.push((run["rerun_of"].as_i64().unwrap(), run["params"].as_str().unwrap().to_owned()));
+        }
+        again.sort();
+        let expected = [(11, "old"), (12, "new"), (13, "own"), (14, "new")];
+        assert_eq!(again, expected.map(|(run, params)| (run, params.to_owned())));
+        // What was run again is not offered once more, unless it is asked for.
+        let dry = |more: Value| async {
+            let mut body = rerun(more);
+            body["dry_run"] = true.into();
+            api.post("/runs/bulk", body).await.ok()["matched"].clone()
+        };
+        assert_eq!(dry(json!({})).await, 0);
+        assert_eq!(dry(json!({"repeated": true})).await, 4);
+        // A repetition that failed is.
+        api.sql("UPDATE run SET state = 10 WHERE cause = 2 AND id = (SELECT MIN(run_id) FROM run_input WHERE rerun_of = 11)").await;
+        assert_eq!(dry(json!({})).await, 1);
+        assert_eq!(dry(json!({"repeated": true})).await, 5);
     });
 }
 

@@ -20,6 +20,7 @@ async fn waiting(fixture: &Fixture, job: &Job, params: Option<&str>) -> ClaimedR
         params: params.map(Into::into),
         address: None,
         idempotency_key: None,
+        rerun_of: None,
     };
     fixture.store.insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
     let epoch = fixture.take(job.shard).await;

@@ -16,6 +16,7 @@ fn fire(job_id: i64, key: Option<&str>) -> NewTrigger {
         params: None,
         address: None,
         idempotency_key: key.map(Into::into),
+        rerun_of: None,
     }
 }
 
