@@ -4,11 +4,14 @@ use std::fmt;
 
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
 use crate::members::{self, Members};
 
-/// More results than this in one body are refused.
-pub const MAX_CALLBACK_ITEMS: usize = 5_000;
+/// Results that are read of one body.
+pub const MAX_CALLBACK_ITEMS: usize = 100_000;
+/// Results that cannot be used and are described.
+const DESCRIBED: usize = 5;
 
 /// The result of one run. Written in the spelling of xxl-job up to 3.4 (`logDateTim`), which every admin reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -27,16 +30,99 @@ pub struct CallbackItem {
     pub message: Option<String>,
 }
 
-/// Parses the body of `POST /api/callback`: a list of results, one result, or `{"callbackList":[…]}`. Repeats of a run
-/// are kept, in their order.
+/// The results of one body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Callbacks {
+    /// In their order, with repeats of a run.
+    pub items: Vec<CallbackItem>,
+    /// How many others there are, which no repetition makes readable: without a run's id, no object, or beyond
+    /// [`MAX_CALLBACK_ITEMS`].
+    pub unusable: usize,
+    /// What is wrong with the first five of them, each in one line that names its place in the list, from 1.
+    pub problems: Vec<String>,
+}
+
+impl Callbacks {
+    fn add(&mut self, place: usize, item: Result<CallbackItem, String>) {
+        let problem = match item {
+            Ok(item) if item.log_id > 0 && self.items.len() < MAX_CALLBACK_ITEMS => return self.items.push(item),
+            Ok(item) if item.log_id > 0 => format!("item {place} is one of more than {MAX_CALLBACK_ITEMS}"),
+            Ok(_) => format!("logId of item {place} is missing or not a run"),
+            Err(error) => format!("item {place}: {error}"),
+        };
+        self.unusable += 1;
+        if self.problems.len() < DESCRIBED {
+            self.problems.push(problem);
+        }
+    }
+}
+
+/// Parses the body of `POST /api/callback`: a list of results, one result, or `{"callbackList":[…]}`. Each result is judged alone.
 ///
 /// # Errors
-/// A message for the client: invalid JSON, more than [`MAX_CALLBACK_ITEMS`], or a result without a run id.
-pub fn parse_callbacks(body: &[u8]) -> Result<Vec<CallbackItem>, String> {
-    let items = members::parse::<Body>(body)?.0;
-    match items.iter().position(|item| item.log_id <= 0) {
-        Some(index) => Err(format!("logId of item {} is missing or not a run", index + 1)),
-        None => Ok(items),
+/// A message for the client: no JSON, or JSON of another form.
+pub fn parse_callbacks(body: &[u8]) -> Result<Callbacks, String> {
+    match members::parse::<Body>(body) {
+        Ok(Body(items)) => {
+            let mut callbacks = Callbacks::default();
+            items.into_iter().zip(1..).for_each(|(item, place)| callbacks.add(place, Ok(item)));
+            Ok(callbacks)
+        }
+        // At least one result is wrong, or all of it.
+        Err(error) => one_by_one(body).ok_or(error),
+    }
+}
+
+/// None: the body has another form.
+fn one_by_one(body: &[u8]) -> Option<Callbacks> {
+    let whole: Box<RawValue> = members::parse(body).ok()?;
+    if whole.get().starts_with('[') {
+        return serde_json::from_str(whole.get()).ok();
+    }
+    match serde_json::from_str::<Judged>(whole.get()).ok()?.list {
+        Some(list) => Some(list),
+        None => {
+            let mut callbacks = Callbacks::default();
+            callbacks.add(1, parse_item(&whole));
+            Some(callbacks)
+        }
+    }
+}
+
+fn parse_item(json: &RawValue) -> Result<CallbackItem, String> {
+    serde_json::from_str(json.get()).map_err(|error| error.to_string())
+}
+
+/// An object that may hold a list.
+#[derive(Deserialize)]
+struct Judged {
+    #[serde(rename = "callbackList")]
+    list: Option<Callbacks>,
+}
+
+impl<'de> Deserialize<'de> for Callbacks {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_seq(CallbacksVisitor)
+    }
+}
+
+struct CallbacksVisitor;
+
+impl<'de> Visitor<'de> for CallbacksVisitor {
+    type Value = Callbacks;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("a list of results")
+    }
+
+    /// What cannot be used is forgotten at once: a body may hold millions of it.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Callbacks, A::Error> {
+        let (mut callbacks, mut place) = (Callbacks::default(), 0);
+        while let Some(json) = seq.next_element::<Box<RawValue>>()? {
+            place += 1;
+            callbacks.add(place, parse_item(&json));
+        }
+        Ok(callbacks)
     }
 }
 

@@ -5,6 +5,7 @@ use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::lenient::start_of_text;
 use crate::members::{self, Members};
 use crate::verdict::{Verdict, parse_answer};
 
@@ -118,5 +119,76 @@ pub fn parse_log_page(body: &[u8]) -> Result<LogAnswer, String> {
         Verdict::Accepted { content: Some(content), .. } => members::parse(content.as_bytes()).map(LogAnswer::Page),
         Verdict::Refused { message, .. } => Err(message),
         Verdict::Unclear { why } => Err(why),
+    }
+}
+
+/// The lines of an answer of which only the start was read, as a page that begins at line `from`: stock executors send the whole rest
+/// of a log at once. Where not even one line is whole, the page is the start of that line with a note. `None`: there is no line.
+pub fn parse_cut_log_page(body: &[u8], from: i64) -> Option<LogPage> {
+    let text = String::from_utf8_lossy(body);
+    let (_, rest) = text.split_once("\"logContent\"")?;
+    let content = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+    let content = match last_line_end(content) {
+        Some(end) => start_of_text(&content[..end]).into_owned(),
+        None => {
+            let start = start_of_text(content);
+            let shown: String = start.chars().take(CUT_LINE_CHARS).collect();
+            (!shown.is_empty()).then(|| format!("{shown}… [this line is longer than {} MiB]\n", body.len() >> 20))?
+        }
+    };
+    Some(LogPage { from_line: from, to_line: from, content, is_end: false })
+}
+
+/// Characters that are shown of a line that is longer than an answer may be.
+const CUT_LINE_CHARS: usize = 10_000;
+
+/// Where the last `\n` of a JSON text ends, whose own end may be missing.
+fn last_line_end(text: &str) -> Option<usize> {
+    let (mut found, mut is_escaped) = (None, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match (is_escaped, byte) {
+            (false, b'"') => break,
+            (true, b'n') | (false, b'\n') => found = Some(at + 1),
+            _ => {}
+        }
+        is_escaped = !is_escaped && byte == b'\\';
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(body: &str) -> Option<String> {
+        parse_cut_log_page(body.as_bytes(), 7).map(|page| page.content)
+    }
+
+    #[test]
+    fn whole_lines_are_taken_and_the_last_piece_is_left() {
+        let begin = r#"{"code":200,"msg":null,"content":{"fromLineNum":7,"toLineNum":9,"logContent" : ""#;
+        let cases = [
+            (r"one\ntwo\nthr", "one\ntwo\n"),
+            (r#"a \"quoted\"\\n word\nn"#, "a \"quoted\"\\n word\n"),
+            (r"one\ntwo\\", "one\n"),
+            (r"one\n\u00e9\ncut \u00", "one\né\n"),
+            (r#"one\ntwo","isEnd":fal\n"#, "one\n"),
+            ("a\tb\\n\\udce9\\n", "a\tb\n\u{fffd}\n"),
+        ];
+        for (content, whole) in cases {
+            assert_eq!(lines(&format!("{begin}{content}")).as_deref(), Some(whole), "{content}");
+        }
+        for other in ["", "{\"code\":200", "{\"logContent\":null", "{\"logContent\""] {
+            assert_eq!(lines(other), None, "{other}");
+        }
+    }
+
+    // covers: R108
+    #[test]
+    fn a_line_that_is_longer_than_an_answer_is_cut_with_a_note() {
+        let body = format!("{{\"logContent\":\"{}", "x".repeat(5 << 20));
+        let line = lines(&body).unwrap();
+        assert!(line.starts_with("xxx") && line.ends_with("… [this line is longer than 5 MiB]\n"), "{}", line.len());
+        assert!(line.len() < 11_000);
     }
 }

@@ -6,8 +6,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::lenient::repaired;
 
 /// Deeper JSON than this is refused before it is parsed; the protocol itself needs four levels.
 const MAX_DEPTH: usize = 16;
@@ -167,8 +169,12 @@ pub(crate) fn list<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(seq: &mut A, lim
     Ok(items)
 }
 
-/// Parses a body; refuses deep nesting.
-pub(crate) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, String> {
+/// Parses a body; refuses deep nesting. Texts that JSON does not allow are read as Java reads them.
+pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    parse_strictly(body).or_else(|error| parse_strictly(repaired(body).as_bytes()).map_err(|_| error))
+}
+
+fn parse_strictly<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     if depth(body) > MAX_DEPTH {
         return Err(format!("JSON is nested deeper than {MAX_DEPTH} levels"));
     }

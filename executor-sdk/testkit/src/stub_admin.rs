@@ -98,5 +98,5 @@ impl StubAdmin {
 /// A callback cannot be parsed.
 pub fn results(calls: &[Call]) -> Vec<CallbackItem> {
     let callbacks = calls.iter().filter(|call| call.path == "/api/callback");
-    callbacks.flat_map(|call| parse_callbacks(call.body.as_bytes()).unwrap()).collect()
+    callbacks.flat_map(|call| parse_callbacks(call.body.as_bytes()).unwrap().items).collect()
 }

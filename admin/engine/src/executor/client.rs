@@ -16,7 +16,6 @@ use tokio::time::timeout;
 
 use crate::executor::client_tls::ClientTls;
 use crate::executor::connections::{HeldConnections, Limits, RUN, RequestHeaders};
-use crate::executor::cut_log;
 use crate::executor::outcome::{ANSWER_LIMIT, Outcome};
 use crate::executor::tokens::{ExecutorTokens, SentCredential};
 use crate::outgoing::{Connector, HttpClients};
@@ -200,7 +199,7 @@ impl ExecutorClient {
         let call = self.post(address, "log", app, &request).await.map_err(Outcome::into_reason)?;
         let response = call.send().await.map_err(|error| outcome::describe(&error))?;
         let body = outcome::read_body(response, LOG_LIMIT).await.map_err(|error| outcome::describe(&error))?;
-        let cut = || cut_log::page(&body, from).filter(|_| body.len() == LOG_LIMIT);
+        let cut = || wire::parse_cut_log_page(&body, from).filter(|_| body.len() == LOG_LIMIT);
         wire::parse_log_page(&body).or_else(|why| cut().map(LogAnswer::Page).ok_or(why))
     }
 

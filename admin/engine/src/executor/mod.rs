@@ -6,7 +6,6 @@ pub mod app_names;
 pub mod client;
 mod client_tls;
 mod connections;
-mod cut_log;
 pub(crate) mod directory;
 pub(crate) mod freed_apps;
 pub(crate) mod outcome;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_web::{HttpRequest, HttpResponse};
 use carillon_engine::executor::Credential;
-use carillon_protocol::{self as wire, Answer, CallbackItem, headers};
+use carillon_protocol::{self as wire, Answer, CallbackItem, Callbacks, headers};
 use carillon_scheduler::{Outcome, RunEvent, RunReason};
 use carillon_store::db::sql::text::printable;
 use carillon_store::run::settle::finding::{Reporter, RunReport};
@@ -22,7 +22,8 @@ const STORE_WITHIN: Duration = Duration::from_millis(2500);
 
 pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
     let findings: Vec<RunReport> = match wire::parse_callbacks(&body.bytes) {
-        Ok(items) => {
+        Ok(callbacks) => {
+            note_unusable(&request, &state, &callbacks);
             let reporter = Arc::new(reporter(&request, &body.credential));
             let tokens = state.engine.executor_tokens();
             let boot_id = reporter.boot_id.as_deref().filter(|_| !body.credential.is_signed);
@@ -30,7 +31,7 @@ pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: Shar
                 audit::record_denial(&request, &state, &body.credential, "not signed").await;
                 return refused("this executor signs its requests; this one is not signed");
             }
-            items.into_iter().map(|item| finding(item, &reporter)).collect()
+            callbacks.items.into_iter().map(|item| finding(item, &reporter)).collect()
         }
         Err(message) => return refused(message),
     };
@@ -44,6 +45,21 @@ pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: Shar
             HttpResponse::ServiceUnavailable().finish()
         }
     }
+}
+
+/// No repetition makes such a result better, so the executor is not asked for it again.
+fn note_unusable(request: &HttpRequest, state: &Shared, callbacks: &Callbacks) {
+    if callbacks.unusable == 0 {
+        return;
+    }
+    state.engine.cx.metrics.results_unusable.inc_by(callbacks.unusable as u64);
+    let source = client_address(request).map(|source| source.to_string()).unwrap_or_default();
+    tracing::warn!(
+        client.address = %source,
+        report.count = callbacks.unusable,
+        reason = printable(&callbacks.problems.join("; ")),
+        "an executor has reported results that cannot be used; its other results are stored"
+    );
 }
 
 /// A result counts if its run was sent to this executor.

@@ -11,7 +11,8 @@ use crate::web::access::{Access, Route, by_path};
 
 /// A registration is small; a Java executor's callback of 50 results is not.
 const SMALL_BODY: usize = 16 << 10;
-const CALLBACK_BODY: usize = 8 << 20;
+/// Java keeps 50,000 characters of a result, writes 200 results to a file when no admin answers, and sends that file unchanged.
+const CALLBACK_BODY: usize = 32 << 20;
 
 /// The three resources, under each of the prefixes.
 pub fn configure(config: &mut web::ServiceConfig) {

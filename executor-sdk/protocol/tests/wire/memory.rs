@@ -26,7 +26,7 @@ fn a_member_that_is_no_text_is_not_read_into_a_tree() {
         format!(r#"{{"code":200,"data":{{"logContent":{zeros},"isEnd":{zeros}}}}}"#),
     ];
     let before = peak();
-    let items = parse_callbacks(bodies[0].as_bytes()).unwrap();
+    let items = parse_callbacks(bodies[0].as_bytes()).unwrap().items;
     assert_eq!(items[0].message.as_deref(), Some(&*zeros));
     drop(items);
     parse_answer(200, bodies[1].as_bytes());
@@ -34,4 +34,10 @@ fn a_member_that_is_no_text_is_not_read_into_a_tree() {
     assert_eq!((page.content.len(), page.is_end), (zeros.len(), false));
     let grown = peak() - before;
     assert!(grown < 64 << 20, "{} MiB for bodies of 8 MiB", grown >> 20);
+    // Millions of results that cannot be used.
+    let before = peak();
+    let found = parse_callbacks(zeros.as_bytes()).unwrap();
+    assert_eq!((found.items.len(), found.unusable), (0, 4_000_001));
+    let grown = peak() - before;
+    assert!(grown < 64 << 20, "{} MiB for a body of 8 MiB", grown >> 20);
 }
