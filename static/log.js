@@ -77,7 +77,7 @@ const follow = async () => {
       const answer = await fetch(`${log.dataset.address}?from=${next}`, { headers: { "X-Carillon-Live": "1" }, cache: "no-store" });
       if (answer.redirected) return;
       const part = await answer.json();
-      if (part.lines.length) { append(part.from, part.lines); misses = 0; wait = 100; } else misses += 1;
+      if (part.lines.length) { append(part.from, part.lines); next = Math.max(next, part.next); misses = 0; wait = 100; } else misses += 1;
       note.textContent = part.note;
       note.hidden = part.note === "";
       if (part.end) { ended = true; missing?.(); return; }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use carillon_inspect::forecast::Forecaster;
 use carillon_scheduler::{Clock, Millis};
 use foldhash::{HashMap, HashMapExt as _};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::task::TaskTracker;
 
 use crate::app_labels::OTHER;
@@ -91,7 +91,12 @@ pub struct Engine {
     pub(crate) backfill_runs: Arc<OpenBackfillRuns>,
     /// Requests, questions and kills under way.
     tasks: TaskTracker,
+    /// Answers with a log that are in memory at the same time, as people and programs read them.
+    pub(crate) log_turns: Semaphore,
 }
+
+/// Each takes up to 12 MiB: 4 MiB of JSON, and its text twice while it is repaired.
+const LOGS_AT_ONCE: usize = 8;
 
 /// What an engine is made of.
 pub struct EngineParts {
@@ -213,6 +218,7 @@ impl Engine {
             outcomes,
             backfill_runs,
             tasks,
+            log_turns: Semaphore::new(LOGS_AT_ONCE),
         }
     }
 

@@ -18,6 +18,9 @@ pub struct LogPage {
     pub end: bool,
 }
 
+/// Lines of one answer: it has 4 MiB at most.
+const MOST_LINES: i32 = 4 << 20;
+
 impl Runs<'_> {
     /// The lines of a run's log from line `from` (1 is the first).
     ///
@@ -36,6 +39,7 @@ impl Runs<'_> {
             };
         };
         engine.directory.registered(app, address).map_err(|error| Error::NoLog(error.to_string()))?;
+        let _turn = engine.log_turns.acquire().await;
         let answer = engine.client.read_log(address, app, run_id, run.due_at, i64::from(from)).await;
         match answer {
             Ok(LogAnswer::Page(page)) => Ok(as_page(from, page, run.state)),
@@ -48,16 +52,18 @@ impl Runs<'_> {
 }
 
 /// Whether the executor says that the log ends counts only once the run has ended: some executors never say it, others always. Where
-/// it is missing, the end is a page without new lines. Its line numbers may lag behind, so the lines are counted.
+/// it is missing, the end is a page without new lines. An answer with other lines than those asked for is none, as for xxl-job: some
+/// executors send the same text whatever they are asked for. Their number of the last line may lag behind the text, so its lines are
+/// counted, or be ahead of it: then the next question goes on behind that number.
 fn as_page(from: i32, page: client::LogPage, state: RunState) -> LogPage {
-    let content = if page.to_line < page.from_line && page.to_line != 0 { String::new() } else { page.content };
+    let is_asked_for = page.from_line == i64::from(from) || from == 1 && page.from_line == 0;
+    let is_new = page.to_line >= page.from_line || page.to_line == 0 && from == 1;
+    let content = if is_asked_for && is_new { page.content } else { String::new() };
     let lines = i32::try_from(content.lines().count()).unwrap_or(i32::MAX);
-    LogPage {
-        from,
-        to: (from - 1).saturating_add(lines),
-        end: !state.is_open() && (lines == 0 || page.is_end),
-        content,
-    }
+    let counted = (from - 1).saturating_add(lines);
+    let said =
+        i32::try_from(page.to_line).ok().filter(|to| lines > 0 && to.saturating_sub(from) < MOST_LINES).unwrap_or(0);
+    LogPage { from, to: counted.max(said), end: !state.is_open() && (lines == 0 || page.is_end), content }
 }
 
 #[cfg(test)]
@@ -71,8 +77,33 @@ mod tests {
     // covers: V12.2
     #[test]
     fn a_page_at_the_last_number_a_line_can_have_is_no_overflow() {
-        let at_the_end = as_page(i32::MAX, page(9, "a\nb\n", true), RunState::Running);
-        assert_eq!((at_the_end.from, at_the_end.to), (i32::MAX, i32::MAX));
+        for to_line in [9, i64::from(i32::MAX), i64::from(i32::MIN), 0] {
+            let page = client::LogPage { from_line: i32::MAX.into(), to_line, content: "a\nb\n".into(), is_end: true };
+            let at_the_end = as_page(i32::MAX, page, RunState::Running);
+            assert!(at_the_end.from == i32::MAX && at_the_end.to >= i32::MAX - 1, "{to_line}: {}", at_the_end.to);
+        }
+    }
+
+    // covers: R107
+    #[test]
+    fn only_lines_that_were_asked_for_are_taken_and_once() {
+        let page = |from_line, to_line, content: &str| client::LogPage {
+            from_line,
+            to_line,
+            content: content.into(),
+            is_end: true,
+        };
+        let taken = |from, page| {
+            let page = as_page(from, page, RunState::Running);
+            (page.content, page.to)
+        };
+        assert_eq!(taken(1, page(1, 1, "a\nb\n")), ("a\nb\n".into(), 2), "its number lags behind");
+        assert_eq!(taken(3, page(1, 1, "a\nb\n")), (String::new(), 2), "whatever is asked, from the first line on");
+        assert_eq!(taken(1, page(1, 2, "constant")), ("constant".into(), 2), "the Go client");
+        assert_eq!(taken(3, page(3, 2, "constant")), (String::new(), 2));
+        assert_eq!(taken(1, page(1, 0, "logFile not exists")), ("logFile not exists".into(), 1), "Java without a file");
+        assert_eq!(taken(2, page(2, 0, "logFile not exists")), (String::new(), 1));
+        assert_eq!(taken(5, page(5, i64::MAX, "far")), ("far".into(), 5), "a number that no answer can reach");
     }
 
     #[test]

@@ -32,6 +32,9 @@ pub struct Lines {
     pub end: bool,
     /// Why there are no lines; empty if there is nothing to say.
     pub note: String,
+    /// Number of the line to ask for next: after all that the executor sent, of which these may be the first.
+    #[serde(rename = "next")]
+    pub sent_to: i32,
 }
 
 impl Lines {
@@ -98,28 +101,30 @@ pub struct LogQuery {
 /// What the page of a run shows of its log.
 pub async fn view(state: &State, language: Language, run: &RunView, from: i32) -> LogView {
     let from = from.max(1);
-    let looked = tokio::time::timeout(PATIENCE, read_on(state, language, run, from)).await;
+    let looked = tokio::time::timeout(PATIENCE, read_page(state, language, run, from)).await;
     let Ok(Ok(lines)) = looked else {
         let note = language.text("log-no-answer").to_string();
         return LogView { lines: Lines { from, note, ..Lines::default() }, ..LogView::default() };
     };
     let total = match lines.end || lines.lines.len() <= SHOWN as usize {
-        true => Some(lines.next() - 1),
-        false => tokio::time::timeout(COUNTING, last_line(state, run.id, lines.next())).await.ok().flatten(),
+        true => Some(lines.sent_to - 1),
+        false => tokio::time::timeout(COUNTING, last_line(state, run.id, lines.sent_to)).await.ok().flatten(),
     };
     cut(lines, total)
 }
 
-/// Reads until there is no more by now or until there is more than a page.
-async fn read_on(state: &State, language: Language, run: &RunView, from: i32) -> Result<Lines, Error> {
-    let mut lines = read(state, language, run, from).await?;
+/// Reads until there is no more by now, or one line more than a page.
+async fn read_page(state: &State, language: Language, run: &RunView, from: i32) -> Result<Lines, Error> {
+    const MOST: usize = SHOWN as usize + 1;
+    let mut lines = read(state, language, run, from, MOST).await?;
     let mut has_more = !lines.lines.is_empty();
-    while has_more && !lines.end && lines.lines.len() <= SHOWN as usize {
-        let more = read(state, language, run, lines.next()).await?;
+    while has_more && !lines.end && lines.lines.len() < MOST {
+        let more = read(state, language, run, lines.sent_to, MOST - lines.lines.len()).await?;
         has_more = !more.lines.is_empty();
         lines.end = more.end || !has_more && !run.state.is_open();
         lines.note.push_str(&more.note);
         lines.lines.extend(more.lines);
+        lines.sent_to = more.sent_to;
     }
     Ok(lines)
 }
@@ -146,11 +151,13 @@ fn cut(mut lines: Lines, total: Option<i32>) -> LogView {
     LogView { total, is_cut: is_cut && !lines.lines.is_empty(), lines }
 }
 
-async fn read(state: &State, language: Language, run: &RunView, from: i32) -> Result<Lines, Error> {
+/// At most `most` lines.
+async fn read(state: &State, language: Language, run: &RunView, from: i32, most: usize) -> Result<Lines, Error> {
     match state.engine.runs().log(run.id, from).await {
-        Ok(page) => Ok(lines(page, language, run)),
+        Ok(page) => Ok(lines(&page, language, run, most)),
         Err(Error::NoLog(why) | Error::Executor(why)) => Ok(Lines {
             from,
+            sent_to: from,
             end: !run.state.is_open(),
             note: language
                 .text(if from > 1 { "log-rest-unread" } else { "log-none" })
@@ -162,15 +169,22 @@ async fn read(state: &State, language: Language, run: &RunView, from: i32) -> Re
     }
 }
 
-fn lines(page: LogPage, language: Language, run: &RunView) -> Lines {
-    let lines: Vec<LogLine> = page.content.lines().map(LogLine::new).collect();
+/// Only the lines that are wanted are built: an answer of 4 MiB may hold two million of them, each of which takes a hundred times the
+/// memory of its text.
+fn lines(page: &LogPage, language: Language, run: &RunView, most: usize) -> Lines {
+    let lines: Vec<LogLine> = page.content.lines().take(most).map(LogLine::new).collect();
     let note = match (lines.is_empty() && page.from <= 1, run.state.is_open()) {
         (true, true) if run.sent_at.is_none() => language.text("log-not-begun").to_string(),
         (true, true) => language.text("log-empty-yet").to_string(),
         (true, false) if page.end => language.text("log-empty").to_string(),
         _ => String::new(),
     };
-    Lines { from: page.from, end: page.end, note, lines }
+    Lines { from: page.from, end: page.end, note, lines, sent_to: page.to.saturating_add(1) }
+}
+
+/// The executor sent more lines than the script gets at once.
+fn page_is_cut(lines: &Lines) -> bool {
+    lines.lines.len() == AT_ONCE && lines.sent_to > lines.next()
 }
 
 #[derive(Deserialize)]
@@ -187,9 +201,10 @@ pub async fn following(
     query: web::Query<FollowQuery>,
 ) -> PageResult {
     let run = state.engine.runs().get(*id).await?;
-    let mut lines = read(&state, context.language, &run, query.from.max(1)).await?;
-    lines.end &= lines.lines.len() <= AT_ONCE;
-    lines.lines.truncate(AT_ONCE);
+    let mut lines = read(&state, context.language, &run, query.from.max(1), AT_ONCE).await?;
+    if page_is_cut(&lines) {
+        (lines.end, lines.sent_to) = (false, lines.next());
+    }
     Ok(HttpResponse::Ok().json(lines))
 }
 
@@ -205,6 +220,7 @@ mod tests {
             lines: vec![LogLine::default(); count],
             end: true,
             note: String::new(),
+            sent_to: 0,
         };
         let first = cut(lines(1, 2500), Some(2500));
         let place = |view: &LogView| view.place(Language::English).to_string();
