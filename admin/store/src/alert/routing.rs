@@ -10,7 +10,6 @@ use crate::alert::open_alert::OpenAlert;
 use crate::alert::open_item::count;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
-use crate::db::sql::rows::Word;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -23,19 +22,31 @@ impl Store {
     pub async fn unrouted_alarms(&self) -> Result<Vec<Unrouted>> {
         let text = "SELECT a.id, a.kind, a.job_id, j.name, j.app_id, a.run_id, a.message, a.created_at FROM alarm a LEFT JOIN job j ON j.id = a.job_id \
                     WHERE a.unrouted_at > 0 ORDER BY a.unrouted_at, a.id LIMIT ?";
-        type Row = (i64, Word<AlarmKind>, i64, Option<String>, Option<i64>, Option<i64>, String, Millis);
+        type Row = (i64, String, i64, Option<String>, Option<i64>, Option<i64>, String, Millis);
         let rows: Vec<Row> = self.tuples(&self.write, text, values![ALARMS]).await?;
-        let unrouted = |(id, Word(kind), job_id, job, app_id, run_id, text, at): Row| Unrouted {
-            mark: Mark::Alarm { id },
-            kind: kind.into(),
-            job_id: Some(job_id).filter(|id| *id != 0),
-            job,
-            app_id,
-            run_id,
-            text,
-            at,
+        let kind = |row: &Row| row.1.parse::<AlarmKind>().ok();
+        let unknown: Vec<i64> = rows.iter().filter(|row| kind(row).is_none()).map(|row| row.0).collect();
+        if !unknown.is_empty() {
+            // A newer version has written them, or a person: no rule knows their kind, and they must not keep the others waiting.
+            unknown.iter().for_each(|id| self.set_aside.note("alarm", *id, "its kind is not known".into()));
+            let text = "UPDATE alarm SET unrouted_at = NULL WHERE id IN ({ids}) AND unrouted_at > 0";
+            self.execute(&self.write, text, values![self.ids(&unknown)]).await?;
+        }
+        let unrouted = |row: Row| {
+            let kind = kind(&row)?;
+            let (id, _, job_id, job, app_id, run_id, text, at) = row;
+            Some(Unrouted {
+                mark: Mark::Alarm { id },
+                kind: kind.into(),
+                job_id: Some(job_id).filter(|id| *id != 0),
+                job,
+                app_id,
+                run_id,
+                text,
+                at,
+            })
         };
-        Ok(rows.into_iter().map(unrouted).collect())
+        Ok(rows.into_iter().filter_map(unrouted).collect())
     }
 
     /// Skipped ranges that no rule has looked at.

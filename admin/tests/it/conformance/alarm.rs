@@ -14,6 +14,18 @@ async fn raise(fixture: &Fixture, kind: AlarmKind, job_id: Option<i64>, second: 
 }
 
 databases! {
+    // covers: G9
+    async fn an_alarm_of_an_unknown_kind_keeps_no_other_from_the_rules(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        raise(&fixture, AlarmKind::Lost, Some(1), 5).await;
+        raise(&fixture, AlarmKind::Failed, Some(2), 6).await;
+        fixture.sql("UPDATE alarm SET kind = 'future' WHERE job_id = 1").await;
+        let waiting = fixture.store.unrouted_alarms().await.unwrap();
+        assert_eq!(waiting.iter().map(|event| event.job_id).collect::<Vec<_>>(), [Some(2)]);
+        assert_eq!(fixture.count("alarm", "unrouted_at > 0").await, 1, "it does not come again");
+        assert_eq!(fixture.store.take_unreadable().len(), 1, "and it is said once");
+    }
+
     async fn alarms_come_newest_first_page_by_page(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         for (kind, job_id, second) in [

@@ -155,8 +155,8 @@ databases! {
         assert_eq!(audit.items[0].action, "retention");
     }
 
+    // covers: F18
     async fn a_row_that_cannot_be_read_is_left_out_and_stops_no_other(db: &TestDatabase) {
-        // covers: F18
         let fixture = Fixture::new(db).await;
         let job = fixture.create(&each("* * * * * ?")).await;
         let mut ids = vec![];

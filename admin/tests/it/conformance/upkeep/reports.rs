@@ -34,6 +34,19 @@ fn counts(succeeded: i64, failed: i64, doubtful: i64) -> Counts {
 }
 
 databases! {
+    // covers: G9
+    async fn a_run_of_an_unknown_state_keeps_no_other_out(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
+        let mut last = 0;
+        for (second, state) in [(0, DONE), (1, 77), (2, FAILED)] {
+            last = fixture.run(&job, Row { fire_no: after(second), state, ..Row::default() }).await;
+        }
+        assert_eq!(summarize(&fixture, last + 1).await, 2);
+        assert_eq!(fixture.store.summarized_to().await.unwrap(), last, "what is deleted by its age goes on too");
+        assert_eq!(fixture.store.take_unreadable().len(), 1);
+    }
+
     async fn each_run_counts_once_on_the_day_of_its_instant(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let (one, two) = (fixture.create(&each("* * * * * ?")).await, fixture.create(&each("* * * * * ?")).await);

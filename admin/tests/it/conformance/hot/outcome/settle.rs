@@ -156,8 +156,8 @@ databases! {
         assert_eq!(fixture.row(ids[0]).await.sent_at, Some(NOW + 9));
     }
 
+    // covers: V2
     async fn after_a_restore_a_report_is_evidence_for_the_runs_of_before(db: &TestDatabase) {
-        // covers: V2
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
         let before = fixture.store.take_id(&ids::RUN).await.unwrap();
