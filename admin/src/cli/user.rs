@@ -48,7 +48,7 @@ pub struct New {
     #[command(flatten)]
     account: Account,
     /// viewer, operator, editor or admin
-    #[arg(long, default_value = "admin")]
+    #[arg(long)]
     role: String,
     /// Name of an app for which the role counts, once for each; all apps if left out
     #[arg(long = "app", value_name = "APP")]

@@ -43,13 +43,14 @@ pub fn is_from_proxy(request: &HttpRequest, trusted: &Networks) -> bool {
 /// is left of it is what the client claims.
 fn behind_proxies(peer: IpAddr, headers: &HeaderMap, trusted: &Networks) -> IpAddr {
     let mut address = peer;
-    let lines: Vec<&str> = headers.get_all(FORWARDED_FOR).map(|value| value.to_str().unwrap_or("unreadable")).collect();
-    for entry in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
+    let lines: Vec<&[u8]> = headers.get_all(FORWARDED_FOR).map(|value| value.as_bytes()).collect();
+    for entry in lines.iter().rev().flat_map(|line| line.rsplit(|byte| *byte == b',')) {
         if !trusted.contains(address) {
             break;
         }
-        // What cannot be read is no address: the proxy that sent it is the last one that is known.
-        let Some(previous) = parse(entry.trim()) else { break };
+        // What cannot be read is no address: the proxy that sent it is the last one that is known. Only this entry counts: what the
+        // client wrote to its left must not hide the address that a proxy appended.
+        let Some(previous) = std::str::from_utf8(entry).ok().and_then(|entry| parse(entry.trim())) else { break };
         address = previous;
     }
     address
@@ -96,5 +97,14 @@ mod tests {
         ] {
             assert_eq!(seen(peer, forwarded), client, "{peer} {forwarded:?}");
         }
+    }
+
+    // covers: W9
+    #[test]
+    fn what_a_client_writes_does_not_hide_the_address_that_its_proxy_appends() {
+        let trusted = Networks::parse("trusted-proxies", "10.0.0.0/8").unwrap();
+        let mut headers = HeaderMap::new();
+        headers.append(FORWARDED_FOR, HeaderValue::from_bytes(b"\xe9, 198.51.100.7").unwrap());
+        assert_eq!(behind_proxies("10.0.0.1".parse().unwrap(), &headers, &trusted).to_string(), "198.51.100.7");
     }
 }

@@ -48,6 +48,7 @@ fn refused(command: std::process::Command, said: &[&str]) {
     }
 }
 
+// covers: A11
 #[test]
 fn wrong_settings_are_named_with_what_would_be_right() {
     let folder = tempdir().unwrap();
@@ -65,7 +66,6 @@ fn wrong_settings_are_named_with_what_would_be_right() {
     refused(serve(folder, &["--admin-password", "administrator1"]), &["--admin-password", "easy to guess"]);
     let mut misspelt = serve(folder, &[]);
     misspelt.env("CARILLON_REDIS_ULR", "redis://127.0.0.1/");
-    // covers: A11
     misspelt.env("CARILLON_SHARDS", "many");
     refused(
         misspelt,
@@ -98,6 +98,7 @@ fn a_database_that_does_not_fit_is_refused() {
     }
 }
 
+// covers: A2
 #[tokio::test]
 async fn a_node_starts_stops_and_keeps_what_it_made() {
     let folder = tempdir().unwrap();
@@ -113,8 +114,7 @@ async fn a_node_starts_stops_and_keeps_what_it_made() {
     refused(serve(folder.path(), &["--shards", "3"]), &["--shards 3 (CARILLON_SHARDS) differs from the 8 shards"]);
     let mut again = Process::spawn(serve(folder.path(), &["serve", "--log-format", "json"]));
     assert!(again.after("\"message\":\"serving\"").await.contains("listen.address"));
-    // covers: A2
-    let (code, out, err) = ended(on(folder.path(), &["user", "add", "anna"]));
+    let (code, out, err) = ended(on(folder.path(), &["user", "add", "anna", "--role", "admin"]));
     assert_eq!((code, out.trim().len() >= 32), (Some(0), true), "beside the node: {err}");
     for command in [&["user", "password", "anna"][..], &["user", "list"], &["shards"], &["shards", "set", "4"]] {
         let (code, _, err) = ended(on(folder.path(), command));
@@ -141,19 +141,20 @@ fn a_log_that_cannot_be_written_ends_nothing() {
     assert_eq!(status.code(), Some(0));
 }
 
-// covers: S8
+// covers: S8, W18
 #[test]
 fn accounts_are_made_and_mended() {
     let folder = migrated();
     let user = |arguments: &[&str]| on(folder.path(), &[&["user"], arguments].concat());
-    assert_eq!(ended(user(&["add", "anna"])).0, Some(0));
+    refused(user(&["add", "anna"]), &["--role"]);
+    assert_eq!(ended(user(&["add", "anna", "--role", "admin"])).0, Some(0));
     refused(user(&["remove", "anna"]), &["\"anna\" is the last administrator of all apps"]);
     assert_eq!(ended(user(&["add", "carl", "--role", "viewer"])).0, Some(0));
     refused(user(&["add", "dora", "--role", "root"]), &["--role: `root` is not a role; allowed: viewer"]);
-    refused(user(&["add", "dora", "--app", "none"]), &["--app: there is no app `none`"]);
+    refused(user(&["add", "dora", "--role", "viewer", "--app", "none"]), &["--app: there is no app `none`"]);
     assert_eq!(ended(user(&["list"])).1, "anna\tenabled\tadmin of all apps\ncarl\tenabled\tviewer of all apps\n");
     assert_eq!(ended(user(&["remove", "carl"])).0, Some(0));
-    refused(user(&["add", "anna"]), &["the name \"anna\" is taken already"]);
+    refused(user(&["add", "anna", "--role", "admin"]), &["the name \"anna\" is taken already"]);
     refused(user(&["password", "bert"]), &["the user \"bert\" does not exist"]);
     let (_, first, _) = ended(user(&["password", "anna"]));
     let (_, second, _) = ended(user(&["password", "anna"]));
@@ -161,11 +162,11 @@ fn accounts_are_made_and_mended() {
     // Standard input is empty here.
     refused(user(&["password", "anna", "--password-stdin"]), &["The password has 0 characters"]);
     let nowhere = folder.path().join("elsewhere");
-    refused(on(&nowhere, &["user", "add", "anna"]), &["there is no database", "--data-dir"]);
+    refused(on(&nowhere, &["user", "add", "anna", "--role", "admin"]), &["there is no database", "--data-dir"]);
     assert!(!nowhere.exists());
 }
 
-// covers: 004-1
+// covers: 004-1, A11
 #[tokio::test]
 async fn the_demo_runs_jobs_within_twenty_seconds() {
     let token = random_secret();
@@ -193,7 +194,6 @@ async fn the_demo_runs_jobs_within_twenty_seconds() {
     // The report takes 3 s of every 10 s: the end comes while it runs.
     let running = async || api.get("runs?state=running").await.column("job");
     wait_for("a report is running", async || running().await.iter().any(|job| job == "Write the report")).await;
-    // covers: A11
     let before = demo.output().len();
     let ended = demo.terminate(ENDS_WITHIN).await;
     let printed = demo.output().split_off(before);

@@ -126,7 +126,7 @@ async fn a_node_needs_no_more(db: &TestDatabase) {
     changes(&load).await;
     let said = command(&login.url, &["shards", "set", "3"]);
     assert!(said.starts_with("3 shards instead of 8"), "{said}");
-    command(&login.url, &["user", "add", "eve"]);
+    command(&login.url, &["user", "add", "eve", "--role", "admin"]);
     command(&login.url, &["user", "list"]);
     let before = load.received();
     load.until_received(before + 60).await;
