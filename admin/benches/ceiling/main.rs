@@ -11,8 +11,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark ends by panicking when the machine is not fit for it")]
 
-// covers: 001-46
-
 #[path = "../node/database.rs"]
 mod database;
 mod session;

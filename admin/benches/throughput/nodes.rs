@@ -1,8 +1,6 @@
 //! Do more nodes send more? The highest rate of clusters of several sizes, each node with a part of a core, so that a machine
 //! with few cores can show it. Database, Redis and executors have what is left: if they are the limit, give a node less.
 
-// covers: 000-20
-
 use std::process::ExitCode;
 use std::time::Duration;
 

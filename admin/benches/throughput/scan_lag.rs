@@ -2,8 +2,6 @@
 //! least 2 s). The lag is now + `claim_within` − the earliest instant that is not recorded yet. A scan each second leaves up to
 //! a second of it; an instant is recorded late when the lag exceeds `claim_within`.
 
-// covers: 000-5
-
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

@@ -131,7 +131,6 @@ impl Case {
         assert!(text.contains("job 0 (job ") && text.contains("boom"), "{}: {text}", self.kind);
     }
 
-    // covers: S34
     async fn assert_recorded(&self, world: &World, state: DeliveryState, answer: &str) {
         let delivery = world.deliveries().await.remove(0);
         let said = delivery.answer.clone().unwrap();
@@ -141,6 +140,7 @@ impl Case {
     }
 }
 
+// covers: S34
 #[test]
 fn each_kind_of_channel_is_tried_until_it_takes_the_message() {
     for case in CASES {

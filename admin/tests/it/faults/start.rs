@@ -50,6 +50,7 @@ fn serve(folder: &Path) -> Command {
     command
 }
 
+// covers: A5
 #[test]
 fn a_database_that_is_not_there_is_no_wrong_setting_and_its_password_stays_secret() {
     let folder = tempfile::tempdir().unwrap();
@@ -59,7 +60,6 @@ fn a_database_that_is_not_there_is_no_wrong_setting_and_its_password_stays_secre
     command.arg(format!("--database-url=postgres://u:{secret}@127.0.0.1:1/d"));
     let (code, _, complaint) = ended(command);
     assert_eq!(code, Some(1), "{complaint}");
-    // covers: A5
     assert!(complaint.contains("connection refused by 127.0.0.1:1"), "{complaint}");
     assert!(!complaint.contains(secret.as_str()), "{complaint}");
 }

@@ -1,8 +1,8 @@
 //! The rows of `rows.tsv` and the tests that cover them.
 //!
 //! A row is a requirement: `000` to `004` and `6` are those of five published designs, `H` the hard cases, `I` the
-//! invariants, `S` the security checklist, `F`, `V`, `A`, `G` and `B` defects that were found in the engine, in security
-//! and in use. A test names its rows in a line `covers: 003-10, H5` above it. The state of a row is `proved`, `partial: why`,
+//! invariants, `S` the security checklist, `F`, `V`, `A`, `G`, `B`, `R` and `W` defects that were found in the engine, in security
+//! and in use. A test names its rows in a line `covers: 003-10, H5` above it; nothing else may have one. The state of a row is `proved`, `partial: why`,
 //! `open` (with a reason or without) or `n/a: why`, for one that asks nothing of the program.
 
 use std::collections::BTreeMap;
@@ -22,23 +22,36 @@ fn legend() -> BTreeMap<&'static str, &'static str> {
     rows
 }
 
-/// Places of the tests that cover a row, by row.
-fn covered() -> BTreeMap<String, Vec<String>> {
-    let mut places = BTreeMap::<String, Vec<String>>::new();
+/// Places of the tests that cover a row, by row; and the comments that stand above no test.
+fn covered() -> (BTreeMap<String, Vec<String>>, Vec<String>) {
+    let (mut places, mut stray) = (BTreeMap::<String, Vec<String>>::new(), vec![]);
     for (path, text) in files("").into_iter().filter(|(path, _)| path.ends_with(".rs")) {
-        for (index, line) in text.lines().enumerate() {
-            for id in line.trim_start().strip_prefix("// covers: ").into_iter().flat_map(|ids| ids.split(", ")) {
-                places.entry(id.to_owned()).or_default().push(format!("{path}:{}", index + 1));
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for (index, line) in lines.iter().enumerate() {
+            let Some(ids) = line.strip_prefix("// covers: ") else { continue };
+            let place = format!("{path}:{}", index + 1);
+            if !is_test(&lines[index + 1..]) {
+                stray.push(format!("{place}: a comment `covers` stands above no test"));
+            }
+            for id in ids.split(", ") {
+                places.entry(id.to_owned()).or_default().push(place.clone());
             }
         }
     }
-    places
+    (places, stray)
+}
+
+/// Whether the next item is a test: by its attributes, or as one of `databases!`.
+fn is_test(lines: &[&str]) -> bool {
+    let is_before = |line: &&&str| line.is_empty() || line.starts_with("//") || line.starts_with("#[");
+    let has_attribute = lines.iter().take_while(is_before).any(|line| line.starts_with("#[") && line.contains("test"));
+    let item = lines.iter().find(|line| !is_before(line));
+    has_attribute || item.is_some_and(|item| item.starts_with("async fn ") && item.contains("(db: &TestDatabase)"))
 }
 
 #[test]
 fn tests_and_the_states_of_their_rows_agree() {
-    let (legend, covered) = (legend(), covered());
-    let mut wrong = vec![];
+    let (legend, (covered, mut wrong)) = (legend(), covered());
     for (id, places) in &covered {
         let place = places.join(", ");
         match legend.get(id.as_str()) {

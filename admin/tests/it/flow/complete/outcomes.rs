@@ -56,7 +56,7 @@ fn a_page_of_a_proxy_leaves_the_outcome_unknown_until_evidence_comes() {
     });
 }
 
-// covers: H25
+// covers: H25, A11
 #[test]
 fn a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets_the_same_run() {
     with_registered_executor(async |node, dead| {
@@ -80,7 +80,6 @@ fn a_connection_that_is_not_made_is_known_not_sent_and_another_executor_gets_the
                 .all(|run| run.state == RunState::Running && run.address.as_deref() == Some(living.address.as_str()))
         );
         assert_eq!(runs.iter().map(|run| run.attempt).max(), Some(1), "the same run, not a retry");
-        // covers: A11
         let unreachable = |address: &str, seen_at| node.engine.is_unreachable("orders", address, seen_at);
         assert!(unreachable(&dead.address, 0), "the page of executors says so");
         assert!(!unreachable(&dead.address, i64::MAX), "a heartbeat came after that");

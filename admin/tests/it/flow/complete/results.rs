@@ -60,9 +60,9 @@ async fn held(db: &TestDatabase, table: &str, id: i64) -> DatabaseTransaction {
     tx
 }
 
+// covers: V2
 #[test]
 fn a_result_for_a_run_that_was_never_sent_changes_nothing() {
-    // covers: V2
     on(Kind::Sqlite, async |_| {
         let node = Node::start().await;
         let executor = RecordingExecutor::start().await;
@@ -112,33 +112,33 @@ async fn beside_a_locked(db: &TestDatabase, table: &str) {
     assert_eq!(node.states(&jobs[0]).await, [Failed]);
 }
 
+// covers: F5
 #[test]
 fn a_locked_job_delays_its_own_results_alone_on_postgres() {
-    // covers: F5
     on(Kind::Postgres, async |db| beside_a_locked(db, "job").await);
 }
 
+// covers: F5
 #[test]
 fn a_locked_job_delays_its_own_results_alone_on_mariadb() {
-    // covers: F5
     on(Kind::Mariadb, async |db| beside_a_locked(db, "job").await);
 }
 
+// covers: F5
 #[test]
 fn a_locked_run_delays_its_own_result_alone_on_postgres() {
-    // covers: F5
     on(Kind::Postgres, async |db| beside_a_locked(db, "run").await);
 }
 
+// covers: F5
 #[test]
 fn a_locked_run_delays_its_own_result_alone_on_mariadb() {
-    // covers: F5
     on(Kind::Mariadb, async |db| beside_a_locked(db, "run").await);
 }
 
+// covers: F5, F18
 #[test]
 fn a_run_that_cannot_be_read_is_told_of_once_and_holds_up_no_other_result() {
-    // covers: F5, F18
     on(Kind::Sqlite, async |db| {
         let (node, _executor, jobs, runs) = running(db, 3).await;
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
@@ -207,18 +207,18 @@ async fn many_failures_cost_no_more_than_few(db: &TestDatabase, other: &TestData
     assert!(many <= few + 8, "{few} round trips for 10 failures, {many} for 90");
 }
 
+// covers: F8
 #[test]
 fn many_failures_cost_no_more_round_trips_than_few_on_postgres() {
-    // covers: F8
     on(Kind::Postgres, async |db| {
         let other = TestDatabase::new(Kind::Postgres).await;
         many_failures_cost_no_more_than_few(db, &other).await;
     });
 }
 
+// covers: F8
 #[test]
 fn many_failures_cost_no_more_round_trips_than_few_on_mariadb() {
-    // covers: F8
     on(Kind::Mariadb, async |db| {
         let other = TestDatabase::new(Kind::Mariadb).await;
         many_failures_cost_no_more_than_few(db, &other).await;
@@ -239,9 +239,9 @@ impl std::io::Write for Lines {
     }
 }
 
+// covers: V11
 #[test]
 fn what_an_executor_says_cannot_forge_a_line_of_the_log_nor_fill_it() {
-    // covers: V11
     on(Kind::Sqlite, async |db| {
         let (node, _executor, jobs, runs) = running(db, 1).await;
         let lines = Lines::default();
