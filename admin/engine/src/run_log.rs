@@ -52,9 +52,9 @@ impl Runs<'_> {
 }
 
 /// Whether the executor says that the log ends counts only once the run has ended: some executors never say it, others always. Where
-/// it is missing, the end is a page without new lines. An answer with other lines than those asked for is none, as for xxl-job: some
-/// executors send the same text whatever they are asked for. Their number of the last line may lag behind the text, so its lines are
-/// counted, or be ahead of it: then the next question goes on behind that number.
+/// it is missing, the end is a page without new lines. An answer with other lines than the requested ones is dropped, as by xxl-job: some
+/// executors send the same text in each answer. An executor's number of the last line may lag behind the text, so the lines are
+/// counted; if it is ahead of the text, the next request starts behind that number.
 fn as_page(from: i32, page: client::LogPage, state: RunState) -> LogPage {
     let is_asked_for = page.from_line == i64::from(from) || from == 1 && page.from_line == 0;
     let is_new = page.to_line >= page.from_line || page.to_line == 0 && from == 1;
@@ -77,10 +77,16 @@ mod tests {
     // covers: V12.2
     #[test]
     fn a_page_at_the_last_number_a_line_can_have_is_no_overflow() {
-        for to_line in [9, i64::from(i32::MAX), i64::from(i32::MIN), 0] {
-            let page = client::LogPage { from_line: i32::MAX.into(), to_line, content: "a\nb\n".into(), is_end: true };
+        let (last, nothing) = (i32::MAX, i32::MAX - 1);
+        for (to_line, to) in [(i32::MAX, last), (9, nothing), (i32::MIN, nothing), (0, nothing)] {
+            let page = client::LogPage {
+                from_line: i32::MAX.into(),
+                to_line: to_line.into(),
+                content: "a\nb\n".into(),
+                is_end: true,
+            };
             let at_the_end = as_page(i32::MAX, page, RunState::Running);
-            assert!(at_the_end.from == i32::MAX && at_the_end.to >= i32::MAX - 1, "{to_line}: {}", at_the_end.to);
+            assert_eq!((at_the_end.from, at_the_end.to), (i32::MAX, to), "{to_line}");
         }
     }
 

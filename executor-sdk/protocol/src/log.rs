@@ -129,9 +129,10 @@ pub fn parse_cut_log_page(body: &[u8], from: i64) -> Option<LogPage> {
     let (_, rest) = text.split_once("\"logContent\"")?;
     let content = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
     let content = match last_line_end(content) {
-        Some(end) => start_of_text(&content[..end]).into_owned(),
+        Some(end) => start_of_text(&content[..end]),
         None => {
-            let start = start_of_text(content);
+            // A character takes at most twelve bytes, as two escapes.
+            let start = start_of_text(&content[..content.floor_char_boundary(12 * CUT_LINE_CHARS)]);
             let shown: String = start.chars().take(CUT_LINE_CHARS).collect();
             (!shown.is_empty()).then(|| format!("{shown}… [this line is longer than {} MiB]\n", body.len() >> 20))?
         }

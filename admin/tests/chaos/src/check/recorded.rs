@@ -33,7 +33,7 @@ pub fn check(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<
 
 /// The instant of a job's last fire, if all its fires are on record. No count of the product is trusted here.
 fn end_of_schedule(history: &History, job: i64, index: &Index<'_>, findings: &mut Findings) -> Millis {
-    let Some(most) = index.jobs.get(&job).and_then(|job| job.max_fires) else {
+    let Some(most) = index.jobs.get(&job).and_then(|job| job.max_fires()) else {
         return Millis::MAX;
     };
     let fires = history.runs.iter().filter(|run| run.job_id == job && run.is_first_of_instant());

@@ -30,7 +30,6 @@ fn job(id: i64, retries: i32) -> Job {
         retries,
         catch_up: "all".into(),
         draft: serde_json::Value::Null,
-        max_fires: None,
         children: vec![],
     }
 }

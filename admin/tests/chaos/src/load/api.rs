@@ -83,7 +83,7 @@ impl Api {
         Ok(())
     }
 
-    /// A calendar of days that are far away: whatever is changed in it, no instant of a run is excluded.
+    /// A calendar whose days are far in the future: no change of it excludes an instant of this run.
     pub async fn create_calendar(&self, name: &str) -> anyhow::Result<()> {
         self.must("api/v1/calendars", &json!({"name": name, "days": ["2099-12-25"]})).await?;
         Ok(())
@@ -112,7 +112,6 @@ fn job(planned: &super::Planned, made: &Value) -> Job {
         retries: made["retries"].as_i64().unwrap_or_default() as i32,
         catch_up: text("catch_up"),
         draft: planned.draft.clone(),
-        max_fires: planned.draft["schedule"]["max_fires"].as_u64().map(|most| most as usize),
         children: ids(&made["children"]),
     }
 }

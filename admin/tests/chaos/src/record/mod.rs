@@ -47,12 +47,16 @@ pub struct Job {
     /// As it was sent to the API.
     #[serde(default)]
     pub draft: serde_json::Value,
-    /// The number of fires after which its schedule ends.
-    #[serde(default)]
-    pub max_fires: Option<usize>,
     /// Jobs that run after it.
     #[serde(default)]
     pub children: Vec<i64>,
+}
+
+impl Job {
+    /// The number of fires after which its schedule ends.
+    pub fn max_fires(&self) -> Option<usize> {
+        self.draft["schedule"]["max_fires"].as_u64().map(|most| most as usize)
+    }
 }
 
 /// What a client asked of the management API.

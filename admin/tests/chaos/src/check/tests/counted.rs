@@ -4,7 +4,8 @@ use super::*;
 
 /// Job 1 fires each 2 s, and may fire this often.
 fn counted(history: &mut History, most: usize, recorded: usize) {
-    (history.jobs[0].max_fires, history.jobs[0].group) = (Some(most), "counted".into());
+    history.jobs[0].group = "counted".into();
+    history.jobs[0].draft = serde_json::json!({"schedule": {"max_fires": most}});
     let last = recorded as Millis * 2_000;
     history.runs.retain(|run| run.job_id != 1 || run.fire_no <= last);
     history.events.retain(|event| event.job != 1 || event.at <= last + 1_000);
