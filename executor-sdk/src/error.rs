@@ -37,6 +37,9 @@ pub enum Error {
     /// The HTTP server ended on its own.
     #[error("the executor's HTTP server failed: {0}")]
     Server(#[source] io::Error),
+    /// The thread of the executor cannot start, or has panicked.
+    #[error("the executor's thread failed: {0}")]
+    Thread(#[source] io::Error),
 }
 
 impl Error {

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::job_log::JobLogs;
 use crate::journal::{Journal, JournaledRun};
 use crate::lane::Lanes;
+use crate::own_thread::{EndSignals, OwnThread};
 use crate::run::{RecoveredRuns, SeenRuns};
 use crate::server::{Admission, Endpoints, RequestCheck, serve};
 use crate::settings::Settings;
@@ -145,36 +146,39 @@ impl Executor {
 
     /// Registers and executes runs until `shutdown` completes. Then stops in order: deregisters, refuses new runs, lets
     /// running ones finish within the grace, reports the others as "interrupted", and delivers the results. Results that
-    /// cannot be delivered stay in the journal for the next start. Needs a tokio runtime with time and I/O enabled.
+    /// cannot be delivered stay in the journal for the next start.
+    ///
+    /// Handlers run in the tokio runtime that polls this future, which needs time enabled. Everything else has threads of its
+    /// own, so handlers that block the runtime delay runs, time limits and kills, but no heartbeat, no result and no stop.
     ///
     /// Dropping the future before its end acts like a crash: all runs and tasks of the executor end at once.
     ///
     /// # Errors
-    /// The HTTP server cannot start, or ends on its own.
+    /// The HTTP server or a thread cannot start, or ends on its own.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        let grace = self.settings.grace;
-        let mut running = self.start()?;
-        tokio::select! {
-            () = shutdown => {}
-            ended = &mut running.server => {
-                let ended = ended.map_err(std::io::Error::other).and_then(|ended| ended);
-                return ended.map_err(Error::Server);
-            }
-        }
-        running.stop(grace).await;
-        Ok(())
+        let handlers = Handle::current();
+        OwnThread::start(|signals| self.work(handlers, signals))?.work_until(shutdown).await
     }
 
-    fn start(self) -> Result<RunningExecutor, Error> {
+    /// Executes runs until a signal to end; handlers run in `handlers`.
+    async fn work(self, handlers: Handle, signals: EndSignals) -> Result<(), Error> {
+        let grace = self.settings.grace;
+        let mut running = self.start(handlers)?;
+        let ended = tokio::select! {
+            biased;
+            () = signals.abort.cancelled() => Ok(()),
+            ended = running.work_until_stopped(&signals.stop, grace) => ended.map_err(Error::Server),
+        };
+        running.end().await;
+        ended
+    }
+
+    fn start(self, handlers: Handle) -> Result<RunningExecutor, Error> {
         if self.settings.token.len() < 16 {
             tracing::warn!("the access token is shorter than 16 characters");
         }
-        let lanes = Arc::new(Lanes::new(
-            Arc::clone(&self.seen_runs),
-            self.journal.clone(),
-            self.logs.clone(),
-            Handle::current(),
-        ));
+        let lanes =
+            Arc::new(Lanes::new(Arc::clone(&self.seen_runs), self.journal.clone(), self.logs.clone(), handlers));
         let endpoints = self.endpoints(Arc::clone(&lanes))?;
         if let Some(tls) = &self.tls {
             tls.watch();

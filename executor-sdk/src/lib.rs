@@ -13,6 +13,7 @@ mod handler;
 mod job_log;
 mod journal;
 mod lane;
+mod own_thread;
 mod run;
 mod server;
 mod settings;

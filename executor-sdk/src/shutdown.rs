@@ -1,5 +1,6 @@
 //! A running executor and its shutdown: in order, or at once.
 
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,7 @@ use actix_web::dev::ServerHandle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
 
 use crate::admin::{Heartbeats, OutboxMessage};
 use crate::data_dir::DataDir;
@@ -20,9 +22,9 @@ const FLUSH_LIMIT: Duration = Duration::from_secs(5);
 const STOPPING: &str = "the executor is stopping";
 const INTERRUPTED: &str = "interrupted: the executor is stopping";
 
-/// A running executor. Dropping it ends everything at once.
+/// A running executor. [`end`](Self::end) must be called, whatever became of it.
 pub(crate) struct RunningExecutor {
-    pub(crate) server: JoinHandle<std::io::Result<()>>,
+    pub(crate) server: JoinHandle<io::Result<()>>,
     pub(crate) server_handle: ServerHandle,
     pub(crate) heartbeats: Arc<Heartbeats>,
     pub(crate) heartbeat_task: JoinHandle<()>,
@@ -35,8 +37,18 @@ pub(crate) struct RunningExecutor {
 }
 
 impl RunningExecutor {
-    /// Stops in order, see [`Executor::run`](crate::Executor::run).
-    pub(crate) async fn stop(mut self, grace: Duration) {
+    /// Works until the signal to stop, and stops in order, see [`Executor::run`](crate::Executor::run). An error: the HTTP
+    /// server has ended on its own.
+    pub(crate) async fn work_until_stopped(&mut self, stop: &CancellationToken, grace: Duration) -> io::Result<()> {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            ended = &mut self.server => return ended.map_err(io::Error::other).and_then(|ended| ended),
+        }
+        self.stop(grace).await;
+        Ok(())
+    }
+
+    async fn stop(&mut self, grace: Duration) {
         let signalled = Instant::now();
         // Waits for a heartbeat that is being sent: it must not arrive after the deregistration.
         self.heartbeats.stop.cancel();
@@ -60,6 +72,15 @@ impl RunningExecutor {
         tracing::info!("executor stopped");
     }
 
+    /// Ends everything at once.
+    pub(crate) async fn end(self) {
+        self.lanes.abort();
+        self.heartbeat_task.abort();
+        self.server_handle.stop(false).await;
+        self.lanes.close(STOPPING);
+        self.journal.close();
+    }
+
     /// Waits until an admin has all results.
     async fn flush(&self) {
         self.journal.barrier().await;
@@ -68,16 +89,5 @@ impl RunningExecutor {
         self.heartbeats.reachable.notify_one();
         // The outbox drops the sender when all results are delivered, so an error is the expected answer.
         let _ = flushed.await;
-    }
-}
-
-impl Drop for RunningExecutor {
-    fn drop(&mut self) {
-        self.lanes.abort();
-        self.heartbeat_task.abort();
-        // The call sends the command; the future only waits for its completion.
-        drop(self.server_handle.stop(false));
-        self.lanes.close(STOPPING);
-        self.journal.close();
     }
 }

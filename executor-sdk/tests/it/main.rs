@@ -4,6 +4,7 @@
 
 mod worker;
 
+mod blocked;
 mod blocking;
 mod connections;
 mod contract;
