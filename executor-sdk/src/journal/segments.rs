@@ -37,6 +37,8 @@ pub(super) struct Segments {
     file: File,
     number: u64,
     length: u64,
+    /// A write has failed, and what it left behind `length` could not be cut off yet.
+    is_torn: bool,
     /// Earlier files, oldest first, with the moment of their last line.
     closed: VecDeque<(u64, Instant)>,
     /// Runs whose results no admin has.
@@ -64,6 +66,7 @@ impl Segments {
             file: create(folder, number).map_err(fail)?,
             number,
             length: 0,
+            is_torn: false,
             closed: VecDeque::new(),
             open: HashSet::new(),
         };
@@ -95,6 +98,8 @@ impl Segments {
     /// Writes whole lines; after an error the file has its former length.
     pub(super) fn append(&mut self, lines: &str, sync: bool) -> io::Result<()> {
         let started = Instant::now();
+        // A line that followed the rest of another one would be lost with it.
+        self.cut_off_rest()?;
         let written = self.file.write_all(lines.as_bytes()).and_then(|()| {
             if sync && self.durability == Durability::Machine {
                 self.file.sync_data()?;
@@ -103,7 +108,10 @@ impl Segments {
         });
         match written {
             Ok(()) => self.length += lines.len() as u64,
-            Err(_) => self.file.set_len(self.length)?,
+            Err(_) => {
+                self.is_torn = true;
+                self.cut_off_rest()?;
+            }
         }
         if started.elapsed() > SLOW_WRITE {
             tracing::warn!(
@@ -112,6 +120,14 @@ impl Segments {
             );
         }
         written
+    }
+
+    fn cut_off_rest(&mut self) -> io::Result<()> {
+        if self.is_torn {
+            self.file.set_len(self.length)?;
+            self.is_torn = false;
+        }
+        Ok(())
     }
 
     /// Creates the next file when this one is full, and deletes old ones. A failure is retried after the next write.
@@ -230,6 +246,7 @@ mod tests {
         assert_eq!(open(folder.path()).1.attempts, [(1, "9:0:1:0".to_owned(), 2)]);
     }
 
+    // covers: G20
     #[test]
     #[cfg(target_os = "linux")]
     fn a_full_disk_is_an_error_every_time() {
@@ -240,5 +257,10 @@ mod tests {
             assert!(segments.append("A 1 5 1 -\n", true).is_err());
         }
         assert_eq!(segments.length, 0);
+        // It takes writes again, and has half a line that could not be cut off.
+        segments.file = OpenOptions::new().append(true).open(path(folder.path(), segments.number)).unwrap();
+        segments.file.write_all(b"A 1 5").unwrap();
+        segments.append("A 2 5 1 -\n", true).unwrap();
+        assert_eq!(unreported(folder.path()), [(2, 500)]);
     }
 }
