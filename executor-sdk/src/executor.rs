@@ -211,6 +211,7 @@ impl Executor {
             seen_runs: self.seen_runs,
             journal: self.journal.clone(),
             messages: self.outbox_messages,
+            registered: heartbeats.registered.subscribe(),
             reachable,
         };
         let server = tokio::spawn(server);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use carillon_protocol::{BatchAnswer, BatchRun, RunAnswer, RunBatch, SUCCESS};
+use carillon_protocol::{BatchAnswer, BatchRun, RunAnswer, RunBatch, SUCCESS, parse_callbacks};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -71,12 +71,13 @@ impl Call {
     }
 }
 
-/// By path; for `/log` also by run.
+/// By path; for `/log` and results also by run.
 #[derive(Default)]
 struct Replies {
     default: Option<Reply>,
     by_path: HashMap<String, Reply>,
     by_run: HashMap<i64, Reply>,
+    by_result: HashMap<i64, Reply>,
 }
 
 /// A server whose connections end with this value.
@@ -127,6 +128,11 @@ impl HttpStub {
         self.replies.lock().unwrap().by_run.insert(run_id, reply);
     }
 
+    /// To each list of results that has one of this run.
+    pub fn reply_to_result_of(&self, run_id: i64, reply: Reply) {
+        self.replies.lock().unwrap().by_result.insert(run_id, reply);
+    }
+
     /// From now on connections are refused, and those that are open are closed.
     pub async fn stop(&self) {
         let mut server = std::mem::take(&mut *self.server.lock().unwrap());
@@ -137,7 +143,17 @@ impl HttpStub {
 impl Replies {
     fn of(&self, call: &Call) -> Reply {
         let of_run = || if call.path == "/log" { self.by_run.get(&call.json()["logId"].as_i64()?) } else { None };
-        of_run().or_else(|| self.by_path.get(&call.path)).or(self.default.as_ref()).cloned().unwrap_or(Reply::Accept)
+        let of_result = || {
+            let is_list = call.path == "/api/callback" && !self.by_result.is_empty();
+            let items = is_list.then(|| parse_callbacks(call.body.as_bytes()).ok())??.items;
+            items.iter().find_map(|item| self.by_result.get(&item.log_id))
+        };
+        of_run()
+            .or_else(of_result)
+            .or_else(|| self.by_path.get(&call.path))
+            .or(self.default.as_ref())
+            .cloned()
+            .unwrap_or(Reply::Accept)
     }
 }
 

@@ -38,6 +38,11 @@ impl StubAdmin {
         self.stub.reply_to("/api/callback", reply);
     }
 
+    /// How each list is answered that has a result of this run.
+    pub fn reply_to_result_of(&self, run_id: i64, reply: Reply) {
+        self.stub.reply_to_result_of(run_id, reply);
+    }
+
     /// Asks an executor to run something; returns the run's id.
     ///
     /// # Panics

@@ -1,5 +1,6 @@
 //! Results are repeated until an admin accepts them; repeated requests change nothing.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use carillon_protocol::headers;
@@ -7,7 +8,7 @@ use serde_json::to_value;
 use tempfile::TempDir;
 
 use crate::worker::{Worker, new_token, run};
-use carillon_testkit::{Reply, StubAdmin, results};
+use carillon_testkit::{Call, Reply, StubAdmin, results};
 
 async fn is_repeated_after(manner: Reply) {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
@@ -107,4 +108,28 @@ async fn many_runs_need_few_callbacks() {
     assert!(ids.iter().copied().eq(1..=500), "each once");
     let callbacks = calls.iter().filter(|call| call.path == "/api/callback").count();
     assert!(callbacks < 250, "{callbacks} callbacks");
+}
+
+// covers: G4
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_that_cannot_be_stored_holds_up_no_other() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = Worker::start(&admin, &data).await;
+    admin.reply_to_results(Reply::Cut);
+    for log_id in 1..=40 {
+        worker.run(&run(log_id, "ok")).await;
+    }
+    admin.result(40).await;
+    admin.reply_to_result_of(7, Reply::Cut);
+    admin.reply_to_results(Reply::Accept);
+    let before = admin.calls().len();
+    let accepted = move |calls: &[Call]| {
+        let stored = |call: &&Call| !results(std::slice::from_ref(*call)).iter().any(|item| item.log_id == 7);
+        let stored: Vec<Call> = calls[before..].iter().filter(stored).cloned().collect();
+        results(&stored).iter().map(|item| item.log_id).collect::<BTreeSet<i64>>()
+    };
+    let others: BTreeSet<i64> = (1..=40).filter(|id| *id != 7).collect();
+    admin.wait_for("all others", |calls| accepted(calls) == others).await;
+    worker.run(&run(41, "ok")).await;
+    admin.wait_for("one that comes later", |calls| accepted(calls).contains(&41)).await;
 }
