@@ -135,6 +135,13 @@ impl Scanner {
         most: usize,
     ) -> Result<Plan, String> {
         let rules = job.rules.as_ref().map_err(Clone::clone)?;
+        if job.is_counted() && fires_left.is_none() {
+            return Err(
+                "its schedule has max_fires, and its row does not say how many fires are left; change max_fires \
+                        to have them counted anew"
+                    .to_owned(),
+            );
+        }
         let now = self.cx.clock.now();
         let timing = job.timing(rules, fires_left);
         let work = || plan(&timing, due.next_fire_at, now, until, most);

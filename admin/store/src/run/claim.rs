@@ -3,7 +3,7 @@
 //! Only what the compare-and-set on `job_clock` has won is inserted, and the insert is plain: a key that is there already
 //! is an error, never skipped in silence, or an instant could be lost while the cursor moves on.
 
-use foldhash::{HashSet, HashSetExt as _};
+use foldhash::{HashMap, HashSet, HashSetExt as _};
 
 use carillon_scheduler::Millis;
 use sea_orm::Value;
@@ -106,6 +106,14 @@ impl Store {
         self.cursors(DUE, values).await
     }
 
+    /// The cursors of these jobs that are at or before `until`.
+    pub async fn cursors_of(&self, shard: i32, until: Millis, job_ids: &[i64]) -> Result<HashMap<i64, Millis>> {
+        let text =
+            "SELECT job_id, next_fire_at FROM job_clock WHERE shard = ? AND next_fire_at <= ? AND job_id IN ({ids})";
+        let values = values![shard, until, self.ids(job_ids)];
+        Ok(self.tuples(&self.engine_reads, text, values).await?.into_iter().collect())
+    }
+
     /// Rows of `job_clock`, earliest first.
     pub(crate) async fn cursors(&self, text: &str, values: Vec<Value>) -> Result<Vec<DueJob>> {
         let rows = self.integers(&self.engine_reads, text, values).await?.into_iter();
@@ -115,29 +123,25 @@ impl Store {
         Ok(found)
     }
 
-    /// Records a batch under its shard's epoch. Answers the jobs whose cursor or revision had changed meanwhile: nothing
-    /// of them is recorded, the next scan sees them anew. `Error::Fenced`: the shard has another holder, nothing is written.
+    /// Records a batch under its shard's epoch. Answers the jobs of which nothing is recorded: their cursor or revision had
+    /// changed meanwhile, or they have fewer fires left than their plan has found. The next scan sees them anew.
+    /// `Error::Fenced`: the shard has another holder, nothing is written.
     pub async fn claim(&self, holder: &HeldLease<'_>, claims: &[JobClaim], now: Millis) -> Result<HashSet<i64>> {
         if self.try_claim(holder, claims, now).await? {
             return Ok(HashSet::new());
         }
         // Some have changed. The others are claimed without them; the compare-and-set sees what changes in between.
-        let mut before = None;
         for _ in 0..CHANGES {
-            let unchanged = self.unchanged(holder.shard, claims).await?;
-            if before.as_ref() == Some(&unchanged) {
-                return Err(Error::Corrupt(format!(
-                    "a job of shard {} has fewer fires left than its plan has found, and its cursor did not move",
-                    holder.shard
-                )));
+            let mut kept = self.unchanged(holder.shard, claims).await?;
+            for job_id in self.short_of_fires(claims).await? {
+                kept.remove(&job_id);
             }
-            let is_kept = |claim: &&JobClaim| unchanged.contains(&claim.due.job_id);
-            let kept: Vec<JobClaim> = claims.iter().filter(is_kept).cloned().collect();
-            if self.try_claim(holder, &kept, now).await? {
+            let is_kept = |claim: &&JobClaim| kept.contains(&claim.due.job_id);
+            let unchanged: Vec<JobClaim> = claims.iter().filter(is_kept).cloned().collect();
+            if self.try_claim(holder, &unchanged, now).await? {
                 let job_ids = claims.iter().map(|claim| claim.due.job_id);
-                return Ok(job_ids.filter(|id| !unchanged.contains(id)).collect());
+                return Ok(job_ids.filter(|id| !kept.contains(id)).collect());
             }
-            before = Some(unchanged);
         }
         // Another claimer is faster each time. Nothing is recorded, so all are seen anew.
         Ok(claims.iter().map(|claim| claim.due.job_id).collect())
@@ -162,6 +166,21 @@ impl Store {
     async fn unchanged(&self, shard: i32, claims: &[JobClaim]) -> Result<HashSet<i64>> {
         let cursors = cursors(shard, claims.iter());
         Ok(self.bulk_tuples(&self.write, &UNCHANGED, &[], &cursors).await?.into_iter().collect())
+    }
+
+    /// The jobs whose rows have fewer fires left than their plans have found, or no number of them.
+    async fn short_of_fires(&self, claims: &[JobClaim]) -> Result<Vec<i64>> {
+        let counted = || claims.iter().filter(|claim| claim.counted && !claim.fires.is_empty());
+        let job_ids: Vec<i64> = counted().map(|claim| claim.due.job_id).collect();
+        if job_ids.is_empty() {
+            return Ok(vec![]);
+        }
+        let text = "SELECT id, fires_left FROM job WHERE fires_left IS NOT NULL AND id IN ({ids})";
+        let left = self.tuples::<(i64, i32)>(&self.write, text, values![self.ids(&job_ids)]).await?;
+        let left: HashMap<i64, i32> = left.into_iter().collect();
+        let is_short =
+            |claim: &&JobClaim| left.get(&claim.due.job_id).is_none_or(|left| *left < claim.fires.len() as i32);
+        Ok(counted().filter(is_short).map(|claim| claim.due.job_id).collect())
     }
 
     /// Takes the fires off those that are left, or says that a job had fewer than its plan had found.

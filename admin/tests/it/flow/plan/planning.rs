@@ -10,9 +10,10 @@ use carillon_engine::runtime::Service as _;
 use carillon_inspect::forecast::Forecast;
 use carillon_scheduler::{CatchUp, Clock, JobDraft, ManualClock, Millis, ScheduleDraft};
 use carillon_store::VisibleApps;
+use carillon_store::alarm::alarms::AlarmFilter;
 use futures_util::future::{join_all, join3};
 
-use crate::flow::node::{Node, START};
+use crate::flow::node::{Node, START, on_node};
 use crate::services::{Kind, TestDatabase, on, runtime_builder};
 
 /// Each plan looks at the time once: it takes so many milliseconds, of the clock and of the processor.
@@ -108,6 +109,26 @@ fn a_job_whose_planning_takes_too_long_each_time_is_paused_with_the_reason() {
         let job = node.store.job(job.id).await.unwrap().unwrap();
         let reason = job.paused_reason.unwrap();
         assert!(reason.contains("planning its schedule took more than"), "{reason}");
+    });
+}
+
+// covers: G8
+#[test]
+fn a_job_whose_row_does_not_say_how_many_fires_are_left_is_paused_and_the_others_go_on() {
+    on_node(async |node| {
+        let counted = node.every(1, |draft| draft.schedule.max_fires = Some(9)).await;
+        let other = node.every(1, |_| ()).await;
+        node.sql(&format!("UPDATE job SET fires_left = NULL WHERE id = {}", counted.id)).await;
+        for _ in 0..3 {
+            node.round().await;
+            node.clock.advance(Duration::from_secs(3));
+        }
+        assert!(!node.runs(&other).await.is_empty());
+        let paused = node.store.job(counted.id).await.unwrap().unwrap();
+        let reason = paused.paused_reason.unwrap();
+        assert!(reason.contains("does not say how many fires are left"), "{reason}");
+        let filter = AlarmFilter { job_id: Some(counted.id), limit: 9, ..AlarmFilter::default() };
+        assert_eq!(node.store.alarms(&filter).await.unwrap().items.len(), 1);
     });
 }
 

@@ -111,6 +111,25 @@ databases! {
         assert!(fixture.store.claim(&holder(shard, epoch), &[good], NOW).await.unwrap().is_empty());
     }
 
+    // covers: G8
+    async fn a_job_with_fewer_fires_left_than_planned_keeps_no_other_from_being_claimed(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let jobs = fixture.of_one_shard(3).await;
+        let shard = jobs[0].shard;
+        let epoch = fixture.take(shard).await;
+        fixture.sql(&format!("UPDATE job SET fires_left = 1 WHERE id = {}", jobs[1].id)).await;
+        let counted = |job: usize, id: i64| JobClaim {
+            counted: true,
+            ..claim(&jobs[job], &[(id, after(1)), (id + 1, after(2))])
+        };
+        let claims = [claim(&jobs[0], &[(1, after(1))]), counted(1, 10), counted(2, 20)];
+        let left_out = fixture.store.claim(&holder(shard, epoch), &claims, NOW).await.unwrap();
+        assert_eq!(left_out, [jobs[1].id, jobs[2].id].into_iter().collect(), "one has too few, and one says nothing");
+        let rows = fixture.rows_where("1 = 1").await;
+        assert_eq!(rows.iter().map(|row| row.job_id).collect::<Vec<_>>(), [jobs[0].id]);
+        assert_eq!(fixture.cursors().await, [(jobs[0].id, after(2)), (jobs[1].id, after(1)), (jobs[2].id, after(1))]);
+    }
+
     // covers: 004-6
     async fn of_fifty_claims_of_one_instant_one_wins(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
