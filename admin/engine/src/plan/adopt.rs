@@ -33,7 +33,7 @@ impl Scanner {
         let adopted = self.cx.store.adopt(holder, from, until, self.queue.free()).await?;
         let mut count = 0;
         if !is_new {
-            count += self.enqueue_adopted(holder, adopted, Lateness::Judged).await?;
+            count += self.enqueue_adopted(holder, adopted, until, Lateness::Judged).await?;
         }
         if !self.wakes.is_to_read_again(self.shard) && !is_audit {
             return Ok(count);
@@ -42,10 +42,16 @@ impl Scanner {
         let missing = self.queue.missing(waiting, holder.epoch);
         // What this holder has claimed itself was claimed in time: it may wait for an executor as long as it must.
         let lateness = if is_new { Lateness::Judged } else { Lateness::Ours };
-        Ok(count + self.enqueue_adopted(holder, missing, lateness).await?)
+        Ok(count + self.enqueue_adopted(holder, missing, until, lateness).await?)
     }
 
-    async fn enqueue_adopted(&self, holder: &HeldLease<'_>, ids: Vec<i64>, lateness: Lateness) -> store::Result<usize> {
+    async fn enqueue_adopted(
+        &self,
+        holder: &HeldLease<'_>,
+        ids: Vec<i64>,
+        until: Millis,
+        lateness: Lateness,
+    ) -> store::Result<usize> {
         if ids.is_empty() {
             return Ok(0);
         }
@@ -53,7 +59,7 @@ impl Scanner {
         self.alarm_unreadable(&found.unreadable).await;
         let mut runs = found.runs;
         if lateness == Lateness::Judged {
-            let late = self.misfired(&runs).await?;
+            let late = self.misfired(&runs, until).await?;
             if !late.is_empty() {
                 self.cx.store.cancel(&late, RunReason::Misfire, self.cx.clock.now()).await?;
                 tracing::info!(
@@ -84,8 +90,9 @@ impl Scanner {
         }
     }
 
-    /// Older than the job's threshold, and its policy does not run them. Sorted.
-    async fn misfired(&self, found: &[ClaimedRun]) -> store::Result<Vec<i64>> {
+    /// Older than the job's threshold, and its policy does not run them, together with what this scan plans of it as far as
+    /// `until`. Sorted.
+    async fn misfired(&self, found: &[ClaimedRun], until: Millis) -> store::Result<Vec<i64>> {
         let now = self.cx.clock.now();
         let scheduled = |run: &&ClaimedRun| {
             run.cause == Cause::Schedule && run.attempt == 1 && run.bound_to.is_none() && !run.overlaps
@@ -101,13 +108,14 @@ impl Scanner {
         }
         let ids: Vec<i64> = by_job.keys().copied().collect();
         let jobs = self.jobs.current(&ids).await?;
+        let cursors = self.cx.store.cursors_of(self.shard, until, &ids).await?;
         let mut misfired = Vec::new();
         for (job_id, mut runs) in by_job {
             let Some(job) = jobs.get(&job_id) else {
                 continue;
             };
             runs.sort_unstable_by_key(|run| run.scheduled_at);
-            misfired.extend(too_late(job, &runs, now));
+            misfired.extend(too_late(job, &runs, cursors.get(&job_id).copied(), now));
         }
         misfired.sort_unstable();
         Ok(misfired)
@@ -116,19 +124,31 @@ impl Scanner {
 
 /// Which runs of a job, earliest first, its misfire policy does not run: of those that are missed `fire_once` runs the
 /// latest unless a later instant runs anyway, `fire_all` a limited number of the latest, `fire_within` those that are not too old.
-fn too_late(job: &CachedJob, runs: &[&ClaimedRun], now: Millis) -> Vec<i64> {
+/// What lies from its `cursor` on is later than all of them, and is planned by the same scan under the same policy.
+fn too_late(job: &CachedJob, runs: &[&ClaimedRun], cursor: Option<Millis>, now: Millis) -> Vec<i64> {
     let missed_before = now - job.stored.misfire_threshold_ms;
     let missed = runs.partition_point(|run| run.scheduled_at < missed_before);
     let policy = job.rules.as_ref().map_or(MisfirePolicy::FireOnce, |rules| rules.misfire);
     let dropped = match policy {
         MisfirePolicy::Skip => missed,
-        MisfirePolicy::FireOnce if missed < runs.len() => missed,
+        MisfirePolicy::FireOnce if missed < runs.len() || cursor.is_some() => missed,
         MisfirePolicy::FireOnce => missed.saturating_sub(1),
-        MisfirePolicy::FireAll => missed.saturating_sub(usize::try_from(job.stored.misfire_limit).unwrap_or_default()),
+        MisfirePolicy::FireAll => {
+            let limit = usize::try_from(job.stored.misfire_limit).unwrap_or_default();
+            missed.saturating_sub(limit - missed_from(job, cursor, missed_before, limit))
+        }
         MisfirePolicy::FireWithin => {
             let oldest = now - job.stored.misfire_window_ms;
             runs[..missed].partition_point(|run| run.scheduled_at < oldest)
         }
     };
     runs[..dropped].iter().map(|run| run.run_id).collect()
+}
+
+/// How many instants from the cursor on are missed, at most `limit`.
+fn missed_from(job: &CachedJob, cursor: Option<Millis>, before: Millis, limit: usize) -> usize {
+    let Ok(rules) = &job.rules else { return 0 };
+    let missed = |at: &Millis| *at < before;
+    let instants = std::iter::successors(cursor.filter(missed), |at| rules.schedule.next_after(*at).filter(missed));
+    instants.take(limit).count()
 }

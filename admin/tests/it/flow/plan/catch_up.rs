@@ -1,6 +1,7 @@
 //! Instants that are reached late: run, coalesced or misfired, and each of them written down exactly once.
 
 use carillon_scheduler::{CatchUp, MisfirePolicy, RunState};
+use carillon_store::RunFilter;
 use carillon_testkit::RecordingExecutor;
 
 use crate::flow::node::{Node, START, on_node};
@@ -142,6 +143,35 @@ fn what_was_recorded_follows_the_policies_that_run_several() {
             let mut expected = vec![RunState::Cancelled; cancelled];
             expected.resize(5, RunState::Running);
             assert_eq!(later.states(&job).await, expected, "{policy}");
+        });
+    }
+}
+
+// covers: R101
+#[test]
+fn what_a_dead_node_had_recorded_and_what_was_missed_after_it_are_judged_together() {
+    for (policy, recorded, missed) in [(MisfirePolicy::FireAll, 0, 5), (MisfirePolicy::FireOnce, 0, 0)] {
+        on_node(async |node| {
+            let executor = RecordingExecutor::start().await;
+            let job = node
+                .every(1, |draft| {
+                    draft.misfire = policy;
+                    draft.misfire_limit = 5;
+                })
+                .await;
+            node.round().await;
+            let claimed = node.runs(&job).await.len() as i64;
+            assert!(claimed > 2, "the look-ahead");
+            let later = Node::restarted(node, node.config.clone(), START + 100_000).await;
+            later.register(&executor).await;
+            later.round().await;
+            let filter = RunFilter { job_id: Some(job.id), limit: 500, ..RunFilter::default() };
+            let runs = later.store.runs(&filter).await.unwrap().items;
+            let sent: Vec<i64> =
+                seconds(&runs.into_iter().filter(|run| run.state != RunState::Cancelled).collect::<Vec<_>>());
+            let ran = |from: i64, to: i64| sent.iter().filter(|second| (from..=to).contains(second)).count();
+            assert_eq!(ran(1, claimed), recorded, "{policy}: recorded before the kill");
+            assert_eq!(ran(claimed + 1, 39), missed, "{policy}: missed after it");
         });
     }
 }
