@@ -22,7 +22,8 @@ pub(crate) static LOCK_JOBS: Bulk = Bulk::lock(Lock {
 
 pub(crate) static LOCK_RUNS: Bulk = Bulk::lock(Lock {
     columns: "run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, \
-              run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address",
+              run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address, \
+              (SELECT job.app_id FROM job WHERE job.id = run.job_id) AS job_app_id",
     table: "run",
     id: "run.id",
     only_if: "",
@@ -75,6 +76,15 @@ pub(crate) struct LockedRun {
     pub boot_id: Option<String>,
     pub journal_id: Option<String>,
     pub address: Option<String>,
+    /// The app that its job has now. None: the job is deleted.
+    pub job_app_id: Option<i64>,
+}
+
+impl LockedRun {
+    /// Its job has moved to another app since: nothing that its end brings about concerns the job any more.
+    pub fn is_of_former_app(&self) -> bool {
+        self.job_app_id.is_some_and(|app_id| app_id != self.app_id)
+    }
 }
 
 from_row!(LockedJob { id, retries, enabled, retry_delay: WordOrDefault, shard, pause_after_failures });
@@ -94,7 +104,8 @@ from_row!(LockedRun {
     app_id,
     boot_id,
     journal_id,
-    address
+    address,
+    job_app_id
 });
 
 /// What to do about a row that another session holds.

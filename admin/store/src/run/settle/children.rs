@@ -126,8 +126,8 @@ impl Store {
         then: &mut SettleEffects,
     ) -> Result<()> {
         let text = "SELECT id, part, parts, attempt, state, result_msg AS result FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? \
-                    ORDER BY part, attempt";
-        let parts = self.all(tx, text, values![fire.fire_no, fire.job_id, fire.cause]).await?;
+                    AND app_id = (SELECT app_id FROM job WHERE id = ?) ORDER BY part, attempt";
+        let parts = self.all(tx, text, values![fire.fire_no, fire.job_id, fire.cause, fire.job_id]).await?;
         let Some((first_id, result)) = outcome(parts) else {
             return Ok(());
         };

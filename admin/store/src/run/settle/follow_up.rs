@@ -56,11 +56,14 @@ impl SettleEffects {
         if row.chained && row.state.is_pending() && !state.is_pending() {
             self.ended.insert((row.job_id, row.fire_no));
         }
-        if row.parent && state == RunState::Succeeded {
+        if row.parent && state == RunState::Succeeded && !row.is_of_former_app() {
             self.done.insert(Fire::of(row));
         }
         if was_given_up && !state.is_open() {
             self.known.push(finding.run_id);
+        }
+        if row.is_of_former_app() {
+            return;
         }
         match state {
             RunState::Succeeded if was_given_up => {

@@ -135,8 +135,9 @@ fn add_text(conditions: &mut Conditions, backend: DbBackend, text: &str) {
     let contains = Contains::new(backend, text);
     let (result, name) = (contains.condition("r.result_msg"), contains.condition("named.name"));
     let mut values: Vec<Value> = [contains.values(), contains.values()].concat();
-    let mut text_condition =
-        format!("{result} OR EXISTS (SELECT 1 FROM job AS named WHERE named.id = r.job_id AND {name})");
+    let mut text_condition = format!(
+        "{result} OR EXISTS (SELECT 1 FROM job AS named WHERE named.id = r.job_id AND named.app_id = r.app_id AND {name})"
+    );
     if let Ok(id) = text.parse::<i64>() {
         text_condition.push_str(" OR r.id = ?");
         values.push(id.into());

@@ -2,7 +2,7 @@
 
 use carillon_scheduler::RunState::{Lost, Running, Succeeded};
 
-use crate::conformance::fixture::{Fixture, NOW, Row};
+use crate::conformance::fixture::{Fixture, NOW, Row, actor, after};
 use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure, success};
 
 impl Fixture {
@@ -62,5 +62,40 @@ databases! {
         fixture.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", ids[0])).await;
         fixture.settle(&[success(ids[0])]).await;
         assert_eq!(fixture.count("run", "cause = 3").await, 4);
+    }
+
+    // covers: W6
+    async fn what_ends_after_its_job_has_moved_brings_about_nothing_of_the_other_app(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let child = fixture.ticking("child").await;
+        let job = fixture
+            .ticking_with("moves", |draft| {
+                draft.children = vec![child.id];
+                draft.retries = 1;
+                draft.pause_after_failures = 1;
+            })
+            .await;
+        let ids = fixture.runs_in(&job, &[Running, Running, Running]).await;
+        fixture.sql(&format!("UPDATE run SET parent = TRUE WHERE job_id = {}", job.id)).await;
+        let other = fixture.store.create_app("other", "Other", NOW, &actor()).await.unwrap();
+        fixture.sql(&format!("UPDATE job SET app_id = {}, name = 'secret' WHERE id = {}", other.id, job.id)).await;
+        // After the move: a success, a failure that may be retried, and one that may not.
+        fixture.sql(&format!("UPDATE run SET attempt = 2 WHERE id = {}", ids[2])).await;
+        let settled = fixture.settle(&[success(ids[0]), failure(ids[1]), failure(ids[2])]).await;
+        assert_eq!((settled.changed.len(), settled.alarms.len()), (3, 0));
+        assert_eq!(fixture.count("run", "1 = 1").await, 3, "no child and no further attempt");
+        assert_eq!(fixture.count("alarm", "1 = 1").await, 0);
+        assert_eq!(fixture.count("job_failure", "1 = 1").await, 0);
+        assert_eq!(fixture.store.run(ids[0]).await.unwrap().unwrap().job, None, "its name is the other app's");
+        // The runs of the app that has it now do.
+        let mut now = vec![];
+        for second in [90, 91] {
+            now.push(fixture.run(&job, Row { fire_no: after(second), state: Running.code(), ..Row::default() }).await);
+        }
+        let of_now = format!("app_id = {}, parent = TRUE", other.id);
+        fixture.sql(&format!("UPDATE run SET {of_now} WHERE id IN ({}, {})", now[0], now[1])).await;
+        fixture.settle(&[success(now[0]), failure(now[1])]).await;
+        assert_eq!(fixture.count("run", "cause = 3").await, 1);
+        assert_eq!(fixture.count("run", &format!("attempt = 2 AND app_id = {}", other.id)).await, 1);
     }
 }
