@@ -29,8 +29,8 @@ impl JobPauses {
         for job_id in store.ended_job_pauses(now).await? {
             done += self.change(job_id, &JobChange::EndOfPause).await?;
         }
-        for failing in store.failing_too_often().await? {
-            done += self.change(failing.job_id, &JobChange::PauseFailing(failing)).await?;
+        for job_id in store.failing_too_often().await? {
+            done += self.change(job_id, &JobChange::PauseFailing).await?;
         }
         Ok(done)
     }
@@ -47,14 +47,15 @@ impl JobPauses {
             Err(store::Error::Missing(_)) => Ok(0),
             Err(store::Error::Invalid(error)) => {
                 // It would be tried again each second.
-                tracing::warn!(job.id = job_id, %error, "the pause of a job is over, and its schedule cannot be used; it stays paused");
-                self.cx.store.drop_end_of_pause(job_id).await?;
+                let reason = format!("its pause is over, and its schedule cannot be used: {error}");
+                let alarm = self.cx.store.stay_paused(job_id, &reason, self.cx.clock.now()).await?;
+                self.cx.log_alarm(&alarm);
                 Ok(0)
             }
-            Err(error) if error.is_transient() => Err(error),
+            Err(error) if error.is_outage() => Err(error),
             Err(error) => {
-                // The other jobs go on.
-                tracing::warn!(job.id = job_id, %error, "the pause of a job could not be changed");
+                // The other jobs go on, also if another session holds the row of this one.
+                tracing::warn!(job.id = job_id, %error, "the pause of a job could not be changed; the next round tries again");
                 Ok(0)
             }
         }

@@ -63,22 +63,27 @@ impl BackfillReleaser {
             count < i64::from(open.max_concurrent)
         });
         for open in ours {
-            *created += self.release(&open).await?;
+            // One whose job another session holds keeps no other waiting.
+            match self.release(&open, created).await {
+                Err(error) if !error.is_outage() => {
+                    tracing::warn!(job.id = open.job_id, %error, "a backfill could not go on; the next round tries again");
+                }
+                other => other?,
+            }
         }
         Ok(())
     }
 
-    async fn release(&self, open: &OpenBackfill) -> store::Result<usize> {
-        let mut created = 0;
+    async fn release(&self, open: &OpenBackfill, created: &mut usize) -> store::Result<()> {
         loop {
             let released = self.cx.store.release_backfill(open, self.cx.clock.now()).await?;
             if !released.runs.is_empty() {
-                created += released.runs.len();
+                *created += released.runs.len();
                 self.backfill_runs.add(&released.runs);
                 self.wakes.wake(open.shard);
             }
             if released.finished || released.full {
-                return Ok(created);
+                return Ok(());
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::job::audit_snapshot::{audit_snapshot, with_revision};
 use crate::job::lock::{OverdueInstants, TargetJob};
-use crate::job::pause::{FailingTooOften, PauseNote};
+use crate::job::pause::PauseNote;
 use crate::job::stored_job::{Definition, Job};
 use crate::store::Store;
 
@@ -38,15 +38,15 @@ pub enum JobChange {
     Calendars,
     /// Its pause is over: what it has missed is left to its misfire policy.
     EndOfPause,
-    /// Its fires have failed too often in a row.
-    PauseFailing(FailingTooOften),
+    /// Its fires have failed too often in a row, if they still have when the job is locked.
+    PauseFailing,
 }
 
 impl JobChange {
     fn is_without_effect(&self, old: &Job, newer_calendars: Option<&Calendars>) -> bool {
         match self {
             JobChange::Enable | JobChange::EndOfPause => old.draft.enabled,
-            JobChange::PauseFailing(_) => !old.draft.enabled,
+            JobChange::PauseFailing => !old.draft.enabled,
             JobChange::Calendars => newer_calendars.is_none(),
             JobChange::Define(..) | JobChange::Pause(_) | JobChange::Delete => false,
         }
@@ -258,6 +258,14 @@ impl Store {
             JobChange::Calendars => self.newer_calendars(tx, &old).await?,
             _ => None,
         };
+        // A success, or a person who resumed it, may have come since the job was found.
+        let failures = match change {
+            JobChange::PauseFailing => self.failures_to_pause(tx, id).await?,
+            _ => None,
+        };
+        if matches!(change, JobChange::PauseFailing) && failures.is_none() {
+            return unchanged(old);
+        }
         // What is due by now may be recorded only together with a new cursor: the other changes of the transaction are committed.
         if change.is_without_effect(&old, newer_calendars.as_ref()) {
             return unchanged(old);
@@ -289,8 +297,8 @@ impl Store {
                 Some(new) => (AuditAction::Disable, new),
                 None => return unchanged(old),
             },
-            JobChange::PauseFailing(failing) => {
-                (AuditAction::Pause, self.pause_failing(tx, &old, &past, *failing, now).await?)
+            JobChange::PauseFailing => {
+                (AuditAction::Pause, self.pause_failing(tx, &old, &past, failures.unwrap_or_default(), now).await?)
             }
             JobChange::Delete => {
                 self.leave_parents(tx, id, &parents, own_parents, wish).await?;
@@ -301,7 +309,7 @@ impl Store {
         let entry = AuditEntry::new(actor, now, action, AuditObject::job(id, old.app_id), detail);
         self.audit(tx, vec![entry], &ids.rows[..1]).await?;
         let alarm = match (&change, &new.paused_reason) {
-            (JobChange::PauseFailing(_), Some(reason)) => {
+            (JobChange::PauseFailing, Some(reason)) => {
                 let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(id), run_id: None, text: reason.clone() };
                 Some(self.raise(tx, ids.rows[1], alarm, now).await?)
             }

@@ -1,7 +1,9 @@
 //! Why a job is paused, by whom, and until when. The row is there as long as the pause is.
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{AlarmKind, Millis};
 
+use crate::alarm::alarms::Alarm;
+use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
 use crate::store::Store;
@@ -29,15 +31,8 @@ pub struct PauseNote {
     pub ends_at: Option<Millis>,
 }
 
-/// A job whose fires have failed as often in a row as it allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FailingTooOften {
-    pub job_id: i64,
-    pub failures: i32,
-}
-
 /// `CROSS`: SQLite keeps this order, and would walk all jobs otherwise.
-pub(crate) const FAILING_TOO_OFTEN: &str = "SELECT f.job_id, f.failures FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id \
+pub(crate) const FAILING_TOO_OFTEN: &str = "SELECT f.job_id FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id \
      AND j.pause_after_failures > 0 AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?";
 
 impl Store {
@@ -47,17 +42,30 @@ impl Store {
         self.tuples(&self.engine_reads, text, values![now, MOST]).await
     }
 
-    /// The job cannot be resumed when its pause is over: it stays paused until a person resumes it.
-    pub async fn drop_end_of_pause(&self, job_id: i64) -> Result<()> {
-        self.execute(&self.write, "UPDATE job_pause SET ends_at = NULL WHERE job_id = ?", values![job_id]).await?;
-        Ok(())
+    /// The job cannot be resumed when its pause is over: it stays paused, with the reason and an alarm, until a person resumes it.
+    pub async fn stay_paused(&self, job_id: i64, reason: &str, now: Millis) -> Result<Alarm> {
+        let alarm_id = self.take_id(&ids::ROW).await?;
+        let reason: String = reason.chars().take(500).collect();
+        let tx = self.begin().await?;
+        let text = "UPDATE job SET paused_reason = ? WHERE id = ? AND enabled = FALSE";
+        self.execute(&tx, text, values![reason.as_str(), job_id]).await?;
+        self.execute(&tx, "UPDATE job_pause SET ends_at = NULL WHERE job_id = ?", values![job_id]).await?;
+        let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(job_id), run_id: None, text: reason };
+        let alarm = self.raise(&tx, alarm_id, alarm, now).await?;
+        tx.commit().await?;
+        Ok(alarm)
     }
 
     /// Jobs that are to be paused. The table has those alone whose last fire failed.
-    pub async fn failing_too_often(&self) -> Result<Vec<FailingTooOften>> {
-        let failing = |(job_id, failures)| FailingTooOften { job_id, failures };
-        let rows = self.tuples(&self.engine_reads, FAILING_TOO_OFTEN, values![MOST]).await?;
-        Ok(rows.into_iter().map(failing).collect())
+    pub async fn failing_too_often(&self) -> Result<Vec<i64>> {
+        self.tuples(&self.engine_reads, FAILING_TOO_OFTEN, values![MOST]).await
+    }
+
+    /// How many fires of a locked job have failed in a row, if that is as many as it allows.
+    pub(crate) async fn failures_to_pause(&self, tx: &Transaction, job_id: i64) -> Result<Option<i32>> {
+        let text = "SELECT f.failures FROM job_failure f JOIN job j ON j.id = f.job_id WHERE f.job_id = ? AND j.pause_after_failures > 0 \
+                    AND f.failures >= j.pause_after_failures";
+        self.tuple(tx, text, values![job_id]).await
     }
 
     /// Replaces the note of a pause that is there. `resume_from`: where the schedule goes on if it ends by itself.

@@ -7,7 +7,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
 use crate::job::change::Wish;
 use crate::job::lock::OverdueInstants;
-use crate::job::pause::{ENGINE, FailingTooOften, JobPause, PauseNote};
+use crate::job::pause::{ENGINE, JobPause, PauseNote};
 use crate::job::stored_job::{Definition, Job};
 use crate::store::Store;
 
@@ -135,11 +135,11 @@ impl Store {
         tx: &Transaction,
         old: &Job,
         past: &OverdueInstants,
-        failing: FailingTooOften,
+        failures: i32,
         now: Millis,
     ) -> Result<Job> {
         self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
-        let note = format!("{} fires in a row have failed", failing.failures);
+        let note = format!("{failures} fires in a row have failed");
         let pause = JobPause { note: note.clone(), author: ENGINE.to_owned(), paused_at: now, ends_at: None };
         self.write_pause(tx, old.id, &pause, None).await?;
         let mut new = Job { pause: Some(pause), paused_reason: Some(note), ..stopped(old, past) };

@@ -3,7 +3,6 @@
 use carillon_scheduler::{AlarmKind, AuditAction, JobDraft};
 use carillon_store::audit::list::AuditFilter;
 use carillon_store::job::change::JobChange;
-use carillon_store::job::pause::FailingTooOften;
 use carillon_store::run::settle::finding::RunReport;
 use carillon_store::{Job, PauseNote};
 
@@ -16,6 +15,15 @@ fn until(seconds: i64) -> JobChange {
 
 async fn change(fixture: &Fixture, job: &Job, change: &JobChange, at: i64) -> Job {
     fixture.store.change_job(job.id, change, at, &actor()).await.unwrap().job
+}
+
+/// So many of its fires have failed in a row; three are allowed.
+async fn fails(fixture: &Fixture, job: &Job, failures: i32) {
+    fixture.sql(&format!("UPDATE job SET pause_after_failures = 3 WHERE id = {}", job.id)).await;
+    fixture.sql(&format!("DELETE FROM job_failure WHERE job_id = {}", job.id)).await;
+    fixture
+        .sql(&format!("INSERT INTO job_failure (job_id, failures, fire_no) VALUES ({}, {failures}, 1)", job.id))
+        .await;
 }
 
 databases! {
@@ -139,8 +147,8 @@ databases! {
         goes_on(&store.update_job(job.id, &fixture.definition(&draft), None, NOW + 100, &actor()).await.unwrap());
 
         let job = used_up().await;
-        let failing = JobChange::PauseFailing(FailingTooOften { job_id: job.id, failures: 3 });
-        change(&fixture, &job, &failing, NOW).await;
+        fails(&fixture, &job, 3).await;
+        change(&fixture, &job, &JobChange::PauseFailing, NOW).await;
         goes_on(&change(&fixture, &job, &JobChange::Enable, NOW + 100).await);
 
         // One that is due meanwhile keeps its record, and is counted.
@@ -173,16 +181,18 @@ databases! {
     async fn a_change_without_effect_records_nothing_of_what_is_due(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.every_second(&[], after(3)).await;
-        let failing = JobChange::PauseFailing(FailingTooOften { job_id: job.id, failures: 3 });
-        for none in [JobChange::Enable, JobChange::EndOfPause, JobChange::Calendars] {
+        // It is paused after three failures in a row, and one was counted when its row was locked.
+        fails(&fixture, &job, 1).await;
+        for none in [JobChange::Enable, JobChange::EndOfPause, JobChange::Calendars, JobChange::PauseFailing] {
             let unchanged = fixture.store.change_job(job.id, &none, after(9), &actor()).await.unwrap();
             assert!(!unchanged.is_changed && unchanged.job.next_fire_at == Some(after(3)), "{none:?}");
         }
         assert_eq!(fixture.count("run", "1 = 1").await, 0, "its cursor has not passed them");
         // A change that has one does, and the two go together.
-        let paused = change(&fixture, &job, &failing, after(9)).await;
+        fails(&fixture, &job, 3).await;
+        let paused = change(&fixture, &job, &JobChange::PauseFailing, after(9)).await;
         assert_eq!((paused.next_fire_at, fixture.count("run", "1 = 1").await), (None, 7));
-        let again = fixture.store.change_job(job.id, &failing, after(20), &actor()).await.unwrap();
+        let again = fixture.store.change_job(job.id, &JobChange::PauseFailing, after(20), &actor()).await.unwrap();
         assert!(!again.is_changed);
         assert_eq!(fixture.count("run", "1 = 1").await, 7);
     }
@@ -212,22 +222,38 @@ databases! {
         settle(&job, 1, 1, failure).await;
         settle(&job, 1, 2, failure).await;
         settle(&plain, 1, 1, failure).await;
-        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [], "two runs of one fire");
+        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [0_i64; 0], "two runs of one fire");
         settle(&job, 2, 1, success).await;
         settle(&job, 3, 1, failure).await;
-        assert_eq!(fixture.store.failing_too_often().await.unwrap(), []);
+        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [0_i64; 0]);
         settle(&job, 4, 1, failure).await;
-        let failing = FailingTooOften { job_id: job.id, failures: 2 };
-        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [failing]);
+        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [job.id]);
 
-        let paused = fixture.store.change_job(job.id, &JobChange::PauseFailing(failing), NOW, &actor()).await.unwrap();
+        let paused = fixture.store.change_job(job.id, &JobChange::PauseFailing, NOW, &actor()).await.unwrap();
         let pause = paused.job.pause.clone().unwrap();
         assert_eq!((pause.author.as_str(), pause.note.as_str()), ("carillon", "2 fires in a row have failed"));
         assert_eq!(paused.alarm.map(|alarm| alarm.kind), Some(AlarmKind::Paused));
         assert_eq!(paused.job.paused_reason.as_deref(), Some("2 fires in a row have failed"));
-        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [], "it is paused");
+        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [0_i64; 0], "it is paused");
         let resumed = change(&fixture, &job, &JobChange::Enable, NOW).await;
         assert_eq!((resumed.paused_reason, fixture.store.failing_too_often().await.unwrap()), (None, vec![]));
+    }
+
+    // covers: G15
+    async fn a_success_before_the_pause_after_failures_leaves_the_job_enabled(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&JobDraft { pause_after_failures: 2, ..draft("shaky") }).await;
+        let settle = async |fire: i64, report: fn(i64) -> RunReport| {
+            let id = fixture.run(&job, Row { fire_no: after(fire), state: 2, ..Row::default() }).await;
+            fixture.sql(&format!("UPDATE run SET parent = TRUE WHERE id = {id}")).await;
+            fixture.store.settle(&[report(id)], &FOLLOW_UP).await.unwrap();
+        };
+        settle(1, failure).await;
+        settle(2, failure).await;
+        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [job.id]);
+        settle(3, success).await;
+        let looked = fixture.store.change_job(job.id, &JobChange::PauseFailing, NOW, &actor()).await.unwrap();
+        assert!(!looked.is_changed && looked.job.draft.enabled && looked.alarm.is_none(), "{looked:?}");
     }
 
     async fn many_jobs_are_changed_in_slices_and_one_that_is_refused_holds_up_no_other(db: &TestDatabase) {
