@@ -90,7 +90,8 @@ impl AppPauses {
         self.known().iter().filter(|pause| pause.is_in_force(now)).cloned().collect()
     }
 
-    pub fn is_paused(&self, app_id: i64, now: Millis) -> bool {
-        self.known().iter().any(|pause| pause.concerns(app_id) && pause.is_in_force(now))
+    /// The apps with a pause in force. None: all apps.
+    pub fn paused_apps(&self, now: Millis) -> Option<Vec<i64>> {
+        self.in_force(now).iter().map(|pause| pause.app_id).collect()
     }
 }

@@ -121,9 +121,10 @@ impl OverdueFlagger {
         let (now, after) = (self.cx.clock.now(), ms(self.cx.settings.flag_after));
         // Ahead by two looks, since a round takes its time too: what becomes late until the next one has been seen then.
         let until = now + 2 * ms(EVERY);
-        let mut late = self.cx.store.late(shard, epoch, after, from, until).await?;
-        // They wait because a person has said so.
-        late.retain(|run| run.app_id.is_none_or(|app_id| !self.pauses.is_paused(app_id, now)));
+        let late = match self.pauses.paused_apps(now) {
+            Some(paused) => self.cx.store.late(shard, epoch, after, from, until, &paused).await?,
+            None => vec![],
+        };
         let stuck = lock(&self.seen).again(shard, epoch, &late, now);
         for page in stuck.chunks(PAGE) {
             let flagged = self.cx.store.flag(page, now).await?;
@@ -155,7 +156,7 @@ mod tests {
     use crate::maintain::overdue_flagger::{MOST, OverdueRun, SeenRuns};
 
     fn late(ids: std::ops::Range<i64>, late_at: i64) -> Vec<OverdueRun> {
-        ids.map(|run_id| OverdueRun { run_id, app_id: None, late_at }).collect()
+        ids.map(|run_id| OverdueRun { run_id, late_at }).collect()
     }
 
     #[test]

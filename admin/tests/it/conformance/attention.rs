@@ -4,7 +4,7 @@ use carillon_scheduler::AlarmKind;
 use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Unknown};
 use carillon_store::alarm::alarms::{Alarm, AlarmFilter};
 
-use super::fixture::{Fixture, NOW, after};
+use super::fixture::{Fixture, NOW, actor, after};
 use crate::conformance::hot::outcome::settle::{FOLLOW_UP, success};
 
 async fn raise(fixture: &Fixture, kind: AlarmKind, job_id: i64, run_id: Option<i64>, second: i64) {
@@ -29,7 +29,7 @@ databases! {
         fixture.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[3])).await;
         fixture.sql(&format!("UPDATE run SET epoch = 0 WHERE id = {}", ids[4])).await;
         let flag = async |now: i64| {
-            let late = fixture.store.late(job.shard, 1, 30_000, i64::MIN, now).await.unwrap();
+            let late = fixture.store.late(job.shard, 1, 30_000, i64::MIN, now, &[]).await.unwrap();
             let ids: Vec<i64> = late.iter().map(|run| run.run_id).collect();
             fixture.store.flag(&ids, now).await.unwrap()
         };
@@ -50,13 +50,30 @@ databases! {
         assert_eq!(flag(NOW + 90_000).await.runs, 1, "also without a job");
     }
 
+    // covers: G14
+    async fn a_thousand_runs_of_a_paused_app_hide_no_other(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let jobs = fixture.of_one_shard(2).await;
+        let other = fixture.store.create_app("other", "Other", NOW, &actor()).await.unwrap();
+        fixture.runs_in(&jobs[0], &[Claimed; 1_000]).await;
+        let waits = fixture.runs_in(&jobs[1], &[Claimed]).await;
+        fixture.sql(&format!("UPDATE run SET app_id = {}, due_at = {} WHERE job_id = {}", other.id, NOW + 1_000_000, jobs[1].id)).await;
+        let late = async |paused: &[i64]| {
+            let late = fixture.store.late(jobs[0].shard, 1, 30_000, i64::MIN, NOW + 9_000_000, paused).await.unwrap();
+            late.into_iter().map(|run| run.run_id).collect::<Vec<_>>()
+        };
+        assert_eq!(late(&[]).await.len(), 1_000, "as many as are read in one look");
+        assert_eq!(late(&[fixture.app.id]).await, waits);
+        assert_eq!(late(&[fixture.app.id, other.id]).await, [0_i64; 0]);
+    }
+
     async fn runs_are_flagged_a_page_at_a_time_and_each_job_is_told_of_once(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let jobs = fixture.of_one_shard(2).await;
         let mut ids = fixture.runs_in(&jobs[0], &[Claimed; 70]).await;
         ids.extend(fixture.runs_in(&jobs[1], &[Claimed; 70]).await);
         ids.reverse();
-        let late = fixture.store.late(jobs[0].shard, 1, 30_000, i64::MIN, NOW + 40_000).await.unwrap();
+        let late = fixture.store.late(jobs[0].shard, 1, 30_000, i64::MIN, NOW + 40_000, &[]).await.unwrap();
         assert_eq!(late.len(), 2 * 11, "due in the first ten seconds");
         assert_eq!((late[0].run_id, late[0].late_at), (ids[139], NOW + 30_000));
         let (page, rest) = ids.split_at(100);

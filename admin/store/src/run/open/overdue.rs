@@ -15,7 +15,7 @@ use crate::store::Store;
 
 /// Runs that wait under this epoch for longer than their jobs allow. One that waits for an earlier run of its job waits as
 /// its job says, and has no limit.
-pub(crate) const PENDING: &str = "SELECT run.id, run.due_at, job.app_id, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id \
+pub(crate) const PENDING: &str = "SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id \
      WHERE run.shard = ? AND run.state = {state.claimed} AND run.state < {state.final} AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL \
      AND (run.reason IS NULL OR run.reason <> {reason.overlap}) \
      AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? \
@@ -44,8 +44,6 @@ pub const PAGE: usize = 100;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverdueRun {
     pub run_id: i64,
-    /// None: its job is deleted.
-    pub app_id: Option<i64>,
     /// From then on it waits for too long.
     pub late_at: Millis,
 }
@@ -65,7 +63,8 @@ impl Store {
     /// The first thousand runs that wait in a shard under this epoch and will have waited for too long at `until`: for longer
     /// than their job allows, or than `after_ms` where it says nothing. The one that was due first is first. What was due
     /// before `from` is left out: PostgreSQL cannot forget the places of runs that were sent while an old snapshot is open,
-    /// and would walk over all of them.
+    /// and would walk over all of them. Runs of the `paused` apps wait because a person has said so: they are left out here, or
+    /// a thousand of them would hide all others.
     pub async fn late(
         &self,
         shard: i32,
@@ -73,14 +72,20 @@ impl Store {
         after_ms: i64,
         from: Millis,
         until: Millis,
+        paused: &[i64],
     ) -> Result<Vec<OverdueRun>> {
-        let values = values![shard, epoch, from, until - after_ms.min(SHORTEST), after_ms, until];
-        let late = |(run_id, due_at, app_id, seconds): (i64, Millis, Option<i64>, Option<i32>)| {
+        let mut values = values![shard, epoch, from, until - after_ms.min(SHORTEST), after_ms, until];
+        let mut text = PENDING.to_owned();
+        if !paused.is_empty() {
+            text = text.replace("ORDER BY", "AND run.app_id NOT IN ({ids}) ORDER BY");
+            values.push(self.ids(paused));
+        }
+        let late = |(run_id, due_at, seconds): (i64, Millis, Option<i32>)| {
             let of_job = seconds.filter(|after| *after > 0);
             let after = of_job.map_or(after_ms, |seconds| i64::from(seconds) * 1000);
-            OverdueRun { run_id, app_id, late_at: due_at + after }
+            OverdueRun { run_id, late_at: due_at + after }
         };
-        Ok(self.tuples(&self.engine_reads, PENDING, values).await?.into_iter().map(late).collect())
+        Ok(self.tuples(&self.engine_reads, &text, values).await?.into_iter().map(late).collect())
     }
 
     /// When the first run was due that waits in a shard under this epoch and is not flagged.
