@@ -100,7 +100,9 @@ impl Store {
     /// other things of itself, or has another token.
     pub async fn register_executor(&self, executor: &Executor) -> Result<bool> {
         let tx = self.begin_change().await?;
-        let text = "SELECT *, NULL AS set_weight, NULL AS set_labels, NULL AS draining_since FROM executor WHERE app = ? AND address = ?{for_update}";
+        // Each column by its name: PostgreSQL refuses a kept statement whose `*` has got another column.
+        let text = "SELECT app, address, boot_id, capabilities, journal_id, token_id, registered_at, seen_at, expires_at, weight, labels, manual_since, \
+                    NULL AS set_weight, NULL AS set_labels, NULL AS draining_since FROM executor WHERE app = ? AND address = ?{for_update}";
         let key = values![executor.app.as_str(), executor.address.as_str()];
         let old: Option<Executor> = self.one(&tx, text, key).await?;
         let changed = old.as_ref().is_none_or(|old| !old.is_live(executor.seen_at) || old.boot_id != executor.boot_id);
