@@ -53,7 +53,8 @@ impl Context {
         for row in self.store.take_unreadable() {
             let (job_id, run_id) = match row.table {
                 "run" => (None, Some(row.id)),
-                _ => (Some(row.id), None),
+                "job" => (Some(row.id), None),
+                _ => (None, None),
             };
             let text = format!("the row of {} {} cannot be read and is left out: {}", row.table, row.id, row.reason);
             self.raise_alarm(AlarmKind::Stuck, job_id, run_id, text).await;

@@ -113,9 +113,9 @@ impl Store {
     pub async fn alarms(&self, filter: &AlarmFilter) -> Result<Page<AlarmRow, AlarmKey>> {
         let (text, values) = list_text(self.backend, filter);
         let (limit, _) = page_and_one(filter.limit);
-        let alarms = self.all(&self.read, &text, values).await?;
+        let rows = self.query(&self.read, &text, values).await?;
         let key = |row: &AlarmRow| AlarmKey { created_at: row.created_at, id: row.id };
-        Ok(Page::cut(alarms, limit, key))
+        Ok(self.readable_page("alarm", &rows, limit, key))
     }
 }
 

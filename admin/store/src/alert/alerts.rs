@@ -164,8 +164,8 @@ impl Store {
         let (limit, one_more) = page_and_one(filter.limit);
         values.push(one_more);
         let text = format!("{SELECT}{text} ORDER BY a.last_at DESC, a.id DESC LIMIT ?");
-        let alerts = self.all(&self.read, &text, values).await?;
-        Ok(Page::cut(alerts, limit, |alert: &Alert| (alert.last_at, alert.id)))
+        let rows = self.query(&self.read, &text, values).await?;
+        Ok(self.readable_page("alert", &rows, limit, |alert: &Alert| (alert.last_at, alert.id)))
     }
 
     /// One that has been open.
@@ -185,10 +185,11 @@ impl Store {
 
     /// Those that are not over first, the latest event first.
     pub async fn alert_items(&self, alert_id: i64, limit: u32) -> Result<Vec<AlertItem>> {
-        let text = "SELECT i.subject, i.kind, i.job_id, j.name AS job, i.run_id, i.message, i.events, i.first_at, i.last_at, i.resolved_at \
+        let text = "SELECT i.alert_id, i.subject, i.kind, i.job_id, j.name AS job, i.run_id, i.message, i.events, i.first_at, i.last_at, i.resolved_at \
                     FROM alert_item i LEFT JOIN job j ON j.id = i.job_id WHERE i.alert_id = ? \
                     ORDER BY CASE WHEN i.resolved_at IS NULL THEN 0 ELSE 1 END, i.last_at DESC, i.subject LIMIT ?";
-        self.all(&self.read, text, values![alert_id, i64::from(limit)]).await
+        let rows = self.query(&self.read, text, values![alert_id, i64::from(limit)]).await?;
+        Ok(self.readable("alert", &rows))
     }
 
     /// How many items an alert has that are not over, and how many in all.

@@ -35,7 +35,8 @@ impl Store {
     /// Alerts with something to tell, the earliest first.
     pub async fn due_alerts(&self, now: Millis) -> Result<Vec<Alert>> {
         let text = format!("{SELECT} WHERE a.due_at <= ? ORDER BY a.due_at, a.id LIMIT {MOST}");
-        self.all(&self.write, &text, values![now]).await
+        let rows = self.query(&self.write, &text, values![now]).await?;
+        Ok(self.readable("alert", &rows))
     }
 
     /// The channels that have got messages of an alert, also of lists that its rule has no more.

@@ -9,7 +9,6 @@ use crate::alert::alerts::AlertState;
 use crate::alert::event::{AlertEvent, TEXT};
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Conditions;
-use crate::db::sql::rows::Word;
 use crate::db::sql::text::{cut, printable};
 use crate::error::Result;
 use crate::store::Store;
@@ -130,7 +129,8 @@ impl Store {
                 is_changed: false,
                 app_id: row.try_get("", "app_id")?,
                 state: AlertState::from_code(row.try_get("", "state")?),
-                kind: row.try_get::<Word<AlertKind>>("", "kind")?.0,
+                // A newer version may have written another: it is that of the latest event, and the next one replaces it.
+                kind: row.try_get::<String>("", "kind")?.parse().unwrap_or(AlertKind::Stuck),
                 message: row.try_get("", "message")?,
                 events: row.try_get("", "events")?,
                 opened_at: row.try_get("", "opened_at")?,

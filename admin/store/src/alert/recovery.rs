@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use carillon_scheduler::{AlertKind, Millis};
 use foldhash::{HashMap, HashSet, HashSetExt as _};
+use sea_orm::QueryResult;
 
 use crate::alert::alerts::AlertState;
 use crate::alert::failure_rows::{RECENT_RUN_IDS, SUCCEEDED};
@@ -79,24 +80,24 @@ impl Store {
     pub async fn close_recovered_alerts(&self, now: Millis) -> Result<u64> {
         let (mut closed, mut after) = (0, (0, String::new()));
         loop {
-            let items = self.open_items(&after).await?;
-            let Some(last) = items.last() else {
+            let rows = self.open_items(&after).await?;
+            let Some(last) = rows.last() else {
                 return Ok(closed);
             };
-            after = (last.alert_id, last.subject.clone());
-            closed += self.close_over(&items, now).await?;
-            if items.len() < MOST as usize {
+            after = (last.try_get_by_index(0)?, last.try_get_by_index(1)?);
+            closed += self.close_over(&self.readable("alert", &rows), now).await?;
+            if rows.len() < MOST as usize {
                 return Ok(closed);
             }
         }
     }
 
     /// The first of those behind this one.
-    async fn open_items(&self, (alert_id, subject): &(i64, String)) -> Result<Vec<OpenItem>> {
+    async fn open_items(&self, (alert_id, subject): &(i64, String)) -> Result<Vec<QueryResult>> {
         let text = "SELECT i.alert_id, i.subject, i.kind, i.job_id, i.run_id, i.last_at FROM alert a JOIN alert_item i ON i.alert_id = a.id \
                     WHERE a.open_key IS NOT NULL AND i.resolved_at IS NULL AND (i.alert_id > ? OR i.alert_id = ? AND i.subject > ?) \
                     ORDER BY i.alert_id, i.subject LIMIT ?";
-        self.all(&self.write, text, values![*alert_id, *alert_id, subject.as_str(), MOST]).await
+        self.query(&self.write, text, values![*alert_id, *alert_id, subject.as_str(), MOST]).await
     }
 
     async fn close_over(&self, items: &[OpenItem], now: Millis) -> Result<u64> {

@@ -59,8 +59,9 @@ impl Store {
     /// From the rows of one page and one more, as a table `j`.
     async fn job_page(&self, filter: &JobFilter, search: Search, from: &str, values: Vec<Value>) -> Result<Page<Job>> {
         let (limit, _) = page_and_one(filter.limit);
-        let jobs = self.select_jobs(&self.read, from, values).await?;
-        let mut page = Page::cut(jobs, limit, |job: &Job| job.id);
+        let rows = self.job_rows(&self.read, from, values).await?;
+        let mut page = self.readable_page("job", &rows, limit, |job: &Job| job.id);
+        self.add_neighbours(&self.read, &mut page.items).await?;
         self.add_due_times(&mut page.items).await?;
         Ok(search.complete(page))
     }
@@ -75,7 +76,9 @@ impl Store {
         let next = (ids.len() > limit as usize).then_some(before.saturating_add(limit.into()));
         ids.truncate(limit as usize);
         let from = "(SELECT * FROM job WHERE id IN ({ids})) AS j";
-        let mut jobs = self.select_jobs(&self.read, from, values![self.ids(&ids)]).await?;
+        let rows = self.job_rows(&self.read, from, values![self.ids(&ids)]).await?;
+        let mut jobs: Vec<Job> = self.readable("job", &rows);
+        self.add_neighbours(&self.read, &mut jobs).await?;
         jobs.sort_by_key(|job| ids.iter().position(|id| *id == job.id));
         self.add_due_times(&mut jobs).await?;
         Ok(Page { items: jobs, next })

@@ -9,6 +9,7 @@ use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetable, 
 
 use crate::app::apps::App;
 use crate::calendar::pinned::Calendars;
+use crate::db::sql::execute::read;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
@@ -210,7 +211,11 @@ impl Store {
 
     /// Those of these jobs that exist, without their due times.
     pub async fn jobs_with_ids(&self, ids: &[i64]) -> Result<Vec<Job>> {
-        self.select_jobs(&self.read, "(SELECT * FROM job WHERE id IN ({ids})) AS j", values![self.ids(ids)]).await
+        let from = "(SELECT * FROM job WHERE id IN ({ids})) AS j";
+        let rows = self.job_rows(&self.read, from, values![self.ids(ids)]).await?;
+        let mut jobs = self.readable("job", &rows);
+        self.add_neighbours(&self.read, &mut jobs).await?;
+        Ok(jobs)
     }
 
     /// One job with its due time, which on the write side may be inside a transaction.
@@ -225,27 +230,32 @@ impl Store {
 
     pub(crate) async fn job_without_due_time(&self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
         let from = "(SELECT * FROM job WHERE id = ?) AS j";
-        let found = self.select_jobs(db, from, values![id]).await?;
-        Ok(found.into_iter().next())
+        let rows = self.job_rows(db, from, values![id]).await?;
+        let mut found: Vec<Job> = rows.iter().map(read).collect::<Result<_>>()?;
+        self.add_neighbours(db, &mut found).await?;
+        Ok(found.pop())
     }
 
-    /// Jobs without their due times, from a table `j` of their rows, newest first.
-    pub(crate) async fn select_jobs(
+    /// Jobs from a table `j` of their rows, newest first.
+    pub(crate) async fn job_rows(
         &self,
         db: &impl ConnectionTrait,
         from: &str,
         values: Vec<Value>,
-    ) -> Result<Vec<Job>> {
-        let text = format!("SELECT {COLUMNS} FROM {from} {OTHERS} ORDER BY j.id DESC");
-        let mut jobs: Vec<Job> = self.all(db, &text, values).await?;
-        self.add_children(db, &mut jobs).await?;
+    ) -> Result<Vec<QueryResult>> {
+        self.query(db, &format!("SELECT {COLUMNS} FROM {from} {OTHERS} ORDER BY j.id DESC"), values).await
+    }
+
+    /// Adds the children and calendars.
+    pub(crate) async fn add_neighbours(&self, db: &impl ConnectionTrait, jobs: &mut [Job]) -> Result<()> {
+        self.add_children(db, jobs).await?;
         let named = |job: &&Job| !job.draft.schedule.calendars.is_empty();
         let ids: Vec<i64> = jobs.iter().filter(named).map(|job| job.id).collect();
         let mut calendars = self.calendars_of(db, &ids).await?;
-        for job in &mut jobs {
+        for job in jobs {
             job.calendars = calendars.remove(&job.id).unwrap_or_default();
         }
-        Ok(jobs)
+        Ok(())
     }
 
     /// Adds the due times. One walk over the narrow table: it has no index by job (the claim would pay for it).

@@ -1,7 +1,8 @@
-use carillon_scheduler::AlarmKind;
+use carillon_scheduler::{AlarmKind, RunState};
 use carillon_store::alarm::alarms::{Alarm, AlarmFilter};
+use carillon_store::{JobFilter, RunFilter};
 
-use super::fixture::{Fixture, after};
+use super::fixture::{Fixture, Row, after, draft};
 
 fn filter() -> AlarmFilter {
     AlarmFilter { limit: 100, ..AlarmFilter::default() }
@@ -24,6 +25,36 @@ databases! {
         assert_eq!(waiting.iter().map(|event| event.job_id).collect::<Vec<_>>(), [Some(2)]);
         assert_eq!(fixture.count("alarm", "unrouted_at > 0").await, 1, "it does not come again");
         assert_eq!(fixture.store.take_unreadable().len(), 1, "and it is said once");
+    }
+
+    // covers: G9
+    async fn a_list_leaves_out_the_row_that_cannot_be_read(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        for second in [5, 6, 7] {
+            raise(&fixture, AlarmKind::Lost, Some(second), second).await;
+        }
+        fixture.sql("UPDATE alarm SET kind = 'future' WHERE job_id = 6").await;
+        let page = async |after| {
+            let page = fixture.store.alarms(&AlarmFilter { limit: 2, after, ..filter() }).await.unwrap();
+            (page.items.into_iter().map(|row| row.alarm.job_id).collect::<Vec<_>>(), page.next)
+        };
+        let (first, next) = page(None).await;
+        assert_eq!(first, [Some(7)]);
+        assert_eq!(page(next).await, (vec![Some(5)], None), "the list goes on behind it");
+
+        let jobs = [fixture.create(&draft("known")).await, fixture.create(&draft("unknown")).await];
+        let known = fixture.run(&jobs[0], Row { fire_no: after(1), ..Row::default() }).await;
+        let unknown = fixture.run(&jobs[0], Row { fire_no: after(2), ..Row::default() }).await;
+        fixture.sql(&format!("UPDATE run SET state = 77 WHERE id = {unknown}")).await;
+        fixture.sql(&format!("UPDATE job SET route = 'future' WHERE id = {}", jobs[1].id)).await;
+        let runs = fixture.store.runs(&RunFilter { limit: 9, ..RunFilter::default() }).await.unwrap().items;
+        assert_eq!(runs.iter().map(|run| run.id).collect::<Vec<_>>(), [known]);
+        let counts = fixture.store.count_runs_by_state(&RunFilter::default()).await.unwrap().0;
+        assert_eq!(counts, [(RunState::Claimed, 1)]);
+        let found = fixture.store.jobs(&JobFilter { limit: 9, ..JobFilter::default() }).await.unwrap().items;
+        assert_eq!(found.iter().map(|job| job.id).collect::<Vec<_>>(), [jobs[0].id]);
+        assert!(fixture.store.job(jobs[1].id).await.is_err(), "asked for by itself, it is no missing one");
+        assert_eq!(fixture.store.take_unreadable().len(), 3);
     }
 
     async fn alarms_come_newest_first_page_by_page(db: &TestDatabase) {

@@ -4,6 +4,7 @@ use sea_orm::{FromQueryResult, QueryResult};
 
 use crate::db::set_aside::Unreadable;
 use crate::db::sql::execute::read;
+use crate::db::sql::filter::Page;
 use crate::store::Store;
 
 impl Store {
@@ -18,6 +19,21 @@ impl Store {
             }
         };
         rows.iter().filter_map(or_aside).collect()
+    }
+
+    /// The page of up to `limit + 1` rows: the one too many only says that there is a next page. That one begins behind the last
+    /// row that can be read, so a page of which no row can be read is the last one.
+    pub(crate) fn readable_page<T: FromQueryResult, K>(
+        &self,
+        table: &'static str,
+        rows: &[QueryResult],
+        limit: u32,
+        key: impl Fn(&T) -> K,
+    ) -> Page<T, K> {
+        let limit = limit as usize;
+        let items: Vec<T> = self.readable(table, &rows[..limit.min(rows.len())]);
+        let next = items.last().filter(|_| rows.len() > limit).map(key);
+        Page { items, next }
     }
 
     /// The rows that were left out since the last call, each once.

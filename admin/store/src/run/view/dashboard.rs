@@ -6,7 +6,6 @@ use foldhash::{HashMap, HashMapExt as _};
 use carillon_scheduler::{Millis, RunState};
 use sea_orm::FromQueryResult;
 
-use crate::db::sql::rows::Code;
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
 use crate::store::Store;
@@ -83,8 +82,10 @@ impl Store {
         );
         let mut found: HashMap<i64, Vec<RecentRun>> = HashMap::new();
         let values = values![above, self.ids(jobs), each];
-        for (job_id, id, Code(state), scheduled_at) in self.tuples(&self.read, &text, values).await? {
-            found.entry(job_id).or_default().push(RecentRun { id, state, scheduled_at });
+        for (job_id, id, state, scheduled_at) in self.tuples(&self.read, &text, values).await? {
+            if let Some(state) = RunState::from_code(state) {
+                found.entry(job_id).or_default().push(RecentRun { id, state, scheduled_at });
+            }
         }
         Ok(found)
     }
@@ -105,13 +106,13 @@ impl Store {
             visible.and("app_id")
         );
         let values = values![since, since, late, now - late, above];
-        let rows: Vec<(Code<RunState>, i64, i64, i64)> = self.tuples(&self.read, &text, values).await?;
+        let rows: Vec<(i16, i64, i64, i64)> = self.tuples(&self.read, &text, values).await?;
         let all: i64 = rows.iter().map(|row| row.1).sum();
         let counted: i64 = rows.iter().map(|row| row.2).sum();
         Ok(RecentRuns {
             late: rows.iter().map(|row| row.3).sum(),
             is_cut: above > 0 && all == counted,
-            states: rows.into_iter().map(|(Code(state), _, since, _)| (state, since)).collect(),
+            states: rows.into_iter().filter_map(|row| Some((RunState::from_code(row.0)?, row.2))).collect(),
         })
     }
 
@@ -140,7 +141,8 @@ impl Store {
             visible.and("app_id")
         );
         let rows = self.tuples(&self.read, &text, values![step, above, from, to]).await?;
-        Ok(rows.into_iter().map(|(begun, Code(state), count)| (begun, state, count)).collect())
+        let known = |(begun, state, count)| Some((begun, RunState::from_code(state)?, count));
+        Ok(rows.into_iter().filter_map(known).collect())
     }
 
     /// Jobs whose last finished run failed or was lost, the longest row of failures first; at most [`MOST_FAILING`].

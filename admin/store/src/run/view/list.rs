@@ -4,7 +4,6 @@ use carillon_scheduler::{FieldError, RunState};
 use sea_orm::Value;
 
 use crate::db::sql::filter::{Conditions, Page, Search, page_and_one};
-use crate::db::sql::rows::Code;
 use crate::error::{Error, Result};
 use crate::run::view::filter::{RunFilter, RunSort, conditions};
 use crate::run::view::run_view::{COLUMNS, NAMES, NO_INPUT, RunView};
@@ -24,12 +23,12 @@ impl Store {
         let (limit, _) = page_and_one(filter.limit);
         let order = filter.sort.order();
         let text = format!("SELECT {COLUMNS}, {NO_INPUT} FROM ({rows}) AS r {NAMES} ORDER BY {order}");
-        let runs = self.all(&self.read, &text, values).await?;
+        let rows = self.query(&self.read, &text, values).await?;
         if filter.sort == RunSort::Id {
-            return Ok(search.complete(Page::cut(runs, limit, |run: &RunView| run.id)));
+            return Ok(search.complete(self.readable_page("run", &rows, limit, |run: &RunView| run.id)));
         }
         let behind = filter.runs_before().saturating_add(limit.into());
-        Ok(Page::cut(runs, limit, |_| behind))
+        Ok(self.readable_page("run", &rows, limit, |_: &RunView| behind))
     }
 
     /// The newest `cap` runs that a filter finds, without its pages and its order. Stops at the first run before its time.
@@ -86,9 +85,9 @@ impl Store {
             "SELECT state, COUNT(*) FROM (SELECT r.state AS state FROM run r{filter_text} ORDER BY r.id DESC LIMIT ?) AS newest \
              GROUP BY state ORDER BY state"
         );
-        let rows: Vec<(Code<RunState>, i64)> = self.tuples(&self.read, &text, values).await?;
-        let counts: Vec<_> = rows.into_iter().map(|(Code(state), count)| (state, count)).collect();
-        let sum: i64 = counts.iter().map(|(_, count)| count).sum();
+        let rows: Vec<(i16, i64)> = self.tuples(&self.read, &text, values).await?;
+        let sum: i64 = rows.iter().map(|(_, count)| count).sum();
+        let counts = rows.into_iter().filter_map(|(state, count)| Some((RunState::from_code(state)?, count))).collect();
         Ok((counts, sum >= COUNTED))
     }
 

@@ -67,8 +67,8 @@ impl Store {
             "SELECT job_id, from_at, to_at, count, policy, reason, epoch FROM misfire{filter_text} \
              ORDER BY from_at DESC, job_id DESC LIMIT ?"
         );
-        let misfires = self.all(&self.read, &text, values).await?;
+        let rows = self.query(&self.read, &text, values).await?;
         let key = |misfire: &Misfire| MisfireKey { from_at: misfire.from_at, job_id: misfire.job_id };
-        Ok(Page::cut(misfires, limit, key))
+        Ok(self.readable_page("job", &rows, limit, key))
     }
 }

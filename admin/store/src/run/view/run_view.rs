@@ -130,8 +130,9 @@ pub(crate) const COLUMNS: &str = "r.id, r.job_id, a.name AS app, j.name AS job, 
 const INPUT: &str = "i.params, i.address AS bound_address, i.rerun_of, r.candidates_id, r.route_code";
 pub(crate) const NO_INPUT: &str =
     "NULL AS params, NULL AS bound_address, NULL AS rerun_of, NULL AS candidates_id, NULL AS route_code";
-/// The names that go with a run `r`.
-pub(crate) const NAMES: &str = "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id";
+/// The names that go with a run `r`. A job that has moved to another app shows the former one nothing of what it is now.
+pub(crate) const NAMES: &str =
+    "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id AND j.app_id = r.app_id";
 
 impl Store {
     pub async fn run(&self, id: i64) -> Result<Option<RunView>> {
@@ -148,7 +149,8 @@ impl Store {
             self.tuples(&self.read, text, values![self.ids(ids)]).await?.into_iter().collect();
         let text =
             format!("SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.id IN ({{ids}}) ORDER BY r.id DESC");
-        let runs: Vec<RunView> = self.all(&self.read, &text, values![self.ids(ids)]).await?;
+        let rows = self.query(&self.read, &text, values![self.ids(ids)]).await?;
+        let runs: Vec<RunView> = self.readable("run", &rows);
         Ok(runs.into_iter().filter_map(|run| Some((*apps.get(&run.id)?, run))).collect())
     }
 
@@ -165,7 +167,8 @@ impl Store {
              ORDER BY r.cause, r.part, r.attempt",
             visible.and("r.app_id")
         );
-        self.all(&self.read, &text, values![at, job_id]).await
+        let rows = self.query(&self.read, &text, values![at, job_id]).await?;
+        Ok(self.readable("run", &rows))
     }
 
     /// The runs of a run's fire: its parts, and the attempts of each. Attempts after its job has moved are of another app.
@@ -175,6 +178,7 @@ impl Store {
              ORDER BY r.part, r.attempt",
             visible.and("r.app_id")
         );
-        self.all(&self.read, &text, values![run.fire_no, run.job_id, run.cause.code()]).await
+        let rows = self.query(&self.read, &text, values![run.fire_no, run.job_id, run.cause.code()]).await?;
+        Ok(self.readable("run", &rows))
     }
 }
