@@ -66,7 +66,7 @@ mod tests {
         assert_eq!((shard_of(17, 8), shard_of(-1, 8), shard_of(5, 0)), (1, 7, 0));
     }
 
-    // covers: 001-7, 6.13
+    // covers: 6.13
     #[test]
     fn ids_spread_evenly() {
         let mut jobs = [0_i32; 8];

@@ -18,7 +18,7 @@ use super::limit_settings::LimitSettings;
 use super::secret_files::given_or_in_file;
 use super::settings::{DatabaseSettings, ServeSettings};
 
-const DATA_DIR: &str = "carillon-data";
+pub(super) const DATA_DIR: &str = "carillon-data";
 
 /// A checked configuration, and the file of the access token when none was given.
 pub struct ParsedSettings {
@@ -298,6 +298,7 @@ mod tests {
         error
     }
 
+    // covers: 6.18
     #[test]
     fn the_manuals_defaults_are_the_configs() {
         let folder = tempfile::tempdir().unwrap();

@@ -37,7 +37,7 @@ fn three_time_outs_in_a_row_close_an_address_and_one_run_probes_it() {
     assert!(address.try_reserve(second(25), 10).is_ok_and(|place| !place.probe));
 }
 
-// covers: 002-29, 002-28, 003-27
+// covers: 002-29
 #[test]
 fn what_is_over_the_limit_is_saturated() {
     let address = gate(1);

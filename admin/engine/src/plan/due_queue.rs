@@ -217,6 +217,41 @@ mod tests {
         assert_eq!((queue.len(), queue.free()), (6, 4), "three were sent");
     }
 
+    // covers: 003-14, 002-12
+    #[test]
+    fn sixty_four_writers_beside_a_reader_lose_nothing_and_no_run_comes_twice() {
+        const RUNS: i64 = 3_200;
+        let queue = DueQueue::new(RUNS as usize);
+        let taken = std::thread::scope(|scope| {
+            for writer in 0..64 {
+                let queue = &queue;
+                scope.spawn(move || {
+                    for n in 0..100 {
+                        // Each run is offered by two writers, as by two scans of one row.
+                        let id = (writer * 100 + n) % RUNS;
+                        queue.insert(ClaimedRun { run_id: id, ..waiting(1) }, if id % 2 == 0 { 1_000 } else { 5_000 });
+                    }
+                });
+            }
+            let reader = scope.spawn(|| {
+                let mut early = vec![];
+                while early.len() < 100 {
+                    early.extend(queue.drain_due(1_000));
+                    queue.has_none_taken();
+                }
+                early
+            });
+            reader.join().unwrap()
+        });
+        // What was taken while the second writer had still to come is offered again: the mark in the database refuses it.
+        let early: std::collections::HashSet<i64> = taken.iter().map(|run| run.run_id).collect();
+        let rest: Vec<i64> = queue.drain_due(9_000).iter().map(|run| run.run_id).collect();
+        let left: std::collections::HashSet<i64> = rest.iter().copied().collect();
+        assert_eq!(rest.len(), left.len(), "a run is in it once");
+        assert_eq!(left.union(&early).count(), RUNS as usize, "none is lost");
+        assert_eq!(queue.len(), 0);
+    }
+
     #[test]
     fn a_deferred_run_comes_once() {
         let queue = DueQueue::new(10);

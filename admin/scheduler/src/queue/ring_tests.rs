@@ -100,28 +100,6 @@ fn a_run_is_in_once() {
     assert_eq!(ring.drain_due(START + 9_000)[0].payload, "again");
 }
 
-// covers: 003-14, 002-12
-#[test]
-fn writers_on_64_threads_lose_nothing() {
-    let ring = std::sync::Mutex::new(Ring::new(10_000));
-    std::thread::scope(|scope| {
-        for writer in 0..64_i64 {
-            let ring = &ring;
-            scope.spawn(move || {
-                for n in 0..100 {
-                    let id = writer * 100 + n;
-                    // Each run is offered by two writers, as two scans of one row would.
-                    ring.lock().unwrap().insert(START + id, id / 2, 0, ());
-                }
-            });
-        }
-    });
-    let due = ring.into_inner().unwrap().drain_due(START + 10_000);
-    let mut ids = ids(&due);
-    ids.sort_unstable();
-    assert_eq!(ids, (0..3_200).collect::<Vec<_>>());
-}
-
 #[test]
 fn the_next_drain_returns_overdue_entries_in_order() {
     let mut ring = Ring::new(10);

@@ -12,6 +12,9 @@ use crate::store::Store;
 use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
 use serde_json::json;
 
+/// Of a new database for which nobody says how many.
+pub const DEFAULT_SHARDS: i32 = 8;
+
 /// The database's own clock: whether a lease is over is decided by one clock alone, not by the nodes' clocks. On SQLite
 /// the process is the only one there, and its clock is the database's.
 const fn database_now(backend: DbBackend) -> &'static str {
@@ -50,7 +53,7 @@ impl Store {
         let tx = self.begin().await?;
         let count = match self.setting(&tx, "shards").await? {
             Some(stored) => stored.parse().map_err(|_| Error::Corrupt(format!("setting shards = {stored:?}")))?,
-            None => self.create_shards(&tx, wanted.unwrap_or(8)).await?,
+            None => self.create_shards(&tx, wanted.unwrap_or(DEFAULT_SHARDS)).await?,
         };
         tx.commit().await?;
         Ok(count)

@@ -35,7 +35,6 @@ async fn plan(fixture: &Fixture, kind: Kind, text: &str) -> String {
 }
 
 databases! {
-    // covers: 003-3
     async fn a_scan_reads_only_its_shard_by_the_index(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         fill(&fixture).await;

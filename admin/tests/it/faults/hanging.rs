@@ -18,7 +18,7 @@ const IN_FLIGHT: usize = 32;
 const HANGING: Millis = 15_000;
 
 /// The time comparison of this scenario is the benchmark `hanging`; here is what must hold on any machine.
-// covers: 002-26
+// covers: 002-26, 002-28, 003-27
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hanging_executor_holds_its_own_slots_and_costs_no_run() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,22 +13,20 @@ use super::node::{Node, with_registered_executor};
 #[test]
 fn a_herd_at_one_instant_is_recorded_and_sent_whole() {
     with_registered_executor(async |node, executor| {
-        const COUNT: usize = 1_500;
-        let due = node.clock.now() + 2_000;
-        let mut jobs = vec![];
-        for _ in 0..COUNT {
-            let once = |draft: &mut carillon_scheduler::JobDraft| {
-                draft.schedule = ScheduleDraft::once(due);
-            };
-            jobs.push(node.job(once).await);
-        }
-        node.round().await;
-        for job in [&jobs[0], &jobs[COUNT - 1]] {
-            assert_eq!(node.states(job).await, [RunState::Claimed], "ahead of time");
-        }
-        node.clock.advance(Duration::from_secs(2));
+        const COUNT: usize = 10_000;
+        const DAY: i64 = 86_400_000;
+        let midnight = node.clock.now() / DAY * DAY + DAY;
+        node.clock.set(midnight - 2_000);
+        node.register(executor).await;
+        let daily =
+            |draft: &mut carillon_scheduler::JobDraft| draft.schedule = ScheduleDraft::cron("0 0 0 * * ?", "UTC");
+        let jobs = node.create_jobs(COUNT, daily).await;
+        node.renew_leases().await;
+        while node.scan().await.did.claimed > 0 {}
+        assert_eq!(open(node).await, [(RunState::Claimed, COUNT as i64)], "ahead of time");
+        node.clock.set(midnight);
         // An address takes 32 at once and a thousand more in its queue; the rest waits in the ring.
-        for _ in 0..20 {
+        for _ in 0..200 {
             node.round().await;
             if executor.runs().len() >= COUNT {
                 break;
@@ -39,9 +37,9 @@ fn a_herd_at_one_instant_is_recorded_and_sent_whole() {
         received.sort_unstable();
         received.dedup();
         assert_eq!((received.len(), executor.runs().len()), (COUNT, COUNT));
-        for job in &jobs {
-            assert_eq!(node.states(job).await, [RunState::Running]);
-        }
+        assert_eq!(open(node).await, [(RunState::Running, COUNT as i64)]);
+        let instants = node.runs(&jobs[COUNT - 1]).await.iter().map(|run| run.scheduled_at).collect::<Vec<_>>();
+        assert_eq!(instants, [midnight]);
     });
 }
 

@@ -352,7 +352,7 @@ async fn check(fixture: &Fixture, kind: Kind, which: impl Fn(&str) -> bool) {
 }
 
 databases! {
-    // covers: 001-2
+    // covers: 001-2, 003-3
     async fn each_hot_statement_uses_its_key(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         fill(&fixture, 5_000).await;

@@ -1,9 +1,17 @@
+use std::sync::Arc;
+
 use carillon_scheduler::{
     BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleDraft, shard_of,
 };
-use carillon_store::{Definition, Job};
+use carillon_store::{Definition, Job, Store};
 
 use crate::conformance::fixture::{Fixture, NOW, SECOND, SHARDS, actor, after, draft, each};
+use crate::services::{Kind, TestDatabase};
+
+/// Another node on this database.
+async fn open(db: &TestDatabase) -> Arc<Store> {
+    Store::open(&db.store()).await.unwrap()
+}
 
 fn every_member() -> JobDraft {
     JobDraft {
@@ -36,6 +44,28 @@ fn every_member() -> JobDraft {
 }
 
 databases! {
+    // covers: 001-7
+    async fn jobs_that_several_nodes_create_spread_evenly_over_the_shards(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let definition = fixture.definition(&each("0 0 3 * * ?"));
+        let mut stores = vec![fixture.store.clone()];
+        // A file of SQLite has one node.
+        while db.kind() != Kind::Sqlite && stores.len() < 3 {
+            stores.push(open(db).await);
+        }
+        // Each node takes ids by the block, and leaves the rest of its last one.
+        for round in 0..4 {
+            for (node, store) in stores.iter().enumerate() {
+                store.create_jobs(vec![definition.clone(); 190 + 37 * node + round], NOW, &actor(), None).await.unwrap();
+            }
+        }
+        let rows = fixture.rows("SELECT shard, COUNT(*) AS jobs FROM job_clock GROUP BY shard").await;
+        let jobs: Vec<i64> = rows.iter().map(|row| row.try_get("", "jobs").unwrap()).collect();
+        let (most, all) = (*jobs.iter().max().unwrap() as f64, jobs.iter().sum::<i64>() as f64);
+        assert_eq!(jobs.len(), SHARDS as usize);
+        assert!(all > 700.0 && most * f64::from(SHARDS) / all < 1.1, "{jobs:?}");
+    }
+
     async fn a_job_is_read_back_as_it_was_given(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let made = fixture.create(&every_member()).await;

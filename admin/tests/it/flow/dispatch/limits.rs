@@ -11,7 +11,7 @@ use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 use crate::flow::node::{Node, START, on_node};
 use crate::services::{Kind, TestDatabase, runtime};
 
-// covers: 001-37
+// covers: 001-37, 002-28, 003-27
 #[test]
 fn a_hanging_executor_holds_its_own_slots_alone() {
     on_node(async |node| {

@@ -59,6 +59,34 @@ fn a_node_with_a_wrong_clock_goes_by_the_databases_and_says_so() {
     });
 }
 
+// covers: 001-21
+#[test]
+fn a_clock_that_jitters_by_900_ms_misses_and_repeats_nothing() {
+    on(Kind::Sqlite, async |db| {
+        let clock = Arc::new(ManualClock::new(START));
+        let node = Node::on(db.config(), clock).await;
+        let executor = RecordingExecutor::start().await;
+        node.register(&executor).await;
+        let job = node.every(1, |_| ()).await;
+        // A step of 0.5 s, and beside it up to 0.9 s to either side.
+        for step in 0..60 {
+            let jitter = [0, 900, -900, 350, -700, 800, -150][step % 7];
+            node.clock.set(START + 500 * step as i64 + jitter);
+            node.round().await;
+        }
+        node.clock.set(START + 31_000);
+        node.round().await;
+        let mut fired = instants(&node, &job).await;
+        fired.sort_unstable();
+        let first = fired[0];
+        let ran: Vec<i64> = (0..).map(|n| first + 1_000 * n).take_while(|at| *at <= START + 31_000).collect();
+        fired.retain(|at| *at <= START + 31_000);
+        assert_eq!(fired, ran);
+        assert!(first <= START + 1_000, "{first}");
+        assert_eq!(executor.runs().len(), ran.len(), "each once");
+    });
+}
+
 // covers: H15
 #[test]
 fn when_the_databases_clock_goes_back_nothing_repeats() {

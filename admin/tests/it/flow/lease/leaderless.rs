@@ -18,12 +18,24 @@ fn a_round_that_finds_nothing_is_followed_by_a_pause() {
     on_node(async |node| {
         let all = &node.services;
         let mut services: Vec<Arc<dyn AnyService>> = vec![
-            all.refresher.clone(),
-            all.clock_guard.clone(),
             all.coordinator.clone(),
+            all.scan_poller.clone(),
+            all.resolver.clone(),
+            all.monitor.clone(),
+            all.calendar_follower.clone(),
+            all.backfill_releaser.clone(),
+            all.gap_auditor.clone(),
+            all.pruner.clone(),
+            all.summarizer.clone(),
+            all.overdue_flagger.clone(),
+            all.alarm_escalator.clone(),
+            all.clock_guard.clone(),
+            all.refresher.clone(),
+            all.pause_refresher.clone(),
             all.dispatcher.clone(),
             all.completer.clone(),
-            all.resolver.clone(),
+            all.success_writer.clone(),
+            all.unmarker.clone(),
         ];
         services.extend(all.scanners.all().iter().map(|scan| scan.clone() as Arc<dyn AnyService>));
         for round in 0..3 {

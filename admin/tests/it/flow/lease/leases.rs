@@ -58,7 +58,7 @@ fn two_nodes_share_the_shards_evenly() {
     });
 }
 
-// covers: 001-43
+// covers: 001-19, 001-43
 #[test]
 fn a_dead_nodes_shards_are_taken_when_their_leases_are_over() {
     on(Kind::Mariadb, async |db| {
@@ -161,7 +161,7 @@ fn without_redis_scheduling_goes_on_under_the_database_lease() {
     });
 }
 
-// covers: 6.6
+// covers: 6.6, 003-3
 #[test]
 fn another_shard_count_is_refused_and_says_what_to_do() {
     on(Kind::Postgres, async |db| {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::flow::node::{START, on_node};
 
-// covers: 000-6, I3
+// covers: I3
 #[test]
 fn an_instant_is_recorded_sent_at_its_second_and_settled() {
     on_node(async |node| {

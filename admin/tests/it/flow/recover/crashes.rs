@@ -81,7 +81,7 @@ async fn mark(node: &Node, executor: (&str, Option<&str>)) {
     node.dispatch().await;
 }
 
-// covers: H9, 000-14, 002-16
+// covers: H9, 000-6, 000-14, 002-16, 003-23
 #[test]
 fn after_the_claim_the_run_is_known_not_sent_and_is_sent_once() {
     on(Kind::Sqlite, async |db| {
@@ -228,7 +228,7 @@ async fn live_until(after: After, node: &Node, address: &str) {
 }
 
 /// There: what was done and that it was done were not written together, and after a crash it was done again, without a word.
-// covers: 001-23, 004-8, I2
+// covers: 001-23, 003-23, 004-8, I2
 #[test]
 fn wherever_a_node_dies_each_delivery_has_a_row_with_attempt_and_reason() {
     // Requests, and the reason why there had to be a second attempt.

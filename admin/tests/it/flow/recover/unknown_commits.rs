@@ -74,13 +74,13 @@ async fn lost_mark(db: &TestDatabase) {
     assert_eq!((run.state, run.sends), (RunState::Running, 1));
 }
 
-// covers: H5
+// covers: H5, 000-6
 #[test]
 fn a_claim_whose_commit_was_not_heard_of_is_found_again_on_postgres() {
     on(Kind::Postgres, lost_claim);
 }
 
-// covers: H5
+// covers: H5, 000-6
 #[test]
 fn a_claim_whose_commit_was_not_heard_of_is_found_again_on_mariadb() {
     on(Kind::Mariadb, lost_claim);

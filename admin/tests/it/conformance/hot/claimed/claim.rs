@@ -9,7 +9,7 @@ use crate::conformance::fixture::{Fixture, NOW, after};
 use crate::conformance::hot::rows::{claim, due, holder};
 
 databases! {
-    // covers: 6.2
+    // covers: 6.2, 000-6
     async fn a_claim_records_the_instants_and_moves_the_cursor(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let jobs = fixture.of_one_shard(3).await;
@@ -130,7 +130,7 @@ databases! {
         assert_eq!(fixture.cursors().await, [(jobs[0].id, after(2)), (jobs[1].id, after(1)), (jobs[2].id, after(1))]);
     }
 
-    // covers: 004-6
+    // covers: 001-25, 004-6
     async fn of_fifty_claims_of_one_instant_one_wins(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let jobs = fixture.of_one_shard(2).await;

@@ -39,7 +39,6 @@ databases! {
         assert_eq!(fixture.count("run", "1 = 1").await, 2);
     }
 
-    // covers: 001-25
     async fn fifty_requests_with_one_key_are_one_fire(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
