@@ -6,8 +6,8 @@ use httparse::{EMPTY_HEADER, Response, Status, parse_chunk_size, parse_headers};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Bytes of the first lines and headers, and of the headers behind a body in chunks.
-const HEAD_LIMIT: usize = 64 << 10;
-const MOST_HEADERS: usize = 64;
+const HEAD_LIMIT: usize = 16 << 10;
+const MOST_HEADERS: usize = 256;
 /// Answers of executors are shorter.
 const READ_SIZE: usize = 4 << 10;
 
@@ -115,15 +115,20 @@ impl<R: AsyncRead + Unpin> Reader<'_, R> {
 
     /// What `parse` finds at the begin of the buffer, which it then leaves.
     async fn parsed<T>(&mut self, parse: impl Fn(&[u8]) -> io::Result<Status<(usize, T)>>) -> io::Result<T> {
+        let mut seen = 0;
         loop {
-            match parse(self.buffer)? {
-                Status::Complete((length, found)) => {
-                    self.buffer.drain(..length);
-                    return Ok(found);
-                }
-                Status::Partial if self.buffer.len() >= HEAD_LIMIT => return Err(invalid("its head is too long")),
-                Status::Partial => self.fill().await?,
+            // What is parsed ends with a line: before the next end of a line there is nothing new to find.
+            if self.buffer[seen..].contains(&b'\n')
+                && let Status::Complete((length, found)) = parse(self.buffer)?
+            {
+                self.buffer.drain(..length);
+                return Ok(found);
             }
+            seen = self.buffer.len();
+            if seen >= HEAD_LIMIT {
+                return Err(invalid("its head is too long"));
+            }
+            self.fill().await?;
         }
     }
 

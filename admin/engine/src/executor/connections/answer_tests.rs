@@ -100,6 +100,34 @@ async fn a_head_has_a_limit() {
     assert!(read_in_pieces(&many, 1 << 20, 100).await.0.unwrap_err().to_string().contains("too many headers"));
 }
 
+// covers: W25
+#[tokio::test]
+async fn a_head_in_single_bytes_is_parsed_once_a_line() {
+    let text = format!("HTTP/1.1 200 OK\r\nx: {}\r\ncontent-length: 2\r\n\r\n{{}}", "y".repeat(1_000));
+    let (mut executor, mut source) = tokio::io::duplex(1);
+    let times = std::cell::Cell::new(0);
+    let writes = tokio::io::AsyncWriteExt::write_all(&mut executor, text.as_bytes());
+    let reads = async {
+        let mut buffer = vec![];
+        let mut reader = Reader { source: &mut source, buffer: &mut buffer };
+        let counted = |bytes: &[u8]| {
+            times.set(times.get() + 1);
+            let found = bytes.windows(4).position(|four| four == b"\r\n\r\n");
+            Ok(found.map_or(Status::Partial, |at| Status::Complete((at + 4, ()))))
+        };
+        reader.parsed(counted).await.unwrap();
+        reader.part(2, &mut Body { bytes: vec![], limit: 2 }).await.unwrap();
+    };
+    tokio::join!(writes, reads).0.unwrap();
+    assert_eq!(times.get(), 4, "once for each line");
+}
+
+#[tokio::test]
+async fn an_answer_may_have_many_headers() {
+    let many = format!("HTTP/1.1 200 OK\r\n{}content-length: 2\r\n\r\n{{}}", "x: y\r\n".repeat(200));
+    assert_eq!(read_well(&many).await.body, b"{}");
+}
+
 #[tokio::test]
 async fn what_follows_an_answer_ends_its_connection() {
     let two = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\n";
