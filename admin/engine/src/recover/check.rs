@@ -1,10 +1,24 @@
 //! What an executor that keeps no journal still has of a run: `/idleBeat` says whether it works on the run's job, the log
 //! of the run says more where that is not enough.
+//!
+//! What each sighting at an address can prove, of the runs of one job that were sent there:
+//!
+//! | sighting | proves | says nothing about |
+//! |---|---|---|
+//! | `/idleBeat`: idle | every run that was sent before is over there; this stays valid | runs that are sent later |
+//! | `/idleBeat`: busy | one of the runs is there; with one open run: this one | which of several, if several are open |
+//! | the log of a run ends | this run is over | all others |
+//! | the log of a run has begun | this run was started | whether it still runs; all others |
+//! | no log of a run | nothing: it may wait in a queue, or the executor keeps no logs | |
+//! | a later run has succeeded (`serial`, `discard_later`) | every run that was sent before it is over | later runs |
+//! | a later run was accepted (`discard_later`) | the same | later runs |
+//! | a later run was sent (`cover_early`) | an earlier one whose log stands still was replaced | runs without a log |
+//! | `/kill` agrees | it will end **all** runs of the job there | |
 
 use std::hash::{DefaultHasher, Hasher as _};
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, Outcome as Reported, RunEvent, RunReason};
+use carillon_scheduler::{BlockStrategy, Millis, Outcome as Reported, RunEvent, RunReason};
 
 use crate::complete::outcome_queue::finding;
 use crate::executor::client::{ExecutorClient, LogAnswer, SUCCESS, TIMEOUT};
@@ -35,15 +49,25 @@ pub enum Sight {
     Unclear(String),
 }
 
-/// `beside`: other long-running runs of the job at the same address, and when they were sent. `again`: it was idle before,
-/// and its log is read for an outcome.
+/// The other runs of a run's job at its address.
+pub struct OtherRuns<'a> {
+    /// Those that have been running for long, and when they were sent.
+    pub long_running: &'a [(i64, Millis)],
+    /// One that was sent later is running.
+    pub has_later: bool,
+    /// When the last later one that has succeeded was sent.
+    pub last_success_at: Option<Millis>,
+}
+
+/// `before`: what the last look has seen. If the run was over then, its log is read for an outcome.
 pub async fn look(
     client: &ExecutorClient,
     limit: Duration,
     it: &ToCheck,
-    beside: &[(i64, Millis)],
-    again: bool,
+    others: &OtherRuns<'_>,
+    before: Option<Seen>,
 ) -> Sight {
+    let beside = others.long_running;
     let run = &it.run;
     let (Some(app), Some(address)) = (&run.app, &run.address) else {
         return Sight::Unclear("its app is gone".into());
@@ -57,20 +81,26 @@ pub async fn look(
         | Outcome::Withheld { why }
         | Outcome::Unknown { why, .. } => return Sight::Unclear(why),
     };
+    let over = is_over(it, others, idle, before);
     // A log may be large. Without a second run of the job there the executor is busy with this one.
-    let wants_log = if idle { again } else { !beside.is_empty() };
+    let wants_log = if over.is_some() { before.is_some() } else { !beside.is_empty() };
     let log = match wants_log {
         true => Log::read(client, it, app, address).await,
         false => None,
     };
     if let Some(end) = log.as_ref().and_then(|log| End::of(&log.tail, run.job_id, run.run_id)) {
-        // An idle executor was seen before: the log only adds the outcome to what is known.
-        let seen = if idle { Seen::Idle } else { Seen::Ended(end.code) };
+        // The run is over anyway: the log only adds the outcome to what is known.
+        let seen = over.unwrap_or(Seen::Ended(end.code));
         return Sight::Doubt(seen, ended(run.run_id, end));
     }
-    if idle {
-        let why = format!("{address}: the executor has no run of this job any more, and no result was reported");
-        return Sight::Doubt(Seen::Idle, dropped(run.run_id, RunReason::NotReported, why));
+    if let Some(seen) = over {
+        let why = match seen {
+            Seen::Overtaken => "the executor has taken a later run of this job since",
+            _ if idle => "the executor has no run of this job any more",
+            _ => "the executor had no run of this job, and has a later one now",
+        };
+        let why = format!("{address}: {why}, and no result was reported");
+        return Sight::Doubt(seen, dropped(run.run_id, RunReason::NotReported, why));
     }
     match (log, replaced_by(it, beside)) {
         (Some(log), Some(by)) => {
@@ -86,10 +116,31 @@ fn is_busy(code: i32, message: &str) -> bool {
     code == 500 && !NOT_ABOUT_THE_JOB.iter().any(|other| message.contains(other))
 }
 
+/// What shows that this run is over there, whatever its log says.
+fn is_over(it: &ToCheck, others: &OtherRuns, idle: bool, before: Option<Seen>) -> Option<Seen> {
+    let has_later = others.has_later || others.last_success_at.is_some();
+    // Busy with no later run: pyxxl is idle for a moment between two runs of its queue.
+    if idle || before == Some(Seen::Idle) && has_later {
+        return Some(Seen::Idle);
+    }
+    let (block, since) = it.block?;
+    let in_force = |sent_at: Millis| since == 0 || sent_at > since + SENT_WITHIN;
+    let overtaken = match block {
+        BlockStrategy::Serial => others.last_success_at.is_some_and(in_force),
+        BlockStrategy::DiscardLater => {
+            // Both were sent under it, so that a run which is accepted finds no other.
+            in_force(it.run.sent_at) && (others.has_later || others.last_success_at.is_some())
+        }
+        BlockStrategy::CoverEarly => false,
+    };
+    overtaken.then_some(Seen::Overtaken)
+}
+
 /// The first run that was sent to the same executor after this one, under `cover_early`: an executor ends this one for it.
 /// Under the other strategies this one may wait or go on.
 fn replaced_by(it: &ToCheck, beside: &[(i64, Millis)]) -> Option<i64> {
-    let since = it.run.sent_at.max(it.covers_since? + SENT_WITHIN);
+    let (_, covers_since) = it.block.filter(|(block, _)| *block == BlockStrategy::CoverEarly)?;
+    let since = it.run.sent_at.max(covers_since + SENT_WITHIN);
     let later = beside.iter().filter(|(_, sent_at)| *sent_at > since);
     later.min_by_key(|(_, sent_at)| *sent_at).map(|(id, _)| *id)
 }

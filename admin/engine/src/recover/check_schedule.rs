@@ -22,8 +22,10 @@ const LONGEST: i64 = 60;
 /// What one look has seen; only a second look that sees the same, after a pause, ends the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// Its executor has no run of its job.
+    /// Its executor had no run of its job.
     Idle,
+    /// A later run of its job ended there, or was accepted there, which needs this one to be over.
+    Overtaken,
     /// Its log has an end, with this code.
     Ended(i32),
     /// A later run has taken its place, and its log (a digest of it) stands still.
@@ -106,7 +108,8 @@ impl Agenda {
             times.insert((next_at, run_id));
         }
         entry.next_at = next_at;
-        entry.doubt = doubt;
+        // Idle once, the executor has no run any more that it was sent before: what keeps it busy now was sent later.
+        entry.doubt = doubt.or(entry.doubt.filter(|before| before.seen == Seen::Idle));
         entry.unclear = if is_clear { 0 } else { entry.unclear.saturating_add(1) };
         entry.unclear
     }
@@ -206,6 +209,20 @@ mod tests {
         assert_eq!(&*agenda.due(1_000, 1)[0].0, "a");
         assert_eq!(agenda.due(1_000, 9).len(), 2);
         assert!(agenda.due(-1, 9).is_empty());
+    }
+
+    // covers: D1
+    #[test]
+    fn an_idle_sighting_stays_valid() {
+        let mut agenda = Agenda::default();
+        agenda.add(0, &run(1, 7, "a"), 10);
+        let suspicion = |seen| Some(Doubt { seen, since: 10 });
+        agenda.note(1, 20, suspicion(Seen::Ended(200)), true);
+        agenda.note(1, 30, None, true);
+        assert!(agenda.doubt(1).is_none(), "a busy executor speaks against the end that a log has shown");
+        agenda.note(1, 40, suspicion(Seen::Idle), true);
+        agenda.note(1, 50, None, false);
+        assert_eq!(agenda.doubt(1).map(|it| (it.seen, it.since)), Some((Seen::Idle, 10)));
     }
 
     #[test]

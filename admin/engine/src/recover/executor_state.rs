@@ -108,6 +108,14 @@ impl ExecutorState {
         {
             return Ok(());
         }
+        // A stock executor ends all runs of the job: a later one may be what it is busy with.
+        if !is_own(run) && self.cx.store.has_later_beside(run).await? {
+            self.report_lost(
+                run,
+                "over its time, and the executor has a later run of this job: nothing was ended there",
+            );
+            return Ok(());
+        }
         let (Some(app), Some(address)) = (&run.app, &run.address) else {
             return Ok(());
         };
@@ -135,7 +143,7 @@ impl ExecutorState {
         if self.directory.registered(app, address).is_err() {
             return Word::Silent;
         }
-        let is_own = run.registered.as_ref().is_some_and(|it| it.boot_id.is_some());
+        let is_own = is_own(run);
         if !is_own {
             let job_id = i32::try_from(run.job_id).unwrap_or(i32::MAX);
             let limit = self.cx.settings.send_limit;
@@ -160,6 +168,11 @@ impl ExecutorState {
             },
         }
     }
+}
+
+/// Its address has an executor of our SDK.
+fn is_own(run: &RunningRun) -> bool {
+    run.registered.as_ref().is_some_and(|it| it.boot_id.is_some())
 }
 
 fn own_word(look: &Look) -> Word {

@@ -7,7 +7,7 @@ use carillon_scheduler::{AlarmKind, Millis};
 use foldhash::{HashMap, HashSet};
 use tokio_util::task::TaskTracker;
 
-use crate::recover::check::{Sight, look};
+use crate::recover::check::{OtherRuns, Sight, look};
 use crate::recover::check_schedule::{Agenda, Doubt, next_after};
 use crate::recover::executor_state::{ExecutorState, OVER_TIME};
 use crate::recover::inquiry::Inquiries;
@@ -73,7 +73,7 @@ impl RunChecks {
                 lock(&self.agenda).remove(*run_id);
                 continue;
             };
-            if !self.check(it).await {
+            if !self.check(it).await? {
                 break;
             }
         }
@@ -81,7 +81,7 @@ impl RunChecks {
     }
 
     /// False: its executor gives no clear answer.
-    async fn check(&self, it: &ToCheck) -> bool {
+    async fn check(&self, it: &ToCheck) -> store::Result<bool> {
         let ExecutorState { cx, client, directory, outcomes } = &*self.executors;
         let (run, first) = (&it.run, cx.settings.check_after);
         let next = next_after(run.sent_at, cx.clock.now(), first);
@@ -93,13 +93,18 @@ impl RunChecks {
         // Over its time it is ended by that rule; an address that is not registered is not called.
         if run.ends_by().is_some_and(is_over) || !is_registered {
             lock(&self.agenda).note(run.run_id, next, None, true);
-            return true;
+            return Ok(true);
         }
         let (before, beside) = {
             let agenda = lock(&self.agenda);
             (agenda.doubt(run.run_id), agenda.beside(run.run_id))
         };
-        let sight = look(client, cx.settings.send_limit, it, &beside, before.is_some()).await;
+        let others = OtherRuns {
+            long_running: &beside,
+            has_later: cx.store.has_later_beside(run).await?,
+            last_success_at: cx.store.last_success_after(run).await?,
+        };
+        let sight = look(client, cx.settings.send_limit, it, &others, before.map(|before| before.seen)).await;
         let now = cx.clock.now();
         let checks = &cx.metrics.checks;
         match sight {
@@ -113,7 +118,7 @@ impl RunChecks {
                 if times >= UNCLEAR {
                     self.alarm_unclear(it, &why).await;
                 }
-                return false;
+                return Ok(false);
             }
             Sight::Doubt(seen, finding) => {
                 checks.with_label_values(&["doubt"]).inc();
@@ -135,7 +140,7 @@ impl RunChecks {
         if let Some(address) = &run.address {
             lock(&self.alarmed).remove(address);
         }
-        true
+        Ok(true)
     }
 
     async fn alarm_unclear(&self, it: &ToCheck, why: &str) {

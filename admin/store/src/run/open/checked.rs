@@ -32,8 +32,8 @@ pub struct LongRunning {
 #[derive(Clone, Debug)]
 pub struct ToCheck {
     pub run: RunningRun,
-    /// Runs that were sent from then on end the earlier ones of their job at the same executor.
-    pub covers_since: Option<Millis>,
+    /// The block strategy of its job, and since when the job has it; None: the job is gone.
+    pub block: Option<(BlockStrategy, Millis)>,
 }
 
 /// Rows of one page.
@@ -65,10 +65,8 @@ impl Store {
     pub async fn to_check(&self, run_ids: &[i64]) -> Result<HashMap<i64, ToCheck>> {
         let rows: Vec<Checked> = self.all(&self.engine_reads, &to_check(), values![self.ids(run_ids)]).await?;
         let checked = |row: Checked| {
-            // The job may be gone.
-            let covers = row.block.is_some_and(|word| word.0 == BlockStrategy::CoverEarly);
             let run = RunningRun::from(row.run);
-            (run.run_id, ToCheck { run, covers_since: row.updated_at.filter(|_| covers) })
+            (run.run_id, ToCheck { run, block: row.block.map(|word| word.0).zip(row.updated_at) })
         };
         Ok(rows.into_iter().map(checked).collect())
     }

@@ -151,6 +151,24 @@ impl Store {
         Ok(self.tuple::<Option<_>>(&self.engine_reads, text, values).await?.flatten())
     }
 
+    /// Whether a run of the same job that was sent later is running at the same address.
+    pub async fn has_later_beside(&self, run: &RunningRun) -> Result<bool> {
+        let text = "SELECT COALESCE(other.sent_at, other.marked_at, other.due_at), other.id FROM run \
+             JOIN run other ON other.shard = run.shard AND other.state = {state.running} AND other.state < {state.final} \
+             AND other.job_id = run.job_id AND other.address = run.address WHERE run.id = ?";
+        let others: Vec<(Millis, i64)> = self.tuples(&self.engine_reads, text, values![run.run_id]).await?;
+        Ok(others.iter().any(|other| *other > (run.sent_at, run.run_id)))
+    }
+
+    /// When the last run of the same job was sent that was sent to the same address after this one and has succeeded. Looks at
+    /// the runs that were made shortly after.
+    pub async fn last_success_after(&self, run: &RunningRun) -> Result<Option<Millis>> {
+        let text = "SELECT MAX(COALESCE(sent_at, marked_at)) FROM run WHERE id > ? AND id < ? AND job_id = ? AND address = ? \
+             AND COALESCE(sent_at, marked_at) > ? AND state = {state.succeeded}";
+        let values = values![run.run_id, run.run_id + 20_000, run.job_id, run.address.clone(), run.sent_at];
+        Ok(self.tuple::<Option<_>>(&self.engine_reads, text, values).await?.flatten())
+    }
+
     /// The executor has said yes to a kill.
     pub async fn record_kill_agreed(&self, run_id: i64, now: Millis) -> Result<()> {
         let text = "UPDATE run SET kill_agreed_at = ? WHERE id = ? AND kill_asked_at IS NOT NULL AND state IN ({state.sending}, {state.running})";

@@ -9,12 +9,12 @@ use serde_json::json;
 use crate::flow::node::{Node, with_executor};
 use crate::flow::recover::lost::{advance_seconds, log, refusal};
 
-fn busy() -> Reply {
+pub fn busy() -> Reply {
     refusal("job thread is running or has trigger queue.")
 }
 
 /// Time passes, and the executors keep their heartbeats up.
-async fn live_for(node: &Node, executors: &[&RecordingExecutor], seconds: u64) {
+pub async fn live_for(node: &Node, executors: &[&RecordingExecutor], seconds: u64) {
     for _ in 0..seconds / 15 {
         for executor in executors {
             node.register(executor).await;
@@ -24,7 +24,7 @@ async fn live_for(node: &Node, executors: &[&RecordingExecutor], seconds: u64) {
 }
 
 /// A run that the executor has accepted.
-async fn run_of(node: &Node, executor: &RecordingExecutor, job: &Job) -> i64 {
+pub async fn run_of(node: &Node, executor: &RecordingExecutor, job: &Job) -> i64 {
     node.register(executor).await;
     let run_id = node.fire(job).await;
     node.round().await;
@@ -32,7 +32,7 @@ async fn run_of(node: &Node, executor: &RecordingExecutor, job: &Job) -> i64 {
     run_id
 }
 
-async fn state(node: &Node, run_id: i64) -> RunState {
+pub async fn state(node: &Node, run_id: i64) -> RunState {
     node.store.run(run_id).await.unwrap().unwrap().state
 }
 

@@ -4,6 +4,7 @@ mod checks;
 mod crashes;
 pub mod cut_wire;
 mod doubt;
+mod job_evidence;
 mod journals;
 mod known_here;
 pub mod lost;

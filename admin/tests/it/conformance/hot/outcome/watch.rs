@@ -60,6 +60,29 @@ databases! {
         assert_eq!(beside(3).await, Some(NOW - 5), "it was there at the same time");
     }
 
+    // covers: D2
+    async fn runs_of_a_job_at_an_address_are_told_apart_by_when_they_were_sent(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Running; 4]).await;
+        for (place, id) in ids.iter().enumerate() {
+            let address = if place == 3 { "b" } else { "a" };
+            fixture.sql(&format!("UPDATE run SET address = '{address}', sent_at = {} WHERE id = {id}", NOW + place as i64)).await;
+        }
+        let runs = fixture.store.to_check(&ids).await.unwrap();
+        let run = |place: usize| &runs[&ids[place]].run;
+        let mut beside = vec![];
+        for place in 0..4 {
+            beside.push(fixture.store.has_later_beside(run(place)).await.unwrap());
+        }
+        assert_eq!(beside, [true, true, false, false]);
+        assert_eq!(fixture.store.last_success_after(run(0)).await.unwrap(), None);
+        fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[1])).await;
+        assert_eq!(fixture.store.last_success_after(run(0)).await.unwrap(), Some(NOW + 1));
+        assert_eq!(fixture.store.last_success_after(run(2)).await.unwrap(), None, "it was sent before");
+        assert_eq!(fixture.store.last_success_after(run(3)).await.unwrap(), None, "it was sent elsewhere");
+    }
+
     async fn long_running_runs_are_found_page_by_page_and_read_again(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking_with("tick", |draft| draft.block = carillon_scheduler::BlockStrategy::CoverEarly).await;
@@ -80,7 +103,7 @@ databases! {
         let found = fixture.store.to_check(&ids).await.unwrap();
         assert_eq!((found.len(), found.contains_key(&ids[1])), (4, false));
         let it = &found[&ids[0]];
-        assert_eq!((it.run.address.as_deref(), it.run.sent_at, it.covers_since), (Some("a"), NOW + 7, Some(0)));
+        assert_eq!((it.run.address.as_deref(), it.run.sent_at, it.block), (Some("a"), NOW + 7, Some((carillon_scheduler::BlockStrategy::CoverEarly, 0))));
         assert!(it.run.registered.is_none());
     }
 
