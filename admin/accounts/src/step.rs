@@ -24,7 +24,7 @@ impl Place<'_> {
 }
 
 /// # Errors
-/// Too many steps of this source, or the database could not be written.
+/// The database could not be written.
 pub async fn begin(
     store: &Store,
     place: &Place<'_>,

@@ -11,8 +11,8 @@ use crate::executor::freed_apps::FreedApps;
 use crate::executor::outcome::Outcome;
 use crate::runtime::lock;
 
-/// After this many time-outs in a row the address is left alone for a while.
-const TIMEOUTS_IN_A_ROW: u32 = 3;
+/// After this many requests in a row without an answer of the protocol (none in time, the connection closed, an error of a proxy) the address is left alone for a while.
+const UNANSWERED_IN_A_ROW: u32 = 3;
 /// An address whose slots are all taken, and where none has come free for this time, is stalled: runs that may go elsewhere do,
 /// long before the first time-out shows that it hangs.
 pub const STALLED_AFTER: Duration = Duration::from_millis(200);
@@ -41,7 +41,7 @@ pub struct AddressGate {
 
 #[derive(Debug, Default)]
 struct Breaker {
-    timeouts: u32,
+    unanswered: u32,
     /// On the monotonic clock.
     open_until: Option<Duration>,
     /// One run has been let through to see whether the address is back.
@@ -208,9 +208,9 @@ impl AddressGate {
         let mut breaker = self.breaker();
         let failed = match outcome {
             Outcome::NotSent { .. } => true,
-            Outcome::Unknown { timed_out: true, .. } => {
-                breaker.timeouts += 1;
-                breaker.probing || breaker.timeouts >= TIMEOUTS_IN_A_ROW
+            Outcome::Unknown { .. } => {
+                breaker.unanswered += 1;
+                breaker.probing || breaker.unanswered >= UNANSWERED_IN_A_ROW
             }
             _ => {
                 *breaker = Breaker::default();
@@ -219,7 +219,7 @@ impl AddressGate {
             }
         };
         if failed {
-            *breaker = Breaker { timeouts: 0, open_until: Some(now + pause), probing: false };
+            *breaker = Breaker { unanswered: 0, open_until: Some(now + pause), probing: false };
             drop(breaker);
             self.opened.notify_waiters();
         }

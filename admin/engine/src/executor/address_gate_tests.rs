@@ -12,22 +12,24 @@ fn second(n: u64) -> Duration {
     Duration::from_secs(n)
 }
 
-fn timed_out() -> Outcome {
-    Outcome::Unknown { why: String::new(), timed_out: true }
+/// No answer in time, the connection closed, a status or a body that is not of the protocol.
+fn unanswered() -> Outcome {
+    Outcome::Unknown { why: String::new() }
 }
 
+// covers: G5
 #[test]
-fn three_time_outs_in_a_row_close_an_address_and_one_run_probes_it() {
+fn three_requests_without_an_answer_in_a_row_close_an_address_and_one_run_probes_it() {
     let address = gate(2);
-    assert!(!address.record_outcome(&timed_out(), second(1), PAUSE));
-    assert!(!address.record_outcome(&timed_out(), second(1), PAUSE));
+    assert!(!address.record_outcome(&unanswered(), second(1), PAUSE));
+    assert!(!address.record_outcome(&unanswered(), second(1), PAUSE));
     assert!(!address.record_outcome(&Outcome::Accepted, second(1), PAUSE), "an answer starts the count anew");
-    assert_eq!([1, 2, 3].map(|_| address.record_outcome(&timed_out(), second(2), PAUSE)), [false, false, true]);
+    assert_eq!([1, 2, 3].map(|_| address.record_outcome(&unanswered(), second(2), PAUSE)), [false, false, true]);
     assert!(matches!(address.try_reserve(second(11), 10), Err(SlotDenied::Broken)));
     let probe = address.try_reserve(second(12), 10).unwrap_or_else(|_| panic!("one probe"));
     assert!(probe.probe);
     assert!(matches!(address.try_reserve(second(12), 10), Err(SlotDenied::Broken)), "only one");
-    assert!(address.record_outcome(&timed_out(), second(15), PAUSE), "a probe that fails closes it at once");
+    assert!(address.record_outcome(&unanswered(), second(15), PAUSE), "a probe that fails closes it at once");
     drop(probe);
     assert!(matches!(address.try_reserve(second(24), 10), Err(SlotDenied::Broken)));
     drop(address.try_reserve(second(25), 10));

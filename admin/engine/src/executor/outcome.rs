@@ -18,7 +18,7 @@ pub enum Outcome {
     /// Nothing was written for a reason of this side, such as a missing token: it says nothing of the address.
     Withheld { why: String },
     /// The request was written and the answer is none: it may run.
-    Unknown { why: String, timed_out: bool },
+    Unknown { why: String },
 }
 
 pub async fn of_run(call: RequestBuilder, run_id: i64) -> Outcome {
@@ -37,7 +37,7 @@ pub(crate) async fn exchange(call: RequestBuilder, limit: usize) -> Result<(u16,
 }
 
 pub(crate) fn unknown(why: String) -> Outcome {
-    Outcome::Unknown { why, timed_out: false }
+    Outcome::Unknown { why }
 }
 
 pub fn of_answer(status: u16, body: &[u8], run_id: i64) -> Outcome {
@@ -65,11 +65,7 @@ pub async fn read_body(mut response: Response, limit: usize) -> Result<Vec<u8>, 
 
 fn of_error(error: &reqwest::Error) -> Outcome {
     let why = describe(error);
-    if error.is_connect() || error.is_builder() {
-        Outcome::NotSent { why }
-    } else {
-        Outcome::Unknown { why, timed_out: error.is_timeout() }
-    }
+    if error.is_connect() || error.is_builder() { Outcome::NotSent { why } } else { Outcome::Unknown { why } }
 }
 
 /// The innermost cause says what happened; the outer ones repeat the address.
@@ -94,7 +90,7 @@ impl Outcome {
         match self {
             Self::Accepted => String::new(),
             Self::Refused { message, .. } => message,
-            Self::NotSent { why } | Self::Withheld { why } | Self::Unknown { why, .. } => why,
+            Self::NotSent { why } | Self::Withheld { why } | Self::Unknown { why } => why,
         }
     }
 

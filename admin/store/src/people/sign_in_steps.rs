@@ -1,12 +1,12 @@
 //! Sign-ins that have begun: the password was right and a code is awaited, or the browser is at the OpenID provider. Each counts
 //! once and for some minutes, on all nodes.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::people::source_network::source_network;
 use crate::store::Store;
 
-/// Steps of one network at once. Anyone may begin a sign-in; this bounds the rows.
-const MAX_OF_SOURCE: i64 = 200;
+/// Steps of one network and kind at once. Anyone may begin a sign-in; this bounds the rows.
+const MAX_OF_SOURCE: i64 = 1_000;
 
 /// What a step waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,18 +39,16 @@ pub struct NewStep<'a> {
 }
 
 impl Store {
-    /// Stores a step, and clears away those that have expired. Refusing one writes nothing.
-    ///
-    /// # Errors
-    /// `InUse`: too many steps of this source.
+    /// Stores a step, and clears away those that have expired. Of a source that has too many of its kind the oldest one ends, so that
+    /// whoever begins many keeps nobody else out.
     pub async fn begin_step(&self, new: &NewStep<'_>, now: i64) -> Result<()> {
         let source: String = source_network(new.source).chars().take(64).collect();
-        let text = "SELECT COUNT(*) FROM sign_in_step WHERE source = ? AND expires_at > ?";
-        let count: Option<i64> = self.tuple(&self.read, text, values![source.as_str(), now]).await?;
-        if count.unwrap_or(0) >= MAX_OF_SOURCE {
-            return Err(Error::InUse(
-                "too many sign-ins have begun from this address; try again in ten minutes".into(),
-            ));
+        let text = "SELECT id_hash FROM sign_in_step WHERE source = ? AND kind = ? AND expires_at > ? \
+                    ORDER BY expires_at DESC, id_hash LIMIT 1 OFFSET ?";
+        let values = values![source.as_str(), new.kind.as_str(), now, MAX_OF_SOURCE - 1];
+        let oldest: Option<String> = self.tuple(&self.read, text, values).await?;
+        if let Some(oldest) = oldest {
+            self.end_step(&oldest).await?;
         }
         self.execute(&self.changes, "DELETE FROM sign_in_step WHERE expires_at <= ?", values![now]).await?;
         let row = values![new.id_hash, new.kind.as_str(), new.detail, source, new.expires_at];

@@ -1,8 +1,6 @@
 # Errors of sign-in, accounts, roles, tokens and the second factor.
 error-sign-in = Name or password is wrong.
 error-passwords-off = Passwords are switched off in this console
-error-sign-ins-begun = too many sign-ins have begun from this address; try again in ten minutes
-error-sign-ins-begun-alone = too many sign-ins have begun from this address; try again in ten minutes.
 error-sign-in-expired = The sign-in has expired. Enter name and password again.
 error-code = This code is wrong or was used already.
 error-code-now = This is not the code that the app shows now. Is the clock of your phone right?

@@ -1,8 +1,6 @@
 # 登录、账号、角色、令牌与两步验证的错误
 error-sign-in = 用户名或密码错误。
 error-passwords-off = 此控制台已停用密码登录
-error-sign-ins-begun = 来自此地址的登录过多，请十分钟后重试
-error-sign-ins-begun-alone = 来自此地址的登录过多，请十分钟后重试。
 error-sign-in-expired = 登录已过期，请重新输入用户名和密码。
 error-code = 验证码错误或已使用过。
 error-code-now = 这不是应用当前显示的验证码。手机的时间是否正确？

@@ -95,7 +95,7 @@ impl HeldConnections {
         match timeout(self.limits.request, self.exchange(target, &request, limit, &is_written)).await {
             Ok(done) => done,
             Err(_elapsed) if is_written.load(Ordering::Relaxed) => {
-                Err(Outcome::Unknown { why: "no answer in time".into(), timed_out: true })
+                Err(Outcome::Unknown { why: "no answer in time".into() })
             }
             Err(_elapsed) => Err(Outcome::NotSent { why: "no connection in time".into() }),
         }

@@ -131,7 +131,6 @@ async fn refuse(
 fn explain(provider: &Provider, error: &Error) -> Result<(String, StatusCode), PageError> {
     let name = &provider.settings.name;
     let answer = match error {
-        Error::Store(carillon_store::Error::InUse(_)) => (format!("{error}."), StatusCode::TOO_MANY_REQUESTS),
         Error::Store(_) => return Err(PageError::Internal(error.to_string())),
         Error::Unknown => {
             let text = "This sign-in has expired, was used already or began in another browser. Sign in again.";

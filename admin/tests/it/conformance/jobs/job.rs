@@ -6,7 +6,7 @@ use carillon_scheduler::{
 use carillon_store::{Definition, Job, Store};
 
 use crate::conformance::fixture::{Fixture, NOW, SECOND, SHARDS, actor, after, draft, each};
-use crate::services::{Kind, TestDatabase};
+use crate::services::TestDatabase;
 
 /// Another node on this database.
 async fn open(db: &TestDatabase) -> Arc<Store> {

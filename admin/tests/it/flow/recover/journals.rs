@@ -227,14 +227,21 @@ fn runs_in_doubt_of_one_hanging_executor_do_not_keep_others_waiting() {
     on_node(async |node| {
         let hanging = RecordingExecutor::start().await;
         beat(node, &hanging, "first", Some("one")).await;
-        hanging.reply(Reply::Status(502));
-        // In both shards.
-        for job in [node.job(|_| ()).await, node.job(|_| ()).await] {
-            for _ in 0..80 {
-                node.fire(&job).await;
+        // In both shards. An answer in between: an address is left alone after three requests without one.
+        let (doubtful, answered) = ([node.job(|_| ()).await, node.job(|_| ()).await], node.job(|_| ()).await);
+        for _ in 0..80 {
+            hanging.reply(Reply::Status(502));
+            for job in &doubtful {
+                node.fire(job).await;
             }
+            node.round().await;
+            hanging.reply(Reply::Accept);
+            node.fire(&answered).await;
+            node.round().await;
         }
-        node.round().await;
+        for job in &doubtful {
+            assert_eq!(node.states(job).await, [RunState::Sending; 80]);
+        }
         let (other, answered) = answer_lost_beside(node).await;
         hanging.reply(Reply::Never);
         beat(node, &hanging, "first", Some("one")).await;
