@@ -215,6 +215,10 @@ impl Admin {
         if tokio::time::timeout(Duration::from_secs(3), stops).await.is_err() {
             served.iter().for_each(tokio::task::JoinHandle::abort);
         }
+        let is_alone = !self.engine.services.coordinator.has_peers();
+        if let Err(error) = self.store.return_ids(is_alone).await {
+            tracing::warn!(%error, "unused ids are not given back; the numbers of jobs and runs go on behind a gap");
+        }
         tracing::info!("stopped");
         Ok(())
     }

@@ -26,8 +26,8 @@ pub(crate) struct Left {
     ids: Range<i64>,
     since: Instant,
     size: i64,
-    /// How many ids the next block has; 0: as many as its kind says. A block of which much was given up is followed by a smaller one,
-    /// or the numbers of a quiet scheduler's runs would grow by a thousand a minute.
+    /// How many ids the next block has; 0: as many as the first of its kind. A block that was used up is followed by one of twice the
+    /// size, one of which much was given up by a smaller one: people read a gap in the numbers of runs or jobs as a loss.
     next_size: i64,
 }
 
@@ -50,7 +50,7 @@ impl Left {
     }
 
     pub(crate) fn next_size(&self, kind: &Kind) -> i64 {
-        if self.next_size == 0 { kind.block } else { self.next_size.min(kind.block) }
+        if self.next_size == 0 { kind.first_block } else { self.next_size.min(kind.largest_block) }
     }
 }
 
@@ -69,14 +69,21 @@ impl Block {
         taken.extend(left.start..end);
         left.start = end;
     }
+
+    /// The ids that are left, which no caller gets any more.
+    pub(crate) fn take_rest(&self, kind: &Kind) -> Range<i64> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.age(kind);
+        std::mem::take(&mut *left).ids
+    }
 }
 
-/// A kind of id: its name in `id_block`, how many are taken at a time, and the first one that is too large.
+/// A kind of id: its name in `id_block`, the sizes of its blocks, and the first id that is too large.
 pub struct Kind {
     pub(crate) name: &'static str,
-    pub(crate) block: i64,
-    /// The same for a caller that needs more than that: it is likely to come again, and each block is a transaction.
-    pub(crate) large_block: i64,
+    pub(crate) first_block: i64,
+    /// Larger only for a caller that needs more at once.
+    pub(crate) largest_block: i64,
     pub(crate) end: i64,
     /// What is left of a block after this time is not used any more.
     pub(crate) age: Duration,
@@ -86,11 +93,13 @@ pub struct Kind {
 pub const RUN_BLOCK_AGE: Duration = Duration::from_secs(60);
 
 /// The wire's `jobId` is a 32-bit integer in Java.
-pub const JOB: Kind = Kind { name: "job", block: 100, large_block: 5000, end: 1 << 31, age: Duration::MAX };
+pub const JOB: Kind =
+    Kind { name: "job", first_block: SMALLEST, largest_block: 5000, end: 1 << 31, age: Duration::MAX };
 /// The wire's `logId` must stay exact in a browser's script.
-pub const RUN: Kind = Kind { name: "run", block: 1000, large_block: 1000, end: 1 << 53, age: RUN_BLOCK_AGE };
+pub const RUN: Kind =
+    Kind { name: "run", first_block: SMALLEST, largest_block: 1000, end: 1 << 53, age: RUN_BLOCK_AGE };
 /// Apps, accounts, alarms, audit entries.
-pub const ROW: Kind = Kind { name: "row", block: 100, large_block: 5000, end: 1 << 53, age: Duration::MAX };
+pub const ROW: Kind = Kind { name: "row", first_block: 100, largest_block: 5000, end: 1 << 53, age: Duration::MAX };
 
 impl Blocks {
     pub(crate) fn of(&self, kind: &Kind) -> Arc<Block> {
@@ -112,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_block_is_as_large_as_what_was_used_of_the_one_before() {
-        assert_eq!(Left::default().next_size(&RUN), 1_000);
+        assert_eq!(Left::default().next_size(&RUN), SMALLEST, "a quiet scheduler leaves a small gap");
         let quiet = aged(Left::new(0..1_000), 30);
         assert!(quiet.ids.is_empty());
         assert_eq!(quiet.next_size(&RUN), 60);

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use crate::db::ids::{Kind, Left};
+use crate::db::ids::{self, Kind, Left};
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -40,8 +40,25 @@ impl Store {
         Ok(self.take_ids(kind, 1).await?[0])
     }
 
+    /// At an orderly stop: the unused ids of jobs and runs go back, so that the numbers go on without a gap after the next start. Not
+    /// if another node has taken a block since, and those of runs only if no other node lives and no summary has passed them: an id
+    /// below the cursor of the summaries would never be counted.
+    pub async fn return_ids(&self, is_alone: bool) -> Result<()> {
+        let text = "UPDATE id_block SET next = ? WHERE name = ? AND next = ?";
+        let unpassed = format!("{text} AND NOT EXISTS (SELECT 1 FROM report_cursor WHERE run_id >= ?)");
+        let jobs = self.ids.of(&ids::JOB).take_rest(&ids::JOB);
+        if !jobs.is_empty() {
+            self.execute(&self.write, text, values![jobs.start, ids::JOB.name, jobs.end]).await?;
+        }
+        let runs = self.ids.of(&ids::RUN).take_rest(&ids::RUN);
+        if is_alone && !runs.is_empty() {
+            self.execute(&self.write, &unpassed, values![runs.start, ids::RUN.name, runs.end, runs.start]).await?;
+        }
+        Ok(())
+    }
+
     async fn next_block(&self, kind: &Kind, wanted: i64, size: i64) -> Result<Range<i64>> {
-        let size = if wanted > kind.block { kind.large_block.max(wanted) } else { size.max(wanted) };
+        let size = size.max(wanted);
         // Two nodes at once may want the very first block of a kind.
         let next = retry::on_race(|| self.advance_block(kind, size)).await?;
         if next > kind.end {

@@ -35,6 +35,26 @@ databases! {
         assert_eq!(stores[0].take_id(&ids::JOB).await.unwrap(), 2);
     }
 
+    // covers: B20
+    async fn unused_ids_go_back_at_a_stop(db: &TestDatabase) {
+        let store = nodes(db, 1).await.remove(0);
+        store.migrate().await.unwrap();
+        let take = async || (store.take_id(&ids::JOB).await.unwrap(), store.take_id(&ids::RUN).await.unwrap());
+        assert_eq!(take().await, (1, 1));
+        store.return_ids(true).await.unwrap();
+        assert_eq!(take().await, (2, 2), "the numbers go on");
+        store.return_ids(false).await.unwrap();
+        assert_eq!(take().await, (3, 12), "runs only of the last node");
+        let raw = connect(db).await;
+        let sql = async |text: &str| sea_orm::ConnectionTrait::execute_unprepared(&raw, text).await.unwrap();
+        sql("UPDATE report_cursor SET run_id = 13 WHERE id = 1").await;
+        store.return_ids(true).await.unwrap();
+        assert_eq!(take().await, (4, 22), "the summaries have passed the unused ids of runs");
+        sql("UPDATE id_block SET next = next + 10").await;
+        store.return_ids(true).await.unwrap();
+        assert_eq!(take().await, (24, 42), "another node has taken a later block");
+    }
+
     async fn no_id_is_given_that_the_wire_cannot_carry(db: &TestDatabase) {
         let store = nodes(db, 1).await.remove(0);
         store.migrate().await.unwrap();
