@@ -237,6 +237,13 @@ impl Engine {
         self.outcomes.report(findings).await
     }
 
+    /// Whether runs of this app still wait for executors that could not register while no node, or no database, took heartbeats.
+    pub fn waits_for_executors(&self, app: &str) -> bool {
+        let waits_until =
+            self.directory.give_up_from(Millis::MIN).saturating_add(ms(self.cx.settings.no_executor_after));
+        !self.directory.live(app).is_empty() || self.cx.clock.now() < waits_until
+    }
+
     /// The tokens of executors, as this node knows them.
     pub fn executor_tokens(&self) -> &ExecutorTokens {
         &self.client.tokens

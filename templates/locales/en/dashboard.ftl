@@ -51,6 +51,7 @@ success = Succeeded
 failed-or-lost = Failed or lost
 others = Others
 attention = Needs attention
+awaited-executors-of = No executor of <strong>{ $app }</strong> has registered again since this node started or lost its database. Runs wait for them.
 no-executor-of = No executor of <strong>{ $app }</strong> is online: the jobs of this app fail.
 no-app-of = Executors have registered as <strong>{ $app }</strong>, but there is no such app.
 create-it = Create it
@@ -64,8 +65,8 @@ node-and-version = node <span translate="no">{ $id }</span>, version <span trans
 shards-of-all = { $count } of { $all } shards
 next-fires-none = No job has a next fire.
 late-runs = { $count ->
-    [one] { $count } of the newest runs was sent late, or waits to be sent.
-   *[other] { $count } of the newest runs were sent late, or wait to be sent.
+    [one] { $count } run is overdue, or was sent late within the last 5 minutes.
+   *[other] { $count } runs are overdue, or were sent late within the last 5 minutes.
 }
 open-alerts = { $count ->
     [one] { $count } alert is open.

@@ -50,6 +50,7 @@ success = 成功
 failed-or-lost = 失败或结果丢失
 others = 其他
 attention = 需要关注
+awaited-executors-of = 自本节点启动或数据库中断以来，应用 <strong>{ $app }</strong> 还没有执行器重新注册，运行正在等待它们。
 no-executor-of = 应用 <strong>{ $app }</strong> 没有在线的执行器：其任务会失败。
 no-app-of = 有执行器以 <strong>{ $app }</strong> 注册，但没有这个应用。
 create-it = 创建
@@ -62,7 +63,7 @@ nodes-none-now = 最近 15 秒没有节点上报。
 node-and-version = 节点 <span translate="no">{ $id }</span>，版本 <span translate="no">{ $version }</span>
 shards-of-all = { $count } / { $all } 个分片
 next-fires-none = 没有任务有下一次触发。
-late-runs = 最近的运行中有 { $count } 次发送较晚，或仍在等待发送。
+late-runs = 有 { $count } 次运行已逾期未发送，或在最近 5 分钟内发送较晚。
 open-alerts = 有 { $count } 条未结束的报警。
 failing-others = 及 <span translate="no">{ $app }</span> 的另外 { $count } 个任务
 failing-more = 连续失败最多的任务。

@@ -1,6 +1,7 @@
 //! A node without its Redis says so on every page, and nowhere to who has not signed in.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
 use carillon_engine::runtime::Service as _;
@@ -8,6 +9,7 @@ use carillon_scheduler::{ManualClock, TZDATA};
 use sea_orm::ConnectionTrait as _;
 
 use super::client::{Console, START};
+use super::pages::register;
 use super::run;
 use crate::conformance::fixture::actor;
 use crate::services::{Kind, TestDatabase};
@@ -91,5 +93,33 @@ fn more_nodes_than_shards_are_told() {
             shown.push(page.contains("data-testid=\"idle-nodes\""));
         }
         assert_eq!(shown, [false, false, true]);
+    });
+}
+
+// covers: B18
+#[test]
+fn executors_that_have_not_registered_again_are_waited_for() {
+    run(async {
+        let database = TestDatabase::new(Kind::Postgres).await;
+        let mut config = database.config();
+        config.admin_password = Some(random_secret());
+        let clock = Arc::new(ManualClock::new(START));
+        let before = Console::on(config.clone(), clock.clone()).await;
+        let actor = actor();
+        before.store.create_app("orders", "Orders", START, &actor).await.unwrap();
+        before.job(|_| ()).await;
+        register(&before, "http://10.0.0.2:9999/", "orders").await;
+        before.store.report_node("before", "http://10.0.0.1:8080/", START).await.unwrap();
+        clock.advance(Duration::from_secs(100));
+        let after = Console::on(config, clock.clone()).await;
+        let shown = async || after.admin().await.get("/").await.body;
+        let page = shown().await;
+        assert!(
+            page.contains("has registered again since this node started") && !page.contains("is online:"),
+            "{page}"
+        );
+        clock.advance(Duration::from_secs(91));
+        let page = shown().await;
+        assert!(page.contains("is online: the jobs of this app fail"), "{page}");
     });
 }

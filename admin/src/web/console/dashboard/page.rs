@@ -69,8 +69,8 @@ struct Page {
     next: Vec<NextFire>,
     nodes: Vec<NodeRow>,
     all_shards: i32,
-    /// Apps in use without an executor.
-    apps_without_executor: Vec<String>,
+    /// Apps in use without an executor; true: their runs wait for executors that have not registered again yet.
+    apps_without_executor: Vec<(String, bool)>,
     /// Names of executors that no app has.
     unknown_apps: Vec<String>,
     stuck: Vec<PausedByEngine>,
@@ -131,8 +131,13 @@ pub async fn page(
     let (runs, failed) = last_day(&state, &recent, now, visible).await?;
     let executors = store.visible_executors(visible).await?;
     let live: Vec<&str> = executors.iter().filter(|it| it.is_live(now)).map(|it| it.app.as_str()).collect();
-    let mut apps_without_executor = store.apps_in_use(visible).await?;
-    apps_without_executor.retain(|app| !live.contains(&app.as_str()));
+    let mut without_executor = store.apps_in_use(visible).await?;
+    without_executor.retain(|app| !live.contains(&app.as_str()));
+    let with_wait = |app: String| {
+        let waits = state.engine.waits_for_executors(&app);
+        (app, waits)
+    };
+    let apps_without_executor = without_executor.into_iter().map(with_wait).collect();
     let apps = store.apps(visible).await?;
     let mut unknown_apps: Vec<String> = live.iter().map(ToString::to_string).collect();
     unknown_apps.retain(|name| !apps.iter().any(|app| app.name == *name));
