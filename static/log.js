@@ -11,6 +11,7 @@ const MOST = 50000;
 let first = Number(log.dataset.first); // number of the first line that the page holds
 let next = Number(log.dataset.next);
 let ended = log.dataset.end === "true"; // nothing more will come
+let behind = log.dataset.cut === "true"; // there are lines that the page has not fetched yet
 let misses = 0;
 let following = true;
 let lastTop = 0; // where it stood when we last looked
@@ -68,6 +69,14 @@ const append = (from, lines) => {
   missing?.();
 };
 
+// How far a long log was fetched, while more of it is there.
+const sayLoaded = () => {
+  const count = (number) => number.toLocaleString(page.lang);
+  const total = Math.max(Number(log.dataset.total ?? 0), next - 1);
+  const key = log.dataset.total ? "log-loaded-of" : "log-loaded";
+  tool("loaded").textContent = behind && !ended && next > first ? text(key, { to: count(next - 1), all: count(total) }) : "";
+};
+
 const follow = async () => {
   let wait = 1000;
   const isFull = next - first >= MOST && !following && !isAwaited();
@@ -78,9 +87,11 @@ const follow = async () => {
       if (answer.redirected) return;
       const part = await answer.json();
       if (part.lines.length) { append(part.from, part.lines); next = Math.max(next, part.next); misses = 0; wait = 100; } else misses += 1;
+      behind = behind && part.lines.length > 0;
       note.textContent = part.note;
       note.hidden = part.note === "";
-      if (part.end) { ended = true; missing?.(); return; }
+      if (part.end) { ended = true; behind = false; missing?.(); sayLoaded(); return; }
+      sayLoaded();
     } catch { misses += 1; }
     if (wait > 100 && misses > 10) wait = 5000;
   }
@@ -177,7 +188,8 @@ const nextError = () => {
   say(text("log-error-match", { number: index + 1, count: rows.length }));
 };
 tool("error").addEventListener("click", nextError);
-tool("last").addEventListener("click", toEnd);
+// The last page comes at once, not after all between.
+tool("last").addEventListener("click", () => { if (behind && !ended) location.assign("?line=last#log"); else toEnd(); });
 
 // ---- wrapping, kept for all logs ------------------------------------------------------------------------------------
 const wrap = (isOn) => {
@@ -194,6 +206,7 @@ tool("wrap").addEventListener("click", () => {
 tool("tools").hidden = false;
 log.addEventListener("scroll", look);
 more.addEventListener("click", toEnd);
+sayLoaded();
 tool("first").hidden = first <= 1;
 if (range()) mark();
 else if (new URLSearchParams(location.search).has("line")) following = false;

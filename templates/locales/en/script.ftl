@@ -13,3 +13,5 @@ log-match = { $number } of { $count }
 log-no-error = no error found
 log-no-error-in = no error in lines { $from }–{ $to }
 log-error-match = error { $number } of { $count }
+log-loaded = { $to } lines so far
+log-loaded-of = { $to } of { $all } lines

@@ -13,3 +13,5 @@ log-match = 第 { $number } 处，共 { $count } 处
 log-no-error = 没有找到错误
 log-no-error-in = 第 { $from }–{ $to } 行中没有错误
 log-error-match = 第 { $number } 处错误，共 { $count } 处
+log-loaded = 已载入 { $to } 行
+log-loaded-of = 已载入 { $to } 行，共 { $all } 行

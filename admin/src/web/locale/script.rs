@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::web::locale::language::Language;
 
 /// The keys that the scripts use, each with its arguments.
-const KEYS: [(&str, &[&str]); 22] = [
+const KEYS: [(&str, &[&str]); 24] = [
     ("live-offline", &["seconds"]),
     ("live-on", &[]),
     ("live-pause", &[]),
@@ -15,6 +15,8 @@ const KEYS: [(&str, &[&str]); 22] = [
     ("log-copied", &[]),
     ("log-copy", &[]),
     ("log-error-match", &["number", "count"]),
+    ("log-loaded", &["to"]),
+    ("log-loaded-of", &["to", "all"]),
     ("log-match", &["number", "count"]),
     ("log-no-error", &[]),
     ("log-no-error-in", &["from", "to"]),

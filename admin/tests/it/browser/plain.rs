@@ -103,10 +103,13 @@ fn a_long_log_can_be_read_to_its_end_without_script() {
             })
             .await;
         let place = async || browser.text(".log-pages span").await;
-        assert_eq!(place().await, "Lines 1–1000 of 12000");
+        // The last page comes first if the executor counts the lines within a second.
+        let path = browser.client.current_url().await.unwrap().path().to_owned();
+        browser.go(&format!("{path}?line=1")).await;
+        assert!(place().await.starts_with("Lines 1–1000"));
         browser.press(".log-pages a[rel=next]").await;
         browser.find("#L1001").await;
-        assert_eq!(place().await, "Lines 1001–2000 of 12000");
+        assert!(place().await.starts_with("Lines 1001–2000"));
         browser.press(".log-pages a:last-child").await;
         browser.find("#L12000").await;
         assert_eq!(place().await, "Lines 11001–12000 of 12000");

@@ -17,6 +17,8 @@ use crate::web::state::{Shared, State};
 const PATIENCE: Duration = Duration::from_millis(900);
 /// How long the lines behind those of a page are counted.
 const COUNTING: Duration = Duration::from_millis(1_000);
+/// How long the way to the last line may take where it was asked for.
+const COUNTING_TO_LAST: Duration = Duration::from_secs(15);
 /// Lines on a page. The script fetches the rest; without it there are links to further pages.
 const SHOWN: i32 = 1_000;
 /// Lines that the script gets at once: some executors send all that they have.
@@ -73,10 +75,10 @@ impl LogView {
         self.is_cut.then(|| self.lines.next())
     }
 
-    /// Where the last page begins.
-    pub fn last(&self) -> Option<i32> {
-        let total = self.total.filter(|_| self.is_cut)?;
-        Some((total - 1) / SHOWN * SHOWN + 1)
+    /// Where the last page begins, as the address names it.
+    pub fn last(&self) -> Option<String> {
+        let line = self.total.map_or_else(|| LAST.to_owned(), |total| last_page(total).to_string());
+        self.is_cut.then_some(line)
     }
 
     /// `Lines 1–1000 of 2000`
@@ -90,17 +92,57 @@ impl LogView {
     }
 }
 
+/// The word for the last page, in addresses.
+const LAST: &str = "last";
+
+fn last_page(total: i32) -> i32 {
+    (total - SHOWN + 1).max(1)
+}
+
 /// The lines that a page shows.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub struct LogQuery {
-    /// The first of them.
-    #[serde(default)]
-    pub line: i32,
+    pub line: LogPlace,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum LogPlace {
+    /// The last page, if its place is known at once; else the first.
+    #[default]
+    Newest,
+    /// The last page, even if all before it must be read.
+    Last,
+    /// From this line on.
+    From(i32),
+}
+
+impl TryFrom<String> for LogPlace {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        match word.as_str() {
+            LAST => Ok(Self::Last),
+            line => line.parse().map(Self::From).map_err(|_| format!("line: “{line:.64}” is no number and not “last”")),
+        }
+    }
 }
 
 /// What the page of a run shows of its log.
-pub async fn view(state: &State, language: Language, run: &RunView, from: i32) -> LogView {
-    let from = from.max(1);
+pub async fn view(state: &State, language: Language, run: &RunView, place: LogPlace) -> LogView {
+    let first = view_from(state, language, run, if let LogPlace::From(line) = place { line.max(1) } else { 1 }).await;
+    let (total, is_known) = match (place, first.total) {
+        _ if !first.is_cut => return first,
+        (LogPlace::From(_), _) | (LogPlace::Newest, None) => return first,
+        (_, Some(total)) => (total, true),
+        (LogPlace::Last, None) => count_lines(state, run.id, first.lines.next(), COUNTING_TO_LAST).await,
+    };
+    let last = view_from(state, language, run, last_page(total)).await;
+    LogView { total: last.total.or(is_known.then_some(total)), ..last }
+}
+
+async fn view_from(state: &State, language: Language, run: &RunView, from: i32) -> LogView {
     let looked = tokio::time::timeout(PATIENCE, read_page(state, language, run, from)).await;
     let Ok(Ok(lines)) = looked else {
         let note = language.text("log-no-answer").to_string();
@@ -108,7 +150,10 @@ pub async fn view(state: &State, language: Language, run: &RunView, from: i32) -
     };
     let total = match lines.end || lines.lines.len() <= SHOWN as usize {
         true => Some(lines.sent_to - 1),
-        false => tokio::time::timeout(COUNTING, last_line(state, run.id, lines.sent_to)).await.ok().flatten(),
+        false => {
+            let (to, is_known) = count_lines(state, run.id, lines.sent_to, COUNTING).await;
+            is_known.then_some(to)
+        }
     };
     cut(lines, total)
 }
@@ -129,16 +174,22 @@ async fn read_page(state: &State, language: Language, run: &RunView, from: i32) 
     Ok(lines)
 }
 
-/// The number of the last line by now, counted from this one on: an executor answers with as many lines as it likes. None: the rest
-/// cannot be read.
-async fn last_line(state: &State, run_id: i64, mut from: i32) -> Option<i32> {
-    loop {
-        let page = state.engine.runs().log(run_id, from).await.ok()?;
-        if page.to < from || page.end {
-            return Some(page.to.max(from - 1));
+/// The number of the last line by now, counted from this one on: an executor answers with as many lines as it likes. False: there may be
+/// more, which cannot be read, or not in this time.
+async fn count_lines(state: &State, run_id: i64, from: i32, patience: Duration) -> (i32, bool) {
+    let mut to = from - 1;
+    let counting = async {
+        loop {
+            let page = state.engine.runs().log(run_id, to.saturating_add(1)).await.ok()?;
+            let is_end = page.to <= to || page.end;
+            to = page.to.max(to);
+            if is_end {
+                return Some(());
+            }
         }
-        from = page.to.saturating_add(1);
-    }
+    };
+    let is_known = tokio::time::timeout(patience, counting).await.ok().flatten().is_some();
+    (to, is_known)
 }
 
 /// The first page of the lines that were read. `total`: the number of lines of the whole log, if it is known.
@@ -226,7 +277,7 @@ mod tests {
         let place = |view: &LogView| view.place(Language::English).to_string();
         assert_eq!(place(&first), "Lines 1–1000 of 2500");
         let places = (first.previous(), first.next(), first.last());
-        assert_eq!(places, (None, Some(1001), Some(2001)));
+        assert_eq!(places, (None, Some(1001), Some("1501".to_owned())));
         assert!(!first.lines.end, "the script goes on behind the page");
         let last = cut(lines(2001, 500), Some(2500));
         assert_eq!(place(&last), "Lines 2001–2500 of 2500");
@@ -235,6 +286,8 @@ mod tests {
         assert!(cut(lines(1, 1000), Some(1000)).is_whole() && !last.is_whole());
         assert_eq!(place(&cut(lines(3001, 0), Some(3000))), "No lines from 3001 on");
         let uncounted = cut(lines(1, 1400), None);
-        assert_eq!((place(&uncounted).as_str(), uncounted.last()), ("Lines 1–1000", None));
+        assert_eq!((place(&uncounted).as_str(), uncounted.last().as_deref()), ("Lines 1–1000", Some("last")));
+        assert_eq!(LogPlace::try_from("17".to_owned()), Ok(LogPlace::From(17)));
+        assert!(LogPlace::try_from("end".to_owned()).is_err_and(|error| error.contains("no number and not “last”")));
     }
 }
