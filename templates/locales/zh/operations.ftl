@@ -66,7 +66,7 @@ count-of-all = { $count } / { $all }
 nodes-hint = 在集群的机器上，<code>carillon shards</code> 显示每个分片的租约，<code>carillon shards set N</code> 可在节点运行时修改分片数。另见各节点 <code>/metrics</code> 中的 <code>carillon_clock_difference_seconds</code>。
 retention-edit = 编辑规则：{ $name }
 retention-of = 数据保留：{ $name }
-retention-empty = 留空则沿用{ $wider }的值。
+retention-empty = 留空则使用{ $wider }。
 retention-if-empty = 留空：{ $value }。
 forecast-cut = 触发次数超出本页统计范围。数字完整统计到
 of-jobs = 来自 { $count } 个任务
@@ -95,7 +95,7 @@ retention-of-app = 所属应用或全部任务的规则
 clock-equal = 小于 1 毫秒
 clock-ahead = 数据库比本机快 { $by }
 clock-behind = 数据库比本机慢 { $by }
-misfire-coalesced = 补触发：多次触发迟到时只执行最近一次
+misfire-coalesced = 迟到触发处理：多次触发迟到时只执行最近一次
 misfire-policy = 调度过期策略：{ $policy ->
     [skip] 忽略
     [fire_all] 全部执行

@@ -2,7 +2,7 @@
 error-missing = 没有找到（{ $what }）
 error-missing-page = 没有这个页面
 error-missing-job = 没有这个任务
-error-missing-run = 没有这个运行
+error-missing-run = 没有这条运行记录
 error-missing-app = 没有这个应用
 error-missing-executor = 没有这个执行器
 error-missing-token = 没有这个令牌
