@@ -17,4 +17,5 @@ pub mod pauses;
 pub mod reports;
 pub mod routes;
 pub mod runs;
+pub mod search;
 pub mod users;

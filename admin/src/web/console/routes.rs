@@ -10,7 +10,7 @@ use crate::web::access::Target::{Alert, AlertRule, AnyApp, App, Backfill, Instal
 use crate::web::access::{Route, by_path, guarded};
 use crate::web::console::operations::{gaps, misfires, nodes, retention, retention_form};
 use crate::web::console::{
-    account, alerts, apps, audit, calendars, dashboard, forecast, jobs, pauses, reports, runs, users,
+    account, alerts, apps, audit, calendars, dashboard, forecast, jobs, pauses, reports, runs, search, users,
 };
 use crate::web::guard::session_guard;
 use crate::web::page::{PageError, assets};
@@ -97,6 +97,7 @@ fn of_runs() -> Vec<Route> {
         Route::new(POST, "/runs/{id}/kill", Policy(Operate, Run), runs::kill::kill),
         Route::new(GET, "/runs/{id}/resolve", Policy(Operate, Run), runs::resolve::ask),
         Route::new(POST, "/runs/{id}/resolve", Policy(Operate, Run), runs::resolve::resolve),
+        Route::new(GET, "/search", Policy(View, AnyApp), search::page),
         Route::new(GET, "/forecast", Policy(View, AnyApp), forecast::page),
         Route::new(GET, "/reports", Policy(View, AnyApp), reports::page::page),
         Route::new(GET, "/reports/export", Policy(View, AnyApp), reports::export::export),

@@ -71,3 +71,31 @@ fn a_zone_that_does_not_exist_is_named() {
         assert!(page.contains("Times in UTC"));
     });
 }
+
+// covers: B19
+#[test]
+fn the_search_finds_runs_by_number_jobs_apps_and_users_that_one_may_see() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        console.job(|job| job.name = "Archive".to_owned()).await;
+        let admin = console.admin().await;
+        let started = admin.submit("/jobs/1/run", &[("key", "k")]).await;
+        let run_page = started.location().to_owned();
+        let run_id = run_page.rsplit('/').next().unwrap();
+        let to = async |text: &str| admin.get(&format!("/search?text={text}")).await.location().to_owned();
+        assert_eq!(to("archive").await, "/jobs/2");
+        assert_eq!(to("%232").await, "/jobs/2", "no run has the number");
+        assert_eq!(to("orders").await, "/jobs?app=orders");
+        assert_eq!(to("admin").await, "/users/1");
+        assert_eq!(to("").await, "/jobs");
+        let both = admin.get(&format!("/search?text=%23{run_id}")).await;
+        assert!(
+            both.body.contains(&format!("href=\"{run_page}\"")) && both.body.contains("href=\"/jobs/1\""),
+            "{}",
+            both.body
+        );
+        let none = admin.get("/search?text=%3Cb%3E").await.body;
+        assert!(none.contains("Nothing matches") && none.contains("&#60;b&#62;"));
+    });
+}
