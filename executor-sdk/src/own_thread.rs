@@ -7,7 +7,6 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use tracing::dispatcher;
 
 use crate::error::Error;
 
@@ -37,9 +36,9 @@ impl OwnThread {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::Thread)?;
         let (signals, (end, ended)) = (EndSignals::default(), oneshot::channel());
         let of_thread = signals.clone();
-        let subscriber = dispatcher::get_default(Clone::clone);
+        let subscriber = tracing::dispatcher::get_default(Clone::clone);
         let body = move || {
-            let result = dispatcher::with_default(&subscriber, || runtime.block_on(work(of_thread)));
+            let result = tracing::dispatcher::with_default(&subscriber, || runtime.block_on(work(of_thread)));
             // Logs may be being deleted; that is not waited for.
             runtime.shutdown_background();
             let _ = end.send(result);

@@ -86,10 +86,10 @@ impl World {
         let urls = [&first, &second].map(|node| format!("http://{}", node.address()));
         let (_, engine, store) = first.serve_only().unwrap();
         let (_, second, _) = second.serve_only().unwrap();
-        // Pages have small numbers of their own, such as the status: the ids of objects are none of those.
+        // Pages have small numbers of their own, such as the status: the ids of objects are none of those, nor of another kind.
         let raw = Database::connect(db.direct_url()).await.unwrap();
-        for kind in [&ids::JOB, &ids::RUN, &ids::ROW] {
-            store.take_ids(kind, 5_000).await.unwrap();
+        for (kind, taken) in [(&ids::JOB, 5_000), (&ids::RUN, 100_000), (&ids::ROW, 300_000)] {
+            store.take_ids(kind, taken).await.unwrap();
         }
         let app = async |name: &str| engine.apps().create(name, None, &Actor::engine()).await.unwrap();
         let (one, two) = (app("app-own").await, app("app-other").await);
