@@ -22,7 +22,7 @@ SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND m
 DELETE FROM run WHERE id IN (SELECT u.value FROM json_each(?) AS u);
 
 -- pending
-SELECT run.id, run.due_at, job.app_id, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
+SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
 
 -- oldest_waiting
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
@@ -73,7 +73,7 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
 -- failing_too_often
-SELECT f.job_id, f.failures FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.pause_after_failures > 0 AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?;
+SELECT f.job_id FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.pause_after_failures > 0 AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?;
 
 -- summarize_passed
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;
@@ -133,7 +133,7 @@ UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.va
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM job WHERE job.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY job.id;
 
 -- lock_runs
-SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address FROM run WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY run.id;
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address, (SELECT job.app_id FROM job WHERE job.id = run.job_id) AS job_app_id FROM run WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY run.id;
 
 -- cancel_retries
 UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM jsonb_each(?) AS u WHERE run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 AND run.part = u.value->>3 AND run.attempt > u.value->>4 AND +run.state = 0;
@@ -216,7 +216,7 @@ SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND m
 DELETE FROM run WHERE id IN (SELECT unnest(?::bigint[]));
 
 -- pending
-SELECT run.id, run.due_at, job.app_id, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
+SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
 
 -- oldest_waiting
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
@@ -267,7 +267,7 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
 -- failing_too_often
-SELECT f.job_id, f.failures FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.pause_after_failures > 0 AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?;
+SELECT f.job_id FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.pause_after_failures > 0 AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?;
 
 -- summarize_passed
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;
@@ -327,7 +327,7 @@ UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), resul
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM job WHERE job.id IN (SELECT unnest(?::bigint[])) ORDER BY job.id FOR UPDATE;
 
 -- lock_runs
-SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address FROM run WHERE run.id IN (SELECT unnest(?::bigint[])) ORDER BY run.id FOR UPDATE;
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address, (SELECT job.app_id FROM job WHERE job.id = run.job_id) AS job_app_id FROM run WHERE run.id IN (SELECT unnest(?::bigint[])) ORDER BY run.id FOR UPDATE;
 
 -- cancel_retries
 UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::int[], ?::int[]) AS u(fire_no, job_id, cause, part, attempt) WHERE run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause AND run.part = u.part AND run.attempt > u.attempt AND run.state + 0 = 0;
@@ -410,7 +410,7 @@ SELECT MIN(marked_at) FROM run WHERE shard = ? AND state = 1 AND state < 9 AND m
 DELETE run FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run ON run.id = u.id;
 
 -- pending
-SELECT run.id, run.due_at, job.app_id, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
+SELECT run.id, run.due_at, job.flag_after_seconds FROM run LEFT JOIN job ON job.id = run.job_id WHERE run.shard = ? AND run.state = 0 AND run.state < 9 AND run.epoch = ? AND run.due_at >= ? AND run.due_at <= ? AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') AND run.due_at + CASE WHEN job.flag_after_seconds > 0 THEN job.flag_after_seconds * 1000 ELSE ? END <= ? ORDER BY run.due_at, run.id LIMIT 1000;
 
 -- oldest_waiting
 SELECT due_at FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND flagged_at IS NULL AND (reason IS NULL OR reason <> 'overlap') ORDER BY due_at LIMIT 1;
@@ -461,7 +461,7 @@ SELECT id_hash FROM session WHERE expires_at < ? ORDER BY expires_at LIMIT ?;
 SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?;
 
 -- failing_too_often
-SELECT f.job_id, f.failures FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.pause_after_failures > 0 AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?;
+SELECT f.job_id FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.pause_after_failures > 0 AND f.failures >= j.pause_after_failures AND j.enabled = TRUE ORDER BY f.job_id LIMIT ?;
 
 -- summarize_passed
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;
@@ -521,7 +521,7 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH 
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN job FORCE INDEX (PRIMARY) ON job.id = u.id ORDER BY job.id FOR UPDATE;
 
 -- lock_runs
-SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id ORDER BY run.id FOR UPDATE;
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address, (SELECT job.app_id FROM job WHERE job.id = run.job_id) AS job_app_id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id ORDER BY run.id FOR UPDATE;
 
 -- cancel_retries
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (fire_no BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]', part INT PATH '$[3]', attempt INT PATH '$[4]')) AS u STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause AND run.part = u.part AND run.attempt > u.attempt SET run.state = 12, run.reason = 'late_result', run.finished_at = ? WHERE run.state = 0;

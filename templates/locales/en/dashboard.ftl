@@ -65,8 +65,8 @@ node-and-version = node <span translate="no">{ $id }</span>, version <span trans
 shards-of-all = { $count } of { $all } shards
 next-fires-none = No job has a next fire.
 late-runs = { $count ->
-    [one] { $count } run is overdue, or was sent late within the last 5 minutes.
-   *[other] { $count } runs are overdue, or were sent late within the last 5 minutes.
+    [one] { $count } of the newest runs was sent late, or waits to be sent.
+   *[other] { $count } of the newest runs were sent late, or wait to be sent.
 }
 open-alerts = { $count ->
     [one] { $count } alert is open.

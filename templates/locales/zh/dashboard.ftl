@@ -63,7 +63,7 @@ nodes-none-now = 最近 15 秒没有节点上报。
 node-and-version = 节点 <span translate="no">{ $id }</span>，版本 <span translate="no">{ $version }</span>
 shards-of-all = { $count } / { $all } 个分片
 next-fires-none = 没有任务有下一次触发。
-late-runs = 有 { $count } 次运行已逾期未发送，或在最近 5 分钟内发送较晚。
+late-runs = 最近的运行中有 { $count } 次发送较晚，或仍在等待发送。
 open-alerts = 有 { $count } 条未结束的报警。
 failing-others = 及 <span translate="no">{ $app }</span> 的另外 { $count } 个任务
 failing-more = 连续失败最多的任务。

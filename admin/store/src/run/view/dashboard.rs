@@ -15,9 +15,6 @@ pub const RECENT_RUN_IDS: i64 = 20_000;
 /// The largest number of failing jobs that a look returns; of more, those that failed last.
 pub const MOST_FAILING: i64 = 200;
 
-/// For how long a run that was sent late is shown as trouble.
-pub const LATE_NEWS_MS: Millis = 5 * 60_000;
-
 /// Jobs that the engine has paused, in the words of the index `job_stopped`.
 pub(crate) fn paused_by_engine(visible: &VisibleApps) -> String {
     format!(
@@ -93,8 +90,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Runs since then, lately. Late are those that wait to be sent for longer than `late`, and those that were sent with such a delay
-    /// within the last [`LATE_NEWS_MS`].
+    /// Runs since then, lately. `late`: sent, or still to be sent, so much after they were due.
     pub async fn recent_runs(
         &self,
         since: Millis,
@@ -105,11 +101,11 @@ impl Store {
         let above = self.newest_run().await? - RECENT_RUN_IDS;
         let text = format!(
             "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END), COUNT(CASE WHEN scheduled_at >= ? AND \
-             (sent_at - due_at > ? AND sent_at > ? OR sent_at IS NULL AND state = {{state.claimed}} AND due_at < ?) THEN 1 END) \
+             (sent_at - due_at > ? OR sent_at IS NULL AND state = {{state.claimed}} AND due_at < ?) THEN 1 END) \
              FROM run WHERE id > ?{} GROUP BY state",
             visible.and("app_id")
         );
-        let values = values![since, since, late, now - LATE_NEWS_MS, now - late, above];
+        let values = values![since, since, late, now - late, above];
         let rows: Vec<(i16, i64, i64, i64)> = self.tuples(&self.read, &text, values).await?;
         let all: i64 = rows.iter().map(|row| row.1).sum();
         let counted: i64 = rows.iter().map(|row| row.2).sum();

@@ -64,8 +64,6 @@ databases! {
         assert_eq!((count(RunState::Succeeded), count(RunState::Failed), count(RunState::Claimed)), (1, 1, 1));
         assert_eq!((lately.late, lately.is_cut), (1, false));
         assert_eq!(recent(SECOND + 1000, SECOND + 33_001).await.late, 2, "one is late and still waits");
-        let later = recent(SECOND + 1000, SECOND + 400_000).await;
-        assert_eq!(later.late, 1, "what was sent late is shown for five minutes, what waits stays");
         fixture.run(&job, Row { id: 3 + RECENT_RUN_IDS, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
         assert!(recent(SECOND, SECOND).await.is_cut, "there were earlier ones of the same time");
     }
