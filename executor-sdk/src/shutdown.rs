@@ -22,7 +22,7 @@ const FLUSH_LIMIT: Duration = Duration::from_secs(5);
 const STOPPING: &str = "the executor is stopping";
 const INTERRUPTED: &str = "interrupted: the executor is stopping";
 
-/// A running executor. [`end`](Self::end) must be called, whatever became of it.
+/// A running executor. The caller must call [`end`](Self::end), also after an error: a drop leaves the HTTP server running.
 pub(crate) struct RunningExecutor {
     pub(crate) server: JoinHandle<io::Result<()>>,
     pub(crate) server_handle: ServerHandle,

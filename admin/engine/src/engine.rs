@@ -239,9 +239,7 @@ impl Engine {
 
     /// Whether runs of this app still wait for executors that could not register while no node, or no database, took heartbeats.
     pub fn waits_for_executors(&self, app: &str) -> bool {
-        let waits_until =
-            self.directory.give_up_from(Millis::MIN).saturating_add(ms(self.cx.settings.no_executor_after));
-        !self.directory.live(app).is_empty() || self.cx.clock.now() < waits_until
+        !self.directory.live(app).is_empty() || self.cx.clock.now() < self.directory.awaited_until(Millis::MIN)
     }
 
     /// The tokens of executors, as this node knows them.

@@ -11,7 +11,8 @@ use crate::executor::freed_apps::FreedApps;
 use crate::executor::outcome::Outcome;
 use crate::runtime::lock;
 
-/// After this many requests in a row without an answer of the protocol (none in time, the connection closed, an error of a proxy) the address is left alone for a while.
+/// After this many requests in a row without an answer of the protocol (none in time, the connection closed, an error of a proxy) the
+/// address is left alone for a while.
 const UNANSWERED_IN_A_ROW: u32 = 3;
 /// An address whose slots are all taken, and where none has come free for this time, is stalled: runs that may go elsewhere do,
 /// long before the first time-out shows that it hangs.

@@ -142,6 +142,11 @@ impl ExecutorDirectory {
         grace.map_or(due_at, |grace| grace.since.max(due_at))
     }
 
+    /// Until when a run waits for an executor if it finds none.
+    pub fn awaited_until(&self, due_at: Millis) -> Millis {
+        self.give_up_from(due_at).saturating_add(ms(self.cx.settings.no_executor_after))
+    }
+
     /// Executors whose lease is over may still count as live.
     pub fn is_in_grace(&self) -> bool {
         let (grace, now) = (*lock(&self.grace), self.cx.clock.now());

@@ -116,7 +116,7 @@ fn is_busy(code: i32, message: &str) -> bool {
     code == 500 && !NOT_ABOUT_THE_JOB.iter().any(|other| message.contains(other))
 }
 
-/// What shows that this run is over there, whatever its log says.
+/// The sighting that proves without the log that the executor no longer has this run. None: the run may still be there.
 fn is_over(it: &ToCheck, others: &OtherRuns, idle: bool, before: Option<Seen>) -> Option<Seen> {
     let has_later = others.has_later || others.last_success_at.is_some();
     // Busy with no later run: pyxxl is idle for a moment between two runs of its queue.
@@ -129,7 +129,7 @@ fn is_over(it: &ToCheck, others: &OtherRuns, idle: bool, before: Option<Seen>) -
         BlockStrategy::Serial => others.last_success_at.is_some_and(in_force),
         BlockStrategy::DiscardLater => {
             // Both were sent under it, so that a run which is accepted finds no other.
-            in_force(it.run.sent_at) && (others.has_later || others.last_success_at.is_some())
+            in_force(it.run.sent_at) && has_later
         }
         BlockStrategy::CoverEarly => false,
     };

@@ -13,7 +13,7 @@ use crate::executor::outcome::Outcome;
 use crate::recover::evidence::log_shows_start;
 use crate::settings::ms;
 use carillon_store as store;
-use carillon_store::run::open::running::RunningRun;
+use carillon_store::run::open::running::{Registered, RunningRun};
 
 /// A run may exceed its time by this before the admin steps in.
 pub const OVER_TIME: Duration = Duration::from_secs(60);
@@ -172,7 +172,7 @@ impl ExecutorState {
 
 /// Its address has an executor of our SDK.
 fn is_own(run: &RunningRun) -> bool {
-    run.registered.as_ref().is_some_and(|it| it.boot_id.is_some())
+    run.registered.as_ref().is_some_and(Registered::is_own)
 }
 
 fn own_word(look: &Look) -> Word {

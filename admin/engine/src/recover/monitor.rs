@@ -173,10 +173,7 @@ impl RunMonitor {
             return run.sent_at;
         };
         match &run.registered {
-            Some(it) => {
-                let is_own = it.boot_id.is_some();
-                self.executors.directory.lease_end(it.expires_at, is_own)
-            }
+            Some(it) => self.executors.directory.lease_end(it.expires_at, it.is_own()),
             None => {
                 let mut deregistered = lock(&self.deregistered);
                 let since = *deregistered.entry(address.clone()).or_insert(now);

@@ -260,12 +260,12 @@ impl Store {
         };
         // A success, or a person who resumed it, may have come since the job was found.
         let failures = match change {
-            JobChange::PauseFailing => self.failures_to_pause(tx, id).await?,
+            JobChange::PauseFailing => match self.failures_to_pause(tx, id).await? {
+                None => return unchanged(old),
+                failures => failures,
+            },
             _ => None,
         };
-        if matches!(change, JobChange::PauseFailing) && failures.is_none() {
-            return unchanged(old);
-        }
         // What is due by now may be recorded only together with a new cursor: the other changes of the transaction are committed.
         if change.is_without_effect(&old, newer_calendars.as_ref()) {
             return unchanged(old);

@@ -75,10 +75,7 @@ impl Store {
         let mut ids: Vec<i64> = self.tuples(&self.read, &format!("{text} LIMIT ? OFFSET ?"), values).await?;
         let next = (ids.len() > limit as usize).then_some(before.saturating_add(limit.into()));
         ids.truncate(limit as usize);
-        let from = "(SELECT * FROM job WHERE id IN ({ids})) AS j";
-        let rows = self.job_rows(&self.read, from, values![self.ids(&ids)]).await?;
-        let mut jobs: Vec<Job> = self.readable("job", &rows);
-        self.add_neighbours(&self.read, &mut jobs).await?;
+        let mut jobs = self.jobs_with_ids(&ids).await?;
         jobs.sort_by_key(|job| ids.iter().position(|id| *id == job.id));
         self.add_due_times(&mut jobs).await?;
         Ok(Page { items: jobs, next })

@@ -12,7 +12,7 @@ use crate::store::Store;
 use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
 use serde_json::json;
 
-/// Of a new database for which nobody says how many.
+/// The number of shards of a new database if the first node has no `--shards`.
 pub const DEFAULT_SHARDS: i32 = 8;
 
 /// The database's own clock: whether a lease is over is decided by one clock alone, not by the nodes' clocks. On SQLite

@@ -39,8 +39,8 @@ pub struct NewStep<'a> {
 }
 
 impl Store {
-    /// Stores a step, and clears away those that have expired. Of a source that has too many of its kind the oldest one ends, so that
-    /// whoever begins many keeps nobody else out.
+    /// Stores a step, and deletes those that have expired. If the source already has a thousand steps of this kind, the oldest
+    /// one is deleted too: a new step is never refused.
     pub async fn begin_step(&self, new: &NewStep<'_>, now: i64) -> Result<()> {
         let source: String = source_network(new.source).chars().take(64).collect();
         let text = "SELECT id_hash FROM sign_in_step WHERE source = ? AND kind = ? AND expires_at > ? \

@@ -123,8 +123,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Records a batch under its shard's epoch. Answers the jobs of which nothing is recorded: their cursor or revision had
-    /// changed meanwhile, or they have fewer fires left than their plan has found. The next scan sees them anew.
+    /// Records a batch under its shard's epoch. Answers the jobs of which it has recorded nothing: another change has moved the
+    /// job's cursor or revision, or the job's row has fewer `fires_left` than the claim has fires. The next scan plans them again.
     /// `Error::Fenced`: the shard has another holder, nothing is written.
     pub async fn claim(&self, holder: &HeldLease<'_>, claims: &[JobClaim], now: Millis) -> Result<HashSet<i64>> {
         if self.try_claim(holder, claims, now).await? {

@@ -14,7 +14,6 @@ use crate::dispatch::stages::{AdmittedRun, OrderedRun, RouteStep};
 use crate::executor::address_pool::AddressPool;
 use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::plan::job_cache::{CachedJob, JobsById};
-use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
 use carillon_store::run::mark::PINNED;
@@ -100,7 +99,7 @@ impl Router {
     }
 
     fn no_live_executor(&self, strategy: RouteStrategy, admitted: AdmittedRun, late: String) -> RouteStep {
-        let give_up_at = self.directory.give_up_from(admitted.run.due_at) + ms(self.cx.settings.no_executor_after);
+        let give_up_at = self.directory.awaited_until(admitted.run.due_at);
         if self.cx.clock.now() < give_up_at {
             return RouteStep::Wait(admitted);
         }

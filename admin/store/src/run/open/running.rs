@@ -34,6 +34,13 @@ pub struct Registered {
     pub registered_at: Millis,
 }
 
+impl Registered {
+    /// Whether it is an executor of our SDK; a stock executor names no process.
+    pub fn is_own(&self) -> bool {
+        self.boot_id.is_some()
+    }
+}
+
 impl RunningRun {
     /// Its address has another process by now.
     pub fn has_restarted(&self) -> bool {
