@@ -21,7 +21,7 @@ pub use answer::Answer;
 pub use batch::{BatchAnswer, BatchRun, MAX_BATCH_RUNS, RunAnswer, RunBatch};
 pub use block::BlockStrategy;
 pub use callback::{CallbackItem, Callbacks, MAX_CALLBACK_ITEMS, parse_callbacks};
-pub use codes::{FAILURE, OTHER_JOURNAL, SUCCESS, TIMEOUT, WRONG_TOKEN};
+pub use codes::{EXPIRED, FAILURE, OTHER_JOURNAL, SUCCESS, TIMEOUT, WRONG_TOKEN};
 pub use log::{LogAnswer, LogPage, LogRequest, parse_cut_log_page, parse_log_page};
 pub use nonce_memory::NonceMemory;
 pub use registration::{EXECUTOR_GROUP, Registration, parse_registration};
