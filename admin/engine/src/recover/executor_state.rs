@@ -18,13 +18,13 @@ use carillon_store::run::open::running::{Registered, RunningRun};
 /// A run may exceed its time by this before the admin steps in.
 pub const OVER_TIME: Duration = Duration::from_secs(60);
 /// An executor that does not answer, or does not stop the run, has this much longer.
-const PATIENCE: i64 = 60_000;
+pub const PATIENCE: i64 = 60_000;
 /// A run that has ended there reports it itself, within this time.
-const REPORT: i64 = 300_000;
+pub const REPORT: i64 = 300_000;
 
 /// What was learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
+pub enum Word {
     Running,
     /// It waits there behind another run.
     Queued,
@@ -136,7 +136,7 @@ impl ExecutorState {
         Ok(())
     }
 
-    async fn word(&self, run: &RunningRun) -> store::Result<Word> {
+    pub async fn word(&self, run: &RunningRun) -> store::Result<Word> {
         let (Some(app), Some(address)) = (&run.app, &run.address) else {
             return Ok(Word::Unknown);
         };
@@ -174,7 +174,7 @@ impl ExecutorState {
 }
 
 /// Its address has an executor of our SDK.
-fn is_own(run: &RunningRun) -> bool {
+pub fn is_own(run: &RunningRun) -> bool {
     run.registered.as_ref().is_some_and(Registered::is_own)
 }
 

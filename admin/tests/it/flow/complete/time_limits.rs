@@ -148,9 +148,31 @@ fn a_kill_that_nobody_asked_for_any_more_is_asked_for_by_the_holder() {
         executor.reply(Reply::Accept);
         advance_seconds(node, 27).await;
         assert_eq!(node.states(&job).await, [RunState::Running], "agreed is not ended");
-        advance_seconds(node, 15).await;
+        advance_seconds(node, 30).await;
         let run = &node.runs(&job).await[0];
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Killed, Some("unconfirmed")));
         node.services.monitor.step().await;
+    });
+}
+
+// covers: D3
+#[test]
+fn a_run_that_its_executor_agreed_to_kill_and_still_works_on_is_not_over() {
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(refusal("job is running"));
+        executor.reply_to("/log", log("begun\n", false));
+        node.register(executor).await;
+        let job = node.job(|_| ()).await;
+        let run_id = node.fire(&job).await;
+        node.round().await;
+        node.engine.runs().kill(run_id, &carillon_store::Actor::engine()).await.unwrap();
+        go_on(node, executor, 120).await;
+        assert_eq!(node.states(&job).await, [RunState::Running]);
+        let filter = carillon_store::alarm::alarms::AlarmFilter { limit: 100, ..Default::default() };
+        let alarms = node.store.alarms(&filter).await.unwrap().items;
+        let texts: Vec<&str> = alarms.iter().map(|alarm| alarm.message.as_str()).collect();
+        assert!(texts.len() == 1 && texts[0].ends_with("and still works on it"), "{texts:?}");
+        node.callback(&[(run_id, 200, "done")]).await;
+        assert_eq!(node.states(&job).await, [RunState::Succeeded], "what it reports in the end counts");
     });
 }
