@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{self, Config, Problem, PublicUrl};
-use crate::web::executor_api::wrong_tokens::WrongTokens;
+use crate::web::executor_api::refusals::RefusedExecutors;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
 use crate::web::{BodyMemory, RateLimit, TokenLookUps};
 
@@ -139,7 +139,7 @@ impl Admin {
             config,
             openid,
             body_memory: BodyMemory::new(most, request_bytes),
-            wrong_tokens: WrongTokens::default(),
+            refused_executors: RefusedExecutors::default(),
             token_look_ups: TokenLookUps::default(),
             ready: ready.clone(),
         };

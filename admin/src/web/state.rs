@@ -11,7 +11,7 @@ use carillon_scheduler::Clock;
 use carillon_store::{Actor, Store};
 
 use crate::config::Config;
-use crate::web::executor_api::wrong_tokens::WrongTokens;
+use crate::web::executor_api::refusals::RefusedExecutors;
 use crate::web::limits::body_memory::BodyMemory;
 use crate::web::limits::rate::RateLimit;
 use crate::web::limits::token_look_ups::TokenLookUps;
@@ -32,7 +32,7 @@ pub struct State {
     /// The registrations with each executor token, by its id; None: the token of all apps.
     pub registrations: RateLimit<Option<i64>>,
     /// Executors that were refused because of their token.
-    pub wrong_tokens: WrongTokens,
+    pub refused_executors: RefusedExecutors,
     /// How often the database is asked for a token that this node does not know.
     pub token_look_ups: TokenLookUps,
     /// False while starting and as soon as a stop begins.

@@ -10,10 +10,9 @@ mod authenticated_body;
 mod callback;
 mod look_up;
 pub(super) mod paths;
+pub(crate) mod refusals;
 mod registration;
 mod routes;
 mod token;
-pub(crate) mod wrong_tokens;
 
-pub use routes::{all, configure};
-pub use wrong_tokens::{WrongToken, WrongTokens};
+pub use routes::{all, configure, configure_elsewhere};

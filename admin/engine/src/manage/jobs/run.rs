@@ -7,6 +7,7 @@ use carillon_store::Actor;
 use carillon_store::run::trigger::NewTrigger;
 
 use crate::manage::error::Error;
+use crate::outgoing::address::normal_address;
 use crate::manage::jobs::definitions::Jobs;
 
 /// A run without an instant of the schedule: by hand, or through the API.
@@ -35,11 +36,12 @@ impl Jobs<'_> {
     ///
     /// # Errors
     /// As [`Self::run`]; `Invalid`: `rerun_of`
-    pub async fn run_again(&self, request: RunRequest, rerun_of: Option<i64>, by: &Actor) -> Result<i64, Error> {
+    pub async fn run_again(&self, mut request: RunRequest, rerun_of: Option<i64>, by: &Actor) -> Result<i64, Error> {
         let job = self.engine.require_for_job(by, Action::Operate, request.job_id).await?;
         if let Some(Err(message)) = request.params.as_deref().map(check_params) {
             return Err(Error::field("params", message));
         }
+        request.address = request.address.as_deref().map(normal_address);
         if let Some(address) = &request.address {
             self.must_be_registered(request.job_id, address).await?;
         }

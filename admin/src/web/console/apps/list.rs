@@ -7,7 +7,7 @@ use carillon_store::App;
 use carillon_store::app::executors::Executor;
 
 use crate::web::console::badge::{Badge, DRAINING, OFFLINE, ONLINE, UNREACHABLE};
-use crate::web::executor_api::wrong_tokens::WrongToken;
+use crate::web::executor_api::refusals::RefusedExecutor;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::{Shared, State};
 
@@ -89,8 +89,8 @@ struct Page {
     context: PageContext,
     groups: Vec<AppExecutors>,
     unknown: Vec<UnknownApp>,
-    /// Refused by this node because of their access token.
-    refused: Vec<WrongToken>,
+    /// Refused by this node.
+    refused: Vec<RefusedExecutor>,
 }
 
 /// `GET /apps`
@@ -116,7 +116,7 @@ pub async fn list(state: Shared, context: PageContext) -> PageResult {
     executors.retain(|name, _| state.engine.apps().current_name(name) == *name);
     let unknown = executors.into_iter().map(|(name, executors)| UnknownApp { name, executors });
     let refused = match context.may_see_installation() {
-        true => state.wrong_tokens.recent(context.now),
+        true => state.refused_executors.recent(context.now),
         false => vec![],
     };
     let page = Page { groups, unknown: unknown.collect(), refused, context };
