@@ -8,7 +8,7 @@ use actix_web::dev::Server;
 use actix_web::{App, middleware};
 use carillon_listener::{Limits, Places, ServeOptions, Tls};
 
-use crate::web::executor_api::paths;
+use crate::web::executor_api::guard;
 use crate::web::guard::headers;
 use crate::web::limits::slow_body_guard;
 use crate::web::routes::{ListenerRole, routes};
@@ -40,7 +40,7 @@ pub fn serve(
             .app_data(state.clone())
             .wrap(middleware::Compress::default())
             .wrap(middleware::from_fn(slow_body_guard::guard))
-            .wrap(middleware::from_fn(paths::guard))
+            .wrap(middleware::from_fn(guard::guard))
             .wrap(middleware::from_fn(headers::guard))
             .configure(|config| routes(config, role))
     })

@@ -407,7 +407,8 @@ impl OutcomeQueue {
         let before = work.failed.get(&run_id).map(|it| (it.since, it.pause));
         let since = before.map_or(now, |(since, _)| since);
         if !passes && since + GIVE_UP <= now {
-            work.failed.remove(&run_id);
+            // Kept: its repetition may come when nothing of it waits here any more, and is answered at its first try.
+            work.failed.insert(run_id, FailedAlone { since, again_at: now, pause: FIRST_PAUSE });
             return Failure::Final;
         }
         let pause = (before.map_or(Duration::ZERO, |(_, pause)| pause) * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);

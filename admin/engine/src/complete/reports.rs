@@ -150,8 +150,14 @@ impl Completer {
             (Failure::First | Failure::Repeated, _) => false,
             (Failure::Final, error) => {
                 let source = finding.and_then(|it| it.reporter.as_ref()).map(|reporter| reporter.source.as_str());
-                let reason = error.map_or_else(|| "the row of the run cannot be read".to_owned(), |error| error.to_string());
-                tracing::error!(run.id = run_id, source, reason, "a result could not be stored for ten minutes; it is answered and dropped");
+                let reason =
+                    error.map_or_else(|| "the row of the run cannot be read".to_owned(), |error| error.to_string());
+                tracing::error!(
+                    run.id = run_id,
+                    client.address = source,
+                    reason,
+                    "a result could not be stored for ten minutes; it is answered and dropped"
+                );
                 self.cx.metrics.results_dropped.inc();
                 true
             }

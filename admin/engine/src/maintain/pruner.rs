@@ -121,7 +121,12 @@ impl Pruner {
         Ok(false)
     }
 
-    async fn last_failures(&self, page: &[PrunableRun], rules: &Retentions, now: Millis) -> store::Result<HashSet<i64>> {
+    async fn last_failures(
+        &self,
+        page: &[PrunableRun],
+        rules: &Retentions,
+        now: Millis,
+    ) -> store::Result<HashSet<i64>> {
         self.cx.store.last_failures(&failures_to_keep(page, rules, now)).await
     }
 

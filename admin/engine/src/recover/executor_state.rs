@@ -151,7 +151,9 @@ impl ExecutorState {
                 // Neither a running nor a waiting run of the job.
                 Outcome::Accepted => return Ok(Word::Unknown),
                 Outcome::Refused { .. } => {}
-                Outcome::NotSent { .. } | Outcome::Withheld { .. } | Outcome::Unknown { .. } => return Ok(Word::Silent),
+                Outcome::NotSent { .. } | Outcome::Withheld { .. } | Outcome::Unknown { .. } => {
+                    return Ok(Word::Silent);
+                }
             }
         }
         let look = self.client.look(address, app, run.run_id, run.due_at).await;

@@ -8,6 +8,7 @@ mod answer;
 mod audit;
 mod authenticated_body;
 mod callback;
+pub(super) mod guard;
 mod look_up;
 pub(super) mod paths;
 pub(crate) mod refusals;

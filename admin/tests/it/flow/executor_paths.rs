@@ -26,7 +26,9 @@ fn registration(address: &str) -> Value {
 #[test]
 fn r072_doubled_and_trailing_slashes_reach_the_protocol_and_other_paths_get_its_answer() {
     with_executor(async |node, executor| {
-        for path in ["/xxl-job-admin//api/registry", "//api/registry", "/api/registry/", "/xxl-job-admin/api//registry//"] {
+        for path in
+            ["/xxl-job-admin//api/registry", "//api/registry", "/api/registry/", "/xxl-job-admin/api//registry//"]
+        {
             let (status, answer) = post(node, path, &registration(&executor.address)).await;
             assert_eq!((status, &answer["code"]), (200, &json!(200)), "{path}: {answer}");
         }
@@ -51,7 +53,9 @@ fn r072_doubled_and_trailing_slashes_reach_the_protocol_and_other_paths_get_its_
 fn r078_one_executor_in_two_spellings_gets_one_part_of_a_broadcast() {
     with_executor(async |node, executor| {
         let port = executor.address.rsplit(':').next().unwrap();
-        for address in [executor.address.clone(), format!("{}/", executor.address), format!("HTTP://127.0.0.1:{port}//")] {
+        for address in
+            [executor.address.clone(), format!("{}/", executor.address), format!("HTTP://127.0.0.1:{port}//")]
+        {
             node.register_address(&address, None).await;
         }
         assert_eq!(node.store.executors().await.unwrap().len(), 1);

@@ -159,10 +159,10 @@ impl Store {
         Ok(())
     }
 
-    /// When the last other run of the same job ended at the same address, of those that were there at the same time: a
-    /// run may have waited behind it. Looks at the runs that were made shortly before.
+    /// When the last earlier run of the same job ended at the same address or was given up, of those that were there at the same time:
+    /// a run may have waited behind it. Looks at the runs that were made shortly before.
     pub async fn last_end_beside(&self, run: &RunningRun) -> Result<Option<Millis>> {
-        let text = "SELECT MAX(finished_at) FROM run WHERE id > ? AND id < ? AND job_id = ? AND address = ? AND finished_at > ? AND state >= {state.final}";
+        let text = "SELECT MAX(finished_at) FROM run WHERE id > ? AND id < ? AND job_id = ? AND address = ? AND finished_at > ?";
         let values = values![run.run_id - 20_000, run.run_id, run.job_id, run.address.clone(), run.sent_at];
         Ok(self.tuple::<Option<_>>(&self.engine_reads, text, values).await?.flatten())
     }

@@ -59,6 +59,7 @@ fn busy_without_logs(executor: &RecordingExecutor) {
     executor.reply_to("/log", log("readLog fail, logFile not exists", true));
 }
 
+// covers: R095
 #[test]
 fn r095b_a_run_without_a_log_that_is_the_only_one_there_is_ended_after_its_time() {
     with_executor(async |node, executor| {
@@ -148,7 +149,7 @@ fn a_kill_that_nobody_asked_for_any_more_is_asked_for_by_the_holder() {
         executor.reply(Reply::Accept);
         advance_seconds(node, 27).await;
         assert_eq!(node.states(&job).await, [RunState::Running], "agreed is not ended");
-        advance_seconds(node, 30).await;
+        go_on(node, executor, 30).await;
         let run = &node.runs(&job).await[0];
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Killed, Some("unconfirmed")));
         node.services.monitor.step().await;
@@ -170,7 +171,7 @@ fn a_run_that_its_executor_agreed_to_kill_and_still_works_on_is_not_over() {
         assert_eq!(node.states(&job).await, [RunState::Running]);
         let filter = carillon_store::alarm::alarms::AlarmFilter { limit: 100, ..Default::default() };
         let alarms = node.store.alarms(&filter).await.unwrap().items;
-        let texts: Vec<&str> = alarms.iter().map(|alarm| alarm.message.as_str()).collect();
+        let texts: Vec<&str> = alarms.iter().map(|alarm| alarm.alarm.text.as_str()).collect();
         assert!(texts.len() == 1 && texts[0].ends_with("and still works on it"), "{texts:?}");
         node.callback(&[(run_id, 200, "done")]).await;
         assert_eq!(node.states(&job).await, [RunState::Succeeded], "what it reports in the end counts");

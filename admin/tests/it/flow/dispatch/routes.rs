@@ -100,7 +100,8 @@ fn r099_a_part_whose_executor_refuses_connections_moves_to_a_live_one_when_it_is
         node.round().await;
         assert_eq!(counts(executors), [1, 0, 1]);
         node.advance(2_100).await;
-        let again = executors[0].runs().into_iter().chain(executors[2].runs()).find(|run| run.json()["broadcastIndex"] == 1);
+        let again =
+            executors[0].runs().into_iter().chain(executors[2].runs()).find(|run| run.json()["broadcastIndex"] == 1);
         let again = again.expect("part 1 is on a live executor");
         assert_eq!((again.json()["broadcastTotal"].as_u64(), again.header("Carillon-Attempt")), (Some(3), Some("2")));
         assert_eq!(executors[1].runs().len(), 0);
