@@ -24,7 +24,7 @@ use tokio_util::task::TaskTracker;
 use crate::config::{self, Config, Problem, PublicUrl};
 use crate::web::executor_api::refusals::RefusedExecutors;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
-use crate::web::{BodyMemory, RateLimit, TokenLookUps};
+use crate::web::{BodyMemory, CredentialLookUps, RateLimit, TokenLookUps};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -141,6 +141,7 @@ impl Admin {
             body_memory: BodyMemory::new(most, request_bytes),
             refused_executors: RefusedExecutors::default(),
             token_look_ups: TokenLookUps::default(),
+            credential_look_ups: CredentialLookUps::default(),
             ready: ready.clone(),
         };
         Ok(Self { first_admin, store, engine, alerts, state: web::Shared::new(state), listener, executors, ready })
@@ -325,7 +326,7 @@ fn openid_provider(config: &Config, address: &str) -> Result<Option<Provider>, E
     let Some(settings) = &config.openid else {
         return Ok(None);
     };
-    let address = config.public_url.as_ref().map_or(address, PublicUrl::origin);
+    let address = config.public_url.as_ref().map_or_else(|| address.to_owned(), PublicUrl::address);
     let redirect = format!("{address}{}", web::OPENID_CALLBACK);
     let wrong = |wrong| Error::Settings(Problem::new("oidc-ca", wrong).to_string());
     let authorities = settings.authorities().map_err(wrong)?;

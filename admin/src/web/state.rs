@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::web::executor_api::refusals::RefusedExecutors;
 use crate::web::limits::body_memory::BodyMemory;
 use crate::web::limits::rate::RateLimit;
-use crate::web::limits::token_look_ups::TokenLookUps;
+use crate::web::limits::token_look_ups::{CredentialLookUps, TokenLookUps};
 
 /// Shared by all handlers.
 pub struct State {
@@ -35,6 +35,8 @@ pub struct State {
     pub refused_executors: RefusedExecutors,
     /// How often the database is asked for a token that this node does not know.
     pub token_look_ups: TokenLookUps,
+    /// The same for personal tokens and sessions.
+    pub credential_look_ups: CredentialLookUps,
     /// False while starting and as soon as a stop begins.
     pub ready: Arc<AtomicBool>,
 }

@@ -197,6 +197,10 @@ impl From<FieldError> for Error {
 
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
+        if refusal == Refusal::TooMany {
+            let after = Box::new((header::RETRY_AFTER, "1".to_owned()));
+            return Self { header: Some(after), ..Self::new("too_many", refusal.to_string()) };
+        }
         let how = Box::new((header::WWW_AUTHENTICATE, "Bearer".to_owned()));
         Self { header: Some(how), ..Self::new("unauthorized", refusal.to_string()) }
     }

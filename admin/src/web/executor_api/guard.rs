@@ -2,9 +2,8 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
 use actix_web::http::header::ACCEPT_ENCODING;
-use actix_web::http::uri::PathAndQuery;
-use actix_web::http::{Method, Uri};
 use actix_web::middleware::Next;
 use carillon_protocol::headers;
 
@@ -12,6 +11,7 @@ use super::answer::refused;
 use super::paths::{PREFIXES, is_path};
 use super::refusals::RefusalReason;
 use super::token::note_refusal;
+use crate::web::guard::base_path::set_path;
 use crate::web::state::Shared;
 
 /// Executors write slashes as they like: a path with doubled or trailing ones is read as the one that it means, as xxl-job's
@@ -51,19 +51,6 @@ fn is_of_executor(request: &ServiceRequest, plain: &str) -> bool {
     let sends_token =
         request.headers().contains_key(headers::TOKEN) || request.headers().contains_key(headers::SIGNATURE);
     *request.method() == Method::POST && (is_below || sends_token)
-}
-
-fn set_path(request: &mut ServiceRequest, path: &str) {
-    let text = match request.uri().query() {
-        Some(query) => format!("{path}?{query}"),
-        None => path.to_owned(),
-    };
-    let mut parts = request.uri().clone().into_parts();
-    parts.path_and_query = PathAndQuery::from_maybe_shared(text).ok();
-    if let Ok(uri) = Uri::from_parts(parts) {
-        request.match_info_mut().get_mut().update(&uri);
-        request.head_mut().uri = uri;
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Who may send a request: session and form token of the console, API token of the API.
 
+pub mod base_path;
 pub mod bearer;
 pub mod client_address;
 pub mod connection;

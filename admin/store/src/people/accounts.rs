@@ -13,6 +13,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::WordOrDefault;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
+use crate::people::credentials::NO_RESET_LINK;
 use crate::people::grants::{Grants, Role};
 use crate::store::Store;
 
@@ -217,7 +218,7 @@ impl Store {
         }
         let credentials = before.credentials + 1;
         values.extend(values![credentials, now, account_id]);
-        let text = format!("UPDATE account SET {set}, credentials = ?, updated_at = ? WHERE id = ?");
+        let text = format!("UPDATE account SET {set}, {NO_RESET_LINK}, credentials = ?, updated_at = ? WHERE id = ?");
         self.execute(&tx, &text, values).await?;
         self.must_keep_admin(&tx, &before).await?;
         self.execute(&tx, "DELETE FROM session WHERE account_id = ?", values![account_id]).await?;

@@ -9,6 +9,9 @@ use crate::error::Result;
 use crate::people::accounts::AccountChange;
 use crate::store::Store;
 
+/// Belongs to each change of the credentials: what ends the sessions of an intruder must not leave a link for a new password.
+pub(crate) const NO_RESET_LINK: &str = "reset_hash = NULL, reset_expires_at = NULL";
+
 /// A password that is to be set.
 pub struct NewPassword<'a> {
     pub hash: &'a str,
@@ -31,7 +34,7 @@ impl Store {
         now: i64,
         actor: &Actor,
     ) -> Result<Option<i64>> {
-        let set = "password_hash = ?, reset_hash = NULL, reset_expires_at = NULL";
+        let set = "password_hash = ?";
         let (values, credentials) = (values![new.hash], new.credentials);
         let change = AccountChange { set, values, revoke_tokens: new.revoke_tokens, credentials };
         let changed = self.change_account(account_id, change, now, actor, |_| {
