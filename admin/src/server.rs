@@ -12,6 +12,7 @@ use carillon_engine::executor::{ExecutorClient, ExecutorTokens, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
 use carillon_engine::metrics::Metrics;
 use carillon_engine::outgoing::{Connector, NetworkRules};
+use carillon_engine::rate::RateLimit;
 use carillon_engine::{Engine, EngineParts, Services, Settings};
 use carillon_listener::{Tls, TlsFiles};
 use carillon_scheduler::{Clock, Millis};
@@ -24,7 +25,7 @@ use tokio_util::task::TaskTracker;
 use crate::config::{self, Config, Problem, PublicUrl};
 use crate::web::executor_api::refusals::RefusedExecutors;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
-use crate::web::{BodyMemory, CredentialLookUps, RateLimit, TokenLookUps};
+use crate::web::{BodyMemory, CredentialLookUps, TokenLookUps};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -135,6 +136,8 @@ impl Admin {
             alerts: alerts.clone(),
             clock,
             requests: RateLimit::new(config.request_rate),
+            // Its console goes on while one of its tokens is at its limit.
+            requests_of_account: RateLimit::new(config.request_rate.saturating_mul(2)),
             registrations: RateLimit::new(config.registration_rate),
             config,
             openid,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
+use carillon_engine::manage::costly::CostlyPlace;
 use carillon_store::audit::list::{AuditFilter, AuditKey, AuditRow};
 use carillon_store::{Page, Store};
 use futures_util::stream;
@@ -69,10 +70,11 @@ pub async fn answer(
     store: &Arc<Store>,
     filter: AuditFilter,
     format: ExportFormat,
+    place: CostlyPlace,
 ) -> carillon_store::Result<HttpResponse> {
     let filter = AuditFilter { limit: PAGE, ..filter };
     let first = store.audit_entries(&filter).await?;
-    let start = Export { store: Arc::clone(store), filter, page: Some(first), sent: 0 };
+    let start = Export { store: Arc::clone(store), filter, page: Some(first), sent: 0, _place: place };
     let pages = stream::try_unfold(start, move |export| export.step(format));
     Ok(HttpResponse::Ok()
         .content_type(format.content_type())
@@ -86,6 +88,8 @@ struct Export {
     /// The page that is sent next.
     page: Option<Page<AuditRow, AuditKey>>,
     sent: usize,
+    /// Until the last page is sent.
+    _place: CostlyPlace,
 }
 
 impl Export {

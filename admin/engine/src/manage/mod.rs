@@ -8,6 +8,7 @@ mod authorize;
 pub(crate) mod backfills;
 mod bulk_runs;
 mod calendars;
+pub mod costly;
 mod entry_points;
 pub(crate) mod error;
 mod executor_tokens;

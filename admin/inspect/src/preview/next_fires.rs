@@ -97,11 +97,10 @@ fn spread(schedule: &Schedule, draft: &ScheduleDraft, chosen: Option<SpreadChoic
     let seconds = draft.spread_seconds;
     let offset_seconds = schedule.spread_offset_seconds().unsigned_abs() as u32;
     let why = match chosen {
-        Some(chosen) => format!(
-            "Any second within {seconds} s will do. {offset_seconds} s later is where the least happens: the next {} \
-             instants meet {} other fires there, and would meet {} without an offset.",
-            chosen.instants, chosen.met, chosen.met_without
-        ),
+        // How much happens there would tell of the jobs of other apps.
+        Some(_) => {
+            format!("Any second within {seconds} s will do. {offset_seconds} s later is where the least happens.")
+        }
         None => format!(
             "Any second within {seconds} s will do. {offset_seconds} s later was where the least happened when this was \
              chosen; it stays so."

@@ -228,6 +228,10 @@ impl From<manage::Error> for Error {
             E::NotOpen(_) => Self::new("unusable", error.to_string()),
             E::NoLog(why) => Self::not_found(why),
             E::Executor(why) => Self::new("executor_unavailable", why),
+            E::TooMany(seconds) => {
+                let retry = Box::new((header::RETRY_AFTER, seconds.to_string()));
+                Self { header: Some(retry), ..Self::new("too_many", error.to_string()) }
+            }
             E::Store(carillon_store::Error::Busy) => Self::unavailable(error.to_string()),
             E::Store(error) if error.is_too_slow() => {
                 tracing::warn!(%error, "a call of the management API asked for too much at once");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use carillon_store::source_network;
 
-use crate::web::limits::rate::RateLimit;
+use carillon_engine::rate::RateLimit;
 
 /// Look-ups a second of one network, and of all together.
 const OF_ONE: u32 = 1;

@@ -51,6 +51,7 @@ impl Jobs<'_> {
                 return Err(Error::field("rerun_of", format!("{original} is no run of this job")));
             }
         }
+        self.engine.costly.count_runs(1, by)?;
         let RunRequest { job_id, cause, params, address, idempotency_key } = request;
         let new = NewTrigger { job, cause, params, address, idempotency_key, rerun_of };
         let made = self.engine.cx.store.insert_triggered(&new, self.engine.cx.clock.now(), by).await?;

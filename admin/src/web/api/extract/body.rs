@@ -40,6 +40,10 @@ impl<T: ObjectBody> RequestBody for T {
     }
 }
 
+/// Values of a body and the levels of their nesting. A batch of as many jobs as are allowed has fewer.
+const MOST_VALUES: usize = 250_000;
+const DEEPEST: i32 = 16;
+
 /// The body of a request.
 pub struct Body<T>(pub T);
 
@@ -72,8 +76,33 @@ async fn json(payload: Payload, limit: usize) -> Result<Option<Value>, Error> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
+    check_shape(&bytes)?;
     let wrong = |error| Error::invalid_json(format!("the body is no JSON: {error}"));
     serde_json::from_slice(&bytes).map(Some).map_err(wrong)
+}
+
+/// Before a tree is built: each value takes 32 bytes there, however short it is in the text.
+fn check_shape(bytes: &[u8]) -> Result<(), Error> {
+    let (mut values, mut depth, mut in_text, mut escaped) = (1, 0, false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b',' | b':' => values += 1,
+            b'[' | b'{' => (values, depth) = (values + 1, depth + 1),
+            b']' | b'}' => depth -= 1,
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return Err(Error::invalid_json(format!("the body is nested deeper than {DEEPEST} levels")));
+        }
+        if values > MOST_VALUES {
+            return Err(Error::invalid_json(format!("the body has more than {MOST_VALUES} values")));
+        }
+    }
+    Ok(())
 }
 
 /// A body that is an object.
@@ -139,6 +168,18 @@ mod tests {
     struct Inner {
         #[serde(rename = "list")]
         _list: Vec<i64>,
+    }
+
+    // covers: W10
+    #[test]
+    fn a_body_of_many_small_values_is_refused_before_a_tree_is_built() {
+        let said = |text: &str| check_shape(text.as_bytes()).map_err(|error| error.to_string());
+        assert_eq!(said(&format!("[{}0]", "0,".repeat(249_000))), Ok(()));
+        assert!(said(&format!("[{}0]", "0,".repeat(250_000))).unwrap_err().contains("250000 values"));
+        assert!(said(&"[".repeat(17)).unwrap_err().contains("16 levels"));
+        let text = format!("{{\"params\":\"{}\"}}", "[,{\\\"\\\\".repeat(100_000));
+        assert_eq!(said(&text), Ok(()), "what is in a text is no value");
+        assert_eq!(said("]]]]"), Ok(()), "that it is no JSON says the parser");
     }
 
     #[test]

@@ -28,5 +28,6 @@ pub async fn export(
     let word = Some(format.format.as_str()).filter(|word| !word.is_empty());
     let format = word.map_or(Some(ExportFormat::Csv), ExportFormat::from_word);
     let format = format.ok_or_else(|| PageError::Bad("The format is csv or jsonl".to_owned()))?;
-    Ok(audit_export::answer(&state.store, filter, format).await?)
+    let place = state.engine.costly.enter(&context.actor).await?;
+    Ok(audit_export::answer(&state.store, filter, format, place).await?)
 }

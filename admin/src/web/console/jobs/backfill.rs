@@ -137,7 +137,7 @@ pub async fn start(state: Shared, by: Caller, context: PageContext, id: web::Pat
             }
             Err(error) => Err(error),
         },
-        false => state.engine.backfills().instants(range).await,
+        false => state.engine.backfills().instants(range, &by.0).await,
     };
     let dry_run = match made {
         Ok((instants, made)) => Some(DryRun::new(&instants, made.len())),

@@ -143,7 +143,7 @@ pub async fn of_form(
         text => text.chars().take(64).collect(),
     };
     let draft = JobDraft { schedule, ..JobDraft::new(named("app"), named("name"), named("handler")) };
-    let ask = PreviewRequest { draft: &draft, before, needs_app: false, is_rough: true, from: None, count: COUNT };
+    let ask = PreviewRequest { draft: &draft, before, needs_app: false, from: None, count: COUNT };
     match state.engine.jobs().preview(&ask, &context.actor).await {
         Ok(looked) => Ok(Preview::of(context.language, looked)),
         Err(Error::Invalid(errors)) => {

@@ -88,7 +88,10 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<AuditQu
     }
     let filter = JobFilter { apps: context.visible(), ids, after: query.after, limit: JOBS, ..JobFilter::default() };
     let audit = match wrong.is_empty() {
-        true => audit(&state, &filter, context.now - i64::from(hours) * HOUR, context.now).await?,
+        true => {
+            let _place = state.engine.costly.enter(&context.actor).await?;
+            audit(&state, &filter, context.now - i64::from(hours) * HOUR, context.now).await?
+        }
         false => Audit::default(),
     };
     let status = match wrong.is_empty() {

@@ -34,6 +34,14 @@ impl<K: Eq + Hash> RateLimit<K> {
     /// # Errors
     /// It has made too many: the seconds after which it may make the next one, at least 1.
     pub fn take(&self, caller: K, now: Duration) -> Result<(), u64> {
+        self.take_many(caller, 1, now)
+    }
+
+    /// Counts several at once. They are allowed while one is: the next one waits until the rate has made up for all.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn take_many(&self, caller: K, count: usize, now: Duration) -> Result<(), u64> {
         let most = self.per_second * BURST_SECONDS;
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let left = |bucket: &Bucket| {
@@ -46,10 +54,9 @@ impl<K: Eq + Hash> RateLimit<K> {
         let bucket = buckets.entry(caller).or_insert(Bucket { left: most, at: now });
         *bucket = Bucket { left: left(bucket), at: now };
         if bucket.left < 1.0 {
-            // At least one request a second is allowed, so this is no more than a second.
             return Err(((1.0 - bucket.left) / self.per_second).ceil().max(1.0) as u64);
         }
-        bucket.left -= 1.0;
+        bucket.left -= count as f64;
         Ok(())
     }
 }
@@ -75,6 +82,16 @@ mod tests {
             assert_eq!(limit.take("a", at(100_000)), Ok(()));
         }
         assert_eq!(limit.take("a", at(100_000)), Err(1), "no more than ten seconds are saved");
+    }
+
+    #[test]
+    fn many_at_once_are_made_up_for() {
+        let limit = RateLimit::new(2);
+        let at = Duration::from_secs;
+        assert_eq!(limit.take_many("a", 50, at(0)), Ok(()), "more than were saved");
+        assert_eq!(limit.take("a", at(0)), Err(16));
+        assert_eq!(limit.take("a", at(15)), Err(1));
+        assert_eq!(limit.take("a", at(16)), Ok(()));
     }
 
     #[test]
