@@ -16,7 +16,6 @@ pub mod metrics;
 pub mod outgoing;
 mod periodic;
 pub(crate) mod plan;
-pub mod rate;
 pub(crate) mod recover;
 pub mod run_log;
 pub mod runtime;

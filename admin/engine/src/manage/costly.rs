@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::manage::error::Error;
-use crate::rate::RateLimit;
+use crate::manage::rate::RateLimit;
 use crate::runtime::lock;
 
 /// At once on this node, and of one account.

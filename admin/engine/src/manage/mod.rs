@@ -16,6 +16,7 @@ mod executors;
 mod jobs;
 mod maintenance_windows;
 mod pauses;
+pub mod rate;
 mod retention;
 pub(crate) mod runs;
 mod selection;

@@ -11,7 +11,7 @@ use super::answer::refused;
 use super::paths::{PREFIXES, is_path};
 use super::refusals::RefusalReason;
 use super::token::note_refusal;
-use crate::web::guard::base_path::set_path;
+use crate::web::guard::path_prefix::set_path;
 use crate::web::state::Shared;
 
 /// Executors write slashes as they like: a path with doubled or trailing ones is read as the one that it means, as xxl-job's

@@ -45,7 +45,7 @@ pub async fn authenticate(
     let Some(sent) = presented(request) else {
         return Ok(Err(refusal));
     };
-    if !state.credential_look_ups.admit(sent, &source, state.clock.monotonic()) {
+    if !state.credential_look_ups.may_ask(sent, &source, state.clock.monotonic()) {
         state.engine.cx.metrics.rate_limited.inc();
         return Ok(Err(Refusal::TooMany));
     }
@@ -57,6 +57,7 @@ pub async fn authenticate(
         connection::set_known(request);
         return Ok(Ok(actor));
     }
+    state.credential_look_ups.note_wrong(&source, state.clock.monotonic());
     let sender = Actor::unknown(source).with_request(request_id);
     denial::record_token(request, &state.store, &sender, now).await?;
     Ok(Err(refusal))

@@ -110,13 +110,15 @@ async fn viewer_of(
     match session_cookie::session_id(request.request()) {
         Some(id) => {
             let (look_ups, source) = (&state.credential_look_ups, client_text(request.request()));
-            if !look_ups.admit(&id, &source, state.clock.monotonic()) {
+            let now = state.clock.monotonic();
+            if !look_ups.may_ask(&id, &source, now) {
                 state.engine.cx.metrics.rate_limited.inc();
                 return Err(PageError::TooMany(1));
             }
             let viewer = session::viewer(&state.store, &id, state.clock.now(), active).await?;
-            if viewer.is_some() {
-                look_ups.note_right(&id);
+            match viewer {
+                Some(_) => look_ups.note_right(&id),
+                None => look_ups.note_wrong(&source, now),
             }
             Ok(viewer)
         }

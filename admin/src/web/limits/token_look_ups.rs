@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use carillon_store::source_network;
 
-use carillon_engine::rate::RateLimit;
+use carillon_engine::manage::rate::RateLimit;
 
 /// Look-ups a second of one network, and of all together.
 const OF_ONE: u32 = 1;
@@ -54,9 +54,15 @@ impl Default for CredentialLookUps {
 }
 
 impl CredentialLookUps {
-    pub fn admit(&self, secret: &str, source: &str, now: Duration) -> bool {
+    pub fn may_ask(&self, secret: &str, source: &str, now: Duration) -> bool {
         let is_known = self.known().contains(&self.keys.hash_one(secret));
-        is_known || self.of_network.take(source_network(source), now).is_ok() && self.of_all.take((), now).is_ok()
+        is_known || self.of_network.has_left(&source_network(source), now) && self.of_all.has_left(&(), now)
+    }
+
+    /// The database does not know it. What goes on beyond the rate is refused at its next request.
+    pub fn note_wrong(&self, source: &str, now: Duration) {
+        let counted = self.of_network.take(source_network(source), now);
+        let _ = counted.and(self.of_all.take((), now));
     }
 
     /// The database knows it.
@@ -82,13 +88,14 @@ mod tests {
     fn made_up_credentials_are_looked_up_at_a_rate_and_known_ones_always() {
         let look_ups = CredentialLookUps::default();
         let count = |source: &str, secrets: u32| {
-            (0..secrets).filter(|n| look_ups.admit(&format!("{source} {n}"), source, Duration::ZERO)).count()
+            let asked = (0..secrets).filter(|n| look_ups.may_ask(&format!("{source} {n}"), source, Duration::ZERO));
+            asked.inspect(|_| look_ups.note_wrong(source, Duration::ZERO)).count()
         };
         look_ups.note_right("ada's");
         assert_eq!(count("10.0.0.1", 1000), 200);
-        assert!(look_ups.admit("ada's", "10.0.0.1", Duration::ZERO), "from the same network");
+        assert!(look_ups.may_ask("ada's", "10.0.0.1", Duration::ZERO), "from the same network");
         assert_eq!((1..200).map(|n| count(&format!("10.0.1.{n}"), 100)).sum::<usize>(), 1800, "all together");
-        assert!(!look_ups.admit("bob's", "10.0.0.1", Duration::ZERO));
+        assert!(!look_ups.may_ask("bob's", "10.0.0.1", Duration::ZERO));
     }
 
     // covers: S17

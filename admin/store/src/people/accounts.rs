@@ -13,9 +13,11 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::WordOrDefault;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
-use crate::people::credentials::NO_RESET_LINK;
 use crate::people::grants::{Grants, Role};
 use crate::store::Store;
+
+/// Belongs to each change of the credentials: what ends the sessions of an intruder must not leave a link for a new password.
+pub(crate) const NO_RESET_LINK: &str = "reset_hash = NULL, reset_expires_at = NULL";
 
 /// A person who may sign in to the console.
 #[derive(Clone, Debug, PartialEq, Eq)]

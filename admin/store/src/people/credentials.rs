@@ -9,9 +9,6 @@ use crate::error::Result;
 use crate::people::accounts::AccountChange;
 use crate::store::Store;
 
-/// Belongs to each change of the credentials: what ends the sessions of an intruder must not leave a link for a new password.
-pub(crate) const NO_RESET_LINK: &str = "reset_hash = NULL, reset_expires_at = NULL";
-
 /// A password that is to be set.
 pub struct NewPassword<'a> {
     pub hash: &'a str,

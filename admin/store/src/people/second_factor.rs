@@ -8,7 +8,7 @@ use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::error::{Error, Result};
-use crate::people::credentials::NO_RESET_LINK;
+use crate::people::accounts::NO_RESET_LINK;
 use crate::people::sessions::SecondStep;
 use crate::store::Store;
 

@@ -10,7 +10,7 @@ use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::sql::rows::WordOrDefault;
 use crate::error::Result;
-use crate::people::credentials::NO_RESET_LINK;
+use crate::people::accounts::NO_RESET_LINK;
 use crate::people::grants::Grants;
 use crate::store::Store;
 

@@ -59,7 +59,7 @@ impl Names {
                 rule: MISSING,
                 alert: MISSING,
                 channel: world.channel,
-                executor: "http://missing.example:9999/".to_owned(),
+                executor: "http://missing.example:9999".to_owned(),
                 token: MISSING,
                 pause: MISSING,
                 window: MISSING,
@@ -156,7 +156,7 @@ fn special_path(route: &RouteEntry, names: &Names, world: &World) -> Option<Stri
 /// One that no executor has.
 fn address() -> String {
     let [one, two, three]: [u8; 3] = rand::random();
-    format!("http://10.{one}.{two}.{three}:9999/")
+    format!("http://10.{one}.{two}.{three}:9999")
 }
 
 fn json_body(route: &RouteEntry, names: &Names) -> Value {

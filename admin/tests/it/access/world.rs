@@ -195,7 +195,7 @@ async fn guest(store: &Store) -> i64 {
 
 async fn objects(engine: &Engine, store: &Store, app: App, channel: i64, now: Millis) -> Objects {
     let by = Actor::engine();
-    let executor = format!("http://{}.example:9999/", app.name);
+    let executor = format!("http://{}.example:9999", app.name);
     store.register_executor(&registration(&app.name, &executor)).await.unwrap();
     let mut draft = JobDraft::new(&app.name, "Close the day", "closeDay");
     draft.schedule = ScheduleDraft::cron("0 * * * * ?", "UTC");

@@ -76,6 +76,7 @@ impl Jobs<'_> {
         }
         let (target, now) = (TargetJob::of_app(id, app_id), self.engine.cx.clock.now());
         let job = self.engine.cx.store.update_job(target, &definition, expected, now, by).await?;
+        self.engine.forecaster.forget_loads();
         self.engine.job_changed(job.shard);
         Ok(job)
     }
@@ -151,6 +152,7 @@ impl Jobs<'_> {
         if jobs.iter().any(|job| !policy::may(by, Action::Edit, Object::App(job.app_id))) {
             return Err(Error::Changed(FOREIGN.to_owned()));
         }
+        self.engine.forecaster.forget_loads();
         for shard in jobs.iter().map(|job| job.shard).collect::<BTreeSet<_>>() {
             self.engine.job_changed(shard);
         }

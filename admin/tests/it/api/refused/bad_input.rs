@@ -104,7 +104,7 @@ fn a_body_that_is_no_json_is_told_where() {
         assert!(told("app=billing&name=x").await.starts_with("400 invalid_json "));
         let deep = "[".repeat(200_000);
         let deep = api.post_text("/jobs", deep).await.error();
-        assert!(deep.contains("recursion limit exceeded"), "{deep}");
+        assert!(deep.contains("nested deeper than 16 levels"), "{deep}");
         let not_utf8 = api.post_text("/jobs", b"{\"app\": \"\xff\xfe\"}".to_vec()).await.error();
         assert!(not_utf8.starts_with("400 invalid_json "), "{not_utf8}");
     });

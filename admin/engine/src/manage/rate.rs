@@ -37,6 +37,17 @@ impl<K: Eq + Hash> RateLimit<K> {
         self.take_many(caller, 1, now)
     }
 
+    /// Whether a caller may make one more request, which is not counted.
+    pub fn has_left(&self, caller: &K, now: Duration) -> bool {
+        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets.get(caller).is_none_or(|bucket| self.left(bucket, now) >= 1.0)
+    }
+
+    fn left(&self, bucket: &Bucket, now: Duration) -> f64 {
+        let since = now.saturating_sub(bucket.at).as_secs_f64();
+        (bucket.left + since * self.per_second).min(self.per_second * BURST_SECONDS)
+    }
+
     /// Counts several at once. They are allowed while one is: the next one waits until the rate has made up for all.
     ///
     /// # Errors
@@ -44,10 +55,7 @@ impl<K: Eq + Hash> RateLimit<K> {
     pub fn take_many(&self, caller: K, count: usize, now: Duration) -> Result<(), u64> {
         let most = self.per_second * BURST_SECONDS;
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = |bucket: &Bucket| {
-            let since = now.saturating_sub(bucket.at).as_secs_f64();
-            (bucket.left + since * self.per_second).min(most)
-        };
+        let left = |bucket: &Bucket| self.left(bucket, now);
         if buckets.len() >= KEPT {
             buckets.retain(|_, bucket| left(bucket) < most);
         }
