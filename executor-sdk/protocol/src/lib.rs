@@ -27,5 +27,5 @@ pub use nonce_memory::NonceMemory;
 pub use registration::{EXECUTOR_GROUP, Registration, parse_registration};
 pub use run_request::{GLUE_BEAN, JobRef, RunRequest};
 pub use signature::{SIGNATURE_WINDOW_MS, SIGNED_FOR_ADMIN, Signature, SignatureProblem, SignedRequest, SigningKey};
-pub use url::join_url;
+pub use url::{join_url, normal_address};
 pub use verdict::{Verdict, parse_answer};

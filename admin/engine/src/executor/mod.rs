@@ -15,7 +15,6 @@ pub(crate) mod run_killer;
 mod signed_requests;
 pub(crate) mod tokens;
 
-pub use crate::outgoing::address::normal_address;
 pub use client::{ExecutorClient, RunHeaders};
 pub use client_tls::{ClientTls, ClientTlsPart};
 pub use connections::Limits;

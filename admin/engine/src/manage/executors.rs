@@ -10,7 +10,7 @@ use carillon_store::{Actor, App};
 use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
-use crate::outgoing::address::normal_address;
+use carillon_protocol::normal_address;
 
 /// Why an executor may not register.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -41,17 +41,6 @@ pub fn parse(address: &str) -> Result<Url, &'static str> {
     Ok(url)
 }
 
-/// The one form of an address: executors write the same address with and without a slash at its end, a port that is the usual one, and
-/// capitals. What cannot be parsed stays as it is.
-pub fn normal_address(address: &str) -> String {
-    let Ok(url) = parse(address) else {
-        return address.to_owned();
-    };
-    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    let path = url.path().trim_end_matches('/');
-    format!("{}://{}{port}{path}", url.scheme(), url.host_str().unwrap_or_default())
-}
-
 const ODD_HOST: &str = "a host that is neither a name nor an address in the usual form";
 
 /// The port behind the host, without the colons of an IPv6 address.
@@ -81,23 +70,7 @@ pub(super) fn literal(host: &str) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
-    use super::{normal_address, parse};
-
-    // covers: R078
-    #[test]
-    fn r078_spellings_of_one_address_have_one_form() {
-        for (written, normal) in [
-            ("http://10.0.0.5:9999/", "http://10.0.0.5:9999"),
-            ("http://10.0.0.5:9999", "http://10.0.0.5:9999"),
-            ("http://10.0.0.5:80/", "http://10.0.0.5"),
-            ("https://Worker-3.example.org:443", "https://worker-3.example.org"),
-            ("HTTP://worker_3:9999/a/B//", "http://worker_3:9999/a/B"),
-            ("http://[FD12:0::5]:9999/", "http://[fd12::5]:9999"),
-            ("no address/", "no address/"),
-        ] {
-            assert_eq!(normal_address(written), normal);
-        }
-    }
+    use super::parse;
 
     // covers: S19
     #[test]

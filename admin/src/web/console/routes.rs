@@ -147,6 +147,7 @@ fn of_apps() -> Vec<Route> {
             Policy(Administer, Installation),
             apps::page::remove_former_name,
         ),
+        Route::new(POST, "/apps/{id}/starters", Policy(Administer, App), apps::page::set_starters),
         Route::new(GET, "/apps/{id}/delete", Policy(Administer, Installation), apps::delete::ask_delete),
         Route::new(POST, "/apps/{id}/delete", Policy(Administer, Installation), apps::delete::delete),
         Route::new(POST, "/apps/{id}/executors", Policy(Administer, Installation), apps::page::enter),

@@ -1,8 +1,8 @@
 //! `registry` and `registryRemove`: an executor registers with each heartbeat, and deregisters when it stops.
 
 use actix_web::{HttpRequest, HttpResponse};
-use carillon_engine::executor::normal_address;
 use carillon_engine::manage::NotAdmitted;
+use carillon_protocol::normal_address;
 use carillon_protocol::{self as wire, Answer, headers};
 use carillon_scheduler::route::check_weight;
 use carillon_scheduler::{Labels, validate_app_name};

@@ -175,6 +175,7 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         (_, "/alert-channels" | "/alert-channels/{id}") => json!({"name": unique, "kind": "file"}),
         ("POST", "/apps") => json!({"name": unique}),
         ("POST", "/apps/{id}/tokens") => json!({"name": "new"}),
+        ("PUT", "/apps/{id}/starters") => json!({"apps": []}),
         ("PUT", "/apps/{id}/tokens") => json!({"own_tokens_only": true}),
         ("PUT", "/apps/{id}") => json!({"title": unique}),
         ("POST", "/apps/{id}/executors") => json!({"address": address()}),

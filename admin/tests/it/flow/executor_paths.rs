@@ -1,4 +1,4 @@
-//! Executors that write paths and addresses in their own way, or register at the wrong place.
+//! Executors that write paths and addresses in their own way, register at the wrong place, or send all that they have at once.
 
 use std::sync::Arc;
 
@@ -96,5 +96,25 @@ fn an_executor_at_the_listener_for_people_is_told_where_executors_register() {
         let (status, answer) = post(&node, "/xxl-job-admin/api/registry", &registration("http://127.0.0.1:9")).await;
         assert_eq!((status, &answer["code"]), (200, &json!(500)));
         assert!(answer["msg"].as_str().unwrap().contains("--executor-listen"), "{answer}");
+    });
+}
+
+// covers: R064
+#[test]
+fn r064b_two_hundred_results_of_fifty_thousand_characters_are_stored() {
+    with_executor(async |node, executor| {
+        node.register(executor).await;
+        let job = node.job(|_| ()).await;
+        let mut ids = vec![];
+        for _ in 0..200 {
+            ids.push(node.fire(&job).await);
+        }
+        node.round().await;
+        let text = "x".repeat(50_000);
+        let result = |id: &i64| json!({"logId": id, "logDateTim": 1, "handleCode": 500, "handleMsg": text});
+        let all = json!(ids.iter().map(result).collect::<Vec<_>>());
+        let (status, answer) = node.while_completing(post(node, "/api/callback", &all)).await;
+        assert_eq!((status, &answer["code"]), (200, &json!(200)), "{answer}");
+        assert_eq!(node.states(&job).await, [carillon_scheduler::RunState::Failed; 200]);
     });
 }

@@ -8,7 +8,7 @@ use carillon_store::run::trigger::NewTrigger;
 
 use crate::manage::error::Error;
 use crate::manage::jobs::definitions::Jobs;
-use crate::outgoing::address::normal_address;
+use carillon_protocol::normal_address;
 
 /// A run without an instant of the schedule: by hand, or through the API.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
-use carillon_engine::executor::normal_address;
 use carillon_engine::manage::{Error, Executors};
+use carillon_protocol::normal_address;
 use carillon_store::App;
 use carillon_store::app::executors::Executor;
 use serde::Deserialize;

@@ -191,7 +191,8 @@ fn a_sign_in_that_must_wait_names_its_account() {
                 console.visitor().sign_in(name, "wrong wrong").await;
             }
             let found = sign_ins(&console, AuditAction::RefuseSignIn).await;
-            let waits: Vec<_> = found.iter().filter(|entry| entry.detail.contains("too many failed attempts")).collect();
+            let waits: Vec<_> =
+                found.iter().filter(|entry| entry.detail.contains("too many failed attempts")).collect();
             let named: Vec<_> = waits.iter().map(|entry| (entry.actor.as_str(), entry.object_id)).collect();
             assert_eq!(named, [about]);
             assert!(found.iter().all(|entry| !entry.detail.contains("wrong field")));
