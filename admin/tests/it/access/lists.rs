@@ -177,7 +177,13 @@ fn a_job_of_another_app_cannot_be_named_as_child() {
         let text = error["error"]["message"].as_str().unwrap().replace(&editor.world.other.job.to_string(), "77777");
         assert_eq!(missing["error"]["message"], text);
         assert_eq!(editor.api(Method::POST, "/jobs", Some(body(editor.world.own.job))).await.0, 201);
-        // One that an administrator has named may stay.
+        // One that an administrator has named may stay. Its app has to let the parent's app start its jobs.
+        let world = &editor.world;
+        let mut draft = JobDraft::new("app-own", "parent", "h");
+        draft.children = vec![world.other.job];
+        let refused = world.engine.jobs().create(draft, None, &Actor::engine()).await.unwrap_err();
+        assert!(refused.to_string().contains("which does not let jobs of app app-own start its jobs"), "{refused}");
+        world.engine.apps().set_starters(world.other.app.id, &["app-own".into()], &Actor::engine()).await.unwrap();
         let mut draft = JobDraft::new("app-own", "parent", "h");
         draft.children = vec![editor.world.other.job];
         let parent = editor.world.engine.jobs().create(draft, None, &Actor::engine()).await.unwrap();
