@@ -5,10 +5,9 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::http::header::ACCEPT_ENCODING;
 use actix_web::middleware::Next;
-use carillon_protocol::headers;
 
 use super::answer::refused;
-use super::paths::{PREFIXES, is_path};
+use super::paths::{NAMES, PREFIXES, is_path};
 use super::refusals::RefusalReason;
 use super::token::note_refusal;
 use crate::web::guard::path_prefix::set_path;
@@ -45,12 +44,11 @@ fn plain(path: &str) -> String {
     names.fold(String::new(), |path, name| path + "/" + name)
 }
 
-/// Whether an executor sent a request to a path that nothing else has.
+/// Whether a path that nothing else has is meant for the protocol.
 fn is_of_executor(request: &ServiceRequest, plain: &str) -> bool {
     let is_below = plain.strip_prefix(PREFIXES[1]).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    let sends_token =
-        request.headers().contains_key(headers::TOKEN) || request.headers().contains_key(headers::SIGNATURE);
-    *request.method() == Method::POST && (is_below || sends_token)
+    let name = plain.rsplit('/').next().unwrap_or_default();
+    *request.method() == Method::POST && (is_below || NAMES.contains(&name))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 /// Each resource is served below each of these.
 pub const PREFIXES: [&str; 2] = ["", "/xxl-job-admin"];
-const NAMES: [&str; 3] = ["registry", "registryRemove", "callback"];
+pub const NAMES: [&str; 3] = ["registry", "registryRemove", "callback"];
 
 /// The path below the prefix, as executors sign it.
 pub fn below_prefix(path: &str) -> &str {
