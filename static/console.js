@@ -60,7 +60,7 @@ function showLive(state, args) {
   live.hidden = false;
   live.dataset.live = state;
   live.querySelector("[data-text]").textContent = text(`live-${state}`, args);
-  live.title = text(state === "paused" ? "live-resume" : "live-pause");
+  live.title = { on: text("live-pause"), paused: text("live-resume") }[state] ?? "";
 }
 
 // Not while a part is typed in, has selected text, or a dialog is open.

@@ -11,7 +11,7 @@ use carillon_store::{Page, Store};
 use futures_util::stream;
 
 use crate::web::api::view::AuditView;
-use crate::web::csv::line;
+use crate::web::csv::{head, line};
 
 /// Entries of one export.
 const MOST: usize = 100_000;
@@ -46,9 +46,9 @@ impl ExportFormat {
         }
     }
 
-    fn head(self) -> String {
+    fn head(self, with_mark: bool) -> String {
         match self {
-            Self::Csv => line(AuditView::COLUMNS.map(str::to_owned)),
+            Self::Csv => head(AuditView::COLUMNS, with_mark),
             Self::JsonLines => String::new(),
         }
     }
@@ -69,12 +69,12 @@ impl ExportFormat {
 pub async fn answer(
     store: &Arc<Store>,
     filter: AuditFilter,
-    format: ExportFormat,
+    (format, with_mark): (ExportFormat, bool),
     place: CostlyPlace,
 ) -> carillon_store::Result<HttpResponse> {
     let filter = AuditFilter { limit: PAGE, ..filter };
     let first = store.audit_entries(&filter).await?;
-    let start = Export { store: Arc::clone(store), filter, page: Some(first), sent: 0, _place: place };
+    let start = Export { store: Arc::clone(store), filter, page: Some(first), sent: 0, with_mark, _place: place };
     let pages = stream::try_unfold(start, move |export| export.step(format));
     Ok(HttpResponse::Ok()
         .content_type(format.content_type())
@@ -88,6 +88,8 @@ struct Export {
     /// The page that is sent next.
     page: Option<Page<AuditRow, AuditKey>>,
     sent: usize,
+    /// A CSV file begins with a byte order mark.
+    with_mark: bool,
     /// Until the last page is sent.
     _place: CostlyPlace,
 }
@@ -97,7 +99,7 @@ impl Export {
         let Some(page) = self.page.take() else {
             return Ok(None);
         };
-        let mut text = if self.sent == 0 { format.head() } else { String::new() };
+        let mut text = if self.sent == 0 { format.head(self.with_mark) } else { String::new() };
         self.sent += page.items.len();
         page.items.into_iter().for_each(|row| text.push_str(&format.text(row)));
         if page.next.is_some() && self.sent < MOST {

@@ -146,6 +146,11 @@ impl Error {
         Self { field: Some(field.into()), ..Self::invalid(message) }
     }
 
+    /// The same about another member.
+    pub fn at(self, field: impl Into<Box<str>>) -> Self {
+        Self { field: Some(field.into()), ..self }
+    }
+
     pub fn not_found(message: impl Into<Box<str>>) -> Self {
         Self::new("not_found", message)
     }

@@ -79,7 +79,8 @@ fn of_jobs() -> Vec<Route> {
         Route::new(POST, "/backfills/{id}/cancel", Policy(Operate, Backfill), jobs::backfill::cancel),
         Route::new(GET, "/jobs/{id}/explain", Policy(View, Job), jobs::explain::page),
         Route::new(GET, "/jobs/{id}/history", Policy(View, Job), jobs::history::page),
-        Route::new(POST, "/jobs/{id}/history/{revision}/restore", Policy(Edit, Job), jobs::history::restore),
+        Route::new(GET, "/jobs/{id}/history/{revision}/restore", Policy(Edit, Job), jobs::restore::ask),
+        Route::new(POST, "/jobs/{id}/history/{revision}/restore", Policy(Edit, Job), jobs::restore::restore),
         Route::new(GET, "/jobs/{id}/retention", Policy(Edit, Job), retention_form::of_job),
         Route::new(POST, "/jobs/{id}/retention", Policy(Edit, Job), retention_form::set_job),
     ]

@@ -4,8 +4,8 @@ use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overla
 use chrono_tz::Tz;
 
 use crate::web::forms::form::Form;
-use crate::web::forms::schedule_form::{self, schedule_of};
-use crate::web::forms::{child_jobs, retry_form};
+use crate::web::forms::schedule_form;
+use crate::web::forms::{child_jobs, line_ends, retry_form};
 
 const WHAT: &[(&str, &str)] = &[
     ("name", "name"),
@@ -79,14 +79,13 @@ pub fn draft(form: &mut Form, zone: Tz) -> JobDraft {
     if form.value("app").is_empty() {
         form.add_error("app", "Choose the app whose executors run it.");
     }
-    let schedule = schedule_of(form, zone);
+    let schedule = schedule_form::read(form, zone);
     JobDraft {
         app: form.value("app").to_owned(),
         name: form.value("name").to_owned(),
         handler: form.value("handler").to_owned(),
-        // Browsers send all line ends as CR LF.
-        params: form.value("params").replace("\r\n", "\n"),
-        description: form.value("description").replace("\r\n", "\n"),
+        params: line_ends::plain(form.value("params")),
+        description: line_ends::plain(form.value("description")),
         owner: form.value("owner").to_owned(),
         tags: tags(form.value("tags")),
         schedule: schedule.unwrap_or_default(),

@@ -87,20 +87,26 @@ pub fn is_blank(form: &Form) -> bool {
 /// The chosen schedule; None: a field cannot be read, and the form has the error.
 pub fn schedule_of(form: &mut Form, zone: Tz) -> Option<ScheduleDraft> {
     let wrong = form.errors().len();
-    let kind = kind_of(form, zone)?;
-    let mut draft = ScheduleDraft::from(kind);
+    let draft = read(form, zone);
+    draft.filter(|_| form.errors().len() == wrong)
+}
+
+/// The chosen schedule, with the default of each field that cannot be read, so that the rules can judge the others. None: its kind
+/// or its only instant cannot be read.
+pub fn read(form: &mut Form, zone: Tz) -> Option<ScheduleDraft> {
+    let mut draft = ScheduleDraft::from(kind_of(form, zone)?);
     if draft.kind != KindDraft::None {
         draft.start_at = moment(form, "start_at", zone);
         draft.end_at = moment(form, "end_at", zone);
         draft.max_fires = match form.value("max_fires").trim() {
             "" => None,
-            _ => Some(form.number("max_fires", 0)),
+            _ => Some(form.number("max_fires", 1)),
         };
         draft.spread_seconds = form.number("spread_seconds", 0);
         draft.calendars = form.items("calendars");
         draft.excluded = form.word::<Excluded>("on_excluded");
     }
-    (form.errors().len() == wrong).then_some(draft)
+    Some(draft)
 }
 
 fn kind_of(form: &mut Form, zone: Tz) -> Option<KindDraft> {

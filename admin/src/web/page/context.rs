@@ -108,6 +108,12 @@ impl PageContext {
         pauses
     }
 
+    /// The pause in force of an app that lasts longest.
+    pub fn pause_of(&self, app_id: i64) -> Option<&Pause> {
+        let of_app = self.pauses.iter().filter(|pause| pause.concerns(app_id));
+        of_app.max_by_key(|pause| pause.ends_at.unwrap_or(Millis::MAX))
+    }
+
     pub fn further_pauses(&self) -> usize {
         self.pauses.len().saturating_sub(SHOWN_PAUSES)
     }
@@ -135,6 +141,11 @@ impl PageContext {
     /// Whether the viewer sees what is of no app, such as the nodes.
     pub fn may_see_installation(&self) -> bool {
         policy::may(&self.actor, Action::View, Object::Installation)
+    }
+
+    /// Whether the viewer sees what all apps share, such as calendars.
+    pub fn may_see_shared(&self) -> bool {
+        policy::may(&self.actor, Action::View, Object::Shared)
     }
 
     pub fn may_see(&self, app_id: &i64) -> bool {

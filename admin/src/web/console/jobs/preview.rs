@@ -67,12 +67,15 @@ impl Preview {
     }
 }
 
-/// Of a stored job.
+/// Of a stored job: the fires after the pauses that have an end.
 pub fn of_job(context: &PageContext, job: &Job) -> Preview {
+    let own_end = job.pause.as_ref().and_then(|pause| pause.ends_at);
+    let end_of_app = context.pause_of(job.app_id).and_then(|pause| pause.ends_at);
+    let from = [own_end, end_of_app].into_iter().flatten().fold(context.now, Millis::max);
     if job.draft.schedule.kind() == "none" {
         return Preview::Never;
     }
-    match preview::of_job(job, context.now, COUNT, context.now) {
+    match preview::of_job(job, from, COUNT, context.now) {
         Ok(looked) => Preview::of(context.language, looked),
         Err(error) => wrong(&error),
     }
