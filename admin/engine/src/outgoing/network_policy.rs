@@ -77,6 +77,10 @@ impl NetworkPolicy {
         Self { rules, never }
     }
 
+    pub fn allows_loopback(&self) -> bool {
+        self.rules.has_loopback_executors
+    }
+
     /// Whether connections may go to an address, whatever the port.
     pub fn check_ip(&self, ip: IpAddr) -> Result<(), Denied> {
         let (ip, target) = (ip.to_canonical(), embedded(ip));
