@@ -156,11 +156,10 @@ impl AlertRouter {
         open_items: i64,
         of_rule: Vec<i64>,
     ) -> Result<Vec<i64>> {
-        let told = self.engine.cx.store.channels_told(alert.id).await?;
         let is_recovery = rule.is_some_and(|rule| rule.enabled) && open_items == 0;
-        if is_recovery && told.is_empty() {
+        let Some(told) = self.engine.cx.store.channels_told(alert.id).await? else {
             return Ok(of_rule);
-        }
+        };
         let keeps_incidents = |kind: &str| kind == ChannelKind::Pagerduty.as_str();
         Ok(told.into_iter().filter(|(_, kind)| is_recovery || keeps_incidents(kind)).map(|(id, _)| id).collect())
     }

@@ -315,7 +315,7 @@ mod tests {
         check(&channel, PlainHttp::Nowhere).into_iter().map(|error| error.field).collect()
     }
 
-    // covers: S33
+    // covers: W13, S33
     #[test]
     fn a_url_that_holds_a_secret_is_never_called_in_the_clear() {
         let chats = ChannelKind::ALL.into_iter().filter(|kind| kind.has_secret_url());

@@ -84,10 +84,8 @@ impl Alerts {
     /// `Missing`, also if no app of the viewer may use it
     pub async fn channel(&self, id: i64, by: &Actor) -> Result<ChannelView, Error> {
         let (row, apps) = (self.row(id).await?, self.store().apps(&by.grants.visible_apps()).await?);
-        match is_visible(&row, &apps, by) {
-            true => Ok(self.view(&row, &apps, by)),
-            false => Err(Error::Missing(format!("alert channel {id}"))),
-        }
+        let view = is_visible(&row, &apps, by).then(|| self.view(&row, &apps, by));
+        view.ok_or_else(|| Error::Missing(format!("alert channel {id}")))
     }
 
     /// # Errors

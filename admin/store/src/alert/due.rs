@@ -1,5 +1,7 @@
 //! Alerts whose time has come: the messages are written to the outbox in the transaction that takes the alert forward.
 
+use std::collections::BTreeSet;
+
 use carillon_scheduler::Millis;
 
 use crate::alert::alerts::{Alert, SELECT};
@@ -36,11 +38,15 @@ impl Store {
         Ok(self.readable("alert", &rows))
     }
 
-    /// The channels that have got messages of an alert, also of lists that its rule has no more, each with its kind.
-    pub async fn channels_told(&self, alert_id: i64) -> Result<Vec<(i64, String)>> {
-        let text = "SELECT DISTINCT d.channel_id, c.kind FROM alert_delivery d JOIN alert_channel c ON c.id = d.channel_id \
-                    WHERE d.alert_id = ? AND d.state <> ?";
-        self.tuples(&self.write, text, values![alert_id, DeliveryState::LeftOut as i16]).await
+    /// The channels that have got messages of an alert, also of lists that its rule has no more, each with its kind. None: the
+    /// deliveries are not kept any more.
+    pub async fn channels_told(&self, alert_id: i64) -> Result<Option<BTreeSet<(i64, String)>>> {
+        let text = "SELECT DISTINCT d.channel_id, c.kind, d.state FROM alert_delivery d JOIN alert_channel c ON c.id = d.channel_id \
+                    WHERE d.alert_id = ?";
+        let rows: Vec<(i64, String, i16)> = self.tuples(&self.write, text, values![alert_id]).await?;
+        let has_got = |state: i16| DeliveryState::from_code(state) != DeliveryState::LeftOut;
+        let told = rows.iter().filter(|(.., state)| has_got(*state)).map(|(id, kind, _)| (*id, kind.clone())).collect();
+        Ok((!rows.is_empty()).then_some(told))
     }
 
     /// Writes the messages about an alert, and when there is something to tell again. False: another node was faster, or the alert has

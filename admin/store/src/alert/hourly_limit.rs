@@ -32,16 +32,16 @@ impl Store {
         tx: &Transaction,
         alert_id: i64,
         new: &[NewDelivery],
-        mut ids: Vec<i64>,
+        ids: Vec<i64>,
         now: Millis,
     ) -> Result<()> {
         if new.is_empty() {
             return Ok(());
         }
-        let mut usage = self.channel_usage(tx, new, now).await?;
+        let (mut usage, mut ids) = (self.channel_usage(tx, new, now).await?, ids.into_iter());
         let mut rows: Vec<Vec<Value>> = vec![];
         for delivery in new {
-            let mut id = || ids.pop().unwrap_or_default();
+            let mut id = || ids.next().unwrap_or_default();
             let (channel, message) = (delivery.channel_id, delivery.message.as_str());
             let row = |id: i64, state: DeliveryState, kind: &str, message: &str, alert: Option<i64>, next: Option<Millis>| {
                 let (finished_at, answer) =

@@ -269,15 +269,16 @@ fn draft(form: &mut Form, kind: ChannelKind) -> ChannelDraft {
         password: secret("password").or_else(|| is_without_user.then(String::new)),
         routing_key: secret("routing_key"),
     };
+    let usual = ChannelDraft::new(form.value("name"), kind);
+    let or = |text: String, usual: String| if text.is_empty() { usual } else { text };
     ChannelDraft {
-        name: form.value("name").to_owned(),
-        kind,
         settings,
         secrets,
         all_apps: form.is("all_apps", "yes"),
         apps: form.items("apps"),
-        language: text("language"),
-        zone: text("zone"),
+        language: or(text("language"), usual.language),
+        zone: or(text("zone"), usual.zone),
         per_hour,
+        ..usual
     }
 }
