@@ -58,6 +58,26 @@ databases! {
         assert_eq!(world.titles().await, ["billing: no executor is online (failures)"]);
     }
 
+    // covers: B4
+    async fn failures_at_executors_that_cannot_be_reached_wait_until_their_lease_ends(db: &TestDatabase) {
+        let world = World::start(db, 10).await.watched("job").await;
+        // They have gone without a word, and their lease lasts for 90 s.
+        world.executor("billing", world.clock.now() + 90_000).await;
+        for (place, job) in world.jobs.iter().enumerate() {
+            let run = 1_000 + place as i64;
+            world.sql(&format!(
+                "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, reason, epoch, sends) \
+                 VALUES ({run}, {job}, 1, 0, 0, {run}, 0, 1, 1, {run}, {run}, 10, 'no_executor', 1, 1)"
+            )).await;
+            world.fail(*job, run).await;
+        }
+        for _ in 0..20 {
+            world.round().await;
+            world.later(11);
+        }
+        assert_eq!(world.titles().await, ["billing: no executor is online (failures)"]);
+    }
+
     async fn failures_are_told_where_no_rule_asks_for_executors_or_where_there_is_one(db: &TestDatabase) {
         let world = World::start(db, 2).await;
         let channel = world.channel(ChannelKind::File, json!({})).await;

@@ -37,13 +37,25 @@ struct Page {
     messages: Vec<DeliveryLine>,
 }
 
+/// One of the two tables.
+struct AlertTable<'a> {
+    /// The key of the title, and the name of the table for tests.
+    title: &'static str,
+    id: &'static str,
+    alerts: &'a [Alert],
+    /// The address of the alerts behind these, and the key of its text.
+    next: &'a Option<String>,
+    more: &'static str,
+    has_boxes: bool,
+}
+
 impl Page {
-    /// The key of the title, the name of the table for tests, the alerts, and the address of those behind them with its text.
-    fn lists(&self) -> [(&'static str, &'static str, &[Alert], &Option<String>, &'static str); 2] {
-        [
-            ("alerts-open", "alerts-open", &self.open, &self.next_open, "next-page"),
-            ("alerts-over", "alerts-past", &self.past, &self.next, "alerts-older"),
-        ]
+    fn tables(&self) -> [AlertTable<'_>; 2] {
+        let (title, more) = ("alerts-open", "next-page");
+        let open =
+            AlertTable { title, id: title, alerts: &self.open, next: &self.next_open, more, has_boxes: self.has_boxes() };
+        let (title, more) = ("alerts-over", "alerts-older");
+        [open, AlertTable { title, id: "alerts-past", alerts: &self.past, next: &self.next, more, has_boxes: false }]
     }
 
     fn event(&self, alert: &Alert) -> String {
