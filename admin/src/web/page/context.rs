@@ -12,7 +12,7 @@ use crate::web::guard::cookies;
 use crate::web::guard::csrf;
 use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::Viewer;
-use crate::web::locale::{Language, Message};
+use crate::web::locale::{Language, Message, language_of, script_words};
 use crate::web::page::assets;
 use crate::web::page::flash::{self, Flash};
 use crate::web::state::State;
@@ -63,7 +63,7 @@ impl PageContext {
             csrf: viewer.as_ref().map_or_else(String::new, |v| csrf::masked(&v.csrf)),
             actor,
             theme: theme(cookies::read(request, THEME).as_ref().map_or("", |c| c.value())),
-            language: Language::of(request, viewer.as_ref().and_then(|viewer| viewer.language.as_deref())),
+            language: language_of(request, viewer.as_ref().and_then(|viewer| viewer.language.as_deref())),
             zone: zone(request),
             now,
             flash: flash::read(request),
@@ -130,7 +130,7 @@ impl PageContext {
 
     /// What the scripts write, as JSON: the messages with the names of their arguments in braces.
     pub fn script_words(&self) -> &'static str {
-        self.language.script_words()
+        script_words(self.language)
     }
 
     /// The apps of which lists show the objects.
