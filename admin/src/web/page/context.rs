@@ -3,10 +3,9 @@
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use carillon_accounts::policy::{self, Action, Object};
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Millis, Zone};
 use carillon_store::app::pauses::Pause;
 use carillon_store::{Actor, Grants, Role, VisibleApps};
-use chrono_tz::Tz;
 
 use crate::web::guard::cookies;
 use crate::web::guard::csrf;
@@ -36,7 +35,7 @@ pub struct PageContext {
     /// `system`, `light` or `dark`.
     pub theme: &'static str,
     pub language: Language,
-    pub zone: Tz,
+    pub zone: Zone,
     pub now: Millis,
     pub flash: Option<Flash>,
     /// Redis is set and cannot be reached from this node.
@@ -256,6 +255,6 @@ pub fn theme(text: &str) -> &'static str {
     }
 }
 
-fn zone(request: &HttpRequest) -> Tz {
-    cookies::read(request, ZONE).and_then(|cookie| cookie.value().parse().ok()).unwrap_or(Tz::UTC)
+fn zone(request: &HttpRequest) -> Zone {
+    cookies::read(request, ZONE).and_then(|cookie| cookie.value().parse().ok()).unwrap_or(Zone::UTC)
 }
