@@ -120,6 +120,12 @@ fn civil_time(local: NaiveDateTime) -> Option<civil::DateTime> {
     civil::DateTime::new(year, month, day, hour, minute, second, 0).ok()
 }
 
+impl Default for Zone {
+    fn default() -> Self {
+        Self::UTC
+    }
+}
+
 impl PartialEq for Zone {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self.0, other.0)

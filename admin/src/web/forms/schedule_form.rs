@@ -94,7 +94,7 @@ pub fn schedule_of(form: &mut Form, zone: Zone) -> Option<ScheduleDraft> {
 
 /// The chosen schedule, with the default of each field that cannot be read, so that the rules can judge the others. None: its kind
 /// or its only instant cannot be read.
-pub fn read(form: &mut Form, zone: Tz) -> Option<ScheduleDraft> {
+pub fn read(form: &mut Form, zone: Zone) -> Option<ScheduleDraft> {
     let mut draft = ScheduleDraft::from(kind_of(form, zone)?);
     if draft.kind != KindDraft::None {
         draft.start_at = moment(form, "start_at", zone);

@@ -43,11 +43,12 @@ impl Store {
         for delivery in new {
             let mut id = || ids.next().unwrap_or_default();
             let (channel, message) = (delivery.channel_id, delivery.message.as_str());
-            let row = |id: i64, state: DeliveryState, kind: &str, message: &str, alert: Option<i64>, next: Option<Millis>| {
-                let (finished_at, answer) =
-                    if next.is_none() { (Some(now), Some(LEFT_OUT.to_owned())) } else { (None, None) };
-                values![id, alert, channel, kind, message, state as i16, 0_i32, now, next, finished_at, answer]
-            };
+            let row =
+                |id: i64, state: DeliveryState, kind: &str, message: &str, alert: Option<i64>, next: Option<Millis>| {
+                    let (finished_at, answer) =
+                        if next.is_none() { (Some(now), Some(LEFT_OUT.to_owned())) } else { (None, None) };
+                    values![id, alert, channel, kind, message, state as i16, 0_i32, now, next, finished_at, answer]
+                };
             let Some(used) = usage.get_mut(&channel).filter(|_| delivery.is_limited()) else {
                 rows.push(row(id(), DeliveryState::Pending, delivery.kind, message, Some(alert_id), Some(now)));
                 continue;
@@ -65,7 +66,8 @@ impl Store {
                 rows.push(row(id(), DeliveryState::Pending, "more", &delivery.summary, None, Some(at.max(now))));
             }
         }
-        let columns = "id, alert_id, channel_id, kind, message, state, attempts, created_at, next_at, finished_at, answer";
+        let columns =
+            "id, alert_id, channel_id, kind, message, state, attempts, created_at, next_at, finished_at, answer";
         self.insert_rows(tx, "alert_delivery", columns, rows).await
     }
 
