@@ -41,6 +41,13 @@ impl SecretKeys {
         keys.collect::<Result<_, _>>().map(Self)
     }
 
+    /// These keys, and others that decrypt too.
+    #[must_use]
+    pub fn followed_by(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

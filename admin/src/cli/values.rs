@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::config::{
-    AccessToken, Config, Database, Error, LogFormat, LostRule, Networks, Problem, PublicUrl, TlsSettings,
+    AccessToken, Config, Database, Error, LogFormat, LostRule, Networks, Problem, PublicUrl, TlsSettings, secret_key,
 };
 use carillon_accounts::openid;
 use carillon_accounts::secret::random_secret;
@@ -51,9 +51,10 @@ impl ServeSettings {
         self.checked().err().map_or_else(Vec::new, |error| error.problems)
     }
 
-    /// Checks every setting. Writes nothing, except the access token's file when all else is right.
+    /// Checks every setting. Writes nothing, except the files of the access token and the key for secrets when all else is right.
     pub fn parse(self) -> Result<ParsedSettings, Error> {
         let (mut config, given) = self.checked()?;
+        config.secret_keys = secret_key::find(config.secret_keys, &config.database, &config.data_dir)?;
         if config.app_tokens_only {
             return Ok(ParsedSettings { config, token_file: None });
         }
@@ -303,8 +304,9 @@ mod tests {
     fn the_manuals_defaults_are_the_configs() {
         let folder = tempfile::tempdir().unwrap();
         let parsed = parse(folder.path(), &[]).unwrap();
-        let expected = Config::new(folder.path(), parsed.config.access_token.clone());
-        assert!(parsed.config == expected);
+        let mut expected = Config::new(folder.path(), parsed.config.access_token.clone());
+        expected.secret_keys = parsed.config.secret_keys.clone();
+        assert!(parsed.config == expected && !expected.secret_keys.is_empty());
         assert_eq!(parsed.token_file, Some(folder.path().join("access-token")));
     }
 

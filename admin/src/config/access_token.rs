@@ -53,7 +53,8 @@ impl AccessToken {
     }
 }
 
-fn kept_or_made(file: &Path) -> io::Result<String> {
+/// A secret in a file that its owner alone may read; made if there is none.
+pub(super) fn kept_or_made(file: &Path) -> io::Result<String> {
     match fs::read_to_string(file) {
         Ok(text) => {
             let mode = fs::metadata(file)?.permissions().mode() & 0o777;
@@ -62,7 +63,7 @@ fn kept_or_made(file: &Path) -> io::Result<String> {
             }
             let token = text.trim();
             if token.is_empty() {
-                return Err(io::Error::other("it is empty; remove it and a new token is made"));
+                return Err(io::Error::other("it is empty; remove it and a new one is made"));
             }
             Ok(token.to_owned())
         }

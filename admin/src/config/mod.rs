@@ -12,6 +12,7 @@ mod outgoing;
 mod problem;
 mod public_url;
 mod rules;
+pub mod secret_key;
 mod settings;
 mod tls;
 

@@ -120,7 +120,12 @@ fn separate_tokens(config: &Config) -> Option<Problem> {
 
 fn app_tokens(config: &Config) -> Option<Problem> {
     let wrong = "tokens of apps are stored encrypted; give a --secret-key-file (CARILLON_SECRET_KEY_FILE) as well";
-    (config.app_tokens_only && config.secret_keys.is_empty()).then(|| Problem::new("app-tokens-only", wrong))
+    (config.app_tokens_only && lacks_key(config)).then(|| Problem::new("app-tokens-only", wrong))
+}
+
+/// On SQLite one is made when all settings are right.
+fn lacks_key(config: &Config) -> bool {
+    config.secret_keys.is_empty() && config.database.is_shared()
 }
 
 fn admin_password(config: &Config) -> Option<Problem> {
@@ -158,7 +163,7 @@ fn no_passwords(config: &Config) -> Option<Problem> {
 
 fn admin_second_factor(config: &Config) -> Option<Problem> {
     let wrong = "the secrets of second factors are encrypted; set --secret-key-file (CARILLON_SECRET_KEY_FILE) too";
-    (config.admin_second_factor && config.secret_keys.is_empty()).then(|| Problem::new("admin-second-factor", wrong))
+    (config.admin_second_factor && lacks_key(config)).then(|| Problem::new("admin-second-factor", wrong))
 }
 
 fn request_timeout(config: &Config) -> Option<Problem> {
@@ -282,7 +287,10 @@ mod tests {
             ),
             (|c| c.has_passwords = false, "--no-passwords (CARILLON_NO_PASSWORDS): without an OpenID provider"),
             (
-                |c| c.admin_second_factor = true,
+                |c| {
+                    c.database = Database::parse("postgres://h/d").unwrap();
+                    c.admin_second_factor = true;
+                },
                 "--admin-second-factor (CARILLON_ADMIN_SECOND_FACTOR): the secrets of second factors are encrypted; set",
             ),
             (

@@ -184,8 +184,8 @@ mod tests {
         let logged = |state: &State, at| state.logged.iter().filter(|it| **it == at).count();
         assert_eq!(
             logged(&all.state(), 62_000),
-            LOG_LIMIT - 2,
-            "256 sources, and two lines were written within the minute before"
+            LOG_LIMIT - 4,
+            "256 sources, and four lines were written within the minute before"
         );
         for number in 0..=255 {
             all.note(IpAddr::from([10, 0, 2, number]), RefusalReason::WrongToken, None, 122_000);
