@@ -8,6 +8,7 @@ use std::time::Duration;
 use carillon_accounts::openid::Provider;
 use carillon_accounts::setup::{self, FirstAdmin};
 use carillon_alerts::Alerts;
+use carillon_alerts::message::Links;
 use carillon_engine::executor::{ExecutorClient, ExecutorTokens, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
 use carillon_engine::manage::rate::RateLimit;
@@ -126,7 +127,9 @@ impl Admin {
         engine.begin().await?;
         let first_admin = first_admin(&store, &config, clock.now()).await?;
         let openid = openid_provider(&config, &format!("{scheme}://{}", listener.address))?;
-        let alerts = Alerts::new(engine.clone(), config.secret_keys.clone(), config.data_dir.clone(), channels).await;
+        let links = Links(config.public_url.as_ref().map(|url| url.origin().to_owned()));
+        let (keys, folder) = (config.secret_keys.clone(), config.data_dir.clone());
+        let alerts = Alerts::new(engine.clone(), keys, folder, channels, links).await;
         let alerts = Arc::new(alerts.map_err(|error| Error::Settings(error.to_string()))?);
         let ready = Arc::new(AtomicBool::new(false));
         let most = config.body_memory;

@@ -6,16 +6,18 @@ use std::time::Duration;
 
 use carillon_engine::Engine;
 use carillon_engine::runtime::{Service, Step};
-use carillon_scheduler::Millis;
-use carillon_store::alert::alerts::Alert;
-use carillon_store::alert::due::NewDelivery;
+use carillon_scheduler::{AlertKind, Millis};
+use carillon_store::alert::alerts::{Alert, AlertState};
+use carillon_store::alert::deliveries::NewDelivery;
+use carillon_store::alert::outage::Explained;
 use carillon_store::alert::routing::{ALARMS, Mark, Unrouted};
 use carillon_store::alert::rules::AlertRule;
 use carillon_store::{Error, Result};
 use tokio::sync::{Mutex, Notify};
 
+use crate::channel::ChannelKind;
 use crate::flush::decide;
-use crate::message::{ITEMS, Message, MessageKind};
+use crate::message::{About, ITEMS, Links, Message, MessageKind};
 use crate::rule_match::matches;
 use crate::watch::{self, Memory};
 
@@ -27,6 +29,8 @@ pub struct AlertRouter {
     engine: Arc<Engine>,
     /// Wakes the deliverer of this node.
     sends: Arc<Notify>,
+    /// What messages lead to.
+    links: Links,
     /// One round at a time.
     watched: Mutex<Watched>,
 }
@@ -39,9 +43,9 @@ struct Watched {
 }
 
 impl AlertRouter {
-    pub fn new(engine: Arc<Engine>, sends: Arc<Notify>) -> Self {
+    pub fn new(engine: Arc<Engine>, sends: Arc<Notify>, links: Links) -> Self {
         let watched = Mutex::new(Watched { at: Millis::MIN / 2, memory: Memory::default() });
-        Self { engine, sends, watched }
+        Self { engine, sends, links, watched }
     }
 
     /// One round; answers how many events were routed.
@@ -61,7 +65,8 @@ impl AlertRouter {
             let all = store.rules_to_match().await?;
             self.route(&all, &unrouted, now).await?;
             if is_time {
-                let events = watch::look(store, &all, &mut watched.memory, self.engine.shards(), now).await?;
+                let (shards, in_grace) = (self.engine.shards(), self.engine.is_in_lease_grace());
+                let events = watch::look(store, &all, &mut watched.memory, shards, in_grace, now).await?;
                 if !events.is_empty() {
                     store.record_alert_events(&events, &[], now).await?;
                 }
@@ -106,27 +111,62 @@ impl AlertRouter {
 
     async fn tell(&self, alert: &Alert, rule: Option<&AlertRule>, now: Millis) -> Result<()> {
         let store = &self.engine.cx.store;
-        let mut decision = decide(alert, rule, now);
+        let mut decision = decide(alert, rule, self.explained(alert, rule, now).await?, now);
         if !decision.messages.is_empty() {
             let items = store.alert_items(alert.id, ITEMS).await?;
-            let (open, _) = store.count_alert_items(alert.id).await?;
+            let (open_items, all_items) = store.count_alert_items(alert.id).await?;
+            let about = About { items, open_items, all_items };
+            let summary = written(&Message::more(&self.links, now))?;
             for (kind, mut channels) in std::mem::take(&mut decision.messages) {
                 if kind == MessageKind::Resolved {
-                    // The end goes to the channels that got the earlier messages, also if the rule has other channels now.
-                    let told = store.channels_told(alert.id).await?;
-                    channels = if told.is_empty() { channels } else { told };
+                    channels = self.channels_of_end(alert, rule, open_items, channels).await?;
                 }
-                let message = Message::new(kind, alert, items.clone(), open);
-                let message = serde_json::to_string(&message).map_err(|error| Error::Corrupt(error.to_string()))?;
+                let message = written(&Message::new(kind, alert, &about, &self.links))?;
                 channels.sort_unstable();
                 channels.dedup();
-                let delivery = |channel_id| NewDelivery { channel_id, kind: kind.as_str(), message: message.clone() };
+                let delivery = |channel_id| NewDelivery {
+                    channel_id,
+                    kind: kind.as_str(),
+                    message: message.clone(),
+                    summary: summary.clone(),
+                };
                 decision.told.deliveries.extend(channels.into_iter().map(delivery));
             }
         }
         store.tell_alert(alert, &decision.told, now).await?;
         Ok(())
     }
+
+    /// Whether the alert about an app without an executor explains the failures of its jobs: one of the same rule, so that the same
+    /// people have got it.
+    async fn explained(&self, alert: &Alert, rule: Option<&AlertRule>, now: Millis) -> Result<Explained> {
+        let asks = rule.is_some_and(|rule| rule.definition.kinds.contains(&AlertKind::NoExecutor));
+        if !asks || alert.state != AlertState::Open {
+            return Ok(Explained::No);
+        }
+        self.engine.cx.store.explained(alert, now).await
+    }
+
+    /// The end goes to the channels that got the earlier messages, also if the rule has other channels now. The end of an alert whose rule
+    /// was deleted, moved or switched off is no recovery: it goes only to channels that keep incidents.
+    async fn channels_of_end(
+        &self,
+        alert: &Alert,
+        rule: Option<&AlertRule>,
+        open_items: i64,
+        of_rule: Vec<i64>,
+    ) -> Result<Vec<i64>> {
+        let is_recovery = rule.is_some_and(|rule| rule.enabled) && open_items == 0;
+        let Some(told) = self.engine.cx.store.channels_told(alert.id).await? else {
+            return Ok(of_rule);
+        };
+        let keeps_incidents = |kind: &str| kind == ChannelKind::Pagerduty.as_str();
+        Ok(told.into_iter().filter(|(_, kind)| is_recovery || keeps_incidents(kind)).map(|(id, _)| id).collect())
+    }
+}
+
+fn written(message: &Message) -> Result<String> {
+    serde_json::to_string(message).map_err(|error| Error::Corrupt(error.to_string()))
 }
 
 impl Service for AlertRouter {

@@ -3,7 +3,7 @@
 use carillon_scheduler::AlertKind;
 
 use crate::channel::{Channel, ChannelKind, Secrets, Settings};
-use crate::message::{Message, MessageItem, MessageKind};
+use crate::message::{Locale, Message, MessageItem, MessageKind};
 
 pub fn sample(kind: MessageKind) -> Message {
     let item = |id: i64| MessageItem {
@@ -11,6 +11,7 @@ pub fn sample(kind: MessageKind) -> Message {
         job_id: Some(id),
         job: Some(format!("close \"day\" {id}")),
         run_id: Some(100 + id),
+        run_url: None,
         events: 2,
         text: "run 101 failed: a\r\nBcc: b <&>".to_owned(),
     };
@@ -22,13 +23,22 @@ pub fn sample(kind: MessageKind) -> Message {
         events: 500,
         new_events: 499,
         open_items: 12,
+        all_items: 12,
         opened_at: 0,
         last_at: 60_000,
+        resolved_at: None,
+        alert_url: None,
         items: vec![item(1), item(2)],
     }
 }
 
+/// About one job alone.
+pub fn one_job(kind: MessageKind) -> Message {
+    let message = sample(kind);
+    Message { items: message.items[..1].to_vec(), open_items: 1, all_items: 1, ..message }
+}
+
 pub fn chat(url: &str, secret: Option<&str>) -> Channel {
     let secrets = Secrets { url: Some(url.to_owned()), secret: secret.map(str::to_owned), ..Secrets::default() };
-    Channel { kind: ChannelKind::Dingtalk, settings: Settings::default(), secrets }
+    Channel { kind: ChannelKind::Dingtalk, settings: Settings::default(), secrets, locale: Locale::default() }
 }

@@ -31,24 +31,26 @@ fn condition(kind: AlertKind, app_id: Option<i64>, text: String, at: Millis) -> 
     Unrouted { mark: Mark::Alarm { id: 0 }, kind, job_id: None, job: None, app_id, run_id: None, text, at }
 }
 
-/// What of all rules' conditions holds now.
+/// What of all rules' conditions holds now. `in_grace`: after an outage executors may still have to register again, so none is missed.
 pub async fn look(
     store: &Store,
     rules: &[AlertRule],
     memory: &mut Memory,
     shards: i32,
+    in_grace: bool,
     now: Millis,
 ) -> Result<Vec<AlertEvent>> {
     let asks = |kind| rules.iter().any(|rule| rule.enabled && rule.definition.kinds.contains(&kind));
     let mut events = vec![];
-    if asks(AlertKind::ExecutorLost) {
+    if asks(AlertKind::ExecutorLost) && !in_grace {
         for lost in store.lost_executors(now - LOOK_BACK, now).await? {
             let text = format!("the executor {} of the app {} sends no heartbeats any more", lost.address, lost.app);
             let event = condition(AlertKind::ExecutorLost, lost.app_id, text, lost.expired_at);
             add(&mut events, rules, &event, &executor_subject(&lost.app, &lost.address));
         }
     }
-    let empty = if asks(AlertKind::NoExecutor) { store.apps_without_executor(now).await? } else { vec![] };
+    let asks_for_empty = asks(AlertKind::NoExecutor) && !in_grace;
+    let empty = if asks_for_empty { store.apps_without_executor(now).await? } else { vec![] };
     memory.empty_since.retain(|id, _| empty.iter().any(|app| app.app_id == *id));
     for app in empty {
         let since = *memory.empty_since.entry(app.app_id).or_insert(now);

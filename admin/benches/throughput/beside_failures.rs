@@ -45,7 +45,7 @@ const HOOK: &str = "/hook";
 async fn alert(api: &ApiClient) -> RecordingExecutor {
     let receiver = RecordingExecutor::start().await;
     let url = format!("{}{HOOK}", receiver.address.trim_end_matches('/'));
-    let channel = json!({"name": "hook", "kind": "webhook", "settings": {"url": url}});
+    let channel = json!({"name": "hook", "kind": "webhook", "settings": {"url": url}, "apps": ["failing"]});
     let channel = api.post("alert-channels", channel).await.ok()["id"].take();
     let rule =
         json!({"name": "failures", "app": "failing", "kinds": ["failed"], "channels": [channel], "group_seconds": 10});

@@ -237,6 +237,11 @@ impl Engine {
         self.directory.refresh().await
     }
 
+    /// After an outage executors may still have to register again: one whose lease is over may be well.
+    pub fn is_in_lease_grace(&self) -> bool {
+        self.directory.is_in_grace()
+    }
+
     /// Results reported by an executor. Answers when they are committed; otherwise the request must not be answered.
     pub async fn report(&self, findings: Vec<RunReport>) -> Result<(), ReportNotStored> {
         self.outcomes.report(findings).await

@@ -19,24 +19,27 @@ pub const ALARMS: &[&str] = &[
 ];
 
 pub const ALERTS: &[&str] = &[
-    // settings: JSON without secrets. sealed: JSON with the secrets, encrypted.
+    // settings: JSON without secrets. sealed: JSON with the secrets, encrypted. apps: JSON with the ids of the apps that may use the
+    // channel; NULL: all. language and zone: of its messages. per_hour: messages that it gets in an hour.
     "CREATE TABLE alert_channel (id {id}, name VARCHAR(64) NOT NULL, kind VARCHAR(16) NOT NULL, settings {long} NOT NULL, \
-     sealed {long}, revision BIGINT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL){table}",
+     sealed {long}, apps {long}, language VARCHAR(8) NOT NULL, zone VARCHAR(64) NOT NULL, per_hour BIGINT NOT NULL, revision BIGINT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL){table}",
     "CREATE UNIQUE INDEX alert_channel_name ON alert_channel (name)",
-    // app_id NULL: the rule is for all apps.
-    "CREATE TABLE alert_rule (id {id}, name VARCHAR(64) NOT NULL, app_id BIGINT, definition {long} NOT NULL, \
+    // app_id NULL: the rule is for all apps. name_scope: app_id, or 0; NULL would not make names unique.
+    "CREATE TABLE alert_rule (id {id}, name VARCHAR(64) NOT NULL, app_id BIGINT, name_scope BIGINT NOT NULL, definition {long} NOT NULL, \
      enabled BOOLEAN NOT NULL, revision BIGINT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL){table}",
-    "CREATE UNIQUE INDEX alert_rule_name ON alert_rule (name)",
+    "CREATE UNIQUE INDEX alert_rule_name ON alert_rule (name_scope, name)",
     // open_key: set while the alert is not resolved; a group has one such alert. due_at: the earliest of notify_at, repeat_at and
-    // escalate_at.
+    // escalate_at. steps: messages about events so far; the distance to the next one grows with them. silent_until: of one that a
+    // person has silenced.
     "CREATE TABLE alert (id {id}, rule_id BIGINT NOT NULL, group_key VARCHAR(64) NOT NULL, open_key VARCHAR(96), app_id BIGINT, \
-     state SMALLINT NOT NULL, kind VARCHAR(32) NOT NULL, message {long} NOT NULL, events BIGINT NOT NULL, told BIGINT NOT NULL, \
+     state SMALLINT NOT NULL, kind VARCHAR(32) NOT NULL, message {long} NOT NULL, events BIGINT NOT NULL, told BIGINT NOT NULL, steps BIGINT NOT NULL, \
      opened_at BIGINT NOT NULL, last_at BIGINT NOT NULL, told_at BIGINT, notify_at BIGINT, repeat_at BIGINT, escalate_at BIGINT, \
-     due_at BIGINT, escalated_at BIGINT, acknowledged_at BIGINT, acknowledged_by VARCHAR(64), note VARCHAR(500), resolved_at BIGINT){table}",
+     due_at BIGINT, escalated_at BIGINT, acknowledged_at BIGINT, acknowledged_by VARCHAR(64), note VARCHAR(500), silent_until BIGINT, \
+     resolved_at BIGINT){table}",
     "CREATE UNIQUE INDEX alert_open ON alert (open_key)",
     "CREATE INDEX alert_due ON alert (due_at, id)",
     "CREATE INDEX alert_last ON alert (last_at, id)",
-    "CREATE INDEX alert_of_rule ON alert (rule_id)",
+    "CREATE INDEX alert_of_rule ON alert (rule_id, group_key)",
     // What an alert is about: each job, executor or condition of its group.
     "CREATE TABLE alert_item (alert_id BIGINT NOT NULL, subject VARCHAR(255) NOT NULL, kind VARCHAR(32) NOT NULL, \
      job_id BIGINT, run_id BIGINT, message {long} NOT NULL, events BIGINT NOT NULL, first_at BIGINT NOT NULL, last_at BIGINT NOT NULL, \
@@ -48,5 +51,7 @@ pub const ALERTS: &[&str] = &[
     "CREATE INDEX delivery_next ON alert_delivery (next_at, id)",
     "CREATE INDEX delivery_alert ON alert_delivery (alert_id, id)",
     "CREATE INDEX delivery_channel ON alert_delivery (channel_id, id)",
+    // How many a channel got in the last hour.
+    "CREATE INDEX delivery_hour ON alert_delivery (channel_id, created_at)",
     "CREATE INDEX delivery_created ON alert_delivery (created_at)",
 ];

@@ -9,6 +9,20 @@ alerts-none = There are no alerts
 alerts-none-text = A <a href="/alerts/rules">rule</a> makes alerts of failed runs and other events, and sends them to channels.
 alerts-open = Open
 alerts-over = Over
+alerts-any-rule = Any rule
+alerts-any-event = Any event
+alerts-no-match = No alert matches
+alerts-handle = Apply
+alerts-handled = { $count ->
+    [one] Done with { $count } alert.
+   *[other] Done with { $count } alerts.
+}
+alerts-refused = { $done } { $count } left as they are: { $why }
+alert-silence = Silence
+alert-silence-1h = Silence for 1 hour
+alert-silence-8h = Silence for 8 hours
+alert-silence-24h = Silence for 24 hours
+alert-silent-until = Silent until
 alerts-caption = { $title }: the latest event first
 alerts-older = Older
 alert-events = Events
@@ -25,8 +39,8 @@ alert-was-over = Over
 alert-acknowledge-label = I look after it
 alert-note-hint = A note for the others
 alert-acknowledge = Acknowledge
-alert-acknowledge-hint = No reminder and no escalation until it is over, unless something else begins more than an hour later.
-alert-is-looked-after = You look after it: there are no reminders until it is over.
+alert-acknowledge-hint = No reminders and no escalation until the alert is over, unless something else goes wrong more than an hour later.
+alert-is-looked-after = Acknowledged by you. No more reminders until the alert is over.
 alert-items = What it is about
 alert-items-open = { $open } of { $all } not over
 alert-items-caption = What is not over first
@@ -46,6 +60,7 @@ message-waiting = waiting
 message-trying-again = trying again
 message-sent = sent
 message-given-up = given up
+message-left-out = left out
 message-channel-deleted = deleted
 message-no-answer = none yet
 message-tries = { $count ->
@@ -55,7 +70,11 @@ message-tries = { $count ->
 alert-title = { $place }: { $what } ({ $rule })
 alert-title-reminder = still open: { $place }: { $what } ({ $rule })
 alert-title-escalated = not acknowledged: { $place }: { $what } ({ $rule })
-alert-title-recovered = { $place }: recovered ({ $rule })
+alert-title-recovered = Recovered: { $what } ({ $place })
+alert-title-more = Carillon: { $count ->
+    [one] { $count } more message was left out
+   *[other] { $count } more messages were left out
+}
 alert-title-test = Carillon: this is a test message
 alert-job-happened = job { $job } { $happened }
 alert-happened-often = { $happened }, { $events } events
@@ -63,6 +82,32 @@ alert-many-happened = { $items ->
     [one] { $items } job or condition
    *[other] { $items } jobs or conditions
 } { $happened }, { $events } events
+alert-line-test = The channel works: messages of alert rules arrive here.
+alert-line-left-out = The channel has had its messages of the hour. The others are on the page of alerts.
+alert-line-job = { $job } (job { $id })
+alert-line-job-deleted = job { $id }
+alert-line-said = { $subject }: { $text }
+alert-line-times = { $line } ({ $count } times)
+alert-line-more = and { $count } more
+alert-line-since = { $count ->
+    [one] { $count } event
+   *[other] { $count } events
+} since { $from }, the last at { $last }
+alert-line-was-open = open from { $from } to { $to }, { $count ->
+    [one] { $count } event
+   *[other] { $count } events
+}
+alert-line-alert = alert { $id } of the rule { $rule }
+alert-link-alert = Open the alert
+alert-link-run = Open the run
+recovered-job = job `{ $job }`
+recovered-many = { $items } jobs or conditions
+recovered-condition = condition
+recovered-clock = the clock
+recovered-database = the database
+recovered-ring = the queue of runs
+recovered-executor-lost = the executor
+recovered-no-executor = an executor is online
 happened-none = alert
 happened-several = need attention
 happened-failed = failed

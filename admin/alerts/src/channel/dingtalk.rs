@@ -12,7 +12,7 @@ use crate::message::Message;
 pub fn call(channel: &Channel, message: &Message, now: Millis) -> Call {
     let url = channel.secrets.url.as_deref().unwrap_or_default();
     let url = channel.secrets.secret.as_deref().map_or_else(|| url.to_owned(), |secret| signed(url, secret, now));
-    Call::json(&url, &json!({"msgtype": "text", "text": {"content": message.text()}}))
+    Call::json(&url, &json!({"msgtype": "text", "text": {"content": message.text(&channel.locale)}}))
 }
 
 /// The signature is a part of the query.

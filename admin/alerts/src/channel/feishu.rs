@@ -10,7 +10,7 @@ use crate::message::Message;
 
 pub fn call(channel: &Channel, message: &Message, now: Millis) -> Call {
     // A tag such as `<at user_id="all">` would mention everyone.
-    let text = message.text().replace('<', "＜").replace('>', "＞");
+    let text = message.text(&channel.locale).replace('<', "＜").replace('>', "＞");
     let mut body = json!({"msg_type": "text", "content": {"text": text}});
     if let Some(secret) = &channel.secrets.secret {
         let seconds = now / 1000;

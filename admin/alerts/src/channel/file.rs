@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 
 use crate::channel::attempt::Attempt;
-use crate::message::Message;
+use crate::message::{Locale, Message};
 
 pub const NAME: &str = "alerts.jsonl";
 /// The file before the present one; the one before that is deleted.
@@ -14,9 +14,9 @@ const BEFORE: &str = "alerts.jsonl.1";
 /// Bytes above which a further file is started.
 const MOST: u64 = 64 << 20;
 
-pub async fn send(folder: &Path, event_id: &str, message: &Message) -> Attempt {
-    let line =
-        json!({"event_id": event_id, "title": message.title(), "text": message.lines().join("\n"), "message": message});
+pub async fn send(folder: &Path, locale: &Locale, event_id: &str, message: &Message) -> Attempt {
+    let (title, text) = (message.title(locale), message.lines(locale).join("\n"));
+    let line = json!({"event_id": event_id, "title": title, "text": text, "message": message});
     let path = folder.join(NAME);
     let written = async {
         if tokio::fs::metadata(&path).await.is_ok_and(|file| file.len() > MOST) {
@@ -45,10 +45,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(NAME);
         let message = Message::test("channel", 0);
-        assert!(matches!(send(folder.path(), "1", &message).await, Attempt::Delivered { .. }));
+        assert!(matches!(send(folder.path(), &Locale::default(), "1", &message).await, Attempt::Delivered { .. }));
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::File::options().write(true).open(&path).unwrap().set_len(MOST + 1).unwrap();
-        send(folder.path(), "2", &message).await;
+        send(folder.path(), &Locale::default(), "2", &message).await;
         assert!(path.metadata().unwrap().len() < 10_000);
         assert_eq!(folder.path().join(BEFORE).metadata().unwrap().len(), MOST + 1);
     }

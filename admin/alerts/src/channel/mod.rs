@@ -22,4 +22,4 @@ mod wecom;
 pub use attempt::Attempt;
 pub use kind::ChannelKind;
 pub use sender::Sender;
-pub use settings::{Channel, Secrets, Settings, Tls, check, context};
+pub use settings::{Channel, PlainHttp, Secrets, Settings, Tls, check, context};

@@ -55,7 +55,7 @@ impl Sender {
             ChannelKind::Email => {
                 return email::send(&self.connector, channel, &event_id, message, delivery.attempts).await;
             }
-            ChannelKind::File => return file::send(&self.folder, &event_id, message).await,
+            ChannelKind::File => return file::send(&self.folder, &channel.locale, &event_id, message).await,
             ChannelKind::Webhook => (webhook::call(channel, &event_id, message, now), Answer::by_status),
             ChannelKind::Slack => (slack::call(channel, message), Answer::by_status),
             ChannelKind::Teams => (teams::call(channel, message), Answer::by_status),

@@ -5,11 +5,12 @@ use carillon_scheduler::FieldError;
 use carillon_store::alert::channels::ChannelRow;
 use lettre::Address;
 use serde::{Deserialize, Serialize};
-use url::{Position, Url};
+use url::{Host, Position, Url};
 
 use crate::channel::authority::is_authority;
 use crate::channel::kind::ChannelKind;
 use crate::channel::template;
+use crate::message::Locale;
 
 /// How the connection to a mail server is protected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +130,8 @@ pub struct Channel {
     pub kind: ChannelKind,
     pub settings: Settings,
     pub secrets: Secrets,
+    /// Of those who read its messages.
+    pub locale: Locale,
 }
 
 /// The place that a channel's secrets are encrypted for.
@@ -151,12 +154,23 @@ impl Channel {
                 serde_json::from_str(&text).map_err(|_| "its secrets cannot be read".to_owned())?
             }
         };
-        Ok(Self { kind: row.kind.parse()?, settings, secrets })
+        // A language or zone that this version does not know is no reason to lose a message.
+        let locale = Locale::parse(&row.language, &row.zone).unwrap_or_default();
+        Ok(Self { kind: row.kind.parse()?, settings, secrets, locale })
     }
 }
 
-/// What is wrong with a channel. Members that its kind does not have are wrong too.
-pub fn check(channel: &Channel) -> Vec<FieldError> {
+/// Where a URL may begin with `http://`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainHttp {
+    Anywhere,
+    /// On this machine: the node itself listens on loopback.
+    OnLoopback,
+    Nowhere,
+}
+
+/// What is wrong with a channel. Members that its kind does not have are wrong too. `plain`: for kinds whose URL or body holds a secret.
+pub fn check(channel: &Channel, plain: PlainHttp) -> Vec<FieldError> {
     let mut errors = Errors(vec![]);
     let (settings, secrets, kind) = (&channel.settings, &channel.secrets, channel.kind);
     let is_mail = kind == ChannelKind::Email;
@@ -188,23 +202,35 @@ pub fn check(channel: &Channel) -> Vec<FieldError> {
     match kind {
         ChannelKind::Email => errors.check_mail(settings, secrets),
         ChannelKind::Webhook => {
-            errors.check_url(&settings.url, "http://, https://");
+            errors.check_url(&settings.url, "http://, https://", PlainHttp::Anywhere);
             if let Err(why) = template::check(&settings.template) {
                 errors.add("template", why);
             }
         }
         ChannelKind::Pagerduty => {
             if !settings.url.is_empty() {
-                errors.check_url(&settings.url, "https://");
+                errors.check_url(&settings.url, "https://", plain);
             }
             if secrets.routing_key.is_none() {
                 errors.add("routing_key", "write the integration key of the PagerDuty service (Events API v2)");
             }
         }
         ChannelKind::File => {}
-        _ => errors.check_url(secrets.url.as_deref().unwrap_or_default(), "https://"),
+        _ => errors.check_url(secrets.url.as_deref().unwrap_or_default(), "https://", plain),
     }
     errors.0
+}
+
+impl PlainHttp {
+    fn allows(self, url: &Url) -> bool {
+        let is_loopback = match url.host() {
+            Some(Host::Ipv4(ip)) => ip.is_loopback(),
+            Some(Host::Ipv6(ip)) => ip.is_loopback(),
+            Some(Host::Domain(name)) => name == "localhost",
+            None => false,
+        };
+        self == Self::Anywhere || self == Self::OnLoopback && is_loopback
+    }
 }
 
 struct Errors(Vec<FieldError>);
@@ -214,9 +240,9 @@ impl Errors {
         self.0.push(FieldError::new(field, message));
     }
 
-    fn check_url(&mut self, text: &str, schemes: &str) {
+    fn check_url(&mut self, text: &str, schemes: &str, plain: PlainHttp) {
         let is_right = Url::parse(text).is_ok_and(|url| {
-            matches!(url.scheme(), "http" | "https")
+            (url.scheme() == "https" || url.scheme() == "http" && plain.allows(&url))
                 && url.has_host()
                 && url.username().is_empty()
                 && url.password().is_none()
@@ -285,7 +311,30 @@ mod tests {
     fn wrong(kind: ChannelKind, settings: Value, secrets: Value) -> Vec<String> {
         let settings = serde_json::from_value(settings).unwrap();
         let secrets = serde_json::from_value(secrets).unwrap();
-        check(&Channel { kind, settings, secrets }).into_iter().map(|error| error.field).collect()
+        let channel = Channel { kind, settings, secrets, locale: Locale::default() };
+        check(&channel, PlainHttp::Nowhere).into_iter().map(|error| error.field).collect()
+    }
+
+    // covers: W13, S33
+    #[test]
+    fn a_url_that_holds_a_secret_is_never_called_in_the_clear() {
+        let chats = ChannelKind::ALL.into_iter().filter(|kind| kind.has_secret_url());
+        let url = |scheme: &str| json!({"url": format!("{scheme}://hooks.example/x")});
+        let mut kinds = vec![];
+        for kind in chats {
+            kinds.push(kind);
+            assert_eq!(wrong(kind, json!({}), url("https")), [""; 0], "{kind}");
+            assert_eq!(wrong(kind, json!({}), url("http")), ["url"], "{kind}");
+        }
+        use ChannelKind::{Dingtalk, Feishu, Pagerduty, Slack, Teams, Wecom};
+        assert_eq!(kinds, [Slack, Teams, Dingtalk, Feishu, Wecom]);
+        assert_eq!(wrong(Pagerduty, url("http"), json!({"routing_key": "r"})), ["url"]);
+        assert_eq!(wrong(Pagerduty, url("https"), json!({"routing_key": "r"})), [""; 0]);
+        let on_loopback = |url: &str| PlainHttp::OnLoopback.allows(&Url::parse(url).unwrap());
+        assert!(
+            on_loopback("http://127.0.0.1:9000/x") && on_loopback("http://[::1]/") && on_loopback("http://localhost/")
+        );
+        assert!(!on_loopback("http://127.0.0.1.example/") && !on_loopback("http://10.0.0.1/"));
     }
 
     // covers: S33

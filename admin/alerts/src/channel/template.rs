@@ -2,17 +2,19 @@
 
 use serde_json::Value;
 
-use crate::message::{Message, MessageKind};
+use crate::message::{Locale, Message, MessageKind};
 
 /// The names and what stands for them.
-fn values(event_id: &str, message: &Message) -> [(&'static str, String); 9] {
+fn values(event_id: &str, message: &Message, locale: &Locale) -> [(&'static str, String); 11] {
     [
         ("event_id", event_id.to_owned()),
         ("kind", message.kind.as_str().to_owned()),
-        ("title", message.title()),
-        ("text", message.lines().join("\n")),
+        ("title", message.title(locale)),
+        ("text", message.lines(locale).join("\n")),
         ("rule", message.rule.clone()),
         ("app", message.app.clone().unwrap_or_default()),
+        ("alert_url", message.alert_url.clone().unwrap_or_default()),
+        ("run_url", message.run_url().unwrap_or_default().to_owned()),
         ("alert_id", message.alert_id.map_or_else(String::new, |id| id.to_string())),
         ("events", message.events.to_string()),
         ("open_items", message.open_items.to_string()),
@@ -20,8 +22,8 @@ fn values(event_id: &str, message: &Message) -> [(&'static str, String); 9] {
 }
 
 /// Values are escaped for a JSON text, so none can end it.
-pub fn fill(template: &str, event_id: &str, message: &Message) -> String {
-    let values = values(event_id, message);
+pub fn fill(template: &str, event_id: &str, message: &Message, locale: &Locale) -> String {
+    let values = values(event_id, message, locale);
     let mut pieces = template.split("{{");
     let mut body = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -44,12 +46,12 @@ pub fn check(template: &str) -> Result<(), String> {
         return Err("is longer than 16 KiB".to_owned());
     }
     let message = Message::test("x", 0);
-    let known = values("1", &message).map(|(name, _)| name);
+    let known = values("1", &message, &Locale::default()).map(|(name, _)| name);
     let names = template.split("{{").skip(1).map(|piece| piece.split_once("}}").map_or("", |(name, _)| name.trim()));
     if let Some(wrong) = names.clone().find(|name| !known.contains(name)) {
         return Err(format!("there is no placeholder `{{{{{wrong:.32}}}}}`; allowed: {}", known.join(", ")));
     }
-    let filled = fill(template, "1", &Message { kind: MessageKind::Test, ..message });
+    let filled = fill(template, "1", &Message { kind: MessageKind::Test, ..message }, &Locale::default());
     match serde_json::from_str::<Value>(&filled) {
         Ok(_) => Ok(()),
         Err(error) => {
@@ -70,7 +72,7 @@ mod tests {
         message.rule = "a\", \"admin\": true, \"b\\".to_owned();
         let template = r#"{"msg": "{{title}}", "rule": "{{ rule }}", "n": {{events}}, "text": "{{text}}"}"#;
         check(template).unwrap();
-        let body: Value = serde_json::from_str(&fill(template, "c-1", &message)).unwrap();
+        let body: Value = serde_json::from_str(&fill(template, "c-1", &message, &Locale::default())).unwrap();
         assert_eq!(body["rule"], message.rule);
         assert_eq!(body["n"], 500);
         assert_eq!(body.as_object().unwrap().len(), 4);

@@ -17,8 +17,8 @@ pub const EVENT_ID: &str = "Carillon-Event-Id";
 pub fn call(channel: &Channel, event_id: &str, message: &Message, now: Millis) -> Call {
     let template = channel.settings.template.trim();
     let body = match template.is_empty() {
-        true => body(event_id, message),
-        false => template::fill(template, event_id, message),
+        true => body(channel, event_id, message),
+        false => template::fill(template, event_id, message, &channel.locale),
     };
     let mut headers = vec![(EVENT_ID, event_id.to_owned())];
     if let Some(secret) = &channel.secrets.secret {
@@ -28,11 +28,11 @@ pub fn call(channel: &Channel, event_id: &str, message: &Message, now: Millis) -
     Call { url: channel.settings.url.clone(), headers, body }
 }
 
-fn body(event_id: &str, message: &Message) -> String {
+fn body(channel: &Channel, event_id: &str, message: &Message) -> String {
     let body = json!({
         "event_id": event_id,
-        "title": message.title(),
-        "text": message.lines().join("\n"),
+        "title": message.title(&channel.locale),
+        "text": message.lines(&channel.locale).join("\n"),
         "message": message,
     });
     body.to_string()
@@ -43,14 +43,14 @@ mod tests {
     use super::*;
     use crate::channel::kind::ChannelKind;
     use crate::channel::settings::{Secrets, Settings};
-    use crate::message::MessageKind;
+    use crate::message::{Locale, MessageKind};
     use crate::samples::sample;
 
     #[test]
     fn a_request_has_its_id_and_a_signature_of_time_and_body() {
         let settings = Settings { url: "https://a.example/x".to_owned(), ..Settings::default() };
         let secrets = Secrets { secret: Some("geheim".to_owned()), ..Secrets::default() };
-        let channel = Channel { kind: ChannelKind::Webhook, settings, secrets };
+        let channel = Channel { kind: ChannelKind::Webhook, settings, secrets, locale: Locale::default() };
         let call = call(&channel, "c-5", &sample(MessageKind::Opened), 1_760_000_000_400);
         let expected = hmac_hex("geheim", &format!("1760000000.{}", call.body));
         assert_eq!(call.headers, [(EVENT_ID, "c-5".to_owned()), (SIGNATURE, format!("t=1760000000,v1={expected}"))]);

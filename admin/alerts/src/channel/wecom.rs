@@ -12,7 +12,7 @@ const MOST: usize = 2_000;
 
 pub fn call(channel: &Channel, message: &Message) -> Call {
     let url = channel.secrets.url.as_deref().unwrap_or_default();
-    Call::json(url, &json!({"msgtype": "text", "text": {"content": cut(&message.text(), MOST)}}))
+    Call::json(url, &json!({"msgtype": "text", "text": {"content": cut(&message.text(&channel.locale), MOST)}}))
 }
 
 pub fn judge(answer: &Answer) -> Attempt {

@@ -12,8 +12,9 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::channel::Sender;
+use crate::channel::{PlainHttp, Sender};
 use crate::deliverer::AlertDeliverer;
+use crate::message::Links;
 use crate::router::AlertRouter;
 
 /// The alerts of a node: the services, and what people and programs may ask for.
@@ -21,12 +22,13 @@ pub struct Alerts {
     pub(crate) engine: Arc<Engine>,
     pub(crate) keys: SecretKeys,
     pub(crate) sends: Arc<Notify>,
+    pub(crate) plain: PlainHttp,
     pub router: Arc<AlertRouter>,
     pub deliverer: Arc<AlertDeliverer>,
 }
 
 impl Alerts {
-    /// `folder`: where the channel `file` writes; `connector`: opens the connections to channels.
+    /// `folder`: where the channel `file` writes; `connector`: opens the connections to channels; `links`: where messages lead.
     ///
     /// # Errors
     /// The database cannot be read, or no TLS is at hand.
@@ -35,19 +37,28 @@ impl Alerts {
         keys: SecretKeys,
         folder: PathBuf,
         connector: Connector,
+        links: Links,
     ) -> Result<Self, Error> {
+        let allows_loopback = connector.allows_loopback();
         let cluster = engine.cx.store.cluster().await?;
         let sender = Sender::new(cluster, folder, connector).map_err(Error::Executor)?;
         let (sends, sender) = (Arc::new(Notify::new()), Arc::new(sender));
-        let router = Arc::new(AlertRouter::new(engine.clone(), sends.clone()));
+        let router = Arc::new(AlertRouter::new(engine.clone(), sends.clone(), links));
         let deliverer = Arc::new(AlertDeliverer::new(engine.clone(), sender, keys.clone(), sends.clone()));
-        Ok(Self { engine, keys, sends, router, deliverer })
+        let plain = if allows_loopback { PlainHttp::OnLoopback } else { PlainHttp::Nowhere };
+        Ok(Self { engine, keys, sends, plain, router, deliverer })
     }
 
     /// Starts the services.
     pub fn run(&self, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
         run(&self.router, tasks, stop, fatal);
         run(&self.deliverer, tasks, stop, fatal);
+        // What is being sent when the node stops gets its answer recorded.
+        let (deliverer, stop) = (self.deliverer.clone(), stop.clone());
+        tasks.spawn(async move {
+            stop.cancelled().await;
+            deliverer.drain().await;
+        });
     }
 
     pub(crate) fn store(&self) -> &Store {

@@ -1,10 +1,13 @@
 //! What people and programs do with alerts: each change asks the policy first.
 
 mod alerts;
+mod answers;
 mod channels;
 mod entry_points;
 mod rules;
 
-pub use channels::{ChannelDraft, ChannelView};
+pub use alerts::AlertAction;
+pub use answers::shown_answer;
+pub use channels::{ChannelDraft, ChannelView, PER_HOUR};
 pub use entry_points::Alerts;
 pub use rules::RuleDraft;

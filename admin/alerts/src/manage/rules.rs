@@ -1,14 +1,16 @@
 use carillon_accounts::policy::{Action, Object};
 use carillon_engine::manage::{Error, require};
 use carillon_scheduler::{AlertKind, FieldError};
-use carillon_store::alert::rules::{AlertRule, NewRule, RuleDefinition};
-use carillon_store::{Actor, App};
+use carillon_store::alert::rules::{AlertRule, CheckedRule, NewRule, RuleDefinition};
+use carillon_store::{Actor, App, JobFilter};
 use serde::{Deserialize, Serialize};
 
 use crate::manage::entry_points::{Alerts, object_of};
 use crate::silence;
 
 const DAY: i64 = 86_400;
+/// Jobs that a rule may name.
+const MOST_JOBS: usize = 100;
 
 /// A rule as a person or a program writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +38,7 @@ impl Alerts {
         self.rule(id).await
     }
 
-    /// `expected`: the revision that the caller has read.
+    /// `revision`: the one that the caller has read.
     ///
     /// # Errors
     /// `Missing`, `Forbidden`, `Invalid`, `Changed`, `Taken`
@@ -44,20 +46,20 @@ impl Alerts {
         &self,
         id: i64,
         draft: RuleDraft,
-        expected: Option<i64>,
+        revision: Option<i64>,
         by: &Actor,
     ) -> Result<AlertRule, Error> {
-        self.require_rule(id, by).await?;
+        let checked = CheckedRule { revision, ..self.require_rule(id, by).await? };
         let new = self.checked(draft, by).await?;
-        self.store().update_alert_rule(id, &new, expected, self.now(), by).await?;
+        self.store().update_alert_rule(checked, &new, self.now(), by).await?;
         self.rule(id).await
     }
 
     /// # Errors
-    /// `Missing`, `Forbidden`
+    /// `Missing`, `Forbidden`; `Changed`, if it was moved to another app meanwhile
     pub async fn delete_rule(&self, id: i64, by: &Actor) -> Result<(), Error> {
-        self.require_rule(id, by).await?;
-        Ok(self.store().delete_alert_rule(id, self.now(), by).await?)
+        let checked = self.require_rule(id, by).await?;
+        Ok(self.store().delete_alert_rule(checked, self.now(), by).await?)
     }
 
     /// # Errors
@@ -66,9 +68,11 @@ impl Alerts {
         self.store().alert_rule(id).await?.ok_or_else(|| Error::Missing(format!("alert rule {id}")))
     }
 
-    async fn require_rule(&self, id: i64, by: &Actor) -> Result<(), Error> {
+    /// The rule is changed only while it is of the app that was asked about.
+    async fn require_rule(&self, id: i64, by: &Actor) -> Result<CheckedRule, Error> {
         let rule = self.rule(id).await?;
-        may_change(by, rule.app_id, || format!("alert rule {id}"))
+        may_change(by, rule.app_id, || format!("alert rule {id}"))?;
+        Ok(CheckedRule { id, app_id: rule.app_id, revision: None })
     }
 
     async fn checked(&self, draft: RuleDraft, by: &Actor) -> Result<NewRule, Error> {
@@ -83,17 +87,45 @@ impl Alerts {
             }
         };
         may_change(by, app_id, || format!("app {}", draft.app.clone().unwrap_or_default()))?;
-        let known = self.store().alert_channels().await?;
-        for id in draft.definition.all_channels() {
-            if !known.iter().any(|channel| channel.id == id) {
-                errors.push(FieldError::new("channels", format!("there is no channel {id}")));
-            }
-        }
+        errors.extend(self.channel_errors(&draft.definition, app_id).await?);
+        errors.extend(self.job_errors(&draft, by).await?);
         if !errors.is_empty() {
             return Err(Error::Invalid(errors));
         }
         let RuleDraft { name, enabled, definition, .. } = draft;
         Ok(NewRule { name: name.trim().to_owned(), app_id, definition, enabled })
+    }
+}
+
+impl Alerts {
+    /// A channel that another app uses is as if there were none.
+    async fn channel_errors(&self, rule: &RuleDefinition, app_id: Option<i64>) -> Result<Vec<FieldError>, Error> {
+        let known = self.store().alert_channels().await?;
+        let second = rule.escalation.iter().flat_map(|it| &it.channels).map(|id| ("escalation.channels", *id));
+        let named = rule.channels.iter().map(|id| ("channels", *id)).chain(second);
+        let wrong = named.filter(|(_, id)| !known.iter().any(|row| row.id == *id && row.is_for(app_id)));
+        let error = |(field, id)| FieldError::new(field, format!("there is no channel {id} that the rule may use"));
+        Ok(wrong.map(error).collect())
+    }
+
+    /// Jobs that do not exist, that the caller does not see, or that are of another app.
+    async fn job_errors(&self, draft: &RuleDraft, by: &Actor) -> Result<Vec<FieldError>, Error> {
+        let ids = &draft.definition.jobs;
+        if ids.is_empty() || ids.len() > MOST_JOBS {
+            return Ok(vec![]);
+        }
+        let filter = JobFilter {
+            apps: by.grants.visible_apps(),
+            app: draft.app.clone().filter(|app| !app.is_empty()),
+            ids: ids.clone(),
+            limit: MOST_JOBS as u32,
+            ..JobFilter::default()
+        };
+        let found = self.store().jobs(&filter).await?.items;
+        let missing = ids.iter().filter(|id| !found.iter().any(|job| job.id == **id));
+        Ok(missing
+            .map(|id| FieldError::new("jobs", format!("there is no job {id} that the rule may be about")))
+            .collect())
     }
 }
 
@@ -117,7 +149,7 @@ fn errors_of(draft: &RuleDraft) -> Vec<FieldError> {
     let of_app = draft.app.as_deref().is_some_and(|app| !app.is_empty());
     let is_of_scheduler = it.kinds.iter().any(|kind| kind.is_of_scheduler());
     must(!of_app || !is_of_scheduler, "kinds", "clock, database and ring are of no app: make a rule for all apps");
-    must(it.jobs.len() <= 100, "jobs", "name at most 100 jobs; leave it empty for all of them");
+    must(it.jobs.len() <= MOST_JOBS, "jobs", "name at most 100 jobs; leave it empty for all of them");
     must((1..=100).contains(&it.threshold), "threshold", "write a number from 1 to 100");
     let is_running = it.kinds.contains(&AlertKind::LongRunning);
     must(

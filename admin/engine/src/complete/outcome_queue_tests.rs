@@ -65,8 +65,9 @@ fn results_that_are_held_up_leave_half_of_the_places_to_the_others() {
             let findings = std::mem::take(&mut report.findings);
             queue.park(report, findings, Duration::ZERO);
         }
-        parked +=
-            usize::from(answer.into_iter().all(|mut it| it.try_recv() == Err(oneshot::error::TryRecvError::Empty)));
+        parked += usize::from(
+            answer.into_iter().all(|mut it| matches!(it.try_recv(), Err(oneshot::error::TryRecvError::Empty))),
+        );
     }
     assert_eq!(parked, 40, "the other lists stay with their executors");
     assert_eq!(queue.work().count, FINDINGS_WAITING / 2);

@@ -295,7 +295,7 @@ mod tests {
     // covers: G7
     #[test]
     fn the_walk_over_all_runs_reads_more_at_once_where_a_day_would_not_do() {
-        let hours = |hours| Duration::from_secs(hours * 3600);
+        let hours = |hours: u64| Duration::from_secs(hours * 3600);
         assert_eq!(pages_of_a_step(10_000_000, 1_000, hours(0)), 1);
         assert_eq!(pages_of_a_step(600_000_000, 1_000, hours(0)), 7, "a week of a thousand runs a second");
         assert_eq!(pages_of_a_step(600_000_000, 2_000, hours(0)), 4, "every second id has no run");

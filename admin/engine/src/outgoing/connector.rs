@@ -29,6 +29,11 @@ impl Connector {
         Self { policy: Arc::new(NetworkPolicy::new(rules)), resolver }
     }
 
+    /// The node itself listens on loopback, so connections may go there.
+    pub fn allows_loopback(&self) -> bool {
+        self.policy.allows_loopback()
+    }
+
     /// Whether connections may go to an address that a person enters: its form, and where its name leads now. A name that
     /// cannot be resolved is allowed: another node may know it, and it is checked again with each connection.
     ///

@@ -78,6 +78,10 @@ impl NetworkPolicy {
         Self { rules, never }
     }
 
+    pub fn allows_loopback(&self) -> bool {
+        self.rules.has_loopback_executors
+    }
+
     /// Whether connections may go to an address, whatever the port.
     pub fn check_ip(&self, ip: IpAddr) -> Result<(), Denied> {
         let (targets, ip) = (embedded(ip), ip.to_canonical());

@@ -1,7 +1,6 @@
 //! The next instants of a schedule, and sentences about them.
 
-use carillon_scheduler::{Millis, Schedule, ScheduleDraft};
-use chrono_tz::Tz;
+use carillon_scheduler::{Millis, Schedule, ScheduleDraft, Zone};
 
 use crate::forecast::SpreadChoice;
 use crate::preview::clock_changes;
@@ -24,7 +23,7 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
     /// Whose wall clock it goes by; UTC for kinds that have none.
-    pub zone: Tz,
+    pub zone: Zone,
     pub fires: Vec<Millis>,
     /// There are no more than these.
     pub ends: bool,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carillon_alerts::Alerts;
-use carillon_alerts::channel::{ChannelKind, Secrets, Settings};
+use carillon_alerts::channel::ChannelKind;
 use carillon_alerts::manage::ChannelDraft;
 use carillon_engine::Engine;
 use carillon_engine::manage::Error;
@@ -26,8 +26,7 @@ pub async fn create(engine: &Arc<Engine>, alerts: &Alerts) -> anyhow::Result<()>
 
 /// A channel that needs no network, and a rule for the job that fails.
 async fn create_alerts(alerts: &Alerts, by: &Actor) -> anyhow::Result<()> {
-    let (settings, secrets) = (Settings::default(), Secrets::default());
-    let channel = ChannelDraft { name: "Mailbox".to_owned(), kind: ChannelKind::File, settings, secrets };
+    let channel = ChannelDraft { all_apps: true, ..ChannelDraft::new("Mailbox", ChannelKind::File) };
     let channel = alerts.create_channel(channel, by).await?.id;
     let kinds = ["failed", "unknown", "lost", "paused", "stuck", "no_executor"];
     let rule = serde_json::json!({"name": "What goes wrong", "kinds": kinds, "channels": [channel], "group_by": "job"});

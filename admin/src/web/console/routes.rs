@@ -168,6 +168,7 @@ fn of_apps() -> Vec<Route> {
 fn of_alerts() -> Vec<Route> {
     vec![
         Route::new(GET, "/alerts", Policy(View, AnyApp), alerts::list::list),
+        Route::new(POST, "/alerts/bulk", Policy(Operate, AnyApp), alerts::bulk::bulk),
         Route::new(GET, "/alerts/rules", Policy(View, AnyApp), alerts::rules::list),
         Route::new(POST, "/alerts/rules", Policy(Edit, AnyApp), alerts::rules::create),
         Route::new(GET, "/alerts/rules/new", Policy(Edit, AnyApp), alerts::rules::new),

@@ -2,69 +2,31 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::header::ACCEPT_LANGUAGE;
+use carillon_locale::Language;
 
 use crate::web::guard::cookies;
 
 /// The cookie of a person's choice, for pages before signing in.
 pub const LANGUAGE: &str = "carillon_language";
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Language {
-    #[default]
-    English,
-    Chinese,
+/// `chosen`: the language of the account.
+pub fn language_of(request: &HttpRequest, chosen: Option<&str>) -> Language {
+    let cookie = || cookies::read(request, LANGUAGE).and_then(|cookie| Language::from_code(cookie.value()));
+    let asked = || request.headers().get(ACCEPT_LANGUAGE).and_then(|it| best(it.to_str().ok()?));
+    chosen.and_then(Language::from_code).or_else(cookie).or_else(asked).unwrap_or_default()
 }
 
-impl Language {
-    pub const ALL: [Self; 2] = [Self::English, Self::Chinese];
-
-    /// As the cookie, the account and the folder of the catalogue write it.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::Chinese => "zh",
-        }
-    }
-
-    /// For `lang` of a page.
-    pub fn tag(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::Chinese => "zh-CN",
-        }
-    }
-
-    /// Its name in itself, which readers of other languages do not need to understand.
-    pub fn own_name(self) -> &'static str {
-        match self {
-            Self::English => "English",
-            Self::Chinese => "中文",
-        }
-    }
-
-    pub fn from_code(code: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|language| language.code() == code)
-    }
-
-    /// `chosen`: the language of the account.
-    pub fn of(request: &HttpRequest, chosen: Option<&str>) -> Self {
-        let cookie = || cookies::read(request, LANGUAGE).and_then(|cookie| Self::from_code(cookie.value()));
-        let asked = || request.headers().get(ACCEPT_LANGUAGE).and_then(|it| Self::best(it.to_str().ok()?));
-        chosen.and_then(Self::from_code).or_else(cookie).or_else(asked).unwrap_or_default()
-    }
-
-    /// The language of the highest weight in an Accept-Language header; of equal ones the first.
-    fn best(header: &str) -> Option<Self> {
-        let range = |part: &str| {
-            let (tag, weight) = part.split_once(';').unwrap_or((part, "q=1"));
-            let primary = tag.trim().split('-').next().unwrap_or_default().to_ascii_lowercase();
-            // There may be blanks around the sign, and the letter may be a capital one.
-            let weight = weight.trim().strip_prefix(['q', 'Q'])?.trim_start().strip_prefix('=')?;
-            Some((Self::from_code(&primary)?, weight.trim().parse::<f32>().ok().filter(|weight| *weight > 0.0)?))
-        };
-        let ranges = header.split(',').filter_map(range);
-        ranges.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(language, _)| language)
-    }
+/// The language of the highest weight in an Accept-Language header; of equal ones the first.
+fn best(header: &str) -> Option<Language> {
+    let range = |part: &str| {
+        let (tag, weight) = part.split_once(';').unwrap_or((part, "q=1"));
+        let primary = tag.trim().split('-').next().unwrap_or_default().to_ascii_lowercase();
+        // There may be blanks around the sign, and the letter may be a capital one.
+        let weight = weight.trim().strip_prefix(['q', 'Q'])?.trim_start().strip_prefix('=')?;
+        Some((Language::from_code(&primary)?, weight.trim().parse::<f32>().ok().filter(|weight| *weight > 0.0)?))
+    };
+    let ranges = header.split(',').filter_map(range);
+    ranges.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(language, _)| language)
 }
 
 #[cfg(test)]
@@ -86,7 +48,7 @@ mod tests {
             (";q=,,", None),
         ];
         for (header, expected) in cases {
-            assert_eq!(Language::best(header), expected, "{header}");
+            assert_eq!(best(header), expected, "{header}");
         }
     }
 }

@@ -1,10 +1,8 @@
-//! The languages of the console: which one a person reads, and the catalogue of its texts.
+//! The language of a page, and the texts of the console's scripts. The catalogue itself is the crate `carillon-locale`.
 
-mod catalogue;
 mod language;
-mod message;
 mod script;
-mod sentences;
 
-pub use language::{LANGUAGE, Language};
-pub use message::Message;
+pub use carillon_locale::{Language, Message};
+pub use language::{LANGUAGE, language_of};
+pub use script::script_words;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::web::locale::language::Language;
+use carillon_locale::Language;
 
 /// The keys that the scripts use, each with its arguments.
 const KEYS: [(&str, &[&str]); 24] = [
@@ -32,12 +32,10 @@ const KEYS: [(&str, &[&str]); 24] = [
     ("time-days", &["days"]),
 ];
 
-impl Language {
-    /// What the scripts write: `{"time-in": "in {amount}"}`, each message with the names of its arguments in braces.
-    pub fn script_words(self) -> &'static str {
-        static WORDS: LazyLock<[String; 2]> = LazyLock::new(|| Language::ALL.map(words));
-        &WORDS[self as usize]
-    }
+/// What the scripts write: `{"time-in": "in {amount}"}`, each message with the names of its arguments in braces.
+pub fn script_words(language: Language) -> &'static str {
+    static WORDS: LazyLock<[String; 2]> = LazyLock::new(|| Language::ALL.map(words));
+    &WORDS[language as usize]
 }
 
 fn words(language: Language) -> String {

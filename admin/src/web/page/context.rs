@@ -3,16 +3,15 @@
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use carillon_accounts::policy::{self, Action, Object};
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Millis, Zone};
 use carillon_store::app::pauses::Pause;
 use carillon_store::{Actor, Grants, Role, VisibleApps};
-use chrono_tz::Tz;
 
 use crate::web::guard::cookies;
 use crate::web::guard::csrf;
 use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::Viewer;
-use crate::web::locale::{Language, Message};
+use crate::web::locale::{Language, Message, language_of, script_words};
 use crate::web::page::assets;
 use crate::web::page::flash::{self, Flash};
 use crate::web::state::State;
@@ -36,7 +35,7 @@ pub struct PageContext {
     /// `system`, `light` or `dark`.
     pub theme: &'static str,
     pub language: Language,
-    pub zone: Tz,
+    pub zone: Zone,
     pub now: Millis,
     pub flash: Option<Flash>,
     /// Redis is set and cannot be reached from this node.
@@ -63,7 +62,7 @@ impl PageContext {
             csrf: viewer.as_ref().map_or_else(String::new, |v| csrf::masked(&v.csrf)),
             actor,
             theme: theme(cookies::read(request, THEME).as_ref().map_or("", |c| c.value())),
-            language: Language::of(request, viewer.as_ref().and_then(|viewer| viewer.language.as_deref())),
+            language: language_of(request, viewer.as_ref().and_then(|viewer| viewer.language.as_deref())),
             zone: zone(request),
             now,
             flash: flash::read(request),
@@ -130,7 +129,7 @@ impl PageContext {
 
     /// What the scripts write, as JSON: the messages with the names of their arguments in braces.
     pub fn script_words(&self) -> &'static str {
-        self.language.script_words()
+        script_words(self.language)
     }
 
     /// The apps of which lists show the objects.
@@ -256,6 +255,6 @@ pub fn theme(text: &str) -> &'static str {
     }
 }
 
-fn zone(request: &HttpRequest) -> Tz {
-    cookies::read(request, ZONE).and_then(|cookie| cookie.value().parse().ok()).unwrap_or(Tz::UTC)
+fn zone(request: &HttpRequest) -> Zone {
+    cookies::read(request, ZONE).and_then(|cookie| cookie.value().parse().ok()).unwrap_or(Zone::UTC)
 }

@@ -37,6 +37,11 @@ impl AlertState {
         }
     }
 
+    /// A state that people see.
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Open, Self::Acknowledged, Self::Resolved].into_iter().find(|state| state.as_str() == word)
+    }
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -73,6 +78,8 @@ pub struct Alert {
     pub events: i64,
     /// Events that messages have told of.
     pub told: i64,
+    /// Messages about events in a row.
+    pub steps: i64,
     pub opened_at: Millis,
     pub last_at: Millis,
     pub told_at: Option<Millis>,
@@ -83,6 +90,8 @@ pub struct Alert {
     pub acknowledged_at: Option<Millis>,
     pub acknowledged_by: Option<String>,
     pub note: Option<String>,
+    /// A person has silenced the alert until then: no message.
+    pub silent_until: Option<Millis>,
     pub resolved_at: Option<Millis>,
 }
 
@@ -98,6 +107,7 @@ from_row!(Alert {
     message,
     events,
     told,
+    steps,
     opened_at,
     last_at,
     told_at,
@@ -108,6 +118,7 @@ from_row!(Alert {
     acknowledged_at,
     acknowledged_by,
     note,
+    silent_until,
     resolved_at,
 });
 
@@ -128,13 +139,27 @@ pub struct AlertItem {
 
 from_row!(AlertItem { subject, kind: Word, job_id, job, run_id, message, events, first_at, last_at, resolved_at });
 
+/// What a person does with an alert that is not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlertStep<'a> {
+    /// No reminder and no escalation from now on.
+    Acknowledge { note: &'a str },
+    /// No message until then.
+    Silence { until: Millis },
+}
+
 /// Which alerts; the default is all of them that have been open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AlertFilter {
     pub apps: VisibleApps,
     /// Only those that are not resolved, or only those that are.
     pub open: Option<bool>,
+    /// Only those in this state.
+    pub state: Option<AlertState>,
+    pub app_id: Option<i64>,
     pub rule_id: Option<i64>,
+    /// Only those with an item of this kind.
+    pub kind: Option<AlertKind>,
     /// Alerts behind this one in the list: its last event and its id.
     pub after: Option<(Millis, i64)>,
     /// 1 to 1000.
@@ -142,15 +167,21 @@ pub struct AlertFilter {
 }
 
 pub(crate) const SELECT: &str = "SELECT a.id, a.rule_id, r.name AS rule, a.group_key, a.app_id, p.name AS app, a.state, a.kind, a.message, a.events, \
-     a.told, a.opened_at, a.last_at, a.told_at, a.notify_at, a.repeat_at, a.escalate_at, a.escalated_at, a.acknowledged_at, \
-     a.acknowledged_by, a.note, a.resolved_at FROM alert a LEFT JOIN alert_rule r ON r.id = a.rule_id LEFT JOIN app p ON p.id = a.app_id";
+     a.told, a.steps, a.opened_at, a.last_at, a.told_at, a.notify_at, a.repeat_at, a.escalate_at, a.escalated_at, a.acknowledged_at, \
+     a.acknowledged_by, a.note, a.silent_until, a.resolved_at FROM alert a LEFT JOIN alert_rule r ON r.id = a.rule_id LEFT JOIN app p ON p.id = a.app_id";
 
 impl Store {
     /// The latest event first.
     pub async fn alerts(&self, filter: &AlertFilter) -> Result<Page<Alert, (Millis, i64)>> {
         let mut conditions = Conditions::default();
         conditions.visible(&filter.apps, "a.app_id");
+        conditions.add_if("a.state = ?", filter.state.map(AlertState::code));
+        conditions.add_if("a.app_id = ?", filter.app_id);
         conditions.add_if("a.rule_id = ?", filter.rule_id);
+        conditions.add_if(
+            "a.id IN (SELECT i.alert_id FROM alert_item i WHERE i.kind = ?)",
+            filter.kind.map(AlertKind::as_str),
+        );
         match filter.open {
             Some(true) => conditions.add("a.state IN (1, 2)", []),
             Some(false) => conditions.add("a.state = 3", []),
@@ -199,11 +230,9 @@ impl Store {
         Ok(self.tuple(&self.read, text, values![alert_id]).await?.unwrap_or_default())
     }
 
-    /// No reminder and no escalation from now on.
-    ///
     /// # Errors
     /// `Missing`; `Changed`, if it is resolved already
-    pub async fn acknowledge_alert(&self, id: i64, note: &str, now: Millis, actor: &Actor) -> Result<()> {
+    pub async fn handle_alert(&self, id: i64, step: AlertStep<'_>, now: Millis, actor: &Actor) -> Result<()> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
         let text = "SELECT state, app_id FROM alert WHERE id = ?{for_update}";
@@ -215,12 +244,19 @@ impl Store {
             Some(AlertState::Resolved) => return Err(Error::Changed("the alert is resolved already".to_owned())),
             Some(_) => {}
         }
-        let text = "UPDATE alert SET state = ?, acknowledged_at = ?, acknowledged_by = ?, note = ?, notify_at = NULL, repeat_at = NULL, \
-                    escalate_at = NULL, due_at = NULL WHERE id = ?";
-        let by: String = actor.name.chars().take(64).collect();
-        let values = values![AlertState::Acknowledged.code(), now, by, note, id];
-        self.execute(&tx, text, values).await?;
-        let detail = json!({"acknowledged": true, "note": note});
+        let detail = match step {
+            AlertStep::Acknowledge { note } => {
+                let text = "UPDATE alert SET state = ?, acknowledged_at = ?, acknowledged_by = ?, note = ?, notify_at = NULL, \
+                            repeat_at = NULL, escalate_at = NULL, due_at = NULL WHERE id = ?";
+                let by: String = actor.name.chars().take(64).collect();
+                self.execute(&tx, text, values![AlertState::Acknowledged.code(), now, by, note, id]).await?;
+                json!({"acknowledged": true, "note": note})
+            }
+            AlertStep::Silence { until } => {
+                self.execute(&tx, "UPDATE alert SET silent_until = ? WHERE id = ?", values![until, id]).await?;
+                json!({"silent_until": until})
+            }
+        };
         let entry = AuditEntry::new(
             actor,
             now,

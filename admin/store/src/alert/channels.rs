@@ -1,7 +1,6 @@
 //! Channels: where messages go. The settings are stored as JSON; what is secret in them is stored encrypted, by the caller's keys.
 
 use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
-use sea_orm::FromQueryResult;
 use serde_json::{Value, json};
 
 use crate::alert::rules::AlertRule;
@@ -13,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 
 /// A channel as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelRow {
     pub id: i64,
     pub name: String,
@@ -23,20 +22,65 @@ pub struct ChannelRow {
     pub settings: String,
     /// The encrypted JSON of its secrets.
     pub sealed: Option<String>,
+    /// The ids of the apps that may use the channel; None: all apps.
+    pub apps: Option<Vec<i64>>,
+    /// Of its messages: the code of a language of the catalogue, and an IANA time zone.
+    pub language: String,
+    pub zone: String,
+    /// Messages that it gets in an hour; the others are left out.
+    pub per_hour: i64,
     pub revision: i64,
     pub updated_at: Millis,
 }
 
+/// Stored as JSON.
+struct AppIds(Option<Vec<i64>>);
+
+impl sea_orm::TryGetable for AppIds {
+    fn try_get_by<I: sea_orm::ColIdx>(
+        row: &sea_orm::QueryResult,
+        index: I,
+    ) -> std::result::Result<Self, sea_orm::TryGetError> {
+        let text: Option<String> = row.try_get_by(index)?;
+        // A list that cannot be read allows no app.
+        Ok(Self(text.map(|text| serde_json::from_str(&text).unwrap_or_default())))
+    }
+}
+
+from_row!(ChannelRow {
+    id,
+    name,
+    kind,
+    settings,
+    sealed,
+    apps: AppIds,
+    language,
+    zone,
+    per_hour,
+    revision,
+    updated_at
+});
+
 impl ChannelRow {
+    /// Whether an app may use the channel; None: all apps together.
+    pub fn is_for(&self, app_id: Option<i64>) -> bool {
+        self.apps.as_ref().is_none_or(|apps| app_id.is_some_and(|id| apps.contains(&id)))
+    }
+
+    fn stored_apps(&self) -> Option<String> {
+        self.apps.as_ref().map(|apps| json!(apps).to_string())
+    }
+
     fn audited(&self) -> Value {
         let settings: Value = serde_json::from_str(&self.settings).unwrap_or_default();
         // Of the secrets only that they have changed: another nonce makes another text.
         let secrets = self.sealed.as_deref().map(|sealed| sealed.chars().take(8).collect::<String>());
-        json!({"name": self.name, "kind": self.kind, "settings": settings, "secrets": secrets})
+        json!({"name": self.name, "kind": self.kind, "settings": settings, "secrets": secrets, "apps": self.apps,
+            "language": self.language, "zone": self.zone, "per_hour": self.per_hour})
     }
 }
 
-const COLUMNS: &str = "id, name, kind, settings, sealed, revision, updated_at";
+const COLUMNS: &str = "id, name, kind, settings, sealed, apps, language, zone, per_hour, revision, updated_at";
 
 impl Store {
     /// By name.
@@ -58,9 +102,23 @@ impl Store {
     pub async fn create_alert_channel(&self, new: &ChannelRow, now: Millis, actor: &Actor) -> Result<()> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let columns = "id, name, kind, settings, sealed, revision, created_at, updated_at";
-        let it = new.clone();
-        let row = values![it.id, it.name, it.kind, it.settings, it.sealed, 1_i64, now, now];
+        let columns =
+            "id, name, kind, settings, sealed, apps, language, zone, per_hour, revision, created_at, updated_at";
+        let (it, apps) = (new.clone(), new.stored_apps());
+        let row = values![
+            it.id,
+            it.name,
+            it.kind,
+            it.settings,
+            it.sealed,
+            apps,
+            it.language,
+            it.zone,
+            it.per_hour,
+            1_i64,
+            now,
+            now
+        ];
         let written = self.insert_rows(&tx, "alert_channel", columns, vec![row]).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertChannelName, &new.name))?;
         let detail = json!({"after": new.audited()});
@@ -84,9 +142,11 @@ impl Store {
         if old.revision != new.revision {
             return Err(Error::Changed(format!("the channel has revision {} by now", old.revision)));
         }
-        let text = "UPDATE alert_channel SET name = ?, settings = ?, sealed = ?, revision = revision + 1, updated_at = ? WHERE id = ?";
-        let it = new.clone();
-        let written = self.execute(&tx, text, values![it.name, it.settings, it.sealed, now, it.id]).await;
+        let text = "UPDATE alert_channel SET name = ?, settings = ?, sealed = ?, apps = ?, language = ?, zone = ?, per_hour = ?, \
+                    revision = revision + 1, updated_at = ? WHERE id = ?";
+        let (it, apps) = (new.clone(), new.stored_apps());
+        let values = values![it.name, it.settings, it.sealed, apps, it.language, it.zone, it.per_hour, now, it.id];
+        let written = self.execute(&tx, text, values).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertChannelName, &new.name))?;
         let detail = difference(&old.audited(), &new.audited());
         let entry = AuditEntry::new(

@@ -3,6 +3,8 @@
 //! A try takes a delivery by setting its next time ahead by as long as the try may last. A node that dies in between leaves it to the
 //! next look after that time: at least once, always under the same id.
 
+use std::collections::BTreeMap;
+
 use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
 use sea_orm::FromQueryResult;
 use serde_json::json;
@@ -25,6 +27,8 @@ pub enum DeliveryState {
     Sent,
     /// Given up.
     Failed,
+    /// The channel had its messages of the hour.
+    LeftOut,
 }
 
 impl DeliveryState {
@@ -32,6 +36,7 @@ impl DeliveryState {
         match code {
             0 => Self::Pending,
             1 => Self::Sent,
+            3 => Self::LeftOut,
             _ => Self::Failed,
         }
     }
@@ -41,6 +46,7 @@ impl DeliveryState {
             Self::Pending => "pending",
             Self::Sent => "sent",
             Self::Failed => "failed",
+            Self::LeftOut => "left_out",
         }
     }
 }
@@ -48,8 +54,10 @@ impl DeliveryState {
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct Delivery {
     pub id: i64,
-    /// None: a test of the channel.
+    /// None: a test of the channel, or a message about messages that were left out.
     pub alert_id: Option<i64>,
+    /// The app that the alert is about.
+    pub app_id: Option<i64>,
     pub channel_id: i64,
     pub channel: Option<String>,
     pub kind: String,
@@ -69,6 +77,27 @@ impl Delivery {
     }
 }
 
+/// A message to a channel, to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDelivery {
+    pub channel_id: i64,
+    pub kind: &'static str,
+    pub message: String,
+    /// What a message says that stands for messages that are left out.
+    pub summary: String,
+}
+
+impl NewDelivery {
+    /// Whether the limit of the channel applies.
+    pub(super) fn is_limited(&self) -> bool {
+        self.kind != "resolved"
+    }
+}
+
+/// Deliveries that one node sends at once: of one channel, and of all.
+pub const OF_ONE_CHANNEL: usize = 5;
+pub const OF_ALL_CHANNELS: usize = 100;
+
 /// Which deliveries; the default is all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
@@ -80,15 +109,16 @@ pub struct DeliveryFilter {
     pub limit: u32,
 }
 
-const SELECT: &str = "SELECT d.id, d.alert_id, d.channel_id, c.name AS channel, d.kind, d.message, d.state, d.attempts, d.created_at, d.next_at, \
-     d.finished_at, d.answer FROM alert_delivery d LEFT JOIN alert_channel c ON c.id = d.channel_id";
+const SELECT: &str = "SELECT d.id, d.alert_id, a.app_id, d.channel_id, c.name AS channel, d.kind, d.message, d.state, d.attempts, d.created_at, d.next_at, \
+     d.finished_at, d.answer FROM alert_delivery d LEFT JOIN alert_channel c ON c.id = d.channel_id \
+     LEFT JOIN alert a ON a.id = d.alert_id";
 
-/// Channels take turns: one that is slow keeps no other waiting. The end of an alert waits for what was said before it, or an
+/// Channels take turns, and each has a few places: one that is slow keeps no other waiting. The end of an alert waits for what was said before it, or an
 /// incident that a late message opens would never be closed. Counted, as MariaDB would read the whole table for `NOT EXISTS`.
-const DUE: &str = "SELECT t.id, t.next_at FROM (SELECT d.id, d.next_at, ROW_NUMBER() OVER (PARTITION BY d.channel_id ORDER BY d.next_at, d.id) AS place \
-     FROM alert_delivery d WHERE d.next_at <= ? AND (d.kind <> 'resolved' OR 0 = (SELECT COUNT(*) FROM alert_delivery e \
+const DUE: &str = "SELECT t.id, t.channel_id, t.next_at FROM (SELECT d.id, d.channel_id, d.next_at, ROW_NUMBER() OVER (PARTITION BY d.channel_id ORDER BY d.next_at, d.id) AS place \
+     FROM alert_delivery d WHERE d.next_at <= ? AND d.channel_id NOT IN ({ids}) AND (d.kind <> 'resolved' OR 0 = (SELECT COUNT(*) FROM alert_delivery e \
      WHERE e.alert_id = d.alert_id AND e.channel_id = d.channel_id AND e.kind <> 'resolved' AND e.next_at > 0))) t \
-     ORDER BY t.place, t.next_at, t.id LIMIT ?";
+     WHERE t.place <= ? ORDER BY t.place, t.next_at, t.id LIMIT ?";
 
 impl Store {
     /// A message to a channel that no alert causes.
@@ -106,11 +136,27 @@ impl Store {
         Ok(id)
     }
 
-    /// Takes deliveries that are due, for as long as `lease` says.
-    pub async fn claim_deliveries(&self, most: i64, lease: Millis, now: Millis) -> Result<Vec<Delivery>> {
-        let due: Vec<(i64, Millis)> = self.tuples(&self.write, DUE, values![now, most]).await?;
+    /// Takes deliveries that are due, for as long as `lease` says. `under_way`: how many this node sends now, by channel.
+    pub async fn claim_deliveries(
+        &self,
+        under_way: &BTreeMap<i64, usize>,
+        lease: Millis,
+        now: Millis,
+    ) -> Result<Vec<Delivery>> {
+        let mut used = under_way.clone();
+        let most = OF_ALL_CHANNELS.saturating_sub(used.values().sum());
+        // An id that no channel has keeps the list from being empty.
+        let full = used.iter().filter(|(_, count)| **count >= OF_ONE_CHANNEL).map(|(id, _)| *id);
+        let full: Vec<i64> = full.chain([0]).collect();
+        let values = values![now, self.ids(&full), OF_ONE_CHANNEL as i64, most as i64];
+        let due: Vec<(i64, i64, Millis)> = self.tuples(&self.write, DUE, values).await?;
         let mut taken = vec![];
-        for (id, next_at) in due {
+        for (id, channel_id, next_at) in due {
+            let used = used.entry(channel_id).or_default();
+            if *used >= OF_ONE_CHANNEL {
+                continue;
+            }
+            *used += 1;
             let text = "UPDATE alert_delivery SET next_at = ?, attempts = attempts + 1 WHERE id = ? AND next_at = ?";
             match self.execute(&self.write, text, values![now + lease, id, next_at]).await {
                 Ok(1) => taken.push(id),

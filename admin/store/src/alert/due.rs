@@ -1,8 +1,12 @@
 //! Alerts whose time has come: the messages are written to the outbox in the transaction that takes the alert forward.
 
+use std::collections::BTreeSet;
+
 use carillon_scheduler::Millis;
 
 use crate::alert::alerts::{Alert, SELECT};
+use crate::alert::deliveries::{DeliveryState, NewDelivery};
+use crate::alert::open_alert::MOST_STEPS;
 use crate::db::ids;
 use crate::error::Result;
 use crate::store::Store;
@@ -17,18 +21,13 @@ pub struct Told {
     pub deliveries: Vec<NewDelivery>,
     /// Events that have been told of.
     pub told: i64,
+    /// Messages about events in a row.
+    pub steps: i64,
     pub told_at: Option<Millis>,
     pub notify_at: Option<Millis>,
     pub repeat_at: Option<Millis>,
     pub escalate_at: Option<Millis>,
     pub escalated_at: Option<Millis>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewDelivery {
-    pub channel_id: i64,
-    pub kind: &'static str,
-    pub message: String,
 }
 
 impl Store {
@@ -39,24 +38,31 @@ impl Store {
         Ok(self.readable("alert", &rows))
     }
 
-    /// The channels that have got messages of an alert, also of lists that its rule has no more.
-    pub async fn channels_told(&self, alert_id: i64) -> Result<Vec<i64>> {
-        let text = "SELECT DISTINCT d.channel_id FROM alert_delivery d JOIN alert_channel c ON c.id = d.channel_id WHERE d.alert_id = ?";
-        self.tuples(&self.write, text, values![alert_id]).await
+    /// The channels that have got messages of an alert, also of lists that its rule has no more, each with its kind. None: the
+    /// deliveries are not kept any more.
+    pub async fn channels_told(&self, alert_id: i64) -> Result<Option<BTreeSet<(i64, String)>>> {
+        let text = "SELECT DISTINCT d.channel_id, c.kind, d.state FROM alert_delivery d JOIN alert_channel c ON c.id = d.channel_id \
+                    WHERE d.alert_id = ?";
+        let rows: Vec<(i64, String, i16)> = self.tuples(&self.write, text, values![alert_id]).await?;
+        let has_got = |state: i16| DeliveryState::from_code(state) != DeliveryState::LeftOut;
+        let told = rows.iter().filter(|(.., state)| has_got(*state)).map(|(id, kind, _)| (*id, kind.clone())).collect();
+        Ok((!rows.is_empty()).then_some(told))
     }
 
     /// Writes the messages about an alert, and when there is something to tell again. False: another node was faster, or the alert has
     /// changed; then nothing is written.
     pub async fn tell_alert(&self, alert: &Alert, told: &Told, now: Millis) -> Result<bool> {
-        let ids = self.take_ids(&ids::ROW, told.deliveries.len()).await?;
+        // As many again for messages that stand for those that a channel does not take any more.
+        let ids = self.take_ids(&ids::ROW, 2 * told.deliveries.len()).await?;
         let tx = self.begin().await?;
         let due_at = [told.notify_at, told.repeat_at, told.escalate_at].into_iter().flatten().min();
         // State, count and the three times are all that routing, recovery and people change.
-        let text = "UPDATE alert SET told = ?, told_at = ?, notify_at = ?, repeat_at = ?, escalate_at = ?, escalated_at = ?, due_at = ? \
+        let text = "UPDATE alert SET told = ?, steps = ?, told_at = ?, notify_at = ?, repeat_at = ?, escalate_at = ?, escalated_at = ?, due_at = ? \
                     WHERE id = ? AND state = ? AND events = ? AND COALESCE(notify_at, 0) = ? AND COALESCE(repeat_at, 0) = ? \
                     AND COALESCE(escalate_at, 0) = ? AND due_at > 0";
         let values = values![
             told.told,
+            told.steps.min(MOST_STEPS - 2),
             told.told_at,
             told.notify_at,
             told.repeat_at,
@@ -73,12 +79,7 @@ impl Store {
         if self.execute(&tx, text, values).await? == 0 {
             return Ok(false);
         }
-        let rows = told.deliveries.iter().zip(ids);
-        let row = |(it, id): (&NewDelivery, i64)| {
-            values![id, alert.id, it.channel_id, it.kind, it.message.as_str(), 0_i16, 0_i32, now, now]
-        };
-        let columns = "id, alert_id, channel_id, kind, message, state, attempts, created_at, next_at";
-        self.insert_rows(&tx, "alert_delivery", columns, rows.map(row).collect()).await?;
+        self.write_deliveries(&tx, alert.id, &told.deliveries, ids, now).await?;
         tx.commit().await?;
         Ok(true)
     }

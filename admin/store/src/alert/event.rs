@@ -47,8 +47,18 @@ pub struct AlertEvent {
     pub is_lasting: bool,
     /// From the first message to that of the second list of channels.
     pub escalate_after_ms: Option<i64>,
-    /// Between two messages about further events.
+    /// From the first message about events to the second; later ones are further apart.
     pub group_ms: i64,
+}
+
+/// The distance of each message from the one before, as a multiple of the first: 5 min, 15 min, 1 h, then 4 h.
+const STEPS: [i64; 4] = [1, 3, 12, 48];
+
+/// How long after the last of `steps` messages about events the next one may come.
+pub(super) fn distance(group_ms: i64, steps: i64) -> Millis {
+    let place = usize::try_from(steps - 1).map_or(0, |place| place.min(STEPS.len() - 1));
+    // No further apart than a day, unless the rule asks for it.
+    (group_ms * STEPS[place]).min(group_ms.max(86_400_000))
 }
 
 impl AlertEvent {

@@ -1,12 +1,12 @@
 //! An alert that is not over, as routing reads, changes and writes it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_scheduler::{AlertKind, Millis};
 use foldhash::{HashMap, HashMapExt as _};
 
 use crate::alert::alerts::AlertState;
-use crate::alert::event::{AlertEvent, TEXT};
+use crate::alert::event::{AlertEvent, TEXT, distance};
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::text::{cut, printable};
@@ -17,6 +17,8 @@ use crate::store::Store;
 const KNOWN_FOR: Millis = 3_600_000;
 /// A message is sent within this time after the event that caused it.
 const UNTIL_TOLD: Millis = 60_000;
+/// The steps of an alert stay below this number.
+pub(super) const MOST_STEPS: i64 = 16;
 
 /// What routing changes of an alert.
 #[derive(Clone, Debug)]
@@ -29,6 +31,8 @@ pub(super) struct OpenAlert {
     kind: AlertKind,
     message: String,
     events: i64,
+    /// Messages about events, with those of the alerts of its group shortly before it.
+    steps: i64,
     opened_at: Millis,
     last_at: Millis,
     told_at: Option<Millis>,
@@ -36,8 +40,8 @@ pub(super) struct OpenAlert {
     repeat_at: Option<Millis>,
     escalate_at: Option<Millis>,
     acknowledged_at: Option<Millis>,
-    /// Of a pending one: when the last message about an alert of its group went out.
-    group_told_at: Option<Millis>,
+    /// Of a pending one: when the last message about an alert of its group went out, and how many there were in a row.
+    group_told: Option<(Millis, i64)>,
 }
 
 impl OpenAlert {
@@ -51,6 +55,7 @@ impl OpenAlert {
             kind: event.kind,
             message: String::new(),
             events: 0,
+            steps: 0,
             opened_at: now,
             last_at: now,
             told_at: None,
@@ -58,12 +63,12 @@ impl OpenAlert {
             repeat_at: None,
             escalate_at: None,
             acknowledged_at: None,
-            group_told_at: None,
+            group_told: None,
         }
     }
 
-    /// One more event, the `count`th of its subject.
-    pub(super) fn count(&mut self, event: &AlertEvent, count: i64, now: Millis) {
+    /// One more event, the `count`th of its subject. `joins`: the alert was not about this subject before.
+    pub(super) fn count(&mut self, event: &AlertEvent, count: i64, joins: bool, now: Millis) {
         self.is_changed = true;
         self.events += 1;
         self.kind = event.kind;
@@ -80,12 +85,17 @@ impl OpenAlert {
         match self.state {
             AlertState::Pending if count >= event.threshold => {
                 self.opened_at = now;
+                self.follow_group(event, now);
                 self.open(event, now);
             }
-            AlertState::Open if count >= event.threshold && self.notify_at.is_none() => {
-                self.notify_at = Some(self.after_the_last(event, now));
+            AlertState::Open if count >= event.threshold && (joins || self.notify_at.is_none()) => {
+                // A job that joins is told after the first distance, each long run of a job after the growing one.
+                let steps = if joins && event.kind != AlertKind::LongRunning { self.steps.min(1) } else { self.steps };
+                let next = self.after_the_last(event.group_ms, steps, now);
+                self.notify_at = Some(self.notify_at.map_or(next, |at| at.min(next)));
             }
             AlertState::Acknowledged if count == event.threshold && self.was_acknowledged_long_before(now) => {
+                self.steps = 0;
                 self.open(event, now);
             }
             _ => {}
@@ -94,13 +104,22 @@ impl OpenAlert {
 
     fn open(&mut self, event: &AlertEvent, now: Millis) {
         self.state = AlertState::Open;
-        self.notify_at = Some(self.after_the_last(event, now));
+        self.notify_at = Some(self.after_the_last(event.group_ms, self.steps, now));
         self.escalate_at = event.escalate_after_ms.map(|after| now + after);
     }
 
-    /// A condition that ends and begins repeatedly causes no more messages than one that lasts: `group_ms` lies between two messages.
-    fn after_the_last(&self, event: &AlertEvent, now: Millis) -> Millis {
-        self.told_at.or(self.group_told_at).map_or(now, |told_at| now.max(told_at + event.group_ms))
+    /// A condition that ends and begins repeatedly causes no more messages than one that lasts: the alert continues the row of messages
+    /// of the one before it, unless that has been quiet for longer than its next distance.
+    fn follow_group(&mut self, event: &AlertEvent, now: Millis) {
+        let is_recent = |(at, steps): &(Millis, i64)| now < at + distance(event.group_ms, steps + 1);
+        if let Some((told_at, steps)) = self.group_told.filter(is_recent) {
+            (self.told_at, self.steps) = (Some(told_at), steps);
+        }
+    }
+
+    fn after_the_last(&self, group_ms: i64, steps: i64, now: Millis) -> Millis {
+        let last = self.told_at.filter(|_| steps > 0);
+        last.map_or(now, |told_at| now.max(told_at + distance(group_ms, steps)))
     }
 
     fn was_acknowledged_long_before(&self, now: Millis) -> bool {
@@ -118,8 +137,8 @@ impl Store {
         conditions.among("open_key", keys.iter().copied());
         let (filter, values) = conditions.finish();
         let text = format!(
-            "SELECT id, open_key, app_id, state, kind, message, events, opened_at, last_at, told_at, notify_at, repeat_at, escalate_at, \
-             acknowledged_at FROM alert{filter} ORDER BY id{{for_update}}"
+            "SELECT id, open_key, app_id, state, kind, message, events, steps, opened_at, last_at, told_at, notify_at, repeat_at, \
+             escalate_at, acknowledged_at FROM alert{filter} ORDER BY id{{for_update}}"
         );
         let mut found = HashMap::new();
         for row in self.query(tx, &text, values).await? {
@@ -133,6 +152,7 @@ impl Store {
                 kind: row.try_get::<String>("", "kind")?.parse().unwrap_or(AlertKind::Stuck),
                 message: row.try_get("", "message")?,
                 events: row.try_get("", "events")?,
+                steps: row.try_get("", "steps")?,
                 opened_at: row.try_get("", "opened_at")?,
                 last_at: row.try_get("", "last_at")?,
                 told_at: row.try_get("", "told_at")?,
@@ -140,7 +160,7 @@ impl Store {
                 repeat_at: row.try_get("", "repeat_at")?,
                 escalate_at: row.try_get("", "escalate_at")?,
                 acknowledged_at: row.try_get("", "acknowledged_at")?,
-                group_told_at: None,
+                group_told: None,
             };
             found.insert(row.try_get("", "open_key")?, alert);
         }
@@ -155,15 +175,24 @@ impl Store {
         alerts: &mut HashMap<String, OpenAlert>,
         now: Millis,
     ) -> Result<()> {
-        if alerts.values().all(|alert| alert.state != AlertState::Pending) {
+        let is_pending = |key: &String| alerts.get(key).is_some_and(|alert| alert.state == AlertState::Pending);
+        let pending: Vec<&AlertEvent> =
+            groups.iter().filter(|(key, _)| is_pending(key)).map(|(_, event)| *event).collect();
+        let Some(longest) = pending.iter().map(|event| distance(event.group_ms, i64::MAX)).max() else {
             return Ok(());
-        }
-        let longest = groups.values().map(|event| event.group_ms).max().unwrap_or(0);
-        let text = "SELECT rule_id, group_key, MAX(told_at) FROM alert WHERE last_at > ? AND told_at > 0 GROUP BY rule_id, group_key";
-        let values = values![now - longest - UNTIL_TOLD];
-        for (rule_id, group_key, told_at) in self.tuples::<(i64, String, Millis)>(tx, text, values).await? {
+        };
+        let mut conditions = Conditions::default();
+        conditions.among("rule_id", pending.iter().map(|event| event.rule_id).collect::<BTreeSet<_>>());
+        conditions.among("group_key", pending.iter().map(|event| event.group_key.as_str()).collect::<BTreeSet<_>>());
+        conditions.add("last_at > ? AND told_at > 0", [(now - longest - UNTIL_TOLD).into()]);
+        let (filter, values) = conditions.finish();
+        // Both in one number, so that the steps are those of the newest message.
+        let text = format!(
+            "SELECT rule_id, group_key, MAX(told_at * {MOST_STEPS} + steps) FROM alert{filter} GROUP BY rule_id, group_key"
+        );
+        for (rule_id, group_key, told) in self.tuples::<(i64, String, i64)>(tx, &text, values).await? {
             if let Some(alert) = alerts.get_mut(&format!("{rule_id}:{group_key}")) {
-                alert.group_told_at = Some(told_at);
+                alert.group_told = Some((told / MOST_STEPS, told % MOST_STEPS));
             }
         }
         Ok(())
@@ -191,15 +220,18 @@ impl Store {
                     it.message,
                     it.events,
                     0_i64,
+                    it.steps,
                     it.opened_at,
                     it.last_at,
+                    it.told_at,
                     it.notify_at,
                     it.escalate_at,
                     alert.due_at()
                 ]);
                 continue;
             }
-            let text = "UPDATE alert SET app_id = ?, state = ?, kind = ?, message = ?, events = ?, opened_at = ?, last_at = ?, notify_at = ?, escalate_at = ?, \
+            let text = "UPDATE alert SET app_id = ?, state = ?, kind = ?, message = ?, events = ?, steps = ?, opened_at = ?, last_at = ?, told_at = ?, \
+                        notify_at = ?, escalate_at = ?, \
                         due_at = ? WHERE id = ?";
             let values = values![
                 it.app_id,
@@ -207,8 +239,10 @@ impl Store {
                 it.kind.as_str(),
                 it.message,
                 it.events,
+                it.steps,
                 it.opened_at,
                 it.last_at,
+                it.told_at,
                 it.notify_at,
                 it.escalate_at,
                 alert.due_at(),
@@ -216,7 +250,8 @@ impl Store {
             ];
             self.execute(tx, text, values).await?;
         }
-        let columns = "id, rule_id, group_key, open_key, app_id, state, kind, message, events, told, opened_at, last_at, notify_at, escalate_at, due_at";
+        let columns = "id, rule_id, group_key, open_key, app_id, state, kind, message, events, told, steps, opened_at, last_at, \
+                       told_at, notify_at, escalate_at, due_at";
         self.insert_rows(tx, "alert", columns, new).await
     }
 }

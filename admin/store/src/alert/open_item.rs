@@ -63,7 +63,8 @@ pub(super) fn count(
     item.last_at = event.at;
     item.event = event.clone();
     let events = item.events;
-    alert.count(event, events, now);
+    let joins = if event.threshold == 1 { item.is_new && events == 1 } else { events == event.threshold };
+    alert.count(event, events, joins, now);
 }
 
 impl Store {

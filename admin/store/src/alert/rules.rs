@@ -67,8 +67,8 @@ pub struct RuleDefinition {
     pub running_p95_percent: Option<i64>,
     #[serde(default)]
     pub group_by: GroupBy,
-    /// Further events within this time become one message.
-    #[serde(default = "a_minute")]
+    /// Further events within this time become one message; each further message comes after a longer time.
+    #[serde(default = "five_minutes")]
     pub group_seconds: i64,
     pub channels: Vec<i64>,
     #[serde(default)]
@@ -87,8 +87,8 @@ fn one() -> i64 {
     1
 }
 
-fn a_minute() -> i64 {
-    60
+fn five_minutes() -> i64 {
+    300
 }
 
 fn yes() -> bool {
@@ -143,6 +143,16 @@ impl AlertRule {
     }
 }
 
+/// What the caller has checked of a rule before it is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckedRule {
+    pub id: i64,
+    /// The app whose rule the caller may change; None: it is for all apps.
+    pub app_id: Option<i64>,
+    /// The revision that the caller has read.
+    pub revision: Option<i64>,
+}
+
 const COLUMNS: &str = "id, name, app_id, definition, enabled, revision, updated_at";
 
 impl FromQueryResult for AlertRule {
@@ -191,8 +201,18 @@ impl Store {
         let ids = self.take_ids(&ids::ROW, 2).await?;
         let tx = self.begin_change().await?;
         let definition = serde_json::to_string(&new.definition).unwrap_or_default();
-        let row = values![ids[0], new.name.as_str(), new.app_id, definition, new.enabled, 1_i64, now, now];
-        let columns = "id, name, app_id, definition, enabled, revision, created_at, updated_at";
+        let row = values![
+            ids[0],
+            new.name.as_str(),
+            new.app_id,
+            new.app_id.unwrap_or(0),
+            definition,
+            new.enabled,
+            1_i64,
+            now,
+            now
+        ];
+        let columns = "id, name, app_id, name_scope, definition, enabled, revision, created_at, updated_at";
         let written = self.insert_rows(&tx, "alert_rule", columns, vec![row]).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertRuleName, &new.name))?;
         let detail = json!({"after": new.audited()});
@@ -202,34 +222,27 @@ impl Store {
         Ok(ids[0])
     }
 
-    /// `expected`: the revision that the caller has read.
-    ///
     /// # Errors
     /// `Missing`, `Changed`, `Taken`
     pub async fn update_alert_rule(
         &self,
-        id: i64,
+        checked: CheckedRule,
         new: &NewRule,
-        expected: Option<i64>,
         now: Millis,
         actor: &Actor,
     ) -> Result<()> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let text = format!("SELECT {COLUMNS} FROM alert_rule WHERE id = ?{{for_update}}");
-        let old: Option<AlertRule> = self.one(&tx, &text, values![id]).await?;
-        let old = old.ok_or_else(|| Error::Missing(format!("alert rule {id}")))?;
-        if expected.is_some_and(|expected| expected != old.revision) {
-            return Err(Error::Changed(format!("the rule has revision {} by now", old.revision)));
-        }
+        let (id, old) = (checked.id, self.locked_rule(&tx, checked).await?);
         let definition = serde_json::to_string(&new.definition).unwrap_or_default();
-        let text = "UPDATE alert_rule SET name = ?, app_id = ?, definition = ?, enabled = ?, revision = revision + 1, updated_at = ? WHERE id = ?";
-        let values = values![new.name.as_str(), new.app_id, definition, new.enabled, now, id];
+        let text = "UPDATE alert_rule SET name = ?, app_id = ?, name_scope = ?, definition = ?, enabled = ?, revision = revision + 1, updated_at = ? WHERE id = ?";
+        let scope = new.app_id.unwrap_or(0);
+        let values = values![new.name.as_str(), new.app_id, scope, definition, new.enabled, now, id];
         let written = self.execute(&tx, text, values).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertRuleName, &new.name))?;
         if old.app_id != new.app_id {
             // They are about another app, whose people may not see what comes now.
-            self.end_alerts_of_rule(&tx, id, now).await?;
+            self.end_alerts(&tx, "= ?", id, now).await?;
         }
         let detail = difference(&old.as_new().audited(), &new.audited());
         let entry = AuditEntry::new(actor, now, AuditAction::Update, object(id, new.app_id), detail);
@@ -237,29 +250,42 @@ impl Store {
         tx.commit().await.map_err(Into::into)
     }
 
-    /// Its open alerts end without a message.
+    /// Its open alerts end.
     ///
     /// # Errors
-    /// `Missing`
-    pub async fn delete_alert_rule(&self, id: i64, now: Millis, actor: &Actor) -> Result<()> {
+    /// `Missing`, `Changed`
+    pub async fn delete_alert_rule(&self, checked: CheckedRule, now: Millis, actor: &Actor) -> Result<()> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let text = format!("SELECT {COLUMNS} FROM alert_rule WHERE id = ?{{for_update}}");
-        let old: Option<AlertRule> = self.one(&tx, &text, values![id]).await?;
-        let old = old.ok_or_else(|| Error::Missing(format!("alert rule {id}")))?;
+        let (id, old) = (checked.id, self.locked_rule(&tx, checked).await?);
         self.execute(&tx, "DELETE FROM alert_rule WHERE id = ?", values![id]).await?;
-        self.end_alerts_of_rule(&tx, id, now).await?;
+        self.end_alerts(&tx, "= ?", id, now).await?;
         let detail = json!({"before": old.as_new().audited()});
         let entry = AuditEntry::new(actor, now, AuditAction::Delete, object(id, old.app_id), detail);
         self.audit(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await.map_err(Into::into)
     }
 
-    /// Without a message. Those that were never open stay what they are.
-    async fn end_alerts_of_rule(&self, tx: &Transaction, id: i64, now: Millis) -> Result<()> {
-        let text = "UPDATE alert SET state = CASE WHEN state = 0 THEN 0 ELSE 3 END, open_key = NULL, due_at = NULL, resolved_at = ? \
-                    WHERE rule_id = ? AND open_key IS NOT NULL";
-        self.execute(tx, text, values![now, id]).await?;
+    /// The rule as it is now, if it is still the one that was checked.
+    async fn locked_rule(&self, tx: &Transaction, checked: CheckedRule) -> Result<AlertRule> {
+        let text = format!("SELECT {COLUMNS} FROM alert_rule WHERE id = ?{{for_update}}");
+        let rule: Option<AlertRule> = self.one(tx, &text, values![checked.id]).await?;
+        let rule = rule.ok_or_else(|| Error::Missing(format!("alert rule {}", checked.id)))?;
+        if rule.app_id != checked.app_id || checked.revision.is_some_and(|revision| revision != rule.revision) {
+            return Err(Error::Changed(format!("the rule has revision {} by now", rule.revision)));
+        }
+        Ok(rule)
+    }
+
+    /// Ends the open alerts of the rules that `rules`, a condition of one `?`, selects. What they are about goes on, so its items stay
+    /// open, and only channels that keep incidents get a message of the end. Alerts that were never open stay what they are.
+    pub(crate) async fn end_alerts(&self, tx: &Transaction, rules: &str, value: i64, now: Millis) -> Result<()> {
+        let text = format!(
+            "UPDATE alert SET state = CASE WHEN state = 0 THEN 0 ELSE 3 END, open_key = NULL, resolved_at = ?, repeat_at = NULL, \
+             escalate_at = NULL, notify_at = CASE WHEN told > 0 THEN ? END, due_at = CASE WHEN told > 0 THEN ? END \
+             WHERE open_key IS NOT NULL AND rule_id {rules}"
+        );
+        self.execute(tx, &text, values![now, now, now, value]).await?;
         Ok(())
     }
 }

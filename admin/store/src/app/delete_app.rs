@@ -54,9 +54,7 @@ impl Store {
             let text = format!("app {} has {jobs} jobs and {open_runs} runs that have not ended", app.name);
             return Err(Error::InUse(text));
         }
-        let text = "UPDATE alert SET state = CASE WHEN state = 0 THEN 0 ELSE 3 END, open_key = NULL, due_at = NULL, resolved_at = ? \
-                    WHERE open_key IS NOT NULL AND rule_id IN (SELECT id FROM alert_rule WHERE app_id = ?)";
-        self.execute(&tx, text, values![now, app.id]).await?;
+        self.end_alerts(&tx, "IN (SELECT id FROM alert_rule WHERE app_id = ?)", app.id, now).await?;
         for table in ["executor", "executor_setting"] {
             self.execute(&tx, &format!("DELETE FROM {table} WHERE app = ?"), values![app.name.as_str()]).await?;
         }

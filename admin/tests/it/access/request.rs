@@ -77,11 +77,12 @@ pub fn is_executor_api(route: &RouteEntry) -> bool {
 }
 
 /// Paths whose bodies name the app, or an object by its id.
-const NAMED_IN_BODY: [&str; 13] = [
+const NAMED_IN_BODY: [&str; 14] = [
     "/api/v1/jobs",
     "/api/v1/jobs:batch",
     "/api/v1/jobs/bulk",
     "/api/v1/runs/bulk",
+    "/api/v1/alerts/bulk",
     "/api/v1/pauses",
     "/api/v1/maintenance-windows",
     "/api/v1/alert-rules",
@@ -167,12 +168,13 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         ("POST", "/jobs") | ("PUT", "/jobs/{id}") => job,
         (_, "/jobs:batch") => json!([job]),
         (_, "/jobs/bulk") => json!({"action": "run", "ids": [names.job]}),
+        (_, "/alerts/bulk") => json!({"action": "acknowledge", "ids": [names.alert]}),
         (_, "/runs/bulk") => json!({"action": "kill", "ids": [names.run]}),
         (_, "/preview") => json!({"schedule": {"kind": "fixed_rate", "seconds": 60}}),
         (_, "/alert-rules" | "/alert-rules/{id}") => {
             json!({"name": unique, "app": names.app, "kinds": ["failed"], "channels": [names.channel]})
         }
-        (_, "/alert-channels" | "/alert-channels/{id}") => json!({"name": unique, "kind": "file"}),
+        (_, "/alert-channels" | "/alert-channels/{id}") => json!({"name": unique, "kind": "file", "all_apps": true}),
         ("POST", "/apps") => json!({"name": unique}),
         ("POST", "/apps/{id}/tokens") => json!({"name": "new"}),
         ("PUT", "/apps/{id}/starters") => json!({"apps": []}),
@@ -206,6 +208,7 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         "/jobs/{id}/run" => vec![("key", unique())],
         "/jobs/bulk" => vec![("action", "run".into()), ("id", names.job.to_string()), ("step", "do".into())],
         "/runs/bulk" => vec![("action", "kill".into()), ("id", names.run.to_string()), ("step", "do".into())],
+        "/alerts/bulk" => vec![("action", "acknowledge".into()), ("id", names.alert.to_string())],
         "/jobs/{id}/backfill" => vec![
             ("from", "2025-10-09T08:00".into()),
             ("to", "2025-10-09T08:05".into()),
@@ -223,7 +226,9 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
             ("kinds", "failed".into()),
             ("channels", names.channel.to_string()),
         ],
-        "/alerts/channels" | "/alerts/channels/{id}" => vec![("name", unique()), ("kind", "file".into())],
+        "/alerts/channels" | "/alerts/channels/{id}" => {
+            vec![("name", unique()), ("kind", "file".into()), ("all_apps", "yes".into())]
+        }
         "/apps/{id}/executor" => vec![("address", names.executor.clone()), ("weight", "3".into())],
         "/apps/{id}" => vec![("name", names.app.clone()), ("title", unique())],
         "/apps/{id}/former-names/remove" => vec![("name", world.spare_app.former_name.clone())],

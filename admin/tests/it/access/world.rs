@@ -175,6 +175,10 @@ async fn channel(store: &Store) -> i64 {
         kind: "file".to_owned(),
         settings: "{}".to_owned(),
         sealed: None,
+        apps: None,
+        language: "en".to_owned(),
+        zone: "UTC".to_owned(),
+        per_hour: 60,
         revision: 1,
         updated_at: 0,
     };

@@ -1,10 +1,15 @@
 //! What becomes of a message at receivers that are slow, refuse or break off.
 
+use std::collections::BTreeMap;
+
 use carillon_alerts::channel::ChannelKind;
+use carillon_alerts::manage::ChannelDraft;
 use carillon_scheduler::AuditObjectKind;
 use carillon_store::alert::deliveries::DeliveryState;
 use carillon_store::audit::list::AuditFilter;
+use carillon_testkit::wait_for;
 use serde_json::json;
+use tokio::net::TcpListener;
 
 use super::receiver::{Receiver, Reply};
 use super::world::{NOW, World};
@@ -52,7 +57,7 @@ databases! {
         let receiver = Receiver::start("ok").await;
         let channel = world.channel(ChannelKind::Webhook, json!({"url": receiver.url})).await;
         with_alert(&world, channel).await;
-        let taken = world.store.claim_deliveries(10, 60_000, NOW).await.unwrap();
+        let taken = world.store.claim_deliveries(&BTreeMap::new(), 60_000, NOW).await.unwrap();
         assert_eq!(taken.len(), 1);
         assert_eq!(world.alerts.deliverer.round().await.unwrap(), 0, "another node sends it");
         world.later(61);
@@ -70,13 +75,15 @@ databases! {
             world.fail(*job, run as i64 + 1).await;
         }
         world.round().await;
-        (0..20).for_each(|_| receiver.reply(Reply::TooMany(90)));
+        (0..5).for_each(|_| receiver.reply(Reply::TooMany(90)));
         let deliverer = &world.alerts.deliverer;
-        assert_eq!(deliverer.round().await.unwrap(), 20);
-        assert_eq!(deliverer.round().await.unwrap(), 0, "the other five wait too");
+        assert_eq!(deliverer.round().await.unwrap(), 5);
+        assert_eq!(deliverer.round().await.unwrap(), 0, "the other twenty wait too");
         world.later(120);
-        assert_eq!(deliverer.round().await.unwrap() + deliverer.round().await.unwrap(), 25);
-        assert_eq!(receiver.received().len(), 20 + 25);
+        for _ in 0..5 {
+            assert_eq!(deliverer.round().await.unwrap(), 5);
+        }
+        assert_eq!(receiver.received().len(), 5 + 25);
     }
 
     async fn a_channel_that_cannot_be_reached_keeps_no_other_waiting(db: &TestDatabase) {
@@ -91,9 +98,38 @@ databases! {
         }
         world.round().await;
         world.alerts.test_channel(up, &actor()).await.unwrap();
-        assert_eq!(world.alerts.deliverer.round().await.unwrap(), 20);
-        assert_eq!(receiver.received().len(), 1, "channels take turns, whoever has waited for longer");
+        assert_eq!(world.alerts.deliverer.round().await.unwrap(), 6, "each channel has five places");
+        assert_eq!(receiver.received().len(), 1);
         assert_eq!(world.alerts.deliverer.round().await.unwrap(), 0, "the others wait");
+    }
+
+    // covers: G17, R119
+    async fn a_channel_that_hangs_delays_no_other(db: &TestDatabase) {
+        let world = World::start(db, 60).await;
+        let receiver = Receiver::start("ok").await;
+        // The connection is taken, and no word comes.
+        let hangs = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = hangs.local_addr().unwrap().port();
+        let mail = json!({"host": "127.0.0.1", "port": port, "tls": "none", "from": "a@example.org", "to": ["b@example.org"]});
+        let mail = world.channel(ChannelKind::Email, mail).await;
+        let hook = world.channel(ChannelKind::Webhook, json!({"url": receiver.url})).await;
+        world.rule(mail, json!({"group_by": "job", "channels": [mail, hook]})).await;
+        for (run, job) in world.jobs.iter().enumerate() {
+            world.fail(*job, run as i64 + 1).await;
+        }
+        world.round().await;
+        let to = async |channel: i64, state: DeliveryState| {
+            let deliveries = world.deliveries().await;
+            deliveries.iter().filter(|it| it.channel_id == channel && it.state() == state).count()
+        };
+        wait_for("the messages of the webhook", async || {
+            world.alerts.deliverer.begin().await.unwrap();
+            to(hook, DeliveryState::Sent).await == 60
+        })
+        .await;
+        let tried = world.deliveries().await.iter().filter(|it| it.channel_id == mail && it.attempts > 0).count();
+        let answered = world.deliveries().await.iter().filter(|it| it.channel_id == mail && it.answer.is_some()).count();
+        assert_eq!((to(mail, DeliveryState::Pending).await, tried, answered), (60, 5, 0), "it still hangs");
     }
 
     async fn the_end_of_an_alert_waits_for_what_was_said_before_it(db: &TestDatabase) {
@@ -153,11 +189,9 @@ databases! {
 
     async fn a_channel_with_a_secret_needs_a_key_and_a_used_one_stays(db: &TestDatabase) {
         let world = World::with_keys(db, 1, Default::default()).await;
-        let draft = carillon_alerts::manage::ChannelDraft {
-            name: "chat".to_owned(),
-            kind: ChannelKind::Slack,
-            settings: Default::default(),
+        let draft = ChannelDraft {
             secrets: serde_json::from_value(json!({"url": "https://hooks.example/x"})).unwrap(),
+            ..ChannelDraft::new("chat", ChannelKind::Slack)
         };
         let error = world.alerts.create_channel(draft, &actor()).await.unwrap_err().to_string();
         assert!(error.starts_with("url: no key for secrets is set") && error.contains("--secret-key-file"), "{error}");

@@ -125,8 +125,7 @@ databases! {
         let world = World::start(db, 1).await;
         world.rule_for(AlertKind::ExecutorLost, json!({})).await;
         let now = world.clock.now();
-        let row = "INSERT INTO executor (app, address, registered_at, seen_at, expires_at)";
-        world.sql(&format!("{row} VALUES ('billing', 'http://10.0.0.5:9999/', 1, 1, {})", now + 5_000)).await;
+        world.executor("billing", now + 5_000).await;
         world.round().await;
         assert_eq!(world.open().await, []);
         world.look().await;
@@ -141,7 +140,7 @@ databases! {
 
     async fn an_app_without_an_executor_is_told_once_until_there_is_one(db: &TestDatabase) {
         let world = World::start(db, 1).await;
-        world.rule_for(AlertKind::NoExecutor, json!({"app": "billing"})).await;
+        world.rule_for(AlertKind::NoExecutor, json!({"app": "billing", "group_seconds": 60})).await;
         world.later(60);
         world.look().await;
         world.later(8);
@@ -150,8 +149,7 @@ databases! {
         world.look().await;
         world.look().await;
         assert_eq!((world.only().await.0, world.only().await.1), (AlertKind::NoExecutor, 1));
-        let row = "INSERT INTO executor (app, address, registered_at, seen_at, expires_at)";
-        world.sql(&format!("{row} VALUES ('billing', 'http://10.0.0.5:9999/', 1, 1, {})", world.clock.now() + 900_000)).await;
+        world.executor("billing", world.clock.now() + 900_000).await;
         world.look().await;
         assert_eq!(world.told().await, ["opened", "resolved"]);
         // It leaves in order, and another one comes: a deployment.
@@ -167,6 +165,25 @@ databases! {
         world.sql("UPDATE job SET enabled = FALSE").await;
         world.look().await;
         assert_eq!(world.told().await, ["opened", "resolved", "opened", "resolved"]);
+    }
+
+    // covers: G12
+    async fn no_executor_is_lost_while_all_may_still_register_again(db: &TestDatabase) {
+        let world = World::start(db, 1).await;
+        world.rule_for(AlertKind::ExecutorLost, json!({"kinds": ["executor_lost", "no_executor"]})).await;
+        // Nodes, and with them all heartbeats, were away for 100 s.
+        let now = world.clock.now();
+        world.executor("billing", now + 5_000).await;
+        world.sql(&format!("INSERT INTO node (id, address, version, seen_at) VALUES ('old', '', '', {now})")).await;
+        world.later(100);
+        world.engine.begin().await.unwrap();
+        for _ in 0..7 {
+            world.look().await;
+        }
+        assert_eq!(world.open().await, [], "77 s of 90");
+        world.later(10);
+        world.look().await;
+        assert_eq!(world.only().await.0, AlertKind::ExecutorLost, "it did not come back");
     }
 
     async fn each_long_run_of_a_job_has_its_own_end(db: &TestDatabase) {

@@ -1,6 +1,7 @@
 //! When an alert opens, which messages it causes, and when it is over.
 
 use carillon_alerts::channel::ChannelKind;
+use carillon_alerts::manage::AlertAction;
 use carillon_scheduler::{JobDraft, RunState};
 use carillon_store::alert::alerts::{AlertFilter, AlertState};
 use serde_json::{Value, json};
@@ -39,15 +40,103 @@ impl World {
 databases! {
     async fn what_ends_and_begins_again_and_again_is_told_no_more_often_than_what_goes_on(db: &TestDatabase) {
         let world = world(db, 1, json!({"group_seconds": 60})).await;
-        // A failure and a success in turn, for 110 s.
-        for run in (1..20).step_by(2) {
+        // A failure and a success in turn, for half an hour.
+        for run in (1..330).step_by(2) {
             world.fail(world.jobs[0], run).await;
             world.round().await;
             world.succeed(world.jobs[0], run + 1).await;
             world.round_later(11).await;
         }
         assert_eq!(world.open().await, []);
-        assert_eq!(world.told().await, ["opened", "resolved", "opened", "resolved"]);
+        // At once, and after 1, 3 and 12 minutes more.
+        assert_eq!(world.told().await, ["opened", "resolved"].repeat(4));
+    }
+
+    // covers: B4
+    async fn messages_about_what_goes_on_come_in_growing_steps(db: &TestDatabase) {
+        let world = world(db, 1, json!({})).await;
+        let mut minutes = vec![];
+        for minute in 0..600 {
+            world.fail(world.jobs[0], minute + 1).await;
+            let before = world.told().await.len();
+            world.round().await;
+            if world.told().await.len() > before {
+                minutes.push(minute);
+            }
+            world.later(60);
+        }
+        assert_eq!(minutes, [0, 5, 20, 80, 320, 560], "5 min, 15 min, 1 h, then each 4 h");
+        let told = world.told().await;
+        assert_eq!((told[0].as_str(), told.iter().filter(|kind| *kind == "update").count()), ("opened", 5));
+    }
+
+    // covers: B4
+    async fn a_job_that_joins_an_alert_is_told_after_the_first_step(db: &TestDatabase) {
+        let world = world(db, 2, json!({})).await;
+        for run in 1..=100 {
+            world.fail(world.jobs[0], run).await;
+            world.round().await;
+            world.later(60);
+        }
+        let before = world.told().await.len();
+        world.fail(world.jobs[1], 200).await;
+        world.round().await;
+        assert_eq!(world.told().await.len(), before + 1, "the last message is 20 minutes old, the next one was due in 3 hours");
+    }
+
+    // covers: B4
+    async fn many_alerts_are_acknowledged_or_silenced_at_once(db: &TestDatabase) {
+        let world = world(db, 3, json!({"group_by": "job", "repeat_seconds": 600})).await;
+        for (place, job) in world.jobs.iter().enumerate() {
+            world.fail(*job, place as i64 + 1).await;
+        }
+        world.round().await;
+        let ids: Vec<i64> = world.open().await.iter().map(|alert| alert.id).collect();
+        let silence = AlertAction::Silence { seconds: 3_600 };
+        let silenced = world.alerts.handle_all(&[ids[0], ids[1], 999_999], &silence, &actor()).await.unwrap();
+        assert_eq!((silenced.done, silenced.refused[0].id), (2, 999_999));
+        let taken = AlertAction::Acknowledge { note: "disk".to_owned() };
+        assert_eq!(world.alerts.handle_all(&ids[2..], &taken, &actor()).await.unwrap().done, 1);
+        for _ in 0..5 {
+            world.round_later(660).await;
+        }
+        assert_eq!(world.told().await, ["opened"; 3], "no reminder in the hour");
+        world.round_later(660).await;
+        assert_eq!(world.told().await[3..], ["reminder"; 2]);
+        let refused = world.alerts.handle_all(&[], &taken, &actor()).await.unwrap_err().to_string();
+        assert_eq!(refused, "ids: name 1 to 1000 alerts");
+    }
+
+    // covers: G20
+    async fn an_incident_ends_with_its_rule(db: &TestDatabase) {
+        let world = World::start(db, 1).await;
+        let receiver = Receiver::start("{}").await;
+        let key = json!({"routing_key": "r"});
+        let pager = world.channel_with(ChannelKind::Pagerduty, json!({"url": receiver.url}), key).await;
+        let file = world.channel(ChannelKind::File, json!({})).await;
+        let rule = json!({"app": "billing", "channels": [pager, file]});
+        let deleted = world.rule(pager, rule.clone()).await;
+        let with = |name: &str, app: &str| json!({"name": name, "app": app, "kinds": ["failed"], "channels": [pager, file]});
+        let draft = |name: &str, app: &str| serde_json::from_value(with(name, app)).unwrap();
+        let moved = world.alerts.create_rule(draft("moved", "billing"), &actor()).await.unwrap().id;
+        let off = world.alerts.create_rule(draft("off", "billing"), &actor()).await.unwrap().id;
+        world.engine.apps().create("shipping", None, &actor()).await.unwrap();
+        world.fail(world.jobs[0], 1).await;
+        world.round().await;
+        world.alerts.delete_rule(deleted, &actor()).await.unwrap();
+        world.alerts.update_rule(moved, draft("moved", "shipping"), None, &actor()).await.unwrap();
+        let mut switched = with("off", "billing");
+        switched["enabled"] = false.into();
+        world.alerts.update_rule(off, serde_json::from_value(switched).unwrap(), None, &actor()).await.unwrap();
+        world.succeed(world.jobs[0], 2).await;
+        world.round_later(11).await;
+        let ends: Vec<i64> =
+            world.deliveries().await.iter().filter(|it| it.kind == "resolved").map(|it| it.channel_id).collect();
+        assert_eq!(ends, [pager; 3], "people are not told of a recovery");
+        while world.alerts.deliverer.round().await.unwrap() > 0 {}
+        let actions = receiver.received().into_iter().map(|it| it.body["event_action"].as_str().unwrap().to_owned());
+        let actions: Vec<String> = actions.collect();
+        assert_eq!(actions.iter().filter(|action| *action == "resolve").count(), 3, "{actions:?}");
     }
 
     async fn an_acknowledged_alert_opens_again_for_what_begins_long_after(db: &TestDatabase) {
@@ -55,7 +144,7 @@ databases! {
         world.fail(world.jobs[0], 1).await;
         world.round().await;
         let alert = world.open().await.remove(0);
-        world.alerts.acknowledge(alert.id, "I look at it", &actor()).await.unwrap();
+        world.acknowledge(alert.id, "I look at it").await.unwrap();
         world.fail(world.jobs[1], 2).await;
         world.round().await;
         world.later(3_600);
@@ -119,7 +208,7 @@ databases! {
         world.round().await;
         let pending = world.number("SELECT id FROM alert").await;
         assert_eq!(world.store.alert(pending).await.unwrap(), None);
-        let error = world.alerts.acknowledge(pending, "", &actor()).await.unwrap_err().to_string();
+        let error = world.acknowledge(pending, "").await.unwrap_err().to_string();
         assert!(error.contains(&format!("alert {pending}")), "{error}");
         world.succeed(world.jobs[0], 2).await;
         world.round_later(11).await;
@@ -130,7 +219,7 @@ databases! {
             world.fail(world.jobs[0], run).await;
         }
         world.round().await;
-        world.later(61);
+        world.later(301);
         world.fail(world.jobs[1], 5).await;
         world.round().await;
         assert_eq!(world.told().await, ["opened"]);
@@ -143,7 +232,7 @@ databases! {
         }
         world.round().await;
         world.succeed(world.jobs[0], 3).await;
-        world.later(61);
+        world.later(301);
         world.fail(world.jobs[2], 4).await;
         world.round().await;
         let message: Value = serde_json::from_str(&world.deliveries().await[1].message).unwrap();

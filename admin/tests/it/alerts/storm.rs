@@ -2,12 +2,12 @@
 
 use carillon_alerts::AlertRouter;
 use carillon_alerts::channel::ChannelKind;
+use carillon_alerts::message::Links;
 use serde_json::json;
 use std::sync::Arc;
 
 use super::receiver::Receiver;
 use super::world::World;
-use crate::conformance::fixture::actor;
 
 databases! {
     async fn a_thousand_failures_are_a_handful_of_messages_also_with_two_routers(db: &TestDatabase) {
@@ -18,7 +18,7 @@ databases! {
         for number in 0..1_000 {
             world.fail(world.jobs[number as usize % 20], number + 1).await;
         }
-        let second = AlertRouter::new(world.engine.clone(), Arc::default());
+        let second = AlertRouter::new(world.engine.clone(), Arc::default(), Links::default());
         for _ in 0..10 {
             // One of them may be told that the other was faster.
             let _ = tokio::join!(world.alerts.router.round(), second.round());
@@ -26,7 +26,7 @@ databases! {
         let open = world.open().await;
         assert_eq!((open.len(), open[0].events, open[0].app.as_deref()), (1, 1_000, Some("billing")));
         assert_eq!(world.store.unrouted_alarms().await.unwrap(), []);
-        world.later(61);
+        world.later(301);
         world.fail(world.jobs[0], 2_000).await;
         world.round().await;
         world.round().await;
@@ -82,7 +82,7 @@ databases! {
         world.round().await;
         assert_eq!(world.told().await, ["opened", "reminder", "reminder", "escalated"]);
         let alert = world.open().await.remove(0);
-        world.alerts.acknowledge(alert.id, "I look at it", &actor()).await.unwrap();
+        world.acknowledge(alert.id, "I look at it").await.unwrap();
         world.fail(world.jobs[0], 2).await;
         world.later(1_000);
         world.round().await;
@@ -93,6 +93,6 @@ databases! {
         world.later(11);
         world.round().await;
         assert_eq!(world.told().await.last().map(String::as_str), Some("resolved"));
-        assert!(world.alerts.acknowledge(alert.id, "", &actor()).await.is_err(), "it is over");
+        assert!(world.acknowledge(alert.id, "").await.is_err(), "it is over");
     }
 }

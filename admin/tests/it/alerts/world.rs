@@ -8,7 +8,8 @@ use carillon_accounts::secret_keys::SecretKeys;
 use carillon_admin::Admin;
 use carillon_admin::config::Config;
 use carillon_alerts::channel::{ChannelKind, Sender};
-use carillon_alerts::manage::ChannelDraft;
+use carillon_alerts::manage::{AlertAction, ChannelDraft};
+use carillon_alerts::message::{Locale, Message};
 use carillon_alerts::{AlertDeliverer, Alerts};
 use carillon_engine::Engine;
 use carillon_engine::outgoing::{Connector, NetworkRules};
@@ -44,8 +45,14 @@ impl World {
 
     /// `keys` encrypt the secrets of channels.
     pub async fn with_keys(db: &TestDatabase, jobs: usize, keys: SecretKeys) -> Self {
+        Self::with(db, jobs, |config| config.secret_keys = keys).await
+    }
+
+    pub async fn with(db: &TestDatabase, jobs: usize, change: impl FnOnce(&mut Config)) -> Self {
         let clock = Arc::new(ManualClock::new(NOW));
-        let config = Config { secret_keys: keys.clone(), ..db.config() };
+        let mut config = db.config();
+        change(&mut config);
+        let keys = config.secret_keys.clone();
         let admin = Admin::build(config, clock.clone()).await.unwrap();
         let alerts = admin.alerts.clone();
         let (_, engine, store) = admin.serve_only().unwrap();
@@ -73,8 +80,17 @@ impl World {
     pub async fn channel_with(&self, kind: ChannelKind, settings: Value, secrets: Value) -> i64 {
         let settings = serde_json::from_value(settings).unwrap();
         let secrets = serde_json::from_value(secrets).unwrap();
-        let draft = ChannelDraft { name: format!("{kind}"), kind, settings, secrets };
+        let usual = ChannelDraft::new(kind.as_str(), kind);
+        self.channel_of(ChannelDraft { settings, secrets, all_apps: true, ..usual }).await
+    }
+
+    pub async fn channel_of(&self, draft: ChannelDraft) -> i64 {
         self.alerts.create_channel(draft, &actor()).await.unwrap().id
+    }
+
+    pub async fn acknowledge(&self, id: i64, note: &str) -> Result<(), carillon_engine::manage::Error> {
+        let action = AlertAction::Acknowledge { note: note.to_owned() };
+        self.alerts.handle(id, &action, &actor()).await
     }
 
     pub async fn rule(&self, channel: i64, more: Value) -> i64 {
@@ -111,6 +127,19 @@ impl World {
 
     pub async fn round(&self) {
         self.alerts.router.round().await.unwrap();
+    }
+
+    /// An executor whose lease ends at this time.
+    pub async fn executor(&self, app: &str, expires_at: Millis) {
+        let row = "INSERT INTO executor (app, address, registered_at, seen_at, expires_at)";
+        self.sql(&format!("{row} VALUES ('{app}', 'http://10.0.0.5:9999/', 1, 1, {expires_at})")).await;
+    }
+
+    /// The titles of all messages, oldest first.
+    pub async fn titles(&self) -> Vec<String> {
+        let messages =
+            self.deliveries().await.into_iter().map(|it| serde_json::from_str::<Message>(&it.message).unwrap());
+        messages.map(|message| message.title(&Locale::default())).collect()
     }
 
     /// So many seconds later.

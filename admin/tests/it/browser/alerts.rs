@@ -23,6 +23,7 @@ fn a_channel_and_a_rule_make_a_message_of_a_failed_run() {
         let kept = browser.script("return document.querySelector('#name').value").await;
         assert_eq!(kept, "Hook", "nothing that was typed is lost");
         browser.fill("#url", &receiver.url).await;
+        browser.script("document.querySelector('#all_apps').click()").await;
         browser.fill("#template", "{\"text\": \"{{title}}\"}").await;
         browser.press(".form-end button").await;
         browser.press("form[action$='/test'] button").await;

@@ -153,6 +153,10 @@ async fn ids(live: &Live, app: &App) -> Ids {
         kind: "file".to_owned(),
         settings: "{}".to_owned(),
         sealed: None,
+        apps: None,
+        language: "en".to_owned(),
+        zone: "UTC".to_owned(),
+        per_hour: 60,
         revision: 1,
         updated_at: now,
     };

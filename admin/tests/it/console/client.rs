@@ -8,6 +8,7 @@ use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::FIRST_ADMIN;
 use carillon_admin::Admin;
 use carillon_admin::config::Config;
+use carillon_alerts::Alerts;
 use carillon_engine::Engine;
 use carillon_scheduler::{JobDraft, ManualClock, Millis};
 use carillon_store::{Definition, Job, Store};
@@ -26,6 +27,7 @@ pub struct Console {
     pub password: String,
     pub config: Config,
     pub engine: Arc<Engine>,
+    pub alerts: Arc<Alerts>,
     _database: Option<TestDatabase>,
 }
 
@@ -52,6 +54,7 @@ impl Console {
     pub async fn on(config: Config, clock: Arc<ManualClock>) -> Self {
         let admin = Admin::build(config.clone(), clock.clone()).await.unwrap();
         let url = format!("http://{}", admin.address());
+        let alerts = admin.alerts.clone();
         let (_, engine, store) = admin.serve_only().unwrap();
         Self {
             url,
@@ -60,6 +63,7 @@ impl Console {
             password: config.admin_password.clone().unwrap_or_default(),
             config,
             engine,
+            alerts,
             _database: None,
         }
     }

@@ -20,7 +20,7 @@ const WITHIN: Duration = Duration::from_secs(90);
 
 /// Creates a channel; answers its id.
 async fn channel(api: &Api, kind: &str, settings: Value) -> Value {
-    let body = json!({"name": kind, "kind": kind, "settings": settings});
+    let body = json!({"name": kind, "kind": kind, "settings": settings, "all_apps": true});
     api.post("alert-channels", body).await.ok()["id"].take()
 }
 

@@ -14,6 +14,8 @@ use crate::web::api::extract::{Body, Caller, Id, RequestBody, from_json};
 use crate::web::api::view::List;
 use crate::web::state::Shared;
 
+const MEMBERS: [&str; 9] = ["name", "kind", "settings", "secrets", "all_apps", "apps", "language", "zone", "per_hour"];
+
 /// The members of answers that a request may send back unchanged.
 const READ_ONLY: [&str; 3] = ["id", "revision", "updated_at"];
 
@@ -40,6 +42,13 @@ struct Members {
     settings: Settings,
     #[serde(default)]
     secrets: Secrets,
+    #[serde(default)]
+    all_apps: bool,
+    #[serde(default)]
+    apps: Vec<String>,
+    language: Option<String>,
+    zone: Option<String>,
+    per_hour: Option<i64>,
 }
 
 pub struct GivenChannel {
@@ -53,14 +62,25 @@ impl RequestBody for GivenChannel {
 
     fn read(mut value: Value) -> Result<Self, Error> {
         let revision = seen_revision(&value)?;
-        without(&mut value, Self::WHAT, &["name", "kind", "settings", "secrets"])?;
+        without(&mut value, Self::WHAT, &MEMBERS)?;
         // Of an answer: their names.
         if let Some(members) = value.as_object_mut() {
             members.retain(|name, given| name != "secrets" || !(given.is_array() || given.is_null()));
         }
-        let Members { name, kind, settings, secrets } = from_json(&value)?;
-        let kind: ChannelKind = kind.parse().map_err(|error: String| Error::field("kind", error))?;
-        Ok(Self { draft: ChannelDraft { name, kind, settings, secrets }, revision })
+        let given: Members = from_json(&value)?;
+        let kind: ChannelKind = given.kind.parse().map_err(|error: String| Error::field("kind", error))?;
+        let usual = ChannelDraft::new(given.name, kind);
+        let draft = ChannelDraft {
+            settings: given.settings,
+            secrets: given.secrets,
+            all_apps: given.all_apps,
+            apps: given.apps,
+            language: given.language.unwrap_or(usual.language),
+            zone: given.zone.unwrap_or(usual.zone),
+            per_hour: given.per_hour.unwrap_or(usual.per_hour),
+            ..usual
+        };
+        Ok(Self { draft, revision })
     }
 }
 

@@ -24,8 +24,14 @@ fn of_alerts() -> Vec<Endpoint> {
         Endpoint::json(GET, "/alerts", Policy(View, AnyApp), list::list)
             .describe("alerts", "listAlerts", "Alerts, those with the latest event first")
             .query("open", "true: only alerts that are not resolved; false: only the others", flag())
+            .query("state", "`open`, `acknowledged` or `resolved`", text())
+            .query("app", "Of this app, by its name", text())
+            .query("kind", "With an event of this kind, such as `failed`", text())
             .query("rule_id", "Of this rule", id())
             .page(text()),
+        Endpoint::json(POST, "/alerts/bulk", Policy(Operate, AnyApp), list::bulk)
+            .describe("alerts", "handleAlerts", "Acknowledge or silence several alerts; each by itself")
+            .body::<list::AlertBulk>(),
         Endpoint::json(GET, "/alerts/{id}", Policy(View, Alert), list::get).describe("alerts", "getAlert", "An alert"),
         Endpoint::json(POST, "/alerts/{id}/acknowledge", Policy(Operate, Alert), list::acknowledge)
             .describe(
@@ -69,7 +75,11 @@ fn of_rules() -> Vec<Endpoint> {
             .body::<rules::RuleRequest>()
             .fails([409]),
         Endpoint::new(DELETE, "/alert-rules/{id}", Policy(Edit, AlertRule), rules::delete)
-            .describe("alerts", "deleteAlertRule", "Delete an alert rule; its open alerts end without a message")
+            .describe(
+                "alerts",
+                "deleteAlertRule",
+                "Delete an alert rule; its open alerts end, and incidents at PagerDuty with them",
+            )
             .answers_nothing(),
     ]
 }
@@ -79,7 +89,7 @@ fn of_channels() -> Vec<Endpoint> {
         Endpoint::json(GET, "/alert-channels", Policy(View, Shared), channels::list).describe(
             "alerts",
             "listAlertChannels",
-            "Channels, by name, without their secrets",
+            "Channels that your apps may use, by name, without their secrets",
         ),
         Endpoint::new(POST, "/alert-channels", Policy(Administer, Installation), channels::create)
             .describe("alerts", "createAlertChannel", "Create a channel")

@@ -2,6 +2,7 @@
 
 use carillon_alerts::manage as alerts;
 use carillon_scheduler::AlertKind;
+use carillon_store::Actor;
 use carillon_store::alert::alerts::Alert;
 use carillon_store::alert::deliveries::Delivery;
 use carillon_store::alert::rules::{AlertRule, GroupBy};
@@ -48,6 +49,8 @@ pub struct AlertView {
     acknowledged_by: Option<String>,
     /// And what that person wrote
     note: Option<String>,
+    /// A person has silenced the alert until then
+    silent_until: Option<Time>,
     /// When it was over
     resolved_at: Option<Time>,
 }
@@ -69,6 +72,7 @@ impl From<Alert> for AlertView {
             acknowledged_at: alert.acknowledged_at.map(Time),
             acknowledged_by: alert.acknowledged_by,
             note: alert.note,
+            silent_until: alert.silent_until.map(Time),
             resolved_at: alert.resolved_at.map(Time),
         }
     }
@@ -81,7 +85,7 @@ pub struct DeliveryView {
     /// Its number
     #[schema(minimum = 1)]
     id: i64,
-    /// The alert; null: it is a test of the channel
+    /// The alert; null: it is a test of the channel, or stands for messages that were left out
     #[schema(minimum = 1)]
     alert_id: Option<i64>,
     /// The channel; it may be deleted by now
@@ -89,12 +93,12 @@ pub struct DeliveryView {
     channel_id: i64,
     /// The channel's name
     channel: Option<String>,
-    /// `opened`, `update`, `reminder`, `escalated`, `resolved` or `test`
+    /// `opened`, `update`, `reminder`, `escalated`, `resolved`, `more` or `test`
     kind: String,
     /// What it says
     #[schema(value_type = Object)]
     message: Value,
-    /// `pending`, `sent` or `failed`: given up after a day
+    /// `pending`, `sent`, `failed`: given up after a day, or `left_out`: the channel had its messages of the hour
     state: &'static str,
     /// How often it was tried
     #[schema(minimum = 0)]
@@ -105,12 +109,14 @@ pub struct DeliveryView {
     next_at: Option<Time>,
     /// When it was sent or given up
     finished_at: Option<Time>,
-    /// What the channel has answered last
+    /// What the channel has answered last: all of it for administrators of all apps, the status and the outcome for others
     answer: Option<String>,
 }
 
-impl From<Delivery> for DeliveryView {
-    fn from(delivery: Delivery) -> Self {
+impl DeliveryView {
+    /// As `by` may see it.
+    pub fn new(delivery: Delivery, by: &Actor) -> Self {
+        let answer = alerts::shown_answer(&delivery, by);
         Self {
             id: delivery.id,
             alert_id: delivery.alert_id,
@@ -123,7 +129,7 @@ impl From<Delivery> for DeliveryView {
             created_at: Time(delivery.created_at),
             next_at: delivery.next_at.map(Time),
             finished_at: delivery.finished_at.map(Time),
-            answer: delivery.answer,
+            answer,
         }
     }
 }
@@ -158,7 +164,7 @@ pub struct RuleMembers {
     /// `rule`, `app` or `job`: what one message is about
     #[schema(required = false)]
     group_by: String,
-    /// Further events within this time become one message
+    /// Further events within this time become one message; later messages are further apart
     #[schema(required = false, minimum = 0, maximum = 86_400)]
     group_seconds: i64,
     /// Ids of channels
@@ -236,6 +242,21 @@ pub struct ChannelMembers {
     /// What the kind needs: `host`, `port`, `tls`, `ca`, `user`, `from`, `to`; `url`, `template`
     #[schema(required = false, value_type = Object)]
     settings: Value,
+    /// Whether all apps may use it, and rules for all apps
+    #[schema(required = false)]
+    all_apps: bool,
+    /// The names of the apps that may use it; none, unless they are named
+    #[schema(required = false)]
+    apps: Vec<String>,
+    /// `en` or `zh`: the language of its messages
+    #[schema(required = false)]
+    language: String,
+    /// The time zone of its messages, such as `Asia/Shanghai`
+    #[schema(required = false)]
+    zone: String,
+    /// Messages that it gets in an hour; one more says how many were left out
+    #[schema(required = false, minimum = 1, maximum = 10_000)]
+    per_hour: i64,
 }
 
 /// A channel for messages of alerts, without its secrets
@@ -264,7 +285,16 @@ impl From<alerts::ChannelView> for ChannelView {
             revision: channel.revision,
             updated_at: Time(channel.updated_at),
             secrets: channel.secrets,
-            members: ChannelMembers { name: channel.name, kind: channel.kind, settings },
+            members: ChannelMembers {
+                name: channel.name,
+                kind: channel.kind,
+                settings,
+                all_apps: channel.all_apps,
+                apps: channel.apps,
+                language: channel.language,
+                zone: channel.zone,
+                per_hour: channel.per_hour,
+            },
         }
     }
 }

@@ -3,8 +3,9 @@
 use actix_web::web;
 use askama::Template;
 use carillon_alerts::channel::{ChannelKind, Secrets, Settings, Tls};
-use carillon_alerts::manage::{ChannelDraft, ChannelView};
+use carillon_alerts::manage::{ChannelDraft, ChannelView, PER_HOUR};
 use carillon_engine::manage::Error;
+use carillon_store::App;
 use carillon_store::alert::deliveries::DeliveryFilter;
 use serde::Deserialize;
 
@@ -28,6 +29,14 @@ impl ListPage {
         channel.kind.parse().map_or("unknown", channel_title)
     }
 
+    fn apps(&self, channel: &ChannelView) -> String {
+        match (channel.all_apps, channel.apps.is_empty()) {
+            (true, _) => self.context.t("of-all-apps").to_string(),
+            (_, true) => self.context.t("none").to_string(),
+            _ => channel.apps.join(", "),
+        }
+    }
+
     /// The words of the kinds, and the keys of their names.
     fn kinds(&self) -> [(&'static str, &'static str); 9] {
         ChannelKind::ALL.map(|kind| (kind.as_str(), channel_title(kind)))
@@ -49,6 +58,11 @@ const LABELS: &[(&str, &str)] = &[
     ("secret", "channel-secret"),
     ("routing_key", "channel-integration-key"),
     ("template", "channel-body"),
+    ("all_apps", "channel-apps"),
+    ("apps", "channel-apps"),
+    ("language", "channel-language"),
+    ("zone", "channel-zone"),
+    ("per_hour", "channel-per-hour"),
 ];
 
 #[derive(Template)]
@@ -57,6 +71,8 @@ struct FormPage {
     context: PageContext,
     form: Form,
     kind: ChannelKind,
+    /// Those that may be chosen.
+    apps: Vec<App>,
     /// None: a new one.
     channel: Option<ChannelView>,
     messages: Vec<DeliveryLine>,
@@ -65,6 +81,10 @@ struct FormPage {
 impl FormPage {
     fn action(&self) -> String {
         self.channel.as_ref().map_or_else(|| "/alerts/channels".to_owned(), |it| format!("/alerts/channels/{}", it.id))
+    }
+
+    fn is_moving(&self) -> bool {
+        self.messages.iter().any(DeliveryLine::is_pending)
     }
 
     fn is(&self, kind: &str) -> bool {
@@ -105,11 +125,17 @@ pub struct NewQuery {
 }
 
 /// `GET /alerts/channels/new?kind=`
-pub async fn new(context: PageContext, query: web::Query<NewQuery>) -> PageResult {
+pub async fn new(state: Shared, context: PageContext, query: web::Query<NewQuery>) -> PageResult {
     let kind = if query.kind.is_empty() { Ok(ChannelKind::Email) } else { query.kind.parse() };
     let kind = kind.map_err(PageError::Bad)?;
-    let form = Form::default().with("kind", kind.as_str());
-    Ok(show(&FormPage { context, form, kind, channel: None, messages: vec![] }))
+    let usual = ChannelDraft::new("", kind);
+    let form = Form::default()
+        .with("kind", kind.as_str())
+        .with("language", context.language.code())
+        .with("zone", context.zone.name())
+        .with("per_hour", usual.per_hour.to_string());
+    let apps = state.store.apps(&context.visible()).await?;
+    Ok(show(&FormPage { context, form, kind, apps, channel: None, messages: vec![] }))
 }
 
 /// `POST /alerts/channels`
@@ -128,7 +154,8 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     }
     form.sort_errors(LABELS);
     let status = form.status();
-    Ok(render(&FormPage { context, form, kind, channel: None, messages: vec![] }, status))
+    let apps = state.store.apps(&context.visible()).await?;
+    Ok(render(&FormPage { context, form, kind, apps, channel: None, messages: vec![] }, status))
 }
 
 /// `GET /alerts/channels/{id}`
@@ -177,9 +204,10 @@ async fn show_channel(state: &Shared, context: PageContext, channel: ChannelView
     form.sort_errors(LABELS);
     let kind: ChannelKind = channel.kind.parse().map_err(PageError::Internal)?;
     let filter = DeliveryFilter { channel_id: Some(channel.id), limit: 20, ..DeliveryFilter::default() };
-    let messages = lines(context.language, state.store.deliveries(&filter).await?.items);
+    let messages = lines(&context, state.store.deliveries(&filter).await?.items);
     let status = form.status();
-    Ok(render(&FormPage { context, form, kind, channel: Some(channel), messages }, status))
+    let apps = state.store.apps(&context.visible()).await?;
+    Ok(render(&FormPage { context, form, kind, apps, channel: Some(channel), messages }, status))
 }
 
 fn filled(channel: &ChannelView) -> Form {
@@ -201,12 +229,18 @@ fn filled(channel: &ChannelView) -> Form {
         .with("to", it.to.join("\n"))
         .with("url", &it.url)
         .with("template", &it.template)
+        .with("all_apps", if channel.all_apps { "yes" } else { "" })
+        .with("apps", channel.apps.join("\n"))
+        .with("language", &channel.language)
+        .with("zone", &channel.zone)
+        .with("per_hour", channel.per_hour.to_string())
         .with("revision", channel.revision.to_string())
 }
 
 fn draft(form: &mut Form, kind: ChannelKind) -> ChannelDraft {
     let is_mail = kind == ChannelKind::Email;
     let port: u16 = form.number("port", 0);
+    let per_hour: i64 = form.number("per_hour", PER_HOUR);
     let tls = match form.value("tls") {
         "tls" => Tls::Tls,
         "none" => Tls::None,
@@ -235,5 +269,16 @@ fn draft(form: &mut Form, kind: ChannelKind) -> ChannelDraft {
         password: secret("password").or_else(|| is_without_user.then(String::new)),
         routing_key: secret("routing_key"),
     };
-    ChannelDraft { name: form.value("name").to_owned(), kind, settings, secrets }
+    let usual = ChannelDraft::new(form.value("name"), kind);
+    let or = |text: String, usual: String| if text.is_empty() { usual } else { text };
+    ChannelDraft {
+        settings,
+        secrets,
+        all_apps: form.is("all_apps", "yes"),
+        apps: form.items("apps"),
+        language: or(text("language"), usual.language),
+        zone: or(text("zone"), usual.zone),
+        per_hour,
+        ..usual
+    }
 }

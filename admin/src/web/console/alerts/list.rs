@@ -1,15 +1,22 @@
-//! `GET /alerts`
+//! `GET /alerts`: the alerts that match a filter, those that are not over first.
 
+use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
-use carillon_store::alert::alerts::{Alert, AlertFilter};
+use carillon_accounts::policy::{self, Action, Object};
+use carillon_scheduler::AlertKind;
+use carillon_store::App;
+use carillon_store::alert::alerts::{Alert, AlertFilter, AlertState};
 use carillon_store::alert::deliveries::DeliveryFilter;
+use carillon_store::alert::rules::AlertRule;
 use serde::Deserialize;
 
+use crate::web::console::alerts::bulk::ACTIONS;
 use crate::web::console::alerts::message_line::{DeliveryLine, lines};
-use crate::web::console::alerts::words::event_text;
-use crate::web::page::{PageContext, PageResult, show};
-use crate::web::state::Shared;
+use crate::web::console::alerts::words::{KINDS, event_text, kind_label};
+use crate::web::console::app_filter::{WrongFilters, check_app};
+use crate::web::page::{PageContext, PageError, PageResult, list_address, render};
+use crate::web::state::{Shared, State};
 
 const PAGE: u32 = 50;
 /// Messages of all alerts that the page shows.
@@ -19,40 +26,167 @@ const MESSAGES: u32 = 20;
 #[template(path = "alerts/list.html")]
 struct Page {
     context: PageContext,
+    query: ListQuery,
+    wrong: WrongFilters,
+    apps: Vec<App>,
+    rules: Vec<AlertRule>,
     open: Vec<Alert>,
     past: Vec<Alert>,
+    next_open: Option<String>,
     next: Option<String>,
     messages: Vec<DeliveryLine>,
 }
 
-impl Page {
+/// One of the two tables.
+struct AlertTable<'a> {
     /// The key of the title, and the name of the table for tests.
-    fn lists(&self) -> [(&'static str, &'static str, &[Alert]); 2] {
-        [("alerts-open", "alerts-open", &self.open), ("alerts-over", "alerts-past", &self.past)]
+    title: &'static str,
+    id: &'static str,
+    alerts: &'a [Alert],
+    /// The address of the alerts behind these, and the key of its text.
+    next: &'a Option<String>,
+    more: &'static str,
+    has_boxes: bool,
+}
+
+impl Page {
+    fn tables(&self) -> [AlertTable<'_>; 2] {
+        let (title, more) = ("alerts-open", "next-page");
+        let open = AlertTable {
+            title,
+            id: title,
+            alerts: &self.open,
+            next: &self.next_open,
+            more,
+            has_boxes: self.has_boxes(),
+        };
+        let (title, more) = ("alerts-over", "alerts-older");
+        [open, AlertTable { title, id: "alerts-past", alerts: &self.past, next: &self.next, more, has_boxes: false }]
     }
 
     fn event(&self, alert: &Alert) -> String {
         event_text(&self.context, &alert.message)
     }
+
+    fn kinds(&self) -> [(&'static str, &'static str); 13] {
+        KINDS.map(|kind| (kind.as_str(), kind_label(kind)))
+    }
+
+    fn states(&self) -> [(&'static str, &'static str); 3] {
+        [("open", "alert-is-open"), ("acknowledged", "alert-is-acknowledged"), ("resolved", "alert-is-resolved")]
+    }
+
+    fn actions(&self) -> [(&'static str, &'static str); 4] {
+        ACTIONS.map(|(word, label, _)| (word, label))
+    }
+
+    fn may_handle(&self, alert: &Alert) -> bool {
+        let object = alert.app_id.map_or(Object::Installation, Object::App);
+        alert.state != AlertState::Resolved && policy::may(&self.context.actor, Action::Operate, object)
+    }
+
+    fn has_boxes(&self) -> bool {
+        self.open.iter().any(|alert| self.may_handle(alert))
+    }
+
+    fn is_moving(&self) -> bool {
+        self.messages.iter().any(DeliveryLine::is_pending)
+    }
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ListQuery {
+    app: String,
+    kind: String,
+    rule: String,
+    state: String,
+    /// The last alert of the page before, of those that are over and of those that are not.
     after: Option<String>,
+    open_after: Option<String>,
+}
+
+impl ListQuery {
+    fn filters(&self) -> [(&'static str, &str); 4] {
+        [("app", &self.app), ("kind", &self.kind), ("rule", &self.rule), ("state", &self.state)]
+    }
+
+    fn is_filtered(&self) -> bool {
+        self.filters().iter().any(|(_, value)| !value.is_empty())
+    }
+
+    fn address(&self, name: &'static str, after: &str) -> String {
+        let filters: Vec<_> = self.filters().into_iter().chain([(name, after)]).collect();
+        list_address("/alerts", &filters, None)
+    }
+
+    /// The filter, and what is wrong with it.
+    async fn filter(&self, state: &State, context: &PageContext) -> Result<(AlertFilter, WrongFilters), PageError> {
+        let mut wrong = vec![];
+        let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let app = given(&self.app);
+        check_app(state, context, app.as_deref(), &mut wrong).await?;
+        let app_id = match app.filter(|_| wrong.is_empty()) {
+            Some(name) => state.store.app_by_name(&name).await?.map(|app| app.id),
+            None => None,
+        };
+        let kind = self.kind.parse::<AlertKind>().ok();
+        if !self.kind.is_empty() && kind.is_none() {
+            wrong.push(("alert-events", format!("“{:.64}” is no kind of event", self.kind)));
+        }
+        let is_state = AlertState::of_word(&self.state);
+        if !self.state.is_empty() && is_state.is_none() {
+            wrong.push(("state", format!("“{:.64}” is no state of an alert", self.state)));
+        }
+        let rule_id = self.rule.parse().ok();
+        if !self.rule.is_empty() && rule_id.is_none() {
+            wrong.push(("rule", format!("“{:.64}” is no id of a rule", self.rule)));
+        }
+        let filter =
+            AlertFilter { apps: context.visible(), app_id, kind, rule_id, state: is_state, ..AlertFilter::default() };
+        Ok((filter, wrong))
+    }
+}
+
+/// The place behind which a page begins.
+fn place(text: Option<&str>) -> Option<(i64, i64)> {
+    let (last_at, id) = text?.split_once('-')?;
+    Some((last_at.parse().ok()?, id.parse().ok()?))
 }
 
 pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
-    let filter =
-        |open| AlertFilter { apps: context.visible(), open: Some(open), limit: PAGE, ..AlertFilter::default() };
-    let after = query.after.as_deref().and_then(|text| {
-        let (last_at, id) = text.split_once('-')?;
-        Some((last_at.parse().ok()?, id.parse().ok()?))
-    });
-    let open = state.store.alerts(&AlertFilter { limit: 1000, ..filter(true) }).await?.items;
-    let past = state.store.alerts(&AlertFilter { after, ..filter(false) }).await?;
+    let query = query.into_inner();
+    let (filter, wrong) = query.filter(&state, &context).await?;
+    let apps = state.store.apps(&context.visible()).await?;
+    let rules = state.store.alert_rules(&context.visible()).await?;
     let sent = DeliveryFilter { apps: context.visible(), limit: MESSAGES, ..DeliveryFilter::default() };
-    let messages = lines(context.language, state.store.deliveries(&sent).await?.items);
-    let next = past.next.map(|(last_at, id)| format!("{last_at}-{id}"));
-    Ok(show(&Page { open, past: past.items, next, messages, context }))
+    let messages = lines(&context, state.store.deliveries(&sent).await?.items);
+    let mut page = Page {
+        context,
+        wrong,
+        apps,
+        rules,
+        open: vec![],
+        past: vec![],
+        next_open: None,
+        next: None,
+        messages,
+        query: query.clone(),
+    };
+    if !page.wrong.is_empty() {
+        return Ok(render(&page, StatusCode::BAD_REQUEST));
+    }
+    let mark = |(last_at, id): (i64, i64)| format!("{last_at}-{id}");
+    let of = |open: bool, after: Option<&str>| AlertFilter {
+        open: Some(open),
+        after: place(after),
+        limit: PAGE,
+        ..filter.clone()
+    };
+    let open = state.store.alerts(&of(true, query.open_after.as_deref())).await?;
+    let past = state.store.alerts(&of(false, query.after.as_deref())).await?;
+    page.next_open = open.next.map(|last| query.address("open_after", &mark(last)));
+    page.next = past.next.map(|last| query.address("after", &mark(last)));
+    (page.open, page.past) = (open.items, past.items);
+    Ok(render(&page, StatusCode::OK))
 }

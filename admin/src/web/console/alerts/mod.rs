@@ -1,8 +1,9 @@
 //! Alerts, rules, channels, and what was sent.
 
+pub mod bulk;
 pub mod channels;
 pub mod list;
-pub mod message_line;
+mod message_line;
 pub mod page;
 mod rule_form;
 pub mod rules;

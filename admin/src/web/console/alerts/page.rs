@@ -3,11 +3,13 @@
 use actix_web::web;
 use askama::Template;
 use carillon_accounts::policy::{self, Action, Object};
+use carillon_alerts::manage::AlertAction;
 use carillon_engine::manage::Error;
 use carillon_store::alert::alerts::{Alert, AlertItem, AlertState};
 use carillon_store::alert::deliveries::DeliveryFilter;
 
 use crate::web::access::Caller;
+use crate::web::console::alerts::bulk::ACTIONS;
 use crate::web::console::alerts::message_line::{DeliveryLine, lines};
 use crate::web::console::alerts::words::{event_text, kind_word};
 use crate::web::forms::Fields;
@@ -26,13 +28,29 @@ struct Page {
     open_items: i64,
     all_items: i64,
     messages: Vec<DeliveryLine>,
-    may_acknowledge: bool,
+    may_operate: bool,
 }
 
 impl Page {
     fn title(&self) -> String {
         let named = self.alert.app.as_ref().or(self.alert.rule.as_ref());
         named.cloned().unwrap_or_else(|| self.context.t("alert").to_string())
+    }
+
+    fn may_acknowledge(&self) -> bool {
+        self.may_operate && self.alert.state == AlertState::Open
+    }
+
+    fn silences(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        ACTIONS.into_iter().filter(|(_, _, seconds)| *seconds > 0).map(|(word, label, _)| (word, label))
+    }
+
+    fn is_silent(&self) -> Option<&i64> {
+        self.alert.silent_until.as_ref().filter(|until| **until > self.context.now)
+    }
+
+    fn is_moving(&self) -> bool {
+        self.messages.iter().any(DeliveryLine::is_pending)
     }
 
     fn event(&self, text: &str) -> String {
@@ -50,10 +68,10 @@ pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
     let items = state.store.alert_items(alert.id, ITEMS).await?;
     let (open_items, all_items) = state.store.count_alert_items(alert.id).await?;
     let filter = DeliveryFilter { alert_id: Some(alert.id), limit: MESSAGES, ..DeliveryFilter::default() };
-    let messages = lines(context.language, state.store.deliveries(&filter).await?.items);
+    let messages = lines(&context, state.store.deliveries(&filter).await?.items);
     let object = alert.app_id.map_or(Object::Installation, Object::App);
-    let may_acknowledge = alert.state == AlertState::Open && policy::may(&context.actor, Action::Operate, object);
-    Ok(show(&Page { context, alert, items, open_items, all_items, messages, may_acknowledge }))
+    let may_operate = alert.state != AlertState::Resolved && policy::may(&context.actor, Action::Operate, object);
+    Ok(show(&Page { context, alert, items, open_items, all_items, messages, may_operate }))
 }
 
 /// `POST /alerts/{id}/acknowledge`
@@ -65,7 +83,8 @@ pub async fn acknowledge(
     fields: Fields,
 ) -> PageResult {
     let here = format!("/alerts/{id}");
-    match state.alerts.acknowledge(*id, fields.get("note"), &by.0).await {
+    let action = AlertAction::Acknowledge { note: fields.get("note").to_owned() };
+    match state.alerts.handle(*id, &action, &by.0).await {
         Ok(()) => Ok(redirect_with_flash(&here, "ok", &context.t("alert-is-looked-after").to_string())),
         Err(error @ (Error::Changed(_) | Error::Invalid(_))) => {
             Ok(redirect_with_flash(&here, "failed", &error.to_string()))

@@ -5,7 +5,7 @@ use carillon_alerts::silence;
 use carillon_scheduler::AlertKind;
 use carillon_store::alert::rules::{AlertRule, Escalation, GroupBy, RuleDefinition};
 
-use crate::web::forms::Form;
+use crate::web::forms::{Form, child_jobs};
 
 /// The fields and the keys of their labels, in the order of the page.
 pub const LABELS: &[(&str, &str)] = &[
@@ -15,7 +15,8 @@ pub const LABELS: &[(&str, &str)] = &[
     ("threshold", "rule-threshold"),
     ("running_seconds", "rule-running-seconds"),
     ("running_p95_percent", "rule-running-percent"),
-    ("jobs", "rule-jobs"),
+    ("children", "rule-jobs"),
+    ("child_name", "rule-jobs"),
     ("channels", "channels"),
     ("second_channels", "rule-second-channels"),
     ("after_seconds", "rule-second-after"),
@@ -27,10 +28,11 @@ pub const LABELS: &[(&str, &str)] = &[
 /// A new rule: what people want to know first.
 pub fn first() -> Form {
     Form::default()
-        .with("kinds", "failed\nunknown\nlost\npaused")
+        .with("kinds", "failed\nunknown\nlost\npaused\nlong_running\nno_executor")
         .with("threshold", "1")
         .with("group_by", "app")
-        .with("group_seconds", "60")
+        .with("running_p95_percent", "300")
+        .with("group_seconds", "300")
         .with("recovered", "yes")
         .with("enabled", "yes")
 }
@@ -49,7 +51,7 @@ pub fn filled(rule: &AlertRule, app: &str) -> Form {
         .with("app", app)
         .with("enabled", yes(rule.enabled))
         .with("kinds", kinds.join("\n"))
-        .with("jobs", it.jobs.iter().map(i64::to_string).collect::<Vec<_>>().join(", "))
+        .with("children", list(&it.jobs))
         .with("threshold", it.threshold.to_string())
         .with("running_seconds", number(it.running_seconds))
         .with("running_p95_percent", number(it.running_p95_percent))
@@ -69,6 +71,21 @@ const fn group_word(by: GroupBy) -> &'static str {
         GroupBy::Rule => "rule",
         GroupBy::App => "app",
         GroupBy::Job => "job",
+    }
+}
+
+/// A time: seconds, or with units such as `5m` and `1h 30m`. None: the field is empty, or cannot be read.
+fn seconds(form: &mut Form, name: &str) -> Option<i64> {
+    let text = form.value(name).trim().to_owned();
+    if text.is_empty() || text.parse::<i64>().is_ok() {
+        return text.parse().ok();
+    }
+    match humantime::parse_duration(&text) {
+        Ok(time) => i64::try_from(time.as_secs()).ok(),
+        Err(_) => {
+            form.add_error(name, format!("“{text:.32}” is not a time; write seconds, or a time such as 5m or 1h 30m"));
+            None
+        }
     }
 }
 
@@ -96,7 +113,7 @@ pub fn draft(form: &mut Form) -> RuleDraft {
         }
     }
     let second = ids(form, "second_channels");
-    let after_seconds = optional(form, "after_seconds");
+    let after_seconds = seconds(form, "after_seconds");
     let escalation = (!second.is_empty() || after_seconds.is_some())
         .then(|| Escalation { channels: second, after_seconds: after_seconds.unwrap_or(0) });
     let group_by = match form.value("group_by") {
@@ -110,15 +127,15 @@ pub fn draft(form: &mut Form) -> RuleDraft {
         enabled: form.is("enabled", "yes"),
         definition: RuleDefinition {
             kinds,
-            jobs: ids(form, "jobs"),
+            jobs: child_jobs::children(form),
             threshold: form.number("threshold", 1),
-            running_seconds: optional(form, "running_seconds"),
+            running_seconds: seconds(form, "running_seconds"),
             running_p95_percent: optional(form, "running_p95_percent"),
             group_by,
-            group_seconds: form.number("group_seconds", 60),
+            group_seconds: seconds(form, "group_seconds").unwrap_or(300),
             channels: ids(form, "channels"),
             escalation,
-            repeat_seconds: optional(form, "repeat_seconds"),
+            repeat_seconds: seconds(form, "repeat_seconds"),
             recovered: form.is("recovered", "yes"),
             silences,
         },

@@ -1,5 +1,7 @@
 //! Alert rules: the list, and the form.
 
+use std::collections::BTreeSet;
+
 use actix_web::{HttpResponse, web};
 use askama::Template;
 use carillon_accounts::policy::{self, Action, Object};
@@ -11,15 +13,21 @@ use carillon_store::alert::rules::AlertRule;
 use crate::web::access::Caller;
 use crate::web::console::alerts::rule_form::{LABELS, draft, filled, first};
 use crate::web::console::alerts::words::{KINDS, kind_label, kind_word};
+use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, render, show};
 use crate::web::state::{Shared, State};
+
+/// Jobs of a rule that the list names.
+const NAMED_JOBS: usize = 3;
 
 struct Row {
     rule: AlertRule,
     app: String,
     may_edit: bool,
     kinds: String,
+    /// The only jobs that the rule is about; empty: all of them.
+    jobs: String,
     channels: String,
 }
 
@@ -39,9 +47,20 @@ struct FormPage {
     id: Option<i64>,
     apps: Vec<App>,
     channels: Vec<ChannelView>,
+    /// The chosen jobs, and those to choose from.
+    child_jobs: Vec<ChildJob>,
+    offered: Vec<ChildJob>,
 }
 
 impl FormPage {
+    /// A channel with the apps that may use it.
+    fn channel(&self, channel: &ChannelView) -> String {
+        match channel.all_apps {
+            true => channel.name.clone(),
+            false => format!("{} ({})", channel.name, channel.apps.join(", ")),
+        }
+    }
+
     fn kinds(&self) -> [(&'static str, &'static str); 13] {
         KINDS.map(|kind| (kind.as_str(), kind_label(kind)))
     }
@@ -65,6 +84,9 @@ pub async fn list(state: Shared, context: PageContext) -> PageResult {
     let visible = context.visible();
     let apps = state.store.apps(&visible).await?;
     let channels = state.alerts.channels(&context.actor).await?;
+    let rules = state.store.alert_rules(&visible).await?;
+    let ids: BTreeSet<i64> = rules.iter().flat_map(|rule| &rule.definition.jobs).copied().collect();
+    let jobs = child_jobs::by_id(&state.store, &ids.into_iter().take(1000).collect::<Vec<_>>(), &visible).await?;
     let row = |rule: AlertRule| {
         let app = apps.iter().find(|app| Some(app.id) == rule.app_id).map(|app| app.name.clone());
         let named = channels.iter().filter(|channel| rule.definition.all_channels().any(|id| id == channel.id));
@@ -74,12 +96,24 @@ pub async fn list(state: Shared, context: PageContext) -> PageResult {
             app: app.unwrap_or_else(|| context.t("of-all-apps").to_string()),
             may_edit: may_edit(&context, rule.app_id),
             kinds: kinds.join(", "),
+            jobs: only_jobs(&context, &rule, &jobs),
             channels: named.map(|channel| channel.name.as_str()).collect::<Vec<_>>().join(", "),
             rule,
         }
     };
-    let rows = state.store.alert_rules(&visible).await?.into_iter().map(row).collect();
+    let rows = rules.into_iter().map(row).collect();
     Ok(show(&ListPage { context, rows }))
+}
+
+/// `Close books (billing #12), Settle (billing #15) and 3 more`
+fn only_jobs(context: &PageContext, rule: &AlertRule, jobs: &[ChildJob]) -> String {
+    let of_rule = jobs.iter().filter(|job| rule.definition.jobs.contains(&job.id));
+    let names: Vec<String> = of_rule.take(NAMED_JOBS).map(|job| job.label(&context.language)).collect();
+    let more = rule.definition.jobs.len().saturating_sub(names.len());
+    match more {
+        0 => names.join(", "),
+        more => context.t("rule-jobs-more").with("jobs", names.join(", ")).count("count", more).to_string(),
+    }
 }
 
 fn may_edit(context: &PageContext, app_id: Option<i64>) -> bool {
@@ -97,6 +131,10 @@ pub async fn new(state: Shared, context: PageContext) -> PageResult {
 /// `POST /alerts/rules`
 pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
+    child_jobs::add_named(&state.store, &mut form, &context.visible()).await?;
+    if form.is("step", "add_child") {
+        return form_page(&state, context, form, None).await;
+    }
     let draft = draft(&mut form);
     if form.is_valid() {
         match state.alerts.create_rule(draft, &by.0).await {
@@ -120,6 +158,10 @@ pub async fn edit(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
 /// `POST /alerts/rules/{id}`
 pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
+    child_jobs::add_named(&state.store, &mut form, &context.visible()).await?;
+    if form.is("step", "add_child") {
+        return form_page(&state, context, form, Some(*id)).await;
+    }
     let draft = draft(&mut form);
     if form.is_valid() {
         let revision = form.value("revision").parse().ok();
@@ -148,6 +190,8 @@ pub(super) fn refuse(form: &mut Form, error: Error) -> Result<(), Error> {
             for error in errors {
                 let name = match error.field.as_str() {
                     "escalation.channels" => "second_channels",
+                    "jobs" => "child_name",
+                    field if field.starts_with("apps") => "apps",
                     field if field.starts_with("silences") => "silences",
                     field => field.rsplit('.').next().unwrap_or(field),
                 };
@@ -166,6 +210,10 @@ async fn form_page(state: &State, context: PageContext, mut form: Form, id: Opti
     let mut apps = state.store.apps(&context.visible()).await?;
     apps.retain(|app| context.may_edit(&app.id));
     let channels = state.alerts.channels(&context.actor).await?;
+    let visible = context.visible();
+    let chosen: Vec<i64> = form.items("children").iter().filter_map(|id| id.parse().ok()).collect();
+    let child_jobs = child_jobs::by_id(&state.store, &chosen, &visible).await?;
+    let offered = child_jobs::offered(&state.store, form.value("app"), "", &visible).await?;
     let status = form.status();
-    Ok(render(&FormPage { context, form, id, apps, channels }, status))
+    Ok(render(&FormPage { context, form, id, apps, channels, child_jobs, offered }, status))
 }

@@ -32,26 +32,21 @@ pub const fn kind_label(kind: AlertKind) -> &'static str {
     words(kind).1
 }
 
-/// The same as what a job did.
-pub const fn happened(kind: AlertKind) -> &'static str {
-    words(kind).2
-}
-
-const fn words(kind: AlertKind) -> (&'static str, &'static str, &'static str) {
+const fn words(kind: AlertKind) -> (&'static str, &'static str) {
     match kind {
-        AlertKind::Failed => ("alert-kind-failed", "alert-on-failed", "happened-failed"),
-        AlertKind::Unknown => ("alert-kind-unknown", "alert-on-unknown", "happened-unknown"),
-        AlertKind::Lost => ("alert-kind-lost", "alert-on-lost", "happened-lost"),
-        AlertKind::Paused => ("alert-kind-paused", "alert-on-paused", "happened-paused"),
-        AlertKind::Clock => ("alert-kind-clock", "alert-on-clock", "happened-clock"),
-        AlertKind::Database => ("alert-kind-database", "alert-on-database", "happened-database"),
-        AlertKind::Ring => ("alert-kind-ring", "alert-on-ring", "happened-ring"),
-        AlertKind::Gap => ("alert-kind-gap", "alert-on-gap", "happened-gap"),
-        AlertKind::Stuck => ("alert-kind-stuck", "alert-on-stuck", "happened-stuck"),
-        AlertKind::LongRunning => ("alert-kind-long-running", "alert-on-long-running", "happened-long-running"),
-        AlertKind::Misfire => ("alert-kind-misfire", "alert-on-misfire", "happened-misfire"),
-        AlertKind::ExecutorLost => ("alert-kind-executor-lost", "alert-on-executor-lost", "happened-executor-lost"),
-        AlertKind::NoExecutor => ("alert-kind-no-executor", "alert-on-no-executor", "happened-no-executor"),
+        AlertKind::Failed => ("alert-kind-failed", "alert-on-failed"),
+        AlertKind::Unknown => ("alert-kind-unknown", "alert-on-unknown"),
+        AlertKind::Lost => ("alert-kind-lost", "alert-on-lost"),
+        AlertKind::Paused => ("alert-kind-paused", "alert-on-paused"),
+        AlertKind::Clock => ("alert-kind-clock", "alert-on-clock"),
+        AlertKind::Database => ("alert-kind-database", "alert-on-database"),
+        AlertKind::Ring => ("alert-kind-ring", "alert-on-ring"),
+        AlertKind::Gap => ("alert-kind-gap", "alert-on-gap"),
+        AlertKind::Stuck => ("alert-kind-stuck", "alert-on-stuck"),
+        AlertKind::LongRunning => ("alert-kind-long-running", "alert-on-long-running"),
+        AlertKind::Misfire => ("alert-kind-misfire", "alert-on-misfire"),
+        AlertKind::ExecutorLost => ("alert-kind-executor-lost", "alert-on-executor-lost"),
+        AlertKind::NoExecutor => ("alert-kind-no-executor", "alert-on-no-executor"),
     }
 }
 

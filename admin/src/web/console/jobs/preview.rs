@@ -4,9 +4,8 @@ use actix_web::HttpRequest;
 use askama::Template;
 use carillon_engine::manage::{Error, PreviewRequest};
 use carillon_inspect::preview;
-use carillon_scheduler::{FieldError, JobDraft, Millis};
+use carillon_scheduler::{FieldError, JobDraft, Millis, Zone};
 use carillon_store::Job;
-use chrono_tz::Tz;
 
 use crate::web::forms::schedule_form::{LABELS, is_blank, schedule_of};
 use crate::web::forms::{Fields, Form};
@@ -86,8 +85,8 @@ fn wrong(error: &FieldError) -> Preview {
     Preview::Wrong { field: field.to_owned(), message: error.message.clone() }
 }
 
-fn instant(language: Language, at: Millis, zone: Tz) -> Instant {
-    let (utc, local) = (preview::local(at, Tz::UTC), preview::local(at, zone));
+fn instant(language: Language, at: Millis, zone: Zone) -> Instant {
+    let (utc, local) = (preview::local(at, Zone::UTC), preview::local(at, zone));
     let same_day = local.date_naive() == utc.date_naive();
     let format = if same_day { "%H:%M:%S" } else { "%m-%d %H:%M:%S" };
     Instant {

@@ -22,7 +22,7 @@ impl UniqueKey {
         let names: &[&str] = match self {
             Self::AccountName => &["account_name", "account.name"],
             Self::AlertChannelName => &["alert_channel_name", "alert_channel.name"],
-            Self::AlertRuleName => &["alert_rule_name", "alert_rule.name"],
+            Self::AlertRuleName => &["alert_rule_name", "alert_rule.name_scope, alert_rule.name"],
             Self::AppName => &["app_name", "app.name"],
             Self::CalendarName => &["calendar_name", "calendar.name"],
             Self::RequestKey => &["idempotency_pkey", "PRIMARY", "idempotency.request_key"],

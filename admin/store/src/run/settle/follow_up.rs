@@ -1,7 +1,7 @@
 //! What follows from settled runs: further attempts, alarms, and the end of attempts that are no longer needed. Gathered run
 //! by run, and written by one statement of each kind.
 
-use carillon_scheduler::{AlarmKind, Millis, RunReason, RunState};
+use carillon_scheduler::{AlarmKind, Millis, RunState};
 
 use crate::alarm::alarms::Alarm;
 use crate::db::pool::transaction::Transaction;
@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::run::lock::LockedRun;
 use crate::run::settle::effects::{Fire, Retry, SettleEffects};
 use crate::run::settle::finding::{RunReport, SettleContext};
+use crate::run::view::run_view::sentence;
 use crate::store::Store;
 
 /// Attempts that a late result has made needless.
@@ -100,7 +101,8 @@ impl SettleEffects {
 
     fn raise(&mut self, row: &LockedRun, finding: &RunReport, state: RunState) {
         let Some(id) = self.rows.pop() else { return };
-        let why = finding.message.as_deref().or(finding.reason.map(RunReason::as_str)).unwrap_or("");
+        let said = finding.message.as_deref().filter(|text| !text.trim().is_empty());
+        let why = said.or(finding.reason.and_then(|reason| sentence(reason.as_str()))).unwrap_or("");
         let why = cut(why, SAID);
         let alarm = Alarm {
             kind: kind_of(state),

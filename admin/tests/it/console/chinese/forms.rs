@@ -102,7 +102,7 @@ const ALERTS: &[Form<'_>] = &[
             ("kinds", "clock"),
             ("app", "orders"),
             ("channels", "7"),
-            ("jobs", "a"),
+            ("children", "a"),
             ("second_channels", "x"),
             ("after_seconds", "1"),
             ("silences", "always"),

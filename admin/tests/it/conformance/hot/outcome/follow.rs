@@ -78,6 +78,18 @@ databases! {
         assert_eq!(fixture.alarms().await, [(last.id, "failed".into(), format!("run {} failed: said 500", last.id))]);
     }
 
+    // covers: D8
+    async fn the_alarm_of_a_run_that_failed_without_a_text_says_so_in_a_sentence(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.with_retries(0).await;
+        let runs = fixture.runs_in(&job, &[Running; 2]).await;
+        let silent = |run, message: Option<&str>| RunReport { message: message.map(str::to_owned), ..failure(run) };
+        fixture.settle(&[silent(runs[0], Some("")), silent(runs[1], None)]).await;
+        let mut texts: Vec<String> = fixture.alarms().await.into_iter().map(|(_, _, text)| text).collect();
+        texts.sort_unstable();
+        assert_eq!(texts, runs.iter().map(|id| format!("run {id} failed: The executor reported a failure.")).collect::<Vec<_>>());
+    }
+
     // covers: 002-36
     async fn attempts_of_runs_that_failed_together_do_not_come_together(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;

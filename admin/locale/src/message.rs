@@ -5,8 +5,8 @@ use std::fmt;
 use askama::filters::{Html, HtmlSafe, escape};
 use fluent_bundle::{FluentArgs, FluentValue};
 
-use crate::web::locale::catalogue;
-use crate::web::locale::language::Language;
+use crate::catalogue;
+use crate::language::Language;
 
 /// Written as text: a template escapes it.
 #[derive(Clone, Debug)]

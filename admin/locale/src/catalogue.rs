@@ -7,10 +7,10 @@ use fluent_bundle::{FluentArgs, FluentResource};
 use rust_embed::RustEmbed;
 use unic_langid::LanguageIdentifier;
 
-use crate::web::locale::language::Language;
+use crate::language::Language;
 
 #[derive(RustEmbed)]
-#[folder = "../templates/locales/"]
+#[folder = "../../templates/locales/"]
 struct Files;
 
 type Bundle = FluentBundle<FluentResource>;

@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use fluent_bundle::{FluentArgs, FluentResource};
 use fluent_syntax::ast::{Entry, Expression, InlineExpression, Message, PatternElement};
 
-use crate::web::locale::catalogue;
-use crate::web::locale::language::Language;
+use crate::catalogue;
+use crate::language::Language;
 
 /// The folder of the files, in that of a language.
 const FILES: &str = "errors/";

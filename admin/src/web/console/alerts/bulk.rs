@@ -1,0 +1,51 @@
+//! `POST /alerts/bulk`: acknowledge or silence the chosen alerts.
+
+use carillon_alerts::manage::AlertAction;
+use carillon_engine::manage::Error;
+
+use crate::web::access::Caller;
+use crate::web::console::bulk::ids_of;
+use crate::web::forms::{Fields, Form};
+use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
+use crate::web::state::Shared;
+
+/// Words, the keys of their labels, and for how many seconds an alert is silenced; 0: it is acknowledged.
+pub const ACTIONS: [(&str, &str, i64); 4] = [
+    ("acknowledge", "alert-acknowledge", 0),
+    ("silence_1h", "alert-silence-1h", 3_600),
+    ("silence_8h", "alert-silence-8h", 8 * 3_600),
+    ("silence_24h", "alert-silence-24h", 24 * 3_600),
+];
+/// Refused alerts that the message names.
+const NAMED: usize = 3;
+
+pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
+    let form = Form::from(fields);
+    let back =
+        Some(form.value("back")).filter(|back| *back == "/alerts" || back.starts_with("/alerts?") || is_page(back));
+    let back = back.unwrap_or("/alerts");
+    let chosen = ACTIONS.iter().find(|(word, ..)| form.is("action", word));
+    let (_, _, seconds) = chosen.ok_or_else(|| PageError::Bad("there is no such action".to_owned()))?;
+    let action = match seconds {
+        0 => AlertAction::Acknowledge { note: form.value("note").to_owned() },
+        seconds => AlertAction::Silence { seconds: *seconds },
+    };
+    let outcome = match state.alerts.handle_all(&ids_of(&form), &action, &by.0).await {
+        Ok(outcome) => outcome,
+        Err(error @ Error::Invalid(_)) => return Ok(redirect_with_flash(back, "failed", &error.to_string())),
+        Err(error) => return Err(error.into()),
+    };
+    let done = context.t("alerts-handled").count("count", outcome.done);
+    if outcome.refused.is_empty() {
+        return Ok(redirect_with_flash(back, "ok", &done.to_string()));
+    }
+    let why = outcome.refused.iter().take(NAMED).map(|it| format!("#{}: {}", it.id, context.say(&it.reason)));
+    let text = context.t("alerts-refused").with("done", done).count("count", outcome.refused.len());
+    let text = text.with("why", why.collect::<Vec<_>>().join("; "));
+    Ok(redirect_with_flash(back, "failed", &text.to_string()))
+}
+
+/// The page of one alert.
+fn is_page(back: &str) -> bool {
+    back.strip_prefix("/alerts/").is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_digit()))
+}
