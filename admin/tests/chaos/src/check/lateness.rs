@@ -86,7 +86,10 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
                 again += (history.meta.phases.healed_at - run.scheduled_at).max(0);
             }
         }
-        let (mut bound, class) = bounds.of(run.scheduled_at, again);
+        let (mut bound, class) = match index.group(run.job_id) {
+            "resting" => of_resting(bounds, run.scheduled_at, again),
+            _ => bounds.of(run.scheduled_at, again),
+        };
         bound += match index.group(run.job_id) {
             // Of its two executors one is a black hole. When a fault closes the way to the other one too, the run waits
             // until the breaker lets a request try that one again.
@@ -118,6 +121,13 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
         });
     }
     findings.times = times(history, &delays, &bounds.machine);
+}
+
+/// What was due in a pause leaves after it: a fault of then counts as one of its own time does.
+fn of_resting(bounds: &Bounds<'_>, at: Millis, besides: Millis) -> (Millis, Option<Class>) {
+    let rest = LONGEST_REST as Millis;
+    let moments = (0..=rest).step_by(500).map(|after| bounds.of(at + after, besides));
+    moments.max_by_key(|(bound, _)| *bound).unwrap_or_else(|| bounds.of(at, besides))
 }
 
 fn times(history: &History, delays: &[Delay], machine: &Machine) -> Times {

@@ -47,3 +47,28 @@ fn what_was_due_in_a_pause_must_be_recorded() {
     assert_flagged(&[Figure::Phantom], skipped(2));
     assert_flagged(&[Figure::MissedUnrecorded], skipped(0));
 }
+
+#[test]
+fn what_leaves_after_a_pause_is_judged_by_the_faults_of_then() {
+    let sent_late = |is_slow: bool| {
+        move |history: &mut History| {
+            history.jobs[0].group = "resting".into();
+            history.calls.insert(0, Call { op: Op::Pause { until: 9_500 }, ..disable(1, 1_500) });
+            for run in history.runs.iter_mut().filter(|run| run.job_id == 1 && run.fire_no == 2_000) {
+                run.marked_at = Some(16_900);
+            }
+            for run in history.runs.iter_mut().filter(|run| run.job_id == 1 && (4_000..9_500).contains(&run.fire_no)) {
+                run.marked_at = Some(9_600);
+            }
+            for event in history.events.iter_mut().filter(|event| event.job == 1 && (1_500..9_500).contains(&event.at)) {
+                event.at = if event.at < 4_000 { 17_000 } else { 9_700 };
+            }
+            if is_slow {
+                history.faults.push(Fault { class: Class::Database, ..fault(9_000, 16_500) });
+            }
+            history.events.sort_by_key(|event| event.at);
+        }
+    };
+    assert_flagged(&[], sent_late(true));
+    assert_flagged(&[Figure::Late], sent_late(false));
+}
