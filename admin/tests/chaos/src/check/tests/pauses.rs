@@ -60,7 +60,8 @@ fn what_leaves_after_a_pause_is_judged_by_the_faults_of_then() {
             for run in history.runs.iter_mut().filter(|run| run.job_id == 1 && (4_000..9_500).contains(&run.fire_no)) {
                 run.marked_at = Some(9_600);
             }
-            for event in history.events.iter_mut().filter(|event| event.job == 1 && (1_500..9_500).contains(&event.at)) {
+            for event in history.events.iter_mut().filter(|event| event.job == 1 && (1_500..9_500).contains(&event.at))
+            {
                 event.at = if event.at < 4_000 { 17_000 } else { 9_700 };
             }
             if is_slow {
