@@ -103,3 +103,5 @@ bulk-more = And { $count } more.
 # The question before something is done with many runs.
 runs-of-one-job = { $job }: { $runs }
 run-for = for
+# A run whose job is deleted.
+deleted-named = { $name } (deleted, { $id })

@@ -97,3 +97,5 @@ bulk-more = 另有 { $count } 项。
 # 批量操作之前的确认
 runs-of-one-job = { $job }：{ $runs }
 run-for = 触发时刻
+# 任务已删除的运行
+deleted-named = { $name }（已删除，{ $id }）

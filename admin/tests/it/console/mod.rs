@@ -8,7 +8,6 @@ mod chinese;
 pub mod client;
 mod degraded;
 mod executors;
-mod families;
 mod filters;
 mod forms;
 mod guard;

@@ -106,8 +106,8 @@ jobs-run-hint = 每个任务用自己的任务参数立即执行一次，无论�
 jobs-delete-hint = 这些任务将不再触发。尚未发送的运行将被取消，过去的运行保留到数据保留规则将其删除。把其中某个任务作为子任务的任务，将生成一个不含它的新版本。
 jobs-resume-hint = 调度从现在开始；被引擎暂停的任务从停止处继续。
 # 无权查看的父任务
-job-of-another-app = 其他执行器中的一个任务
+job-of-another-app = 其他应用的一个任务
 # 暂停期间的下次触发时间
 job-paused-until = 任务已暂停到 { $end }，之后的触发时间：
-job-app-paused-until = 执行器已暂停到 { $end }，此前的触发会被取消；之后的触发时间：
-job-app-paused = 执行器已暂停：在暂停结束之前，调度的触发都会被取消。
+job-app-paused-until = 应用已暂停到 { $end }，此前的触发会被取消；之后的触发时间：
+job-app-paused = 应用已暂停：在暂停结束之前，调度的触发都会被取消。

@@ -18,6 +18,8 @@ use crate::web::state::{Shared, State};
 
 /// Backfills that are listed.
 const LISTED: u32 = 20;
+/// Instants of a backfill whose results are counted for the page.
+const COUNTED: i32 = 20_000;
 /// First and last instants that a dry run names.
 const NAMED: usize = 3;
 
@@ -61,22 +63,24 @@ struct Page {
 /// A backfill of the list.
 struct Row {
     backfill: Backfill,
-    results: BackfillResults,
+    /// None: it is too long to be counted each time, or none of its runs is kept.
+    results: Option<BackfillResults>,
     /// None: the audit does not reach back to it.
     author: Option<String>,
 }
 
 impl Row {
     fn failed(&self) -> i64 {
-        self.results.on_record - self.results.succeeded - self.results.pending
+        self.results.map_or(0, |results| results.on_record - results.succeeded - results.pending)
     }
 
     fn badge(&self) -> Badge {
         let badge = |word, tone, icon, moving| Badge { word, tone, icon, moving, hint: "" };
-        let ended = self.backfill.finished_at.is_some() && self.results.pending == 0;
+        let ended = self.backfill.finished_at.is_some() && self.results.is_none_or(|results| results.pending == 0);
         match (ended, self.backfill.cancelled) {
             (false, _) => badge("running", "running", "running", true),
             (true, true) => badge("cancelled", "none", "stop", false),
+            (true, false) if self.results.is_none() => badge("backfill-ended", "none", "check", false),
             (true, false) if self.failed() > 0 => badge("backfill-ended", "failed", "cross", false),
             (true, false) => badge("backfill-ended", "ok", "check", false),
         }
@@ -127,7 +131,11 @@ async fn rows(state: &State, job: &Job) -> Result<Vec<Row>, PageError> {
         .collect();
     let mut rows = vec![];
     for backfill in state.store.backfills(job.id, None, LISTED).await?.items {
-        let results = state.store.backfill_results(&backfill).await?;
+        let results = match backfill.instants {
+            0..=COUNTED => Some(state.store.backfill_results(&backfill).await?),
+            _ => None,
+        };
+        let results = results.filter(|results| results.on_record > 0);
         let author = authors.iter().find(|(id, _)| *id == Some(backfill.id)).map(|(_, name)| name.clone());
         rows.push(Row { backfill, results, author });
     }

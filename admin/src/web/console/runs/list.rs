@@ -11,6 +11,7 @@ use carillon_store::{App, Job, RunFilter, RunSort, RunView};
 use crate::web::console::badge::run_badge;
 use crate::web::console::bulk::BulkBar;
 use crate::web::console::runs::bulk::ACTIONS;
+use crate::web::console::runs::deleted_jobs::name_deleted_jobs;
 use crate::web::console::runs::query::{ListQuery, SORTS};
 use crate::web::console::runs::row::RunRow;
 use crate::web::locale::Message;
@@ -71,8 +72,10 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     let operated: BTreeSet<&str> =
         apps.iter().filter(|app| context.may_operate(&app.id)).map(|app| app.name.as_str()).collect();
     let row = |run: RunView| RunRow { has_box: operated.contains(run.app.as_str()), ..RunRow::new(&context, run) };
+    let mut rows: Vec<RunRow> = runs.into_iter().map(row).collect();
+    name_deleted_jobs(&state, &mut rows).await?;
     let page = Page {
-        rows: runs.into_iter().map(row).collect(),
+        rows,
         context,
         wrong,
         apps,

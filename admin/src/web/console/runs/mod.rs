@@ -1,6 +1,7 @@
 //! Pages of runs, and what can be done to a run.
 
 pub mod bulk;
+mod deleted_jobs;
 pub mod kill;
 pub mod list;
 pub mod log;

@@ -5,6 +5,7 @@ use askama::Template;
 use carillon_scheduler::{Cause, RunState};
 use carillon_store::{Job, RunParams, RunView};
 
+use crate::web::console::runs::deleted_jobs::name_deleted_jobs;
 use crate::web::console::runs::log::{self, LogView};
 use crate::web::console::runs::people::{RunPeople, people_of};
 use crate::web::console::runs::route::RouteView;
@@ -107,7 +108,8 @@ pub async fn page(
     }
     let app_id = state.store.app_of_run(run.id).await?;
     let choice = state.store.choice(&run).await?.map(|choice| RouteView::new(context.language, choice));
-    let row = RunRow::new(&context, run);
+    let mut row = RunRow::new(&context, run);
+    name_deleted_jobs(&state, std::slice::from_mut(&mut row)).await?;
     // The script that keeps the page fresh fetches the log by itself.
     let log = match request.headers().contains_key(LIVE) {
         true => LogView::default(),

@@ -19,6 +19,8 @@ pub struct RunRow {
     pub message: String,
     /// How late it was sent, if more than a second.
     pub late: Option<String>,
+    /// The last name of its job, which is deleted.
+    pub deleted_job: Option<String>,
     /// Whether it can be selected in a list.
     pub has_box: bool,
 }
@@ -38,6 +40,7 @@ impl RunRow {
             duration: run.sent_at.zip(end).map(|(sent, end)| duration(language, end - sent)),
             message: run.message(),
             late: late.map(|late| duration(language, late)),
+            deleted_job: None,
             has_box: false,
             run,
         }

@@ -22,7 +22,7 @@ fn wrong_members_are_named() {
             (json!({"shedule": {}}), "shedule: there is no member `shedule`; expected one of `app`"),
             (json!({"app": "nobody"}), "app: there is no app `nobody`; create it first (POST /api/v1/apps)"),
             (json!({"app": "x"}), "app: an app name has 4 to 64 characters, this has 1"),
-            (json!({"name": ""}), "name: must not be empty; 1 to 64 characters"),
+            (json!({"name": ""}), "name: must not be empty; 1 to 255 characters"),
             (json!({"name": null}), "name: invalid type: null, expected a string"),
             (json!({"handler": " "}), "handler: must not be empty; 1 to 255 characters"),
             (json!({"handler": "a\nb"}), "handler: must be one line without control characters"),

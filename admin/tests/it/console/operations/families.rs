@@ -6,9 +6,9 @@ use carillon_scheduler::JobDraft;
 use carillon_store::{Actor, Definition, GrantScope, Grants, Role};
 use sea_orm::ConnectionTrait as _;
 
-use super::client::{Console, ConsoleClient, START};
-use super::run;
 use crate::conformance::fixture::actor;
+use crate::console::client::{Console, ConsoleClient, START};
+use crate::console::run;
 
 struct World {
     console: Console,
@@ -120,5 +120,18 @@ fn a_run_says_who_has_started_killed_and_resolved_it() {
         operator.submit(&format!("/runs/{lost}/resolve"), &[("outcome", "failed"), ("note", "seen")]).await;
         let page = admin.get(&format!("/runs/{lost}")).await.body;
         assert!(part(&page, "timeline").split("</ol>").next().unwrap().contains("resolved by grace"), "{page}");
+    });
+}
+
+#[test]
+fn a_run_keeps_the_name_of_its_deleted_job() {
+    run(async {
+        let world = World::start().await;
+        let admin = world.console.admin().await;
+        let id = world.run_by_hand(&admin, world.parent).await;
+        admin.submit(&format!("/jobs/{}/delete", world.parent), &[]).await;
+        for path in ["/runs".to_owned(), format!("/runs/{id}")] {
+            assert!(admin.get(&path).await.body.contains("Parent (deleted, 2)"), "{path}");
+        }
     });
 }
