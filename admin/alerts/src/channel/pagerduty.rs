@@ -45,7 +45,8 @@ mod tests {
     #[test]
     fn the_messages_of_an_alert_are_one_incident_that_its_end_resolves() {
         let secrets = Secrets { routing_key: Some("r".to_owned()), ..Secrets::default() };
-        let channel = Channel { kind: ChannelKind::Pagerduty, settings: Settings::default(), secrets, locale: Locale::default() };
+        let channel =
+            Channel { kind: ChannelKind::Pagerduty, settings: Settings::default(), secrets, locale: Locale::default() };
         let body = |kind, id: &str| -> Value {
             let call = call(&channel, "c", id, &sample(kind));
             assert_eq!(call.url, USUAL);

@@ -331,7 +331,9 @@ mod tests {
         assert_eq!(wrong(Pagerduty, url("http"), json!({"routing_key": "r"})), ["url"]);
         assert_eq!(wrong(Pagerduty, url("https"), json!({"routing_key": "r"})), [""; 0]);
         let on_loopback = |url: &str| PlainHttp::OnLoopback.allows(&Url::parse(url).unwrap());
-        assert!(on_loopback("http://127.0.0.1:9000/x") && on_loopback("http://[::1]/") && on_loopback("http://localhost/"));
+        assert!(
+            on_loopback("http://127.0.0.1:9000/x") && on_loopback("http://[::1]/") && on_loopback("http://localhost/")
+        );
         assert!(!on_loopback("http://127.0.0.1.example/") && !on_loopback("http://10.0.0.1/"));
     }
 

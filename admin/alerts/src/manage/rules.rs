@@ -123,7 +123,9 @@ impl Alerts {
         };
         let found = self.store().jobs(&filter).await?.items;
         let missing = ids.iter().filter(|id| !found.iter().any(|job| job.id == **id));
-        Ok(missing.map(|id| FieldError::new("jobs", format!("there is no job {id} that the rule may be about"))).collect())
+        Ok(missing
+            .map(|id| FieldError::new("jobs", format!("there is no job {id} that the rule may be about")))
+            .collect())
     }
 }
 

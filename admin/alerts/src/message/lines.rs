@@ -22,7 +22,8 @@ impl Message {
             }
             lines.push(self.time_line(locale).to_string());
         }
-        let named = self.alert_id.map(|id| text("alert-line-alert").with("id", id).with("rule", &self.rule).to_string());
+        let named =
+            self.alert_id.map(|id| text("alert-line-alert").with("id", id).with("rule", &self.rule).to_string());
         let last = [named, self.alert_url.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ");
         if !last.is_empty() {
             lines.push(one_line(&last));
@@ -31,7 +32,8 @@ impl Message {
     }
 
     fn time_line(&self, locale: &Locale) -> Text {
-        let text = |key| locale.language.text(key).count("count", self.events).with("from", locale.time(self.opened_at));
+        let text =
+            |key| locale.language.text(key).count("count", self.events).with("from", locale.time(self.opened_at));
         match self.resolved_at.filter(|_| self.kind == MessageKind::Resolved) {
             Some(at) => text("alert-line-was-open").with("to", locale.time(at)),
             None => text("alert-line-since").with("last", locale.time(self.last_at)),
@@ -115,8 +117,14 @@ mod tests {
         message.alert_url = Some("https://c.example/alerts/7".to_owned());
         let locale = Locale { language: Language::Chinese, zone: chrono_tz::Asia::Shanghai };
         let lines = message.lines(&locale);
-        assert_eq!(lines[0], "close \"day\" 1（任务 1）：运行 101 失败：执行时间超过了任务超时时间。（2 次） https://c.example/runs/101");
-        assert_eq!(lines[1], "自 1970-01-01 08:00:00 Asia/Shanghai 起 500 个事件，最近一次 1970-01-01 08:01:00 Asia/Shanghai");
+        assert_eq!(
+            lines[0],
+            "close \"day\" 1（任务 1）：运行 101 失败：执行时间超过了任务超时时间。（2 次） https://c.example/runs/101"
+        );
+        assert_eq!(
+            lines[1],
+            "自 1970-01-01 08:00:00 Asia/Shanghai 起 500 个事件，最近一次 1970-01-01 08:01:00 Asia/Shanghai"
+        );
         assert_eq!(lines[2], "报警 7，规则 failures https://c.example/alerts/7");
         let links: Vec<&str> = message.links(&locale).iter().map(|(_, url)| *url).collect();
         assert_eq!(links, ["https://c.example/alerts/7", "https://c.example/runs/101"]);

@@ -47,7 +47,19 @@ impl sea_orm::TryGetable for AppIds {
     }
 }
 
-from_row!(ChannelRow { id, name, kind, settings, sealed, apps: AppIds, language, zone, per_hour, revision, updated_at });
+from_row!(ChannelRow {
+    id,
+    name,
+    kind,
+    settings,
+    sealed,
+    apps: AppIds,
+    language,
+    zone,
+    per_hour,
+    revision,
+    updated_at
+});
 
 impl ChannelRow {
     /// Whether an app may use the channel; None: all apps together.
@@ -90,7 +102,8 @@ impl Store {
     pub async fn create_alert_channel(&self, new: &ChannelRow, now: Millis, actor: &Actor) -> Result<()> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let columns = "id, name, kind, settings, sealed, apps, language, zone, per_hour, revision, created_at, updated_at";
+        let columns =
+            "id, name, kind, settings, sealed, apps, language, zone, per_hour, revision, created_at, updated_at";
         let (it, apps) = (new.clone(), new.stored_apps());
         let row = values![
             it.id,
@@ -132,8 +145,7 @@ impl Store {
         let text = "UPDATE alert_channel SET name = ?, settings = ?, sealed = ?, apps = ?, language = ?, zone = ?, per_hour = ?, \
                     revision = revision + 1, updated_at = ? WHERE id = ?";
         let (it, apps) = (new.clone(), new.stored_apps());
-        let values =
-            values![it.name, it.settings, it.sealed, apps, it.language, it.zone, it.per_hour, now, it.id];
+        let values = values![it.name, it.settings, it.sealed, apps, it.language, it.zone, it.per_hour, now, it.id];
         let written = self.execute(&tx, text, values).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertChannelName, &new.name))?;
         let detail = difference(&old.audited(), &new.audited());

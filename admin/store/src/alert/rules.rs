@@ -201,7 +201,17 @@ impl Store {
         let ids = self.take_ids(&ids::ROW, 2).await?;
         let tx = self.begin_change().await?;
         let definition = serde_json::to_string(&new.definition).unwrap_or_default();
-        let row = values![ids[0], new.name.as_str(), new.app_id, new.app_id.unwrap_or(0), definition, new.enabled, 1_i64, now, now];
+        let row = values![
+            ids[0],
+            new.name.as_str(),
+            new.app_id,
+            new.app_id.unwrap_or(0),
+            definition,
+            new.enabled,
+            1_i64,
+            now,
+            now
+        ];
         let columns = "id, name, app_id, name_scope, definition, enabled, revision, created_at, updated_at";
         let written = self.insert_rows(&tx, "alert_rule", columns, vec![row]).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertRuleName, &new.name))?;

@@ -46,9 +46,17 @@ fn jobs_of_a_rule_are_chosen_by_name_and_shown_in_the_list() {
         let base = [("name", "night"), ("app", app.as_str()), ("kinds", "failed"), ("channels", channel.as_str())];
         let wrong = admin.submit("/alerts/rules", &[&base[..], &[("child_name", "Open books")]].concat()).await;
         assert_eq!(wrong.status, 422);
-        assert!(wrong.error("child_name").is_some_and(|error| error.contains("No job is called")), "{:?}", wrong.error("child_name"));
+        assert!(
+            wrong.error("child_name").is_some_and(|error| error.contains("No job is called")),
+            "{:?}",
+            wrong.error("child_name")
+        );
         let gone = admin.submit("/alerts/rules", &[&base[..], &[("children", "999999")]].concat()).await;
-        assert!(gone.error("child_name").is_some_and(|error| error.contains("there is no job 999999")), "{}", gone.status);
+        assert!(
+            gone.error("child_name").is_some_and(|error| error.contains("there is no job 999999")),
+            "{}",
+            gone.status
+        );
         let added = [&base[..], &[("child_name", "Close books"), ("step", "add_child")]].concat();
         let label = format!("Close books ({app} #{})", job.id);
         assert!(admin.submit("/alerts/rules", &added).await.body.contains(&label));
@@ -71,7 +79,9 @@ fn a_new_rule_has_what_people_want_to_know_first_and_times_have_units() {
         let base = [("name", "r"), ("kinds", "failed"), ("channels", channel.as_str())];
         let wrong = admin.submit("/alerts/rules", &[&base[..], &[("group_seconds", "5 parsecs")]].concat()).await;
         assert!(wrong.error("group_seconds").is_some_and(|error| error.contains("is not a time")));
-        admin.submit("/alerts/rules", &[&base[..], &[("group_seconds", "10m"), ("repeat_seconds", "1h 30m")]].concat()).await;
+        admin
+            .submit("/alerts/rules", &[&base[..], &[("group_seconds", "10m"), ("repeat_seconds", "1h 30m")]].concat())
+            .await;
         let rule = console.store.rules_to_match().await.unwrap().remove(0).definition;
         assert_eq!((rule.group_seconds, rule.repeat_seconds), (600, Some(5_400)));
     });
@@ -86,7 +96,8 @@ fn alerts_are_filtered_and_handled_together() {
         let rule = serde_json::json!({"name": "r", "kinds": ["failed"], "group_by": "job", "channels": [channel]});
         console.alerts.create_rule(serde_json::from_value(rule).unwrap(), &actor()).await.unwrap();
         for (job, run) in [(one.id, 1), (other.id, 2)] {
-            let alarm = Alarm { kind: AlarmKind::Failed, job_id: Some(job), run_id: Some(run), text: "boom".to_owned() };
+            let alarm =
+                Alarm { kind: AlarmKind::Failed, job_id: Some(job), run_id: Some(run), text: "boom".to_owned() };
             let _raised = console.store.raise_alone(alarm, 1).await.unwrap();
         }
         console.alerts.router.round().await.unwrap();

@@ -137,7 +137,8 @@ impl World {
 
     /// The titles of all messages, oldest first.
     pub async fn titles(&self) -> Vec<String> {
-        let messages = self.deliveries().await.into_iter().map(|it| serde_json::from_str::<Message>(&it.message).unwrap());
+        let messages =
+            self.deliveries().await.into_iter().map(|it| serde_json::from_str::<Message>(&it.message).unwrap());
         messages.map(|message| message.title(&Locale::default())).collect()
     }
 

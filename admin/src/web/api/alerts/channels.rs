@@ -14,8 +14,7 @@ use crate::web::api::extract::{Body, Caller, Id, RequestBody, from_json};
 use crate::web::api::view::List;
 use crate::web::state::Shared;
 
-const MEMBERS: [&str; 9] =
-    ["name", "kind", "settings", "secrets", "all_apps", "apps", "language", "zone", "per_hour"];
+const MEMBERS: [&str; 9] = ["name", "kind", "settings", "secrets", "all_apps", "apps", "language", "zone", "per_hour"];
 
 /// The members of answers that a request may send back unchanged.
 const READ_ONLY: [&str; 3] = ["id", "revision", "updated_at"];

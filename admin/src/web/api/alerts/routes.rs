@@ -75,7 +75,11 @@ fn of_rules() -> Vec<Endpoint> {
             .body::<rules::RuleRequest>()
             .fails([409]),
         Endpoint::new(DELETE, "/alert-rules/{id}", Policy(Edit, AlertRule), rules::delete)
-            .describe("alerts", "deleteAlertRule", "Delete an alert rule; its open alerts end, and incidents at PagerDuty with them")
+            .describe(
+                "alerts",
+                "deleteAlertRule",
+                "Delete an alert rule; its open alerts end, and incidents at PagerDuty with them",
+            )
             .answers_nothing(),
     ]
 }

@@ -21,7 +21,8 @@ const NAMED: usize = 3;
 
 pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
     let form = Form::from(fields);
-    let back = Some(form.value("back")).filter(|back| *back == "/alerts" || back.starts_with("/alerts?") || is_page(back));
+    let back =
+        Some(form.value("back")).filter(|back| *back == "/alerts" || back.starts_with("/alerts?") || is_page(back));
     let back = back.unwrap_or("/alerts");
     let chosen = ACTIONS.iter().find(|(word, ..)| form.is("action", word));
     let (_, _, seconds) = chosen.ok_or_else(|| PageError::Bad("there is no such action".to_owned()))?;

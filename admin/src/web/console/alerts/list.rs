@@ -52,8 +52,14 @@ struct AlertTable<'a> {
 impl Page {
     fn tables(&self) -> [AlertTable<'_>; 2] {
         let (title, more) = ("alerts-open", "next-page");
-        let open =
-            AlertTable { title, id: title, alerts: &self.open, next: &self.next_open, more, has_boxes: self.has_boxes() };
+        let open = AlertTable {
+            title,
+            id: title,
+            alerts: &self.open,
+            next: &self.next_open,
+            more,
+            has_boxes: self.has_boxes(),
+        };
         let (title, more) = ("alerts-over", "alerts-older");
         [open, AlertTable { title, id: "alerts-past", alerts: &self.past, next: &self.next, more, has_boxes: false }]
     }
@@ -67,11 +73,7 @@ impl Page {
     }
 
     fn states(&self) -> [(&'static str, &'static str); 3] {
-        [
-            ("open", "alert-is-open"),
-            ("acknowledged", "alert-is-acknowledged"),
-            ("resolved", "alert-is-resolved"),
-        ]
+        [("open", "alert-is-open"), ("acknowledged", "alert-is-acknowledged"), ("resolved", "alert-is-resolved")]
     }
 
     fn actions(&self) -> [(&'static str, &'static str); 4] {
