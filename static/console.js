@@ -60,7 +60,7 @@ function showLive(state, args) {
   live.hidden = false;
   live.dataset.live = state;
   live.querySelector("[data-text]").textContent = text(`live-${state}`, args);
-  live.title = text(state === "paused" ? "live-resume" : "live-pause");
+  live.title = { on: text("live-pause"), paused: text("live-resume") }[state] ?? "";
 }
 
 // Not while a part is typed in, has selected text, or a dialog is open.
@@ -197,8 +197,8 @@ if (names) {
 let going = 0;
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea, [contenteditable]")) return;
-  const goTo = { d: "/", j: "/jobs", r: "/runs", e: "/apps" }[event.key];
+  const goTo = { d: "", j: "jobs", r: "runs", e: "apps" }[event.key];
   if (event.key === "/") { event.preventDefault(); document.querySelector(".search input")?.focus(); }
-  else if (Date.now() - going < 1000 && goTo) location.href = goTo;
+  else if (Date.now() - going < 1000 && goTo !== undefined) location.href = document.documentElement.dataset.base + goTo;
   going = event.key === "g" ? Date.now() : 0;
 });

@@ -11,6 +11,7 @@ use carillon_alerts::Alerts;
 use carillon_alerts::message::Links;
 use carillon_engine::executor::{ExecutorClient, ExecutorTokens, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
+use carillon_engine::manage::rate::RateLimit;
 use carillon_engine::metrics::Metrics;
 use carillon_engine::outgoing::{Connector, NetworkRules};
 use carillon_engine::{Engine, EngineParts, Services, Settings};
@@ -23,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{self, Config, Problem, PublicUrl};
-use crate::web::executor_api::wrong_tokens::WrongTokens;
+use crate::web::executor_api::refusals::RefusedExecutors;
 use crate::web::{self, ListenerRole, Server, ServerHandle};
-use crate::web::{BodyMemory, RateLimit, TokenLookUps};
+use crate::web::{BodyMemory, CredentialLookUps, TokenLookUps};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -138,12 +139,15 @@ impl Admin {
             alerts: alerts.clone(),
             clock,
             requests: RateLimit::new(config.request_rate),
+            // Its console goes on while one of its tokens is at its limit.
+            requests_of_account: RateLimit::new(config.request_rate.saturating_mul(2)),
             registrations: RateLimit::new(config.registration_rate),
             config,
             openid,
             body_memory: BodyMemory::new(most, request_bytes),
-            wrong_tokens: WrongTokens::default(),
+            refused_executors: RefusedExecutors::default(),
             token_look_ups: TokenLookUps::default(),
+            credential_look_ups: CredentialLookUps::default(),
             ready: ready.clone(),
         };
         Ok(Self { first_admin, store, engine, alerts, state: web::Shared::new(state), listener, executors, ready })
@@ -328,7 +332,7 @@ fn openid_provider(config: &Config, address: &str) -> Result<Option<Provider>, E
     let Some(settings) = &config.openid else {
         return Ok(None);
     };
-    let address = config.public_url.as_ref().map_or(address, PublicUrl::origin);
+    let address = config.public_url.as_ref().map_or_else(|| address.to_owned(), PublicUrl::address);
     let redirect = format!("{address}{}", web::OPENID_CALLBACK);
     let wrong = |wrong| Error::Settings(Problem::new("oidc-ca", wrong).to_string());
     let authorities = settings.authorities().map_err(wrong)?;

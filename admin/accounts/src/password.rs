@@ -9,8 +9,12 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use tokio::sync::Semaphore;
 use zxcvbn::Score;
 
-/// Hashes computed at once: many sign-ins wait for each other instead of exhausting the memory.
+/// Hashes computed at once: many sign-ins wait for each other instead of exhausting the memory. A browser that has signed in before
+/// has a turn of its own.
 static TURNS: Semaphore = Semaphore::const_new(2);
+static TURN_OF_KNOWN: Semaphore = Semaphore::const_new(1);
+/// That may wait for a turn: some seconds long. A flood of strangers keeps nobody longer.
+static PLACES: Semaphore = Semaphore::const_new(50);
 
 /// Compared with when there is no such account, so that the answer takes as long as for one that exists.
 static NO_ACCOUNT: LazyLock<String> = LazyLock::new(|| compute(&crate::secret::random_secret()).unwrap_or_default());
@@ -26,6 +30,8 @@ pub enum Error {
     Forbidden(String),
     #[error("the password could not be hashed: {0}")]
     Hash(String),
+    #[error("too many sign-ins at once; try again in a few seconds")]
+    Busy,
     #[error(transparent)]
     Store(#[from] carillon_store::Error),
 }
@@ -33,14 +39,20 @@ pub enum Error {
 /// A new PHC string of the password.
 pub async fn hash(password: &str) -> Result<String, Error> {
     let password = password.to_owned();
-    blocking(move || compute(&password)).await?
+    blocking(&TURNS, move || compute(&password)).await?
 }
 
-/// Whether it is the password of that hash. Without a hash: false, after the same time.
-pub async fn verify(password: &str, hash: Option<&str>) -> Result<bool, Error> {
+/// Whether it is the password of that hash. Without a hash: false, after the same time. `is_known`: the browser has signed in to this
+/// account before.
+///
+/// # Errors
+/// `Busy`: too many strangers wait already.
+pub async fn verify(password: &str, hash: Option<&str>, is_known: bool) -> Result<bool, Error> {
     let password = password.to_owned();
     let known = hash.map(str::to_owned);
-    blocking(move || {
+    let turns = if is_known { &TURN_OF_KNOWN } else { &TURNS };
+    let _place = if is_known { None } else { Some(PLACES.try_acquire().map_err(|_| Error::Busy)?) };
+    blocking(turns, move || {
         let text = known.as_deref().unwrap_or(&NO_ACCOUNT);
         let parsed = PasswordHash::new(text).map_err(|e| Error::Hash(e.to_string()))?;
         let fits = Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok();
@@ -79,8 +91,8 @@ fn compute(password: &str) -> Result<String, Error> {
         .map_err(|e| Error::Hash(e.to_string()))
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    let _turn = TURNS.acquire().await.map_err(|e| Error::Hash(e.to_string()))?;
+async fn blocking<T: Send + 'static>(turns: &Semaphore, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    let _turn = turns.acquire().await.map_err(|e| Error::Hash(e.to_string()))?;
     tokio::task::spawn_blocking(work).await.map_err(|e| Error::Hash(e.to_string()))
 }
 
@@ -132,7 +144,7 @@ mod tests {
         };
         let known = hash("a password of somebody").await.unwrap();
         assert_eq!(costs(&NO_ACCOUNT), costs(&known));
-        assert!(!verify("a password of somebody", None).await.unwrap());
+        assert!(!verify("a password of somebody", None, false).await.unwrap());
     }
 
     // covers: S2
@@ -141,9 +153,19 @@ mod tests {
         let password = crate::secret::random_secret();
         let (one, two) = (hash(&password).await.unwrap(), hash(&password).await.unwrap());
         assert!(one.starts_with("$argon2id$") && one != two && !is_outdated(&one));
-        assert!(verify(&password, Some(&one)).await.unwrap());
-        assert!(!verify("something else", Some(&one)).await.unwrap());
-        assert!(!verify(&password, None).await.unwrap());
+        assert!(verify(&password, Some(&one), false).await.unwrap());
+        assert!(!verify("something else", Some(&one), false).await.unwrap());
+        assert!(!verify(&password, None, false).await.unwrap());
         assert!(is_outdated("$argon2id$v=19$m=4096,t=3,p=1$c2FsdA$aGFzaA"));
+    }
+
+    // covers: W12
+    #[tokio::test]
+    async fn strangers_who_wait_for_a_turn_are_bounded_and_known_browsers_have_their_own() {
+        let places = PLACES.acquire_many(50).await.unwrap();
+        assert!(matches!(verify("a password of somebody", None, false).await, Err(Error::Busy)));
+        let turns = TURNS.acquire_many(2).await.unwrap();
+        assert!(!verify("a password of somebody", None, true).await.unwrap());
+        drop((places, turns));
     }
 }

@@ -5,6 +5,8 @@ use carillon_store::people::accounts::{Account, NewAccount};
 use carillon_store::people::credentials::NewPassword;
 use carillon_store::people::sessions::EndedAccess;
 use carillon_store::{self as store, Actor, Grants, Store};
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::password::{self, Error};
 use crate::policy::{self, Action, Object};
@@ -45,10 +47,17 @@ pub fn name_complaint(name: &str) -> Option<String> {
     if !(1..=NAME_MAX).contains(&length) {
         return Some(format!("The name has {length} characters; choose 1 to {NAME_MAX}."));
     }
-    if name.trim() != name || name.chars().any(char::is_control) {
-        return Some("The name begins or ends with a space, or holds a control character.".to_owned());
+    if name.trim() != name || !name.chars().all(is_visible) || !name.nfkc().eq(name.chars()) {
+        let what = "The name begins or ends with a space, or holds a character that readers cannot tell from another or cannot see.";
+        return Some(what.to_owned());
     }
     is_reserved(name).then(|| format!("The audit calls a part of the program {name}; choose another name."))
+}
+
+/// Letters, marks and digits of any script, and what ASCII prints: no control or format characters, no other spaces, no signs that
+/// turn the direction of a text.
+pub(crate) fn is_visible(c: char) -> bool {
+    c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ' || is_combining_mark(c)
 }
 
 /// Whether the audit would take an account of this name for something else. In each spelling: readers do not look that closely.
@@ -252,6 +261,20 @@ mod tests {
             assert!(name_complaint(name).is_some_and(|text| text.contains("choose another name")), "{name}");
         }
         for name in ["client", "ada", "engine 2", "admin"] {
+            assert_eq!(name_complaint(name), None, "{name}");
+        }
+    }
+
+    // covers: W22
+    #[test]
+    fn names_that_look_like_others_are_refused() {
+        for name in
+            ["admin\u{200b}", "\u{202e}nimda", "ａｄｍｉｎ", "ad\u{ad}min", "admin\u{2060}", "ﬁona", "a\u{a0}b", "a\nb"]
+        {
+            assert!(name_complaint(name).is_some(), "{name:?}");
+        }
+        for name in ["José", "李雷", "Ольга", "प्रिया", "o'brien-smith_7@example.org", "Ada Lovelace"]
+        {
             assert_eq!(name_complaint(name), None, "{name}");
         }
     }

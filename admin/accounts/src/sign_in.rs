@@ -74,7 +74,8 @@ async fn attempt(
     }
     // An account of an OpenID provider has no hash.
     let known = account.as_ref().map(|account| account.password_hash.as_str()).filter(|hash| !hash.is_empty());
-    let is_right = password::verify(secret, known).await?;
+    let is_known = matches!(&subjects[..], [Subject::Single(_)]);
+    let is_right = password::verify(secret, known, is_known).await?;
     let Some(account) = account.filter(|_| is_right) else {
         return Ok((SignIn::Wrong, named));
     };

@@ -1,9 +1,8 @@
 //! Windows of the week in which a rule sends nothing. An alert that begins in such a window is sent at its end, unless the alert has ended by then.
 
-use carillon_scheduler::{FieldError, Millis, Weekday};
+use carillon_scheduler::{FieldError, Millis, Weekday, Zone};
 use carillon_store::alert::rules::Silence;
 use chrono::{DateTime, Datelike, Duration, MappedLocalTime, NaiveDateTime, NaiveTime, TimeZone};
-use chrono_tz::Tz;
 
 /// When the silence ends; None: there is none now.
 pub fn silent_until(silences: &[Silence], now: Millis) -> Option<Millis> {
@@ -11,7 +10,7 @@ pub fn silent_until(silences: &[Silence], now: Millis) -> Option<Millis> {
 }
 
 fn end_of(silence: &Silence, now: Millis) -> Option<Millis> {
-    let zone: Tz = silence.zone.parse().ok()?;
+    let zone: Zone = silence.zone.parse().ok()?;
     let (from, to) = (time(&silence.from)?, time(&silence.to)?);
     let today = DateTime::from_timestamp_millis(now)?.with_timezone(&zone).date_naive();
     // A window that began yesterday may last until today.
@@ -28,9 +27,9 @@ fn end_of(silence: &Silence, now: Millis) -> Option<Millis> {
 
 /// When the clocks of a zone show a time. One that a clock change leaves out is at its end; of one that comes twice `pick` takes one.
 fn instant(
-    zone: Tz,
+    zone: Zone,
     local: NaiveDateTime,
-    pick: impl Fn(MappedLocalTime<DateTime<Tz>>) -> Option<DateTime<Tz>>,
+    pick: impl Fn(MappedLocalTime<DateTime<Zone>>) -> Option<DateTime<Zone>>,
 ) -> Option<Millis> {
     let mut quarters = (0..=96).map(|quarter| local + Duration::minutes(15 * quarter));
     Some(quarters.find_map(|local| pick(zone.from_local_datetime(&local)))?.timestamp_millis())
@@ -55,7 +54,7 @@ pub fn check(silence: &Silence, place: usize) -> Vec<FieldError> {
             ));
         }
     }
-    if silence.zone.parse::<Tz>().is_err() {
+    if silence.zone.parse::<Zone>().is_err() {
         let message = format!("`{:.64}` is not a time zone; write a name such as Europe/Berlin or UTC", silence.zone);
         errors.push(FieldError::new(field("zone"), message));
     }

@@ -47,6 +47,7 @@ use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pause_refresher::PauseRefresher;
 use crate::maintain::pruner::Pruner;
 use crate::maintain::run_summarizer::RunSummarizer;
+use crate::manage::costly::CostlyWork;
 use crate::metrics::Metrics;
 use crate::plan::backfill_releaser::BackfillReleaser;
 use crate::plan::backfill_runs::OpenBackfillRuns;
@@ -93,6 +94,8 @@ pub struct Engine {
     tasks: TaskTracker,
     /// Answers with a log that are in memory at the same time, as people and programs read them.
     pub(crate) log_turns: Semaphore,
+    /// What one account may do at once.
+    pub costly: CostlyWork,
 }
 
 /// Each takes up to 12 MiB: 4 MiB of JSON, and its text twice while it is repaired.
@@ -125,6 +128,7 @@ impl Engine {
         let (outcomes, traces) = (Arc::new(OutcomeQueue::default()), Arc::new(TraceBuffer::default()));
         let backfill_runs = Arc::new(OpenBackfillRuns::default());
         let forecaster = Forecaster::new(store.clone(), clock.clone());
+        let costly = CostlyWork::new(clock.clone());
         // What waits for the end of a shard's holder is looked at as soon as the shard is taken.
         let (resolver_wake, monitor_wake) = <(Arc<Notify>, Arc<Notify>)>::default();
         let listeners: Vec<Arc<dyn ShardListener>> =
@@ -219,6 +223,7 @@ impl Engine {
             backfill_runs,
             tasks,
             log_turns: Semaphore::new(LOGS_AT_ONCE),
+            costly,
         }
     }
 

@@ -54,6 +54,7 @@ metrics! {
     results_unsent: IntCounter, "carillon_results_unsent_total", [], "Results reported for runs that were never sent. They change nothing.";
     results_foreign: IntCounter, "carillon_results_foreign_total", [], "Results reported by another executor than the one that has the run. They change nothing.";
     results_unusable: IntCounter, "carillon_results_unusable_total", [], "Results that named no run, or were no results. They were answered, so that they are not repeated.";
+    results_dropped: IntCounter, "carillon_results_dropped_total", [], "Results that could not be stored for ten minutes, as the row of their run cannot be read. They were answered, so that they are not repeated.";
     gaps: IntCounter, "carillon_gaps_total", [], "Instants whose records differ from their schedule without an explanation.";
     missed: IntCounter, "carillon_fires_missed_total", [], "Instants with neither a run nor a record of a skip, without an explanation.";
     pruned: IntCounter, "carillon_runs_pruned_total", [], "Runs that this node deleted when their retention was over.";

@@ -117,7 +117,8 @@ pub struct Settings {
     pub flag_after: Duration,
     /// An alarm that is open for this long is escalated.
     pub escalate_after: Duration,
-    /// After its executor has agreed to a kill, a run without an end counts as killed, "unconfirmed".
+    /// This long after its executor agreed to a kill, a run without an end is looked for there; without the run the kill counts,
+    /// "unconfirmed".
     pub kill_confirm: Duration,
     /// A run that is still running this long after it was sent is checked at its executor, then after twice as long and
     /// so on. Also the pause between two looks.

@@ -18,12 +18,11 @@ pub mod schedule;
 pub mod shard;
 pub mod time;
 mod words;
+pub mod zone;
 
 pub use alarm::{AlarmKind, AlertKind};
 pub use audit_action::{AuditAction, AuditObjectKind};
 pub use calendar::{Calendar, ClockChanges, Excluded, Weekday};
-/// The edition of the time zone database that instants are computed with, such as `2025b`.
-pub use chrono_tz::IANA_TZDB_VERSION as TZDATA;
 pub use clock::{Clock, ManualClock, Observed, Sample, SystemClock};
 pub use cron::CronSchedule;
 pub use field_error::FieldError;
@@ -37,3 +36,4 @@ pub use schedule::{CronDraft, DailyDraft, KindDraft, Schedule, ScheduleContext, 
 pub use shard::{fair_share, shard_of};
 pub use time::Millis;
 pub use words::UnknownWord;
+pub use zone::{Zone, zone_data};

@@ -1,4 +1,5 @@
-//! Every judged expression of xxl-job's own parser (3.4), under its policy for clock changes.
+//! Every judged expression of xxl-job's own parser (3.4), under its policy for clock changes. Two rows of America/Havana (GAP-023,
+//! OVL-018) have the offset of the zone data 2026f, in which Cuba stays on summer time in the winter of 2026.
 
 use carillon_scheduler::{ClockChanges, CronSchedule, Millis};
 

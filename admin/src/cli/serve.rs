@@ -45,7 +45,7 @@ pub async fn run(settings: ServeSettings) -> anyhow::Result<()> {
 /// The address of the console as a person types it: the public one, or one for this machine.
 pub fn url(config: &Config, listen: SocketAddr, path: &str) -> String {
     if let Some(public) = &config.public_url {
-        return format!("{}/{path}", public.origin());
+        return format!("{}/{path}", public.address());
     }
     let host = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
+use carillon_engine::manage::costly::CostlyPlace;
 use carillon_store::audit::list::{AuditFilter, AuditKey, AuditRow};
 use carillon_store::{Page, Store};
 use futures_util::stream;
 
 use crate::web::api::view::AuditView;
-use crate::web::csv::line;
+use crate::web::csv::{head, line};
 
 /// Entries of one export.
 const MOST: usize = 100_000;
@@ -45,9 +46,9 @@ impl ExportFormat {
         }
     }
 
-    fn head(self) -> String {
+    fn head(self, with_mark: bool) -> String {
         match self {
-            Self::Csv => line(AuditView::COLUMNS.map(str::to_owned)),
+            Self::Csv => head(AuditView::COLUMNS, with_mark),
             Self::JsonLines => String::new(),
         }
     }
@@ -68,11 +69,12 @@ impl ExportFormat {
 pub async fn answer(
     store: &Arc<Store>,
     filter: AuditFilter,
-    format: ExportFormat,
+    (format, with_mark): (ExportFormat, bool),
+    place: CostlyPlace,
 ) -> carillon_store::Result<HttpResponse> {
     let filter = AuditFilter { limit: PAGE, ..filter };
     let first = store.audit_entries(&filter).await?;
-    let start = Export { store: Arc::clone(store), filter, page: Some(first), sent: 0 };
+    let start = Export { store: Arc::clone(store), filter, page: Some(first), sent: 0, with_mark, _place: place };
     let pages = stream::try_unfold(start, move |export| export.step(format));
     Ok(HttpResponse::Ok()
         .content_type(format.content_type())
@@ -86,6 +88,10 @@ struct Export {
     /// The page that is sent next.
     page: Option<Page<AuditRow, AuditKey>>,
     sent: usize,
+    /// A CSV file begins with a byte order mark.
+    with_mark: bool,
+    /// Until the last page is sent.
+    _place: CostlyPlace,
 }
 
 impl Export {
@@ -93,7 +99,7 @@ impl Export {
         let Some(page) = self.page.take() else {
             return Ok(None);
         };
-        let mut text = if self.sent == 0 { format.head() } else { String::new() };
+        let mut text = if self.sent == 0 { format.head(self.with_mark) } else { String::new() };
         self.sent += page.items.len();
         page.items.into_iter().for_each(|row| text.push_str(&format.text(row)));
         if page.next.is_some() && self.sent < MOST {

@@ -1,28 +1,26 @@
 //! Lines of CSV files for spreadsheets.
 
-use std::fmt::Write as _;
+/// Before the first line, on demand: Excel takes a file without it for one in the code page of the machine.
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// The head of a file.
+pub fn head<const N: usize>(columns: [&str; N], with_mark: bool) -> String {
+    let mark = if with_mark { BYTE_ORDER_MARK } else { "" };
+    format!("{mark}{}", line(columns.map(str::to_owned)))
+}
 
 pub fn line<const N: usize>(cells: [String; N]) -> String {
-    let mut line = String::new();
-    for (place, text) in cells.iter().enumerate() {
-        let comma = if place == 0 { "" } else { "," };
-        // Writing to a text cannot fail.
-        let _ = write!(line, "{comma}{}", cell(text));
-    }
-    line + "\r\n"
+    cells.map(|text| cell(&text)).join(",") + "\r\n"
 }
 
 /// With which formulas begin; the wide ones in a spreadsheet of East Asia.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-/// A spreadsheet takes a cell that begins like a formula for one; an apostrophe before it makes it a text.
+/// In quotation marks, as spreadsheets of some countries separate cells by `;`. A spreadsheet takes a cell that begins like a formula
+/// for one; an apostrophe before it makes it a text.
 fn cell(text: &str) -> String {
-    let is_formula = text.starts_with(FORMULA);
-    let guard = if is_formula { "'" } else { "" };
-    match is_formula || text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{guard}{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
+    let guard = if text.starts_with(FORMULA) { "'" } else { "" };
+    format!("\"{guard}{}\"", text.replace('"', "\"\""))
 }
 
 #[cfg(test)]
@@ -36,8 +34,15 @@ mod tests {
         {
             assert_eq!(cell(formula), format!("\"'{formula}\""));
         }
-        assert_eq!(cell("plain text"), "plain text");
         assert_eq!(cell("a,\"b\"\n"), "\"a,\"\"b\"\"\n\"");
-        assert_eq!(line(["a".into(), "=b".into()]), "a,\"'=b\"\r\n");
+        assert_eq!(line(["a".into(), "=b".into()]), "\"a\",\"'=b\"\r\n");
+    }
+
+    #[test]
+    fn each_cell_is_quoted() {
+        // Where `;` separates cells, the second one would begin a formula.
+        assert_eq!(line(["plain".into(), "a;=1+1".into(), String::new()]), "\"plain\",\"a;=1+1\",\"\"\r\n");
+        assert_eq!(head(["id", "name"], true), "\u{feff}\"id\",\"name\"\r\n");
+        assert_eq!(head(["id", "name"], false), "\"id\",\"name\"\r\n");
     }
 }

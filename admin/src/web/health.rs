@@ -14,7 +14,7 @@ use carillon_engine::manage;
 
 use crate::web::access::denial::{self, Refused};
 use crate::web::access::{Access, Route, Target, guarded};
-use crate::web::guard::bearer;
+use crate::web::guard::bearer::{self, Refusal};
 use crate::web::state::Shared;
 
 pub fn configure(config: &mut web::ServiceConfig) {
@@ -50,9 +50,11 @@ async fn token(
 ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
     let found = bearer::authenticate(request.request(), &state).await;
     let actor = found.map_err(|error| refuse(error.into()))?.map_err(|refusal| {
-        let response = HttpResponse::Unauthorized()
-            .insert_header((header::WWW_AUTHENTICATE, "Bearer"))
-            .body(format!("{refusal}\n"));
+        let (mut response, header) = match refusal {
+            Refusal::TooMany => (HttpResponse::TooManyRequests(), (header::RETRY_AFTER, "1")),
+            Refusal::Missing | Refusal::Wrong => (HttpResponse::Unauthorized(), (header::WWW_AUTHENTICATE, "Bearer")),
+        };
+        let response = response.insert_header(header).body(format!("{refusal}\n"));
         InternalError::from_response(refusal, response)
     })?;
     if let Err(seconds) = state.count_request(&actor) {

@@ -23,8 +23,7 @@ pub use actix_web::dev::{Server, ServerHandle};
 
 pub use console::account::openid::CALLBACK as OPENID_CALLBACK;
 pub use limits::body_memory::BodyMemory;
-pub use limits::rate::RateLimit;
-pub use limits::token_look_ups::TokenLookUps;
+pub use limits::token_look_ups::{CredentialLookUps, TokenLookUps};
 pub use routes::{ListenerRole, RouteEntry, table as route_table};
 pub use server::serve;
 pub use state::{Shared, State};

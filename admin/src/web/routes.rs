@@ -42,6 +42,8 @@ pub fn routes(config: &mut web::ServiceConfig, role: ListenerRole) {
     if role != ListenerRole::People {
         // Needs the executors' token.
         executor_api::configure(config);
+    } else {
+        executor_api::configure_elsewhere(config);
     }
     if role == ListenerRole::Executors {
         return;

@@ -8,7 +8,8 @@ use actix_web::dev::Server;
 use actix_web::{App, middleware};
 use carillon_listener::{Limits, Places, ServeOptions, Tls};
 
-use crate::web::guard::headers;
+use crate::web::executor_api::guard;
+use crate::web::guard::{headers, path_prefix};
 use crate::web::limits::slow_body_guard;
 use crate::web::routes::{ListenerRole, routes};
 use crate::web::state::Shared;
@@ -37,8 +38,11 @@ pub fn serve(
     carillon_listener::serve(listener, options, move || {
         App::new()
             .app_data(state.clone())
+            .wrap(middleware::from_fn(path_prefix::prepend))
             .wrap(middleware::Compress::default())
             .wrap(middleware::from_fn(slow_body_guard::guard))
+            .wrap(middleware::from_fn(guard::guard))
+            .wrap(middleware::from_fn(path_prefix::strip))
             .wrap(middleware::from_fn(headers::guard))
             .configure(|config| routes(config, role))
     })

@@ -7,14 +7,14 @@ use actix_web::web;
 use carillon_accounts::openid::Provider;
 use carillon_alerts::Alerts;
 use carillon_engine::Engine;
+use carillon_engine::manage::rate::RateLimit;
 use carillon_scheduler::Clock;
 use carillon_store::{Actor, Store};
 
 use crate::config::Config;
-use crate::web::executor_api::wrong_tokens::WrongTokens;
+use crate::web::executor_api::refusals::RefusedExecutors;
 use crate::web::limits::body_memory::BodyMemory;
-use crate::web::limits::rate::RateLimit;
-use crate::web::limits::token_look_ups::TokenLookUps;
+use crate::web::limits::token_look_ups::{CredentialLookUps, TokenLookUps};
 
 /// Shared by all handlers.
 pub struct State {
@@ -29,12 +29,16 @@ pub struct State {
     pub body_memory: Arc<BodyMemory>,
     /// The requests of each API token, and of the sessions of each account.
     pub requests: RateLimit<Requester>,
+    /// Of all tokens and sessions of an account together.
+    pub requests_of_account: RateLimit<i64>,
     /// The registrations with each executor token, by its id; None: the token of all apps.
     pub registrations: RateLimit<Option<i64>>,
     /// Executors that were refused because of their token.
-    pub wrong_tokens: WrongTokens,
+    pub refused_executors: RefusedExecutors,
     /// How often the database is asked for a token that this node does not know.
     pub token_look_ups: TokenLookUps,
+    /// The same for personal tokens and sessions.
+    pub credential_look_ups: CredentialLookUps,
     /// False while starting and as soon as a stop begins.
     pub ready: Arc<AtomicBool>,
 }
@@ -45,7 +49,9 @@ impl State {
     /// # Errors
     /// It has made too many: after how many seconds it may make the next one.
     pub fn count_request(&self, actor: &Actor) -> Result<(), u64> {
-        let counted = self.requests.take(Requester::of(actor), self.clock.monotonic());
+        let now = self.clock.monotonic();
+        let of_account = |id| self.requests_of_account.take(id, now);
+        let counted = actor.account_id.map_or(Ok(()), of_account).and(self.requests.take(Requester::of(actor), now));
         counted.inspect_err(|_| self.engine.cx.metrics.rate_limited.inc())
     }
 }

@@ -79,7 +79,7 @@ SELECT f.job_id FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;
 
 -- summarize_ended
-SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE (r.state >= 9 OR o.is_doubtful = FALSE AND r.state IN (3, 4)) ORDER BY o.run_id LIMIT ?;
+SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE o.run_id > ? ORDER BY o.run_id LIMIT ?;
 
 -- to_scan
 SELECT u.value FROM json_each(?) AS u WHERE (SELECT c.next_fire_at FROM job_clock AS c WHERE c.shard = u.value AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run WHERE run.shard = u.value AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;
@@ -273,7 +273,7 @@ SELECT f.job_id FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;
 
 -- summarize_ended
-SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE (r.state >= 9 OR o.is_doubtful = FALSE AND r.state IN (3, 4)) ORDER BY o.run_id LIMIT ?;
+SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE o.run_id > ? ORDER BY o.run_id LIMIT ?;
 
 -- to_scan
 SELECT u.shard FROM unnest(?::bigint[]) AS u(shard) WHERE (SELECT c.next_fire_at FROM job_clock AS c WHERE c.shard = u.shard AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;
@@ -467,7 +467,7 @@ SELECT f.job_id FROM job_failure f CROSS JOIN job j WHERE j.id = f.job_id AND j.
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?;
 
 -- summarize_ended
-SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE (r.state >= 9 OR o.is_doubtful = FALSE AND r.state IN (3, 4)) ORDER BY o.run_id LIMIT ?;
+SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE o.run_id > ? ORDER BY o.run_id LIMIT ?;
 
 -- to_scan
 SELECT u.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u WHERE (SELECT c.next_fire_at FROM job_clock AS c FORCE INDEX (PRIMARY) WHERE c.shard = u.shard AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run FORCE INDEX (run_open) WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;

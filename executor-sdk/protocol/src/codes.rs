@@ -1,4 +1,4 @@
-//! Codes of answers and results, and the one text that clients compare.
+//! Codes of answers and results, and the texts that the other side compares.
 
 /// Code of success, in answers and in results. Every other code counts as a failure.
 pub const SUCCESS: i32 = 200;
@@ -12,3 +12,6 @@ pub const TIMEOUT: i32 = 502;
 
 /// The message of the answer to a request with a wrong access token, as in Java; clients display it and search for it.
 pub const WRONG_TOKEN: &str = "The access token is wrong.";
+
+/// How the message of an executor of the SDK begins that refuses a run by its own clock: see [`NOT_AFTER`](crate::headers::NOT_AFTER).
+pub const EXPIRED: &str = "expired: ";

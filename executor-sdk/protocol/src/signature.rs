@@ -6,6 +6,7 @@ use std::fmt;
 use ring::{digest, hmac};
 
 use crate::headers;
+use crate::url::normal_address;
 
 /// By how much the clocks of sender and receiver may differ, which is also how long a signature is valid.
 pub const SIGNATURE_WINDOW_MS: i64 = 60_000;
@@ -56,6 +57,7 @@ pub enum SignatureProblem {
     Body,
     Clock { seconds: i64 },
     Repeated,
+    Earlier,
     TooMany,
 }
 
@@ -70,6 +72,9 @@ impl fmt::Display for SignatureProblem {
                 write!(f, "the request was signed {seconds} s from this clock's time; at most {most} s are allowed")
             }
             Self::Repeated => f.write_str("a request with this signature was here before"),
+            Self::Earlier => {
+                f.write_str("the request was signed before this process began, which does not know what was here then")
+            }
             Self::TooMany => f.write_str("too many signed requests within two minutes"),
         }
     }
@@ -111,7 +116,7 @@ impl<'a, I: Iterator<Item = (&'a str, &'a [u8])>> SignedRequest<'_, I> {
         let mut covered: Vec<(String, &[u8])> =
             self.headers.map(|(name, value)| (name.to_ascii_lowercase(), value)).filter(is_covered).collect();
         covered.sort();
-        let receiver = self.receiver.trim_end_matches('/');
+        let receiver = normal_address(self.receiver);
         let path = self.path.trim_start_matches('/');
         let mut text =
             format!("carillon {VERSION}\n{receiver}\nPOST\n/{path}\n{at}\n{nonce:032x}\n{body}\n").into_bytes();

@@ -71,7 +71,7 @@ impl RunLog {
         if state.length + lines.len() as u64 > MAX_FILE_BYTES {
             TRUNCATED.clone_into(&mut lines);
             state.ended = true;
-        } else if !logs.quota.take(lines.len() as u64) {
+        } else if !logs.quota.take(state.length, lines.len() as u64) {
             FULL.clone_into(&mut lines);
             state.ended = true;
         }

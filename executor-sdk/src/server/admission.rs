@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use carillon_protocol::{GLUE_BEAN, RunRequest};
+use carillon_protocol::{EXPIRED, GLUE_BEAN, RunRequest};
 use tokio::sync::mpsc;
 
 use crate::admin::OutboxMessage;
@@ -57,7 +57,7 @@ impl Admission {
     fn check(&self, request: &RunRequest, meta: &RunMeta) -> Result<Arc<dyn BoxedHandler>, String> {
         let late = meta.not_after.map(|at| (wall_clock::now_ms() - CLOCK_ERROR_MS).saturating_sub(at));
         if let Some(late) = late.filter(|late| *late > 0) {
-            return Err(format!("expired: {late} ms too late for this run"));
+            return Err(format!("{EXPIRED}{late} ms too late for this run"));
         }
         if let Some(key) = &meta.fire_key
             && let Some(higher) = self.seen_runs.higher_attempt(key, meta.attempt)

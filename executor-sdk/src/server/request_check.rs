@@ -26,7 +26,12 @@ pub(crate) struct SignatureCheck {
     /// For which admins sign: what was sent to another executor of the app is refused.
     address: String,
     seen: Mutex<NonceMemory>,
+    /// What was signed before is not known to `seen`: it may have been here.
+    began_at: i64,
 }
+
+/// By how much an admin's clock may be behind when this process has just begun.
+const CLOCK_ERROR_MS: i64 = 5_000;
 
 impl RequestCheck {
     /// `address` is the one that admins call.
@@ -38,6 +43,7 @@ impl RequestCheck {
             keys: tokens.map(SigningKey::new).collect(),
             address: address.to_owned(),
             seen: Mutex::new(NonceMemory::new(MOST_SIGNATURES)),
+            began_at: wall_clock::now_ms(),
         })
     }
 
@@ -78,6 +84,9 @@ impl SignatureCheck {
         let all = request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let now = wall_clock::now_ms();
         signature.check(key, SignedRequest { receiver: &self.address, path: request.path(), headers: all }, now)?;
+        if signature.at < self.began_at - CLOCK_ERROR_MS {
+            return Err(SignatureProblem::Earlier);
+        }
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).note(&signature, now)?;
         Ok(signature)
     }

@@ -83,6 +83,11 @@ impl RecordingExecutor {
         self.runs.lock().unwrap().forgets_calls = true;
     }
 
+    /// From now on connections are refused, and those that are open are closed.
+    pub async fn stop(&self) {
+        self.stub.stop().await;
+    }
+
     /// How requests are answered, if not as below.
     pub fn reply(&self, reply: Reply) {
         self.stub.reply(reply);

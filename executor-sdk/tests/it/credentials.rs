@@ -140,3 +140,15 @@ async fn while_tokens_are_changed_either_counts() {
     admin.reply(Reply::Accept);
     admin.wait_for("the result", |calls| calls.iter().filter(|call| of_four(call)).count() >= 3).await;
 }
+
+// covers: W26
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_signed_before_an_executor_began_counts_for_nothing() {
+    let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
+    let worker = signed_worker(&admin, &data).await;
+    let (token, address) = (worker.token.clone(), worker.handle.address().to_owned());
+    let at = |at| Signed::at(&token, &address, "/beat", &json(Value::Null), at);
+    assert_eq!(at(now_ms()).send(&worker).await, "");
+    let said = at(now_ms() - 30_000).send(&worker).await;
+    assert!(said.contains("before this process began"), "{said}");
+}

@@ -5,6 +5,8 @@ pub const TABLES: &[&str] = &[
     "CREATE TABLE app (id {id}, name VARCHAR(64) NOT NULL, title VARCHAR(64) NOT NULL, created_at BIGINT NOT NULL, \
      own_tokens_only BOOLEAN NOT NULL DEFAULT FALSE){table}",
     "CREATE UNIQUE INDEX app_name ON app (name)",
+    // The jobs of the app starter_id may start jobs of the app app_id, as their children.
+    "CREATE TABLE app_starter (app_id BIGINT NOT NULL, starter_id BIGINT NOT NULL, PRIMARY KEY (app_id, starter_id)){clustered}",
     // A former name of an app: its executors may still register under it.
     "CREATE TABLE app_alias (name VARCHAR(64) NOT NULL PRIMARY KEY, app_id BIGINT NOT NULL, created_at BIGINT NOT NULL){table}",
     "CREATE INDEX app_alias_app ON app_alias (app_id)",

@@ -17,4 +17,7 @@ pub const TABLES: &[&str] = &[
     "INSERT INTO report_cursor (id, run_id, round) SELECT 1, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM report_cursor)",
     // Jobs whose last run failed, however long ago. run_id: that run. failures: failed runs since the last success.
     "CREATE TABLE report_failing (job_id {id}, run_id BIGINT NOT NULL, failures BIGINT NOT NULL){table}",
+    // The last failed runs of each job, as many as the rules keep, and a hundred at least.
+    "CREATE TABLE last_failure (run_id {id}, job_id BIGINT NOT NULL){table}",
+    "CREATE INDEX last_failure_job ON last_failure (job_id, run_id)",
 ];

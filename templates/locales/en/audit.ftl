@@ -20,7 +20,10 @@ personal-token = personal token
 export-csv = Export as CSV
 export-json = Export as JSON lines
 app-of = app { $app }
-members-count = { $count } members
+members-count = { $count ->
+    [one] { $count } field
+   *[other] { $count } fields
+}
 object-number = { $kind } { $id }
 action-create = create
 action-update = update
@@ -60,3 +63,18 @@ object-executor-token = executor token
 object-alert = alert
 object-alert-rule = alert rule
 object-alert-channel = alert channel
+# Members that no form has.
+member-empty = (empty)
+member-anchor = Intervals count from
+member-spread-offset = Second of its spread
+member-calendar-version = Version of the calendar { $name }
+member-count = Number
+member-deleted = Deleted
+member-draining = Draining
+member-ended = Ended
+member-ended-sessions = Ended sessions
+member-issuer = OpenID provider
+member-revoked-tokens = Revoked tokens
+# Files for spreadsheets.
+export-excel = CSV for Excel
+export-excel-hint = With a byte order mark, so that Excel reads Chinese and other letters right.

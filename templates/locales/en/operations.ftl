@@ -111,3 +111,6 @@ misfire-policy = misfire policy: { $policy ->
     [fire_within] fire within
    *[fire_once] fire once
 }
+# The gap audit of some of the jobs.
+gaps-none-first = No differences in the first { $count } of { $all } jobs
+gaps-none-part = No differences in these { $count } of { $all } jobs

@@ -1,5 +1,5 @@
 # Reports.
-report-intro = { $from } to { $to }. A run counts on the UTC day of its instant, about three minutes after its end; each attempt of a retry is a run.
+report-intro = { $from } to { $to }. A run is counted on the UTC day on which it was due, about three minutes after it ends. Retries count as runs of their own.
 report-group = Group by
 by-day = By day
 by-job = By job
@@ -7,7 +7,7 @@ day = Day
 period = Period
 report-none = No runs in this period
 report-none-filtered = No run of what the filter names has ended in it.
-report-none-counted = No run of it is counted yet.
+report-none-counted = Nothing is counted yet: new runs appear three minutes after they end.
 report-runs = Runs
 report-cancelled = { $count } cancelled
 report-success = Succeeded
@@ -23,3 +23,4 @@ report-caption = Runs by { $group ->
 }
 report-first = The first { $count } of { $all }.
 deleted-app = deleted app { $id }
+report-killed = Killed

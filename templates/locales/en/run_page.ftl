@@ -69,3 +69,8 @@ log-empty = The run wrote nothing.
 log-none = There is no log: { $why }.
 log-rest-unread = The rest cannot be read: { $why }.
 log-file-cut = The file ends here: the log is longer than { $most } MiB.
+# Parents, children and people of a run.
+parent-run = Started by run
+run-of-another-app = a run of a job of another app
+child-runs = Runs of child jobs that it has started
+resolved-by = resolved by { $author }

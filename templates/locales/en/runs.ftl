@@ -92,8 +92,7 @@ bulk-all = All that match
 bulk-select-page = Select all on this page
 bulk-continue = Continue…
 bulk-done-of = { $done } of { $all } done
-bulk-done-jobs = Done with { $jobs }.
-bulk-done-runs = Done with { $runs }.
+bulk-done = Done: { $what }.
 bulk-done-all = It was done with all of them.
 bulk-left = { $count ->
     [one] { $count } was left as it is:
@@ -101,3 +100,6 @@ bulk-left = { $count ->
 }
 bulk-refused = What was refused
 bulk-more = And { $count } more.
+# The question before something is done with many runs.
+runs-of-one-job = { $job }: { $runs }
+run-for = for

@@ -30,3 +30,7 @@ draining-hint = It gets no new runs; those that it has end there.
 offline = offline
 alive = alive
 silent = silent
+# A job whose app is paused.
+app-paused = app paused
+app-paused-hint = While its app is paused, no fire of the schedule is sent.
+due-now = due now

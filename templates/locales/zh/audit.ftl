@@ -60,3 +60,18 @@ object-executor-token = 执行器令牌
 object-alert = 报警
 object-alert-rule = 报警规则
 object-alert-channel = 报警渠道
+# 表单中没有的字段
+member-empty = （空）
+member-anchor = 间隔起算时间
+member-spread-offset = 分散到的秒
+member-calendar-version = 日历 { $name } 的版本
+member-count = 数量
+member-deleted = 已删除
+member-draining = 停止接收新运行
+member-ended = 结束时间
+member-ended-sessions = 已结束的会话
+member-issuer = OpenID 提供方
+member-revoked-tokens = 已吊销的令牌
+# 供电子表格使用的文件
+export-excel = 导出 CSV（Excel）
+export-excel-hint = 带 BOM，Excel 可正确显示中文。

@@ -102,3 +102,6 @@ misfire-policy = 调度过期策略：{ $policy ->
     [fire_within] 执行期限内的触发
    *[fire_once] 立即执行一次
 }
+# 只检查了部分任务
+gaps-none-first = 前 { $count } 个任务没有差异，共 { $all } 个
+gaps-none-part = 这 { $count } 个任务没有差异，共 { $all } 个

@@ -69,3 +69,8 @@ log-empty = 运行没有写入内容。
 log-none = 没有日志：{ $why }。
 log-rest-unread = 其余内容无法读取：{ $why }。
 log-file-cut = 文件到此结束：日志超过 { $most } MiB。
+# 父运行、子任务的运行和操作人
+parent-run = 由运行触发
+run-of-another-app = 其他执行器中某任务的运行
+child-runs = 它触发的子任务运行
+resolved-by = 由 { $author } 认定结果

@@ -89,9 +89,11 @@ bulk-all = 符合条件的全部
 bulk-select-page = 选择本页全部
 bulk-continue = 继续…
 bulk-done-of = { $all } 项中完成了 { $done } 项
-bulk-done-jobs = 已完成：{ $jobs }。
-bulk-done-runs = 已完成：{ $runs }。
+bulk-done = 已完成：{ $what }。
 bulk-done-all = 已全部完成。
 bulk-left = { $count } 项保持不变：
 bulk-refused = 被拒绝的项目
 bulk-more = 另有 { $count } 项。
+# 批量操作之前的确认
+runs-of-one-job = { $job }：{ $runs }
+run-for = 触发时刻

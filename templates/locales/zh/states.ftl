@@ -30,3 +30,7 @@ draining-hint = 不再接收新的运行；已有的运行会在其中结束。
 offline = 离线
 alive = 正常
 silent = 无响应
+# 所属执行器已暂停的任务
+app-paused = 执行器已暂停
+app-paused-hint = 所属执行器暂停期间，不会发送调度触发的运行。
+due-now = 应立即触发

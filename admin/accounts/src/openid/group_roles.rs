@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use carillon_store::app::rename::FormerName;
 use carillon_store::{App, GrantScope, Grants, Role};
 
 /// The roles of the groups. Apps are named, and looked up at each sign-in: an app may be made later than the setting.
@@ -22,11 +23,16 @@ impl GroupRoles {
         self.0.is_empty()
     }
 
-    /// What the members of these groups may do; of several roles in one place the highest counts.
-    pub fn grants(&self, groups: &[String], apps: &[App]) -> Grants {
+    /// What the members of these groups may do; of several roles in one place the highest counts. An app that was renamed is meant by
+    /// its former name, until that is removed.
+    pub fn grants(&self, groups: &[String], apps: &[App], former: &[FormerName]) -> Grants {
+        let id = |name: &String| {
+            let named = apps.iter().find(|app| app.name == *name).map(|app| app.id);
+            named.or_else(|| former.iter().find(|former| former.name == *name).map(|former| former.app_id))
+        };
         let scope = |app: &Option<String>| match app {
             None => Some(GrantScope::AllApps),
-            Some(name) => apps.iter().find(|app| app.name == *name).map(|app| GrantScope::App(app.id)),
+            Some(name) => id(name).map(GrantScope::App),
         };
         let ours = self.0.iter().filter(|line| groups.contains(&line.group));
         let mut lines: Vec<(GrantScope, Role)> = ours.filter_map(|line| Some((scope(&line.app)?, line.role))).collect();
@@ -81,19 +87,28 @@ mod tests {
         App { id, name: name.to_owned(), title: String::new(), own_tokens_only: false, created_at: 0 }
     }
 
+    fn former(name: &str, app_id: i64) -> FormerName {
+        FormerName { name: name.to_owned(), app_id, app: String::new(), created_at: 0 }
+    }
+
+    // covers: W23
     #[test]
     fn the_highest_role_of_each_place_counts() {
         let roles: GroupRoles =
-            "ops=admin:all, team-a=operator:orders,team-b=viewer:orders,old=admin:gone".parse().unwrap();
+            "ops=admin:all, team-a=operator:orders,team-b=viewer:orders,old=admin:gone,shop=editor:shop"
+                .parse()
+                .unwrap();
+        let former = [former("shop", 7)];
         let apps = [app(7, "orders"), app(9, "billing")];
         let grants = |groups: &[&str]| {
             let groups: Vec<String> = groups.iter().map(|&group| group.to_owned()).collect();
-            roles.grants(&groups, &apps).to_string()
+            roles.grants(&groups, &apps, &former).to_string()
         };
         assert_eq!(grants(&["team-a", "team-b", "unknown"]), "7:operator");
         assert_eq!(grants(&["team-b", "team-a"]), "7:operator");
         assert_eq!(grants(&["ops", "team-b"]), "all:admin 7:viewer");
         assert_eq!(grants(&["old"]), "", "there is no such app");
+        assert_eq!(grants(&["shop"]), "7:editor", "the app was renamed");
         assert_eq!(grants(&["OPS"]), "", "groups are compared as they are");
         assert_eq!(grants(&[]), "");
     }

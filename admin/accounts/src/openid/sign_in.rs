@@ -5,9 +5,10 @@ use carillon_store::people::provided::{ProvidedPerson, ProvidedSignIn};
 use carillon_store::people::sign_in_steps::StepKind;
 use carillon_store::{Actor, Store, VisibleApps};
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::openid::provider::{Error, Person, Provider, Returned, Secrets};
-use crate::people::is_reserved;
+use crate::people::{is_reserved, is_visible};
 use crate::secret::hash;
 use crate::step;
 
@@ -86,7 +87,11 @@ async fn account_of(
 ) -> Result<ProvidedSignIn, Error> {
     let issuer = &provider.settings.issuer;
     let identity_hash = hash(&format!("{issuer}\n{}", person.subject));
-    let grants = provider.settings.roles.grants(&person.groups, &store.apps(&VisibleApps::All).await?);
+    let grants = provider.settings.roles.grants(
+        &person.groups,
+        &store.apps(&VisibleApps::All).await?,
+        &store.former_names().await?,
+    );
     let names = account_names(person, &identity_hash);
     let person = ProvidedPerson { identity_hash: &identity_hash, issuer, names: &names, grants: &grants };
     Ok(store.provided_sign_in(&person, now, by).await?)
@@ -96,7 +101,7 @@ async fn account_of(
 /// other account has.
 fn account_names(person: &Person, identity_hash: &str) -> Vec<String> {
     let clean = |name: &String| {
-        let text: String = name.chars().filter(|c| !c.is_control()).collect();
+        let text: String = name.nfkc().filter(|c| is_visible(*c)).collect();
         text.trim().chars().take(NAME_MAX).collect::<String>().trim_end().to_owned()
     };
     let known = person.names.iter().map(clean).find(|name| !name.is_empty());
@@ -118,6 +123,7 @@ mod tests {
         };
         assert_eq!(names(&["ada", "ada@example.com"])[0], "ada");
         assert_eq!(names(&[" \n", "ada@example.com"])[0], "ada@example.com");
+        assert_eq!(names(&["ａｄａ\u{200b}"])[0], "ada");
         assert_eq!(names(&[])[0], "unnamed");
         assert!(names(&["Engine"])[0].starts_with("Engine ("), "the audit has this actor");
         for name in names(&["ä".repeat(300).as_str()]) {

@@ -1,10 +1,10 @@
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_engine::manage::{Error, require};
 use carillon_locale::Language;
+use carillon_scheduler::Zone;
 use carillon_scheduler::{FieldError, Millis};
 use carillon_store::alert::channels::ChannelRow;
 use carillon_store::{Actor, App};
-use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use crate::channel::{Channel, ChannelKind, Secrets, Settings, check};
@@ -216,7 +216,7 @@ impl Alerts {
             let message = format!("`{:.16}` is not a language of messages; allowed: {allowed}", draft.language);
             errors.push(FieldError::new("language", message));
         }
-        if draft.zone.parse::<Tz>().is_err() {
+        if draft.zone.parse::<Zone>().is_err() {
             let message = format!("`{:.64}` is not a time zone; write a name such as Europe/Berlin or UTC", draft.zone);
             errors.push(FieldError::new("zone", message));
         }

@@ -115,7 +115,7 @@ mod tests {
         message.items[0].text = "run 101 failed: It ran longer than its time-out.".to_owned();
         message.items[0].run_url = Some("https://c.example/runs/101".to_owned());
         message.alert_url = Some("https://c.example/alerts/7".to_owned());
-        let locale = Locale { language: Language::Chinese, zone: chrono_tz::Asia::Shanghai };
+        let locale = Locale { language: Language::Chinese, zone: "Asia/Shanghai".parse().unwrap() };
         let lines = message.lines(&locale);
         assert_eq!(
             lines[0],

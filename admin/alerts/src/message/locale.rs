@@ -2,13 +2,13 @@
 
 use carillon_locale::Language;
 use carillon_scheduler::Millis;
+use carillon_scheduler::Zone;
 use chrono::DateTime;
-use chrono_tz::Tz;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Locale {
     pub language: Language,
-    pub zone: Tz,
+    pub zone: Zone,
 }
 
 impl Locale {

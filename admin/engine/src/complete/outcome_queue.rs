@@ -22,9 +22,13 @@ pub const BATCH: usize = 500;
 /// Findings that may wait, and the bytes of their texts.
 const FINDINGS_WAITING: usize = 20_000;
 const BYTES_WAITING: usize = 64 << 20;
+/// The part of both that those may take that could not be written although others could.
+const PARKED: usize = 2;
 /// How long a finding waits that could not be written although others could: doubled each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(40);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// A result that still cannot be written then, for a reason that does not pass by itself, is given up.
+const GIVE_UP: Duration = Duration::from_secs(600);
 /// Runs of which the results failed alone.
 const FAILURES_REMEMBERED: usize = 10_000;
 
@@ -110,6 +114,22 @@ impl Report {
     }
 }
 
+/// A finding that could not be written although it was alone.
+struct FailedAlone {
+    since: Duration,
+    again_at: Duration,
+    pause: Duration,
+}
+
+/// What a failure of a finding that was written alone means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    First,
+    Repeated,
+    /// It has failed for so long that it never will be written.
+    Final,
+}
+
 /// A request that an executor has taken.
 struct Accepted {
     sent_at: Millis,
@@ -149,8 +169,11 @@ struct PendingOutcomes {
     /// Findings in `successes`, `others` and `parked`, and the bytes of their texts.
     count: usize,
     bytes: usize,
-    /// Runs of which a finding has failed alone: when it may be tried again, and the pause after that.
-    failed: HashMap<i64, (Duration, Duration)>,
+    /// Of `parked` alone.
+    parked_count: usize,
+    parked_bytes: usize,
+    /// By run.
+    failed: HashMap<i64, FailedAlone>,
     accepted: HashMap<i64, Accepted>,
 }
 
@@ -164,11 +187,13 @@ impl PendingOutcomes {
             let runs = report.findings.iter().map(|it| (key(it), place));
             self.reported.extend(runs);
         }
-        let to = match is_parked {
-            true => &mut self.parked,
-            false => self.lane(report.lane()),
-        };
-        to.insert(place, report);
+        if is_parked {
+            self.parked_count += report.findings.len();
+            self.parked_bytes += report.bytes();
+            self.parked.insert(place, report);
+        } else {
+            self.lane(report.lane()).insert(place, report);
+        }
     }
 
     fn lane(&mut self, lane: Lane) -> &mut BTreeMap<u64, Report> {
@@ -183,8 +208,16 @@ impl PendingOutcomes {
         let is_ripe = |_: &u64, report: &mut Report| report.not_before <= now;
         let ripe: Vec<(u64, Report)> = self.parked.extract_if(.., is_ripe).collect();
         for (place, report) in ripe {
+            self.parked_count -= report.findings.len();
+            self.parked_bytes -= report.bytes();
             self.lane(report.lane()).insert(place, report);
         }
+    }
+
+    /// Whether these may wait beside what could not be written either.
+    fn may_park(&self, findings: &[RunReport]) -> bool {
+        let (count, bytes) = (self.parked_count + findings.len(), self.parked_bytes + bytes(findings));
+        self.parked.is_empty() || (count <= FINDINGS_WAITING / PARKED && bytes <= BYTES_WAITING / PARKED)
     }
 
     fn take_first(&mut self, lane: Lane) -> Option<Report> {
@@ -339,8 +372,9 @@ impl OutcomeQueue {
         taken
     }
 
-    /// A report of which these findings could not be written. It waits behind the others. Results that have been repeated
-    /// while they were written wait as their repetition.
+    /// A report of which these findings could not be written. It waits behind the others, if there is room: what a held job has
+    /// too much of stays with its executors, which repeat it, and leaves the others' places free. Results that have been
+    /// repeated while they were written wait as their repetition.
     pub fn park(&self, mut report: Report, findings: Vec<RunReport>, now: Duration) {
         let mut work = self.work();
         let is_repeated = |it: &RunReport| !report.is_own && work.reported.contains_key(&key(it));
@@ -355,7 +389,7 @@ impl OutcomeQueue {
             }
             _ => report.reply(false),
         }
-        if left.is_empty() {
+        if left.is_empty() || !(report.is_own || work.may_park(&left)) {
             return report.reply(false);
         }
         report.findings = left;
@@ -364,26 +398,32 @@ impl OutcomeQueue {
         work.add(report, true);
     }
 
-    /// A finding of this run has failed alone. Answers whether that is news.
-    pub fn has_failed(&self, run_id: i64, now: Duration) -> bool {
+    /// A finding of this run has failed alone. `passes`: for a reason that may pass by itself.
+    pub fn note_failed(&self, run_id: i64, passes: bool, now: Duration) -> Failure {
         let mut work = self.work();
         if work.failed.len() >= FAILURES_REMEMBERED {
             work.failed.clear();
         }
-        let before = work.failed.get(&run_id).map(|(_, pause)| *pause);
-        let pause = (before.unwrap_or_default() * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
-        work.failed.insert(run_id, (now + pause, pause));
-        before.is_none()
+        let before = work.failed.get(&run_id).map(|it| (it.since, it.pause));
+        let since = before.map_or(now, |(since, _)| since);
+        if !passes && since + GIVE_UP <= now {
+            // Kept: its repetition may come when nothing of it waits here any more, and is answered at its first try.
+            work.failed.insert(run_id, FailedAlone { since, again_at: now, pause: FIRST_PAUSE });
+            return Failure::Final;
+        }
+        let pause = (before.map_or(Duration::ZERO, |(_, pause)| pause) * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        work.failed.insert(run_id, FailedAlone { since, again_at: now + pause, pause });
+        if before.is_some() { Failure::Repeated } else { Failure::First }
     }
 
-    pub fn has_not_failed(&self, run_id: i64) {
+    pub fn forget_failed(&self, run_id: i64) {
         self.work().failed.remove(&run_id);
     }
 
     /// A finding of this run has failed alone; true: it may be tried again now.
     pub fn failed(&self, run_id: i64, now: Duration) -> Option<bool> {
         let work = self.work();
-        work.failed.get(&run_id).map(|(again, _)| *again <= now)
+        work.failed.get(&run_id).map(|it| it.again_at <= now)
     }
 
     /// Notes when the requests of accepted runs left: that they were accepted need not be written any more.

@@ -51,6 +51,28 @@ async fn what_waits_is_bounded_by_its_bytes() {
     }
 }
 
+// covers: G4
+#[test]
+fn results_that_are_held_up_leave_half_of_the_places_to_the_others() {
+    let queue = OutcomeQueue::default();
+    let mut parked = 0;
+    for list in 0..80 {
+        let runs = (list * 250..(list + 1) * 250).map(|run_id| failure(run_id, 1));
+        let Ok(answer) = queue.take_in(runs.collect()) else {
+            panic!("list {list} finds no room");
+        };
+        for mut report in queue.take_reports(Lane::Others, Duration::ZERO) {
+            let findings = std::mem::take(&mut report.findings);
+            queue.park(report, findings, Duration::ZERO);
+        }
+        parked += usize::from(
+            answer.into_iter().all(|mut it| matches!(it.try_recv(), Err(oneshot::error::TryRecvError::Empty))),
+        );
+    }
+    assert_eq!(parked, 40, "the other lists stay with their executors");
+    assert_eq!(queue.work().count, FINDINGS_WAITING / 2);
+}
+
 /// A request that has sent this report, and ended before the answer.
 fn ended(queue: &OutcomeQueue, run_id: i64) {
     drop(queue.take_in(vec![failure(run_id, 1)]).unwrap());

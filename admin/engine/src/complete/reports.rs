@@ -7,7 +7,7 @@ use carillon_scheduler::AlarmKind;
 use foldhash::{HashSet, HashSetExt as _};
 
 use crate::complete::completer::{CompleteReport, Completer};
-use crate::complete::outcome_queue::{Lane, Report};
+use crate::complete::outcome_queue::{Failure, Lane, Report};
 use carillon_store as store;
 use carillon_store::run::lock::Held;
 use carillon_store::run::settle::finding::{RunReport, SettleContext, Settlement};
@@ -51,8 +51,10 @@ impl Completer {
         }
         let mut failed: HashSet<i64> = HashSet::new();
         for (run_id, error) in std::mem::take(&mut written.failed) {
-            failed.insert(run_id);
-            self.note_failure(run_id, error, now).await;
+            let finding = findings.iter().find(|finding| finding.run_id == run_id);
+            if !self.note_failure(run_id, finding, error, now).await {
+                failed.insert(run_id);
+            }
         }
         self.answer(taken, &written, &failed, now);
         did.has_failed |= written.error.is_some();
@@ -99,7 +101,7 @@ impl Completer {
                 Ok(settled) => {
                     for finding in part.iter().filter(|_| part.len() == 1) {
                         if settled.unreadable.is_empty() {
-                            queue.has_not_failed(finding.run_id);
+                            queue.forget_failed(finding.run_id);
                         }
                     }
                     written.settled.add(settled);
@@ -130,13 +132,36 @@ impl Completer {
         }
     }
 
-    async fn note_failure(&self, run_id: i64, error: Option<store::Error>, now: Duration) {
-        let is_news = self.outcomes.has_failed(run_id, now);
-        let Some(error) = error.filter(|_| is_news) else {
-            return;
-        };
-        let text = format!("what became of run {run_id} cannot be stored: {error}");
-        self.cx.raise_alarm(AlarmKind::Stuck, None, Some(run_id), text).await;
+    /// `error`: None if the row of the run cannot be read. True: the finding is given up, and answered as if it were written.
+    async fn note_failure(
+        &self,
+        run_id: i64,
+        finding: Option<&RunReport>,
+        error: Option<store::Error>,
+        now: Duration,
+    ) -> bool {
+        let passes = error.as_ref().is_some_and(store::Error::is_transient);
+        match (self.outcomes.note_failed(run_id, passes, now), error) {
+            (Failure::First, Some(error)) => {
+                let text = format!("what became of run {run_id} cannot be stored: {error}");
+                self.cx.raise_alarm(AlarmKind::Stuck, None, Some(run_id), text).await;
+                false
+            }
+            (Failure::First | Failure::Repeated, _) => false,
+            (Failure::Final, error) => {
+                let source = finding.and_then(|it| it.reporter.as_ref()).map(|reporter| reporter.source.as_str());
+                let reason =
+                    error.map_or_else(|| "the row of the run cannot be read".to_owned(), |error| error.to_string());
+                tracing::error!(
+                    run.id = run_id,
+                    client.address = source,
+                    reason,
+                    "a result could not be stored for ten minutes; it is answered and dropped"
+                );
+                self.cx.metrics.results_dropped.inc();
+                true
+            }
+        }
     }
 
     /// A report is answered when all of it is committed. What is left of one waits behind the others. Its request is not

@@ -35,7 +35,7 @@ impl Service for Unmarker {
     }
 
     async fn step(&self) -> Step<usize> {
-        let waiting = self.outcomes.unsent.runs().clone();
+        let waiting: Vec<(ClaimedRun, i64)> = self.outcomes.unsent.runs().values().cloned().collect();
         let mut parts: Vec<&[(ClaimedRun, i64)]> = waiting.chunks(BATCH).collect();
         let (mut all, mut did) = (true, 0);
         while let Some(part) = parts.pop() {
@@ -75,7 +75,7 @@ impl Unmarker {
         let back: Vec<_> = part.iter().filter(is_back).collect();
         let marks: HashSet<_> = back.iter().map(|(run, token)| (run.run_id, *token)).collect();
         let mut waiting = self.outcomes.unsent.runs();
-        waiting.retain(|(run, token)| !marks.contains(&(run.run_id, *token)));
+        waiting.retain(|run_id, (_, token)| !marks.contains(&(*run_id, *token)));
         drop(waiting);
         let count = back.len();
         for (run, _) in back {

@@ -17,6 +17,8 @@ use crate::runtime::lock;
 pub struct AppPauses {
     cx: Arc<Context>,
     known: Mutex<Known>,
+    /// One reads at a time: an earlier answer never replaces a later one.
+    reading: tokio::sync::Mutex<()>,
     pub changed: Arc<Notify>,
 }
 
@@ -60,10 +62,11 @@ impl DueInPause {
 
 impl AppPauses {
     pub fn new(cx: Arc<Context>) -> Self {
-        Self { cx, known: Mutex::default(), changed: Arc::default() }
+        Self { cx, known: Mutex::default(), reading: tokio::sync::Mutex::default(), changed: Arc::default() }
     }
 
     pub async fn refresh(&self) -> store::Result<()> {
+        let _reading = self.reading.lock().await;
         let read = self.read().await;
         let mut known = lock(&self.known);
         let read = read.map(|(pauses, windows)| {
@@ -73,6 +76,13 @@ impl AppPauses {
         // Also without the database: windows begin and end in time.
         known.plan(self.cx.clock.now());
         read
+    }
+
+    /// After a change that came through this node: its next page shows it. A failed read is repeated within a second.
+    pub async fn follow_change(&self) {
+        if self.refresh().await.is_err() {
+            self.changed.notify_one();
+        }
     }
 
     async fn read(&self) -> store::Result<(Vec<Pause>, Vec<MaintenanceWindow>)> {

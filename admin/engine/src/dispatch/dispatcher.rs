@@ -235,7 +235,7 @@ impl Dispatcher {
             },
             RouteStep::Probe(probe, ordered) => match self.prober.spawn(probe, *ordered) {
                 None => tick.report.asked += 1,
-                Some(admitted) => self.follow(RouteStep::Wait(admitted), tick),
+                Some(admitted) => self.follow(self.router.wait_for_probe(admitted), tick),
             },
             RouteStep::Expand(admitted, addresses) => {
                 tick.report.asked += 1;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use carillon_scheduler::route::Probe;
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
 use crate::context::Context;
 use crate::dispatch::route::decision::note;
@@ -21,8 +21,10 @@ use crate::executor::outcome::Outcome;
 use crate::plan::due_queue::DueQueue;
 use crate::runtime::lock;
 
-/// Runs that may be asked about at once; more wait in memory.
-const MAX_CONCURRENT: usize = 1_000;
+/// Runs that may be asked about at once, in all and of one app; more wait in memory. Slow executors of one app leave places for
+/// the others.
+const MAX_CONCURRENT: usize = 10_000;
+const OF_ONE_APP: usize = 500;
 /// An answer to `/beat` counts for this time, for all runs.
 const BEAT_COUNTS_FOR: Duration = Duration::from_secs(1);
 /// While all executors are busy, a run asks again after this.
@@ -33,8 +35,36 @@ pub struct Prober {
     client: Arc<ExecutorClient>,
     router: Arc<Router>,
     queue: Arc<DueQueue>,
-    runs: Mutex<HashSet<i64>>,
+    runs: Mutex<AskedRuns>,
     answered: Mutex<Vec<(RouteStep, ProbeGuard)>>,
+}
+
+/// The runs that are asked about.
+#[derive(Default)]
+struct AskedRuns {
+    ids: HashSet<i64>,
+    of_app: HashMap<i64, usize>,
+}
+
+impl AskedRuns {
+    fn has_room(&self, app_id: i64) -> bool {
+        self.ids.len() < MAX_CONCURRENT && self.of_app.get(&app_id).is_none_or(|count| *count < OF_ONE_APP)
+    }
+
+    fn add(&mut self, run_id: i64, app_id: i64) {
+        self.ids.insert(run_id);
+        *self.of_app.entry(app_id).or_default() += 1;
+    }
+
+    fn remove(&mut self, run_id: i64, app_id: i64) {
+        self.ids.remove(&run_id);
+        if let Some(count) = self.of_app.get_mut(&app_id) {
+            *count -= 1;
+            if *count == 0 {
+                self.of_app.remove(&app_id);
+            }
+        }
+    }
 }
 
 /// A run that is asked about, until the dispatcher has done what follows from the answer. A guard, so that a task that
@@ -42,11 +72,12 @@ pub struct Prober {
 pub struct ProbeGuard {
     prober: Arc<Prober>,
     run_id: i64,
+    app_id: i64,
 }
 
 impl Drop for ProbeGuard {
     fn drop(&mut self) {
-        lock(&self.prober.runs).remove(&self.run_id);
+        lock(&self.prober.runs).remove(self.run_id, self.app_id);
     }
 }
 
@@ -57,24 +88,25 @@ impl Prober {
 
     /// No run is asked about.
     pub fn is_empty(&self) -> bool {
-        lock(&self.runs).is_empty()
+        lock(&self.runs).ids.is_empty()
     }
 
-    /// Asks in a task of its own; gives the run back if there are too many already.
+    /// Asks in a task of its own; gives the run back if there are too many already, of its app or in all.
     pub fn spawn(self: &Arc<Self>, probe: Probe, ordered: OrderedRun) -> Option<AdmittedRun> {
         let run_id = ordered.admitted.run.run_id;
+        let app_id = ordered.admitted.job.stored.app_id;
         {
             let mut runs = lock(&self.runs);
             // The audit of its shard has found it again: it is on its way already.
-            if runs.contains(&run_id) {
+            if runs.ids.contains(&run_id) {
                 return None;
             }
-            if runs.len() >= MAX_CONCURRENT {
+            if !runs.has_room(app_id) {
                 return Some(ordered.admitted);
             }
-            runs.insert(run_id);
+            runs.add(run_id, app_id);
         }
-        let guard = ProbeGuard { prober: self.clone(), run_id };
+        let guard = ProbeGuard { prober: self.clone(), run_id, app_id };
         tokio::spawn(async move {
             let prober = guard.prober.clone();
             let step = prober.ask(probe, ordered).await;

@@ -11,11 +11,11 @@ use crate::complete::in_flight::RequestGuard;
 use crate::dispatch::send_task::{SendTask, Sender, not_after};
 use crate::executor::directory::RegisteredExecutor;
 use crate::executor::outcome::{Outcome, unknown};
-use crate::executor::request::{body, headers, params_size};
+use crate::executor::request::{body, headers, size_at_most};
 use carillon_store::failpoint;
 
-/// Bytes of parameters of one request; the executor takes 5 MiB in all.
-const MOST_PARAMS: usize = 4 << 20;
+/// Bytes of the runs of one request, as JSON; the executor takes 5 MiB in all.
+const MOST_BYTES: usize = 4 << 20;
 
 /// Runs of one app for one executor.
 pub struct SendBatch {
@@ -62,12 +62,12 @@ pub fn group(sender: &Arc<Sender>, tasks: Vec<SendTask>) -> (Vec<SendBatch>, Vec
 fn split(tasks: Vec<SendTask>) -> Vec<Vec<SendTask>> {
     let (mut full, mut open, mut size) = (vec![], vec![], 0);
     for task in tasks {
-        let params = params_size(&task.marked.routed.decision.job, task.marked.params.as_ref());
-        if open.len() == MAX_BATCH_RUNS || (size + params > MOST_PARAMS && !open.is_empty()) {
+        let bytes = size_at_most(&task.marked.routed.decision.job, task.marked.params.as_ref());
+        if open.len() == MAX_BATCH_RUNS || (size + bytes > MOST_BYTES && !open.is_empty()) {
             full.push(mem::take(&mut open));
             size = 0;
         }
-        size += params;
+        size += bytes;
         open.push(task);
     }
     full.push(open);
@@ -148,7 +148,7 @@ impl SendBatch {
                 Ok(answers) => outcome(answers.get(&task.marked.routed.run.run_id)),
                 Err(outcome) => outcome.clone(),
             };
-            let result = task.classify(outcome, under_way.end());
+            let result = task.classify(0, outcome, under_way.end());
             task.after_first(result);
         }
     }

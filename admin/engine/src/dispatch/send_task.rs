@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use carillon_protocol::EXPIRED;
 use carillon_scheduler::{Millis, RunEvent, RunReason};
 use tokio_util::task::TaskTracker;
 
@@ -121,9 +122,13 @@ impl SendTask {
         self.sender.addresses.get(&candidate.app, &candidate.address)
     }
 
+    fn has_next(&self, index: usize) -> bool {
+        index + 1 < self.marked.routed.candidates.len()
+    }
+
     /// An executor behind this one may have it.
     pub fn may_leave(&self, index: usize) -> bool {
-        index + 1 < self.marked.routed.candidates.len() && !self.marked.routed.decision.has_affinity()
+        self.has_next(index) && !self.marked.routed.decision.has_affinity()
     }
 
     /// Notes why an address did not get the run.
@@ -176,7 +181,7 @@ impl SendTask {
         if address.record_outcome(&outcome, cx.clock.monotonic(), cx.settings.breaker) {
             tracing::warn!(executor.address = candidate.address, send.outcome = ?outcome, "the executor is left alone for a while");
         }
-        self.classify(outcome, in_flight)
+        self.classify(index, outcome, in_flight)
     }
 
     /// The first candidate counts this run since it was routed.
@@ -224,7 +229,8 @@ impl SendTask {
         (outcome, under_way.end())
     }
 
-    pub fn classify(&self, outcome: Outcome, in_flight: Option<SendInFlight>) -> AttemptResult {
+    /// The outcome at the candidate of this index.
+    pub fn classify(&self, index: usize, outcome: Outcome, in_flight: Option<SendInFlight>) -> AttemptResult {
         let run_id = self.marked.routed.run.run_id;
         let (cx, outcomes) = (&self.sender.cx, &self.sender.outcomes);
         cx.metrics.sends.with_label_values(&[outcome.name()]).inc();
@@ -233,6 +239,10 @@ impl SendTask {
                 if let Some(sent_at) = in_flight.filter(|it| !it.settled).map(|it| it.sent_at) {
                     outcomes.accepted(run_id, sent_at, cx.clock.monotonic());
                 }
+            }
+            // Its clock is ahead: another executor's may be right.
+            Outcome::Refused { message, .. } if message.starts_with(EXPIRED) && self.has_next(index) => {
+                return AttemptResult::Next(message);
             }
             Outcome::Refused { code, message } => {
                 let refused = finding(run_id, RunEvent::Refused, RunReason::Refused, message);

@@ -32,12 +32,26 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>) -> RunReq
     }
 }
 
-/// Bytes of the parameters that [`body`] sends.
-pub fn params_size(job: &CachedJob, given: Option<&String>) -> usize {
-    match (given, &job.stored.params) {
-        (Some(text), _) | (None, Params::Here(text)) => text.len(),
+/// What a run takes in JSON beside its texts, at most: names of members, numbers, its fire key.
+const MEMBERS: usize = 700;
+
+/// Bytes of [`body`] and the headers as JSON, at most.
+pub fn size_at_most(job: &CachedJob, given: Option<&String>) -> usize {
+    let params = match (given, &job.stored.params) {
+        (Some(text), _) | (None, Params::Here(text)) => escaped_len(text),
         (None, Params::Apart | Params::TooLong) => 0,
-    }
+    };
+    MEMBERS + params + escaped_len(&job.stored.handler)
+}
+
+/// Bytes of a text in JSON, as serde_json writes it.
+fn escaped_len(text: &str) -> usize {
+    let len = |byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..0x20 => 6,
+        _ => 1,
+    };
+    text.bytes().map(len).sum()
 }
 
 /// The word of the protocol for a block strategy.
@@ -66,5 +80,18 @@ pub fn headers<'a>(run: &ClaimedRun, job: &'a CachedJob, not_after: Millis) -> R
         epoch: run.epoch,
         not_after,
         journal_id: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: G18
+    #[test]
+    fn the_length_of_a_text_is_that_of_its_json() {
+        for text in ["", "plain", "\"quoted\" \\ \r\n\t", "\u{1}\u{8}\u{c}\u{1f}", "é 中 \u{7f}"] {
+            assert_eq!(escaped_len(text) + 2, serde_json::to_string(text).unwrap().len(), "{text:?}");
+        }
     }
 }

@@ -2,24 +2,24 @@
 //! wait for no more than that.
 //!
 //! Two walks in the order of the ids. One looks at each run when it has come to the shortest age for which any rule keeps runs:
-//! it reads what is old enough and nothing else, so most runs go by it. The other goes over all runs at a fixed pace, and so
-//! costs the same whatever their number is: it finds what a longer rule kept, a job's runs above its number, and failures that
-//! are not its last any more. What it cannot know in advance it learns for the next time: which failures are a job's last, and
-//! how many runs a job has. The first walk after a start therefore deletes no failures where some are to stay. It also finds
-//! which sets of executors no run names any more.
+//! it reads what is old enough and nothing else, so most runs go by it. The other goes over all runs, a thousand a second or as
+//! many as end it within a day: it finds what a longer rule kept, a job's runs above its number, and failures that are not its
+//! last any more. How many runs a job has it learns for the next time. It also finds which sets of executors no run names any
+//! more. Which failures are a job's last says a table that the reports keep.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
+use foldhash::HashSet;
 use tokio::sync::Mutex;
 
 use crate::context::Context;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
 use crate::maintain::idle_sets::IdleSets;
-use crate::maintain::retention_filter::{DAY, RetentionFilter, is_aged};
+use crate::maintain::retention_filter::{DAY, RetentionFilter, failures_to_keep, is_aged};
 use crate::periodic::Periodic;
 use crate::runtime::{Service, Step};
 use carillon_store as store;
@@ -31,6 +31,9 @@ use carillon_store::{MisfireFilter, MisfireKey};
 const REST: Duration = Duration::from_secs(600);
 const BREATH: Duration = Duration::from_millis(200);
 const PACE: Duration = Duration::from_secs(1);
+/// The walk over all runs ends within this time, unless it would read more than so many pages in a step.
+const WALK: Duration = Duration::from_secs(24 * 3600);
+const MAX_PAGES_OF_ALL: i64 = 50;
 /// What belonged to jobs that are gone is looked for.
 const ORPHANS: Duration = Duration::from_secs(24 * 3600);
 /// Runs of a page, pages of a step that finds what is old, runs that a transaction deletes.
@@ -55,8 +58,10 @@ struct Round {
     rules: Retentions,
     /// Runs up to this id are in the reports: the walks end there.
     summarized: i64,
-    /// The walk over all: runs up to this id were looked at.
+    /// The walk over all: runs up to this id were looked at, since when, and how many pages its next step reads.
     passed: i64,
+    began: Duration,
+    pages: i64,
     filter: RetentionFilter,
     sets: IdleSets,
     /// The walk to what is old: the same, and up to which id it goes now.
@@ -108,10 +113,35 @@ impl Pruner {
             let mut page = self.cx.store.runs_above(round.aged, PAGE).await?;
             page.retain(|run| run.id <= to);
             let passed = page.last().map_or(to, |last| last.id);
-            page.retain(|run| is_aged(run, &round.rules.keep(run.app_id, run.job_id), now));
+            let last_failures = self.last_failures(&page, &round.rules, now).await?;
+            page.retain(|run| is_aged(run, &round.rules.keep(run.app_id, run.job_id), &last_failures, now));
             round.deleted += self.delete(&page, &round.rules, now).await?;
             round.aged = passed;
         }
+        Ok(false)
+    }
+
+    async fn last_failures(
+        &self,
+        page: &[PrunableRun],
+        rules: &Retentions,
+        now: Millis,
+    ) -> store::Result<HashSet<i64>> {
+        self.cx.store.last_failures(&failures_to_keep(page, rules, now)).await
+    }
+
+    /// A step of the walk over all; answers whether it has come to its end.
+    async fn pages(&self, round: &mut Round) -> store::Result<bool> {
+        let mut passed = round.passed;
+        for _ in 0..round.pages.max(1) {
+            passed = round.passed;
+            if self.page(round).await? {
+                return Ok(true);
+            }
+            tokio::task::yield_now().await;
+        }
+        let elapsed = self.cx.clock.monotonic().saturating_sub(round.began);
+        round.pages = pages_of_a_step(round.summarized - round.passed, round.passed - passed, elapsed);
         Ok(false)
     }
 
@@ -124,7 +154,8 @@ impl Pruner {
         let last = page.last().map(|run| run.id);
         let is_last = page.len() < PAGE as usize;
         let (rules, filter) = (&round.rules, &mut round.filter);
-        page.retain(|run| filter.should_delete(run, &rules.keep(run.app_id, run.job_id), now));
+        let last_failures = self.last_failures(&page, rules, now).await?;
+        page.retain(|run| filter.should_delete(run, &rules.keep(run.app_id, run.job_id), &last_failures, now));
         round.deleted += self.delete(&page, &round.rules, now).await?;
         round.passed = last.unwrap_or(round.passed);
         Ok(is_last)
@@ -220,8 +251,9 @@ impl Pruner {
             round.rules = self.cx.store.retentions().await?;
             round.summarized = self.cx.store.summarized_to().await?;
             round.sets.begin(&self.cx.store, self.cx.clock.now()).await?;
+            (round.began, round.pages) = (self.cx.clock.monotonic(), 1);
         }
-        if !self.page(round).await? {
+        if !self.pages(round).await? {
             return Ok(PACE);
         }
         round.sets.end(&self.cx.store, round.passed).await?;
@@ -246,5 +278,29 @@ impl Service for Pruner {
             Duration::from_secs(30)
         });
         Step::after(next)
+    }
+}
+
+/// How many pages each step has to read from now on, if the ids that are left are as dense as those of the last page.
+fn pages_of_a_step(ids_left: i64, ids_of_page: i64, elapsed: Duration) -> i64 {
+    let pages_left = ids_left / ids_of_page.max(1) + 1;
+    let steps_left = WALK.saturating_sub(elapsed).as_secs() / PACE.as_secs();
+    (pages_left / i64::try_from(steps_left.max(1)).unwrap_or(i64::MAX) + 1).clamp(1, MAX_PAGES_OF_ALL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: G7
+    #[test]
+    fn the_walk_over_all_runs_reads_more_at_once_where_a_day_would_not_do() {
+        let hours = |hours: u64| Duration::from_secs(hours * 3600);
+        assert_eq!(pages_of_a_step(10_000_000, 1_000, hours(0)), 1);
+        assert_eq!(pages_of_a_step(600_000_000, 1_000, hours(0)), 7, "a week of a thousand runs a second");
+        assert_eq!(pages_of_a_step(600_000_000, 2_000, hours(0)), 4, "every second id has no run");
+        assert_eq!(pages_of_a_step(100_000_000, 1_000, hours(23)), 28);
+        assert_eq!(pages_of_a_step(100_000_000, 1_000, hours(30)), MAX_PAGES_OF_ALL, "it is late");
+        assert_eq!(pages_of_a_step(0, 0, hours(0)), 1);
     }
 }

@@ -27,7 +27,14 @@ const PAGES: usize = 5;
 pub struct RunSummarizer {
     cx: Arc<Context>,
     held: Arc<HeldShards>,
-    given: Mutex<VecDeque<Given>>,
+    progress: Mutex<Progress>,
+}
+
+#[derive(Default)]
+struct Progress {
+    given: VecDeque<Given>,
+    /// How far the walk over the runs that were open has come.
+    open_after: i64,
 }
 
 /// The first id that was not given, at a moment of the monotonic clock.
@@ -39,7 +46,7 @@ struct Given {
 
 impl RunSummarizer {
     pub fn new(cx: Arc<Context>, held: Arc<HeldShards>) -> Self {
-        Self { cx, held, given: Mutex::default() }
+        Self { cx, held, progress: Mutex::default() }
     }
 
     /// Runs below this id are all inserted.
@@ -67,9 +74,9 @@ impl RunSummarizer {
         Ok(())
     }
 
-    async fn round(&self, given: &mut VecDeque<Given>, counted: &mut usize) -> store::Result<bool> {
+    async fn round(&self, progress: &mut Progress, counted: &mut usize) -> store::Result<bool> {
         let (store, now) = (&self.cx.store, self.cx.clock.now());
-        let horizon = self.horizon(given).await?;
+        let horizon = self.horizon(&mut progress.given).await?;
         self.cx.metrics.set_app_open(store.open_runs_of_apps(self.held.total()).await?);
         let mut has_more = false;
         for _ in 0..PAGES {
@@ -77,7 +84,8 @@ impl RunSummarizer {
                 Some(before) => store.summarize_runs(before, now).await?,
                 None => store::report::summarize::Summarized::default(),
             };
-            let ended = store.summarize_ended(now).await?;
+            let ended = store.summarize_ended(progress.open_after, now).await?;
+            progress.open_after = ended.open_after;
             self.count(&passed.ended).await?;
             self.count(&ended.ended).await?;
             *counted += passed.runs + ended.runs;
@@ -97,15 +105,15 @@ impl Service for RunSummarizer {
     type Report = usize;
 
     async fn step(&self) -> Step<usize> {
-        let mut given = self.given.lock().await;
+        let mut progress = self.progress.lock().await;
         // One holder does it for all. Two at once, for a moment, do no harm: the cursor moves under one of them.
         if !self.held.has_first() {
-            given.clear();
+            *progress = Progress::default();
             self.cx.metrics.set_app_open([]);
             return Step { did: 0, next: Duration::from_secs(60) };
         }
         let mut did = 0;
-        let next = match self.round(&mut given, &mut did).await {
+        let next = match self.round(&mut progress, &mut did).await {
             Ok(true) => BREATH,
             Ok(false) => REST,
             Err(error) => {

@@ -97,6 +97,40 @@ impl Apps<'_> {
         Ok(all)
     }
 
+    /// The names of the apps whose jobs may start jobs of this app, as children of theirs.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn starters(&self, id: i64) -> Result<Vec<String>, Error> {
+        let app = self.get(id).await?;
+        Ok(self.engine.cx.store.starters(app.id).await?.into_iter().map(|(_, name)| name).collect())
+    }
+
+    /// Sets those apps. A link of a job whose app is taken out starts nothing from then on.
+    ///
+    /// # Errors
+    /// `Forbidden`, `Missing`. `Invalid`: an app that does not exist, or that the actor does not see and that was not there before.
+    pub async fn set_starters(&self, id: i64, names: &[String], by: &Actor) -> Result<(), Error> {
+        require(by, Action::Administer, Object::App(id), || format!("app {id}"))?;
+        let (app, cx) = (self.get(id).await?, &self.engine.cx);
+        let before: Vec<i64> = cx.store.starters(id).await?.into_iter().map(|(starter, _)| starter).collect();
+        let (mut starters, mut wrong) = (vec![], vec![]);
+        for name in names {
+            let found = cx.store.app_by_name(name).await?.filter(|it| it.id != id);
+            let may_name = |it: &App| {
+                before.contains(&it.id) || require(by, Action::View, Object::App(it.id), String::new).is_ok()
+            };
+            match found.filter(may_name) {
+                Some(starter) => starters.push(starter),
+                None => wrong.push(FieldError::new("apps", format!("there is no other app `{name:.64}`"))),
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(Error::Invalid(wrong));
+        }
+        Ok(cx.store.set_starters(&app, &starters, cx.clock.now(), by).await?)
+    }
+
     /// Deletes an app with its executors, tokens, pauses, maintenance windows and alert rules. Its past runs are not shown any
     /// more; the retention removes them.
     ///

@@ -7,6 +7,7 @@ use carillon_store::backfill::backfills::{Backfill, NewBackfill};
 use chrono::{DateTime, SecondsFormat};
 
 use crate::engine::Engine;
+use crate::manage::costly::blocking;
 use crate::manage::error::Error;
 
 /// Instants of one backfill.
@@ -33,8 +34,9 @@ impl Backfills<'_> {
     ///
     /// # Errors
     /// `Missing`: the job. `Invalid`: a range that is empty, not in the past, or has too many instants; a schedule without instants
-    pub async fn instants(&self, range: BackfillRange) -> Result<(Vec<Millis>, Vec<Millis>), Error> {
+    pub async fn instants(&self, range: BackfillRange, by: &Actor) -> Result<(Vec<Millis>, Vec<Millis>), Error> {
         let engine = self.engine;
+        let _place = engine.costly.enter(by).await?;
         if range.to_at <= range.from_at {
             return Err(Error::field("to", "must be later than `from`"));
         }
@@ -47,7 +49,8 @@ impl Backfills<'_> {
             let text = "a fixed delay has no instants of its own: they depend on the ends of its runs";
             return Err(Error::field("schedule", text));
         }
-        let instants = instants(&schedule, range);
+        let planned = schedule.clone();
+        let instants = blocking(move || instants(&planned, range)).await?;
         if instants.is_empty() {
             return Err(nothing(&schedule, range));
         }
@@ -71,7 +74,7 @@ impl Backfills<'_> {
             from_at: range.from_at,
             to_at: range.to_at,
             max_concurrent,
-            instants: self.instants(range).await?.0,
+            instants: self.instants(range, by).await?.0,
         };
         let engine = self.engine;
         let made = engine.cx.store.create_backfill(&new, engine.cx.clock.now(), by).await?;

@@ -76,8 +76,12 @@ impl Runs<'_> {
         if let RunAction::Resolve { note, .. } = &request.action {
             Self::check_note(note).map_err(|error| Error::Invalid(vec![error]))?;
         }
+        let _place = self.engine.costly.enter(by).await?;
         let ids = self.selected(request.selection, &request.action, by).await?;
         check_count(ids.len(), request.expected)?;
+        if matches!(request.action, RunAction::Rerun { .. }) {
+            self.engine.costly.count_runs(ids.len(), by)?;
+        }
         let mut outcome = BulkOutcome::new(ids.len());
         let mut fires = HashMap::new();
         for slice in ids.chunks(SLICE) {

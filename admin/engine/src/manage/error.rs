@@ -33,6 +33,9 @@ pub enum Error {
     /// There is no log to show; the text says why.
     #[error("{0}")]
     NoLog(String),
+    /// The account does too much at once; it may try again after some seconds.
+    #[error("this account does too much at once; try again in {0} s")]
+    TooMany(u64),
     #[error(transparent)]
     Store(store::Error),
 }

@@ -10,6 +10,7 @@ use carillon_store::{Actor, App};
 use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
+use carillon_protocol::normal_address;
 
 /// Why an executor may not register.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +96,7 @@ impl Executors<'_> {
     ) -> Result<Executor, Error> {
         let engine = self.engine;
         require(by, Action::Administer, Object::App(app_id), || format!("app {app_id}"))?;
+        let address = &normal_address(address);
         let settings = Self::check(weight, labels)?;
         let app = engine.apps().get(app_id).await?;
         self.find(&app, address).await?;
@@ -117,6 +119,7 @@ impl Executors<'_> {
     ) -> Result<Executor, Error> {
         let engine = self.engine;
         require(by, Action::Operate, Object::App(app_id), || format!("app {app_id}"))?;
+        let address = &normal_address(address);
         let app = engine.apps().get(app_id).await?;
         self.find(&app, address).await?;
         engine.cx.store.set_executor_draining(&app, address, is_draining, engine.cx.clock.now(), by).await?;
@@ -132,6 +135,7 @@ impl Executors<'_> {
     pub async fn enter(&self, app_id: i64, address: &str, by: &Actor) -> Result<Executor, Error> {
         let engine = self.engine;
         require(by, Action::Administer, Object::Installation, String::new)?;
+        let address = &normal_address(address);
         let app = engine.apps().get(app_id).await?;
         let wrong = |what| {
             Error::field("address", format!("{what}; it must be http(s)://host:port, with at most a plain path"))
@@ -151,6 +155,7 @@ impl Executors<'_> {
     pub async fn remove(&self, app_id: i64, address: &str, by: &Actor) -> Result<(), Error> {
         let engine = self.engine;
         require(by, Action::Administer, Object::App(app_id), || format!("app {app_id}"))?;
+        let address = &normal_address(address);
         let app = engine.apps().get(app_id).await?;
         if !engine.cx.store.remove_executor(&app, address, engine.cx.clock.now(), by).await? {
             return Err(not_registered(&app, address));

@@ -77,29 +77,10 @@ impl MaintenanceWindows<'_> {
         let cx = &self.engine.cx;
         let app = operated_app(self.engine, request.app_id, by).await?;
         let now = cx.clock.now();
-        let WindowRequest { app_id, note, expression, timezone, minutes } = request;
-        let mut wrong: Vec<FieldError> = check_note(note.trim()).into_iter().collect();
-        if !(1..=MAX_WINDOW_MINUTES).contains(&minutes) {
-            let message = format!("{minutes} is not allowed; 1 to {MAX_WINDOW_MINUTES}");
-            wrong.push(FieldError::new("minutes", message));
-        }
-        let window = MaintenanceWindow {
-            id: 0,
-            app_id,
-            app,
-            note: note.trim().to_owned(),
-            author: by.name.clone(),
-            expression: expression.trim().to_owned(),
-            timezone: timezone.trim().to_owned(),
-            minutes: minutes.clamp(1, MAX_WINDOW_MINUTES) as i32,
-            ended_at: None,
-            created_at: now,
-        };
-        let parsed =
-            Maintenance::parse(window).and_then(|maintenance| check_times(&maintenance, now).map(|()| maintenance));
-        let mut maintenance = match parsed {
-            Ok(maintenance) if wrong.is_empty() => maintenance,
-            other => return Err(Error::Invalid(wrong.into_iter().chain(other.err()).collect())),
+        let app_id = request.app_id;
+        let (maintenance, wrong) = parse(request, app, by, now);
+        let Some(mut maintenance) = maintenance.filter(|_| wrong.is_empty()) else {
+            return Err(Error::Invalid(wrong));
         };
         let others = cx.store.maintenance_windows().await?;
         let alike = others.iter().filter(|other| other.app_id == app_id).count();
@@ -107,8 +88,13 @@ impl MaintenanceWindows<'_> {
             return Err(Error::field("app", format!("there are {most} windows already; delete some of them first")));
         }
         maintenance.window = cx.store.create_maintenance_window(maintenance.window, by).await?;
-        self.engine.pauses.changed.notify_one();
+        self.engine.pauses.follow_change().await;
         Ok(PlannedWindow::new(&maintenance, now))
+    }
+
+    /// What is wrong with the members of a window other than its app.
+    pub fn check(&self, request: WindowRequest, by: &Actor) -> Vec<FieldError> {
+        parse(request, None, by, self.engine.cx.clock.now()).1
     }
 
     /// Ends the window that is in force; the next one begins at its time.
@@ -125,7 +111,7 @@ impl MaintenanceWindows<'_> {
         if !cx.store.end_maintenance(&planned.window, now, by).await? {
             return Err(Error::missing("maintenance window", id));
         }
-        self.engine.pauses.changed.notify_one();
+        self.engine.pauses.follow_change().await;
         Ok(())
     }
 
@@ -139,7 +125,7 @@ impl MaintenanceWindows<'_> {
         if !cx.store.delete_maintenance_window(&window, cx.clock.now(), by).await? {
             return Err(Error::missing("maintenance window", id));
         }
-        self.engine.pauses.changed.notify_one();
+        self.engine.pauses.follow_change().await;
         Ok(())
     }
 
@@ -149,6 +135,41 @@ impl MaintenanceWindows<'_> {
         let object = window.app_id.map_or(Object::Installation, Object::App);
         require(by, Action::Operate, object, || format!("maintenance window {id}"))?;
         Ok(window)
+    }
+}
+
+/// The window that is asked for, if its rule can be read, and all that is wrong with it.
+fn parse(
+    request: WindowRequest,
+    app: Option<String>,
+    by: &Actor,
+    now: Millis,
+) -> (Option<Maintenance>, Vec<FieldError>) {
+    let WindowRequest { app_id, note, expression, timezone, minutes } = request;
+    let mut wrong: Vec<FieldError> = check_note(note.trim()).into_iter().collect();
+    if !(1..=MAX_WINDOW_MINUTES).contains(&minutes) {
+        let message = format!("{minutes} is not allowed; 1 to {MAX_WINDOW_MINUTES}");
+        wrong.push(FieldError::new("minutes", message));
+    }
+    let window = MaintenanceWindow {
+        id: 0,
+        app_id,
+        app,
+        note: note.trim().to_owned(),
+        author: by.name.clone(),
+        expression: expression.trim().to_owned(),
+        timezone: timezone.trim().to_owned(),
+        minutes: minutes.clamp(1, MAX_WINDOW_MINUTES) as i32,
+        ended_at: None,
+        created_at: now,
+    };
+    let parsed = Maintenance::parse(window).and_then(|it| check_times(&it, now).map(|()| it));
+    match parsed {
+        Ok(maintenance) => (Some(maintenance), wrong),
+        Err(error) => {
+            wrong.push(error);
+            (None, wrong)
+        }
     }
 }
 

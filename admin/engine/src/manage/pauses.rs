@@ -59,7 +59,10 @@ impl Pauses<'_> {
         let now = cx.clock.now();
         let note = request.note.trim().to_owned();
         let starts_at = request.from.unwrap_or(now).max(now);
-        check(&note, &request, now)?;
+        let wrong = wrong_members(&note, &request, now);
+        if !wrong.is_empty() {
+            return Err(Error::Invalid(wrong));
+        }
         let others = cx.store.pauses_from(now).await?;
         let alike = others.iter().filter(|other| other.app_id == request.app_id).count();
         if let Some(most) = reached((alike, MOST), (others.len(), MOST_TOGETHER)) {
@@ -69,8 +72,13 @@ impl Pauses<'_> {
         let PauseRequest { app_id, until, .. } = request;
         let pause = Pause { id: 0, app_id, app, note, author, starts_at, ends_at: until, created_at: now };
         let pause = cx.store.create_pause(pause, by).await?;
-        self.engine.pauses.changed.notify_one();
+        self.engine.pauses.follow_change().await;
         Ok(pause)
+    }
+
+    /// What is wrong with the members of a pause other than its app.
+    pub fn check(&self, request: &PauseRequest) -> Vec<FieldError> {
+        wrong_members(request.note.trim(), request, self.engine.cx.clock.now())
     }
 
     /// Ends a pause; one that is ahead is given up. What its jobs missed is not made up for.
@@ -86,7 +94,7 @@ impl Pauses<'_> {
         if !cx.store.end_pause(&pause, cx.clock.now(), by).await? {
             return Err(missing());
         }
-        self.engine.pauses.changed.notify_one();
+        self.engine.pauses.follow_change().await;
         Ok(())
     }
 }
@@ -119,7 +127,7 @@ pub(super) fn check_note(note: &str) -> Option<FieldError> {
     }
 }
 
-fn check(note: &str, request: &PauseRequest, now: Millis) -> Result<(), Error> {
+fn wrong_members(note: &str, request: &PauseRequest, now: Millis) -> Vec<FieldError> {
     let mut wrong: Vec<FieldError> = check_note(note).into_iter().collect();
     let begin = request.from.unwrap_or(now).max(now);
     if begin > now + FURTHEST_MS {
@@ -129,7 +137,7 @@ fn check(note: &str, request: &PauseRequest, now: Millis) -> Result<(), Error> {
     } else if request.until.is_some_and(|until| until > now + FURTHEST_MS) {
         wrong.push(FieldError::new("until", "is more than a year ahead"));
     }
-    if wrong.is_empty() { Ok(()) } else { Err(Error::Invalid(wrong)) }
+    wrong
 }
 
 /// What is wrong with the note of a pause; it may be empty.

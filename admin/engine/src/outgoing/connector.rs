@@ -86,8 +86,9 @@ impl Connector {
         let servers = self.servers_on(port).await?;
         allowed(found, |address| {
             self.policy.check(address)?;
-            let ip = embedded(address.ip());
-            let is_server = servers.iter().any(|server| *server == ip || is_same_machine(*server, ip));
+            let targets = embedded(address.ip());
+            let is_there = |server: &IpAddr| targets.iter().any(|ip| server == ip || is_same_machine(*server, *ip));
+            let is_server = servers.iter().any(is_there);
             if is_server { Err(Denied::Own(address)) } else { Ok(()) }
         })
     }
@@ -112,7 +113,7 @@ impl Connector {
                     "port {port} is one of this admin's database or Redis, whose address cannot be resolved now"
                 )));
             }
-            all.extend(found.into_iter().map(embedded));
+            all.extend(found.into_iter().flat_map(embedded));
         }
         Ok(all)
     }

@@ -18,6 +18,7 @@ const NEVER: &[&str] = &[
     "168.63.129.16/32",
     "fd00:ec2::254/128",
     "fd20:ce::254/128",
+    "fd00:c1::a9fe:a9fe/128",
     // Multicast, broadcast, unspecified.
     "224.0.0.0/4",
     "255.255.255.255/32",
@@ -83,13 +84,15 @@ impl NetworkPolicy {
 
     /// Whether connections may go to an address, whatever the port.
     pub fn check_ip(&self, ip: IpAddr) -> Result<(), Denied> {
-        let (ip, target) = (ip.to_canonical(), embedded(ip));
-        if self.never.iter().any(|net| net.contains(&target) || net.contains(&ip)) {
+        let (targets, ip) = (embedded(ip), ip.to_canonical());
+        let is_never = |ip: &IpAddr| self.never.iter().any(|net| net.contains(ip));
+        if is_never(&ip) || targets.iter().any(is_never) {
             return Err(Denied::Never(ip));
         }
+        let is_loopback = targets.iter().any(IpAddr::is_loopback);
         match &self.rules.networks {
             Some(networks) if !networks.iter().any(|net| net.contains(&ip)) => Err(Denied::NotListed(ip)),
-            None if target.is_loopback() && !self.rules.has_loopback_executors => Err(Denied::Loopback(ip)),
+            None if is_loopback && !self.rules.has_loopback_executors => Err(Denied::Loopback(ip)),
             _ => Ok(()),
         }
     }
@@ -97,9 +100,10 @@ impl NetworkPolicy {
     /// Whether connections may go there.
     pub fn check(&self, address: SocketAddr) -> Result<(), Denied> {
         self.check_ip(address.ip())?;
-        let ip = embedded(address.ip());
+        let targets = embedded(address.ip());
         let is_own = |own: &SocketAddr| {
-            own.port() == address.port() && (own.ip() == ip || own.ip().is_unspecified() && is_of_this_machine(ip))
+            let is_there = |ip: &IpAddr| own.ip() == *ip || own.ip().is_unspecified() && is_of_this_machine(*ip);
+            own.port() == address.port() && targets.iter().any(is_there)
         };
         if self.rules.listeners.iter().any(is_own) { Err(Denied::Own(address)) } else { Ok(()) }
     }
@@ -115,19 +119,29 @@ impl NetworkPolicy {
     }
 }
 
-/// The IPv4 address that an IPv6 one leads to: mapped, compatible, by NAT64 or by 6to4.
-pub(super) fn embedded(ip: IpAddr) -> IpAddr {
+/// Where an address leads to: the IPv4 address in an IPv6 one that is mapped, compatible, translated (NAT64, SIIT) or tunnelled (6to4,
+/// Teredo, ISATAP), in each layout that the form can have; else itself.
+pub(super) fn embedded(ip: IpAddr) -> Vec<IpAddr> {
     let IpAddr::V6(v6) = ip else {
-        return ip;
+        return vec![ip];
     };
     let v4 = |high: u16, low: u16| IpAddr::V4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
     match v6.segments() {
-        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => ip,
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => vec![ip],
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
-        | [0x64, 0xff9b, 1, _, _, _, high, low]
-        | [0x2002, high, low, ..] => v4(high, low),
-        _ => ip,
+        | [0x2002, high, low, ..] => vec![v4(high, low)],
+        // RFC 6052, 2.2: of a prefix of 48 bits the address surrounds the bits 64 to 71; with one of 96 bits it is at the end. The other
+        // layout reads as nought.
+        [0x64, 0xff9b, 1, first, second, third, high, low] => {
+            let layouts = [v4(first, second << 8 | third >> 8), v4(high, low)];
+            layouts.into_iter().filter(|ip| !ip.is_unspecified()).collect()
+        }
+        // The server, and the client behind its NAT.
+        [0x2001, 0, high, low, _, _, client_high, client_low] => vec![v4(high, low), v4(!client_high, !client_low)],
+        [.., 0 | 0x200, 0x5efe, high, low] => vec![v4(high, low)],
+        _ => vec![ip],
     }
 }
 
@@ -160,7 +174,7 @@ mod tests {
         assert_eq!(policy(None, false).never.len(), NEVER.len());
     }
 
-    // covers: S19, V6
+    // covers: S19, V6, W20
     #[test]
     fn metadata_and_addresses_of_no_host_are_never_allowed() {
         let all = ["0.0.0.0/0", "::/0"];
@@ -186,6 +200,14 @@ mod tests {
                 "64:ff9b::a9fe:a9fe",
                 "64:ff9b:1::6464:64c8",
                 "2002:a9fe:a9fe::1",
+                // W20
+                "fd00:c1::a9fe:a9fe",
+                "64:ff9b:1:a9fe:a9:fe00::",
+                "::ffff:0:169.254.169.254",
+                "2001:0:a9fe:a9fe::1",
+                "2001:0:102:304::5601:5601",
+                "2001:db8::5efe:169.254.169.254",
+                "2001:db8::200:5efe:a9fe:a9fe",
                 "::ffff:0.0.0.0",
             ] {
                 assert!(matches!(check(&policy, ip), Err(Denied::Never(_))), "{ip}");
@@ -208,6 +230,7 @@ mod tests {
     #[test]
     fn only_listed_networks_are_allowed_if_any_are_listed() {
         let listed = policy(Some(&["10.1.0.0/16", "fd12::/64"]), false);
+        assert_eq!(check(&policy(None, false), "64:ff9b:1::a01:203"), Ok(()));
         for ip in ["10.1.2.3", "::ffff:10.1.2.3", "fd12::7"] {
             assert_eq!(check(&listed, ip), Ok(()), "{ip}");
         }

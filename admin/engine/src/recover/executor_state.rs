@@ -18,13 +18,13 @@ use carillon_store::run::open::running::{Registered, RunningRun};
 /// A run may exceed its time by this before the admin steps in.
 pub const OVER_TIME: Duration = Duration::from_secs(60);
 /// An executor that does not answer, or does not stop the run, has this much longer.
-const PATIENCE: i64 = 60_000;
+pub const PATIENCE: i64 = 60_000;
 /// A run that has ended there reports it itself, within this time.
-const REPORT: i64 = 300_000;
+pub const REPORT: i64 = 300_000;
 
 /// What was learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
+pub enum Word {
     Running,
     /// It waits there behind another run.
     Queued,
@@ -52,7 +52,7 @@ impl ExecutorState {
 
     /// Another process answers at the run's address.
     pub async fn restarted(&self, run: &RunningRun) -> store::Result<()> {
-        match self.word(run).await {
+        match self.word(run).await? {
             // The process had changed before the request came: the new one has it.
             Word::Running | Word::Queued => {
                 let boot_id = run.registered.as_ref().and_then(|it| it.boot_id.as_ref());
@@ -89,7 +89,7 @@ impl ExecutorState {
             return Ok(());
         };
         let over_by = self.cx.clock.now() - end - ms(OVER_TIME);
-        match self.word(run).await {
+        match self.word(run).await? {
             Word::Running => self.end_it(run, over_by).await?,
             Word::Unknown => self.report_lost(run, "over its time, and not known there"),
             Word::Ended if over_by > REPORT => self.report_lost(run, "ended there, and never reported"),
@@ -109,7 +109,7 @@ impl ExecutorState {
             return Ok(());
         }
         // A stock executor ends all runs of the job: a later one may be what it is busy with.
-        if !is_own(run) && self.cx.store.has_later_beside(run).await? {
+        if !is_own(run) && self.cx.store.running_beside(run).await?.later {
             self.report_lost(
                 run,
                 "over its time, and the executor has a later run of this job: nothing was ended there",
@@ -136,12 +136,12 @@ impl ExecutorState {
         Ok(())
     }
 
-    async fn word(&self, run: &RunningRun) -> Word {
+    pub async fn word(&self, run: &RunningRun) -> store::Result<Word> {
         let (Some(app), Some(address)) = (&run.app, &run.address) else {
-            return Word::Unknown;
+            return Ok(Word::Unknown);
         };
         if self.directory.registered(app, address).is_err() {
-            return Word::Silent;
+            return Ok(Word::Silent);
         }
         let is_own = is_own(run);
         if !is_own {
@@ -149,29 +149,34 @@ impl ExecutorState {
             let limit = self.cx.settings.send_limit;
             match self.client.idle_beat(address, app, job_id, limit).await {
                 // Neither a running nor a waiting run of the job.
-                Outcome::Accepted => return Word::Unknown,
+                Outcome::Accepted => return Ok(Word::Unknown),
                 Outcome::Refused { .. } => {}
-                Outcome::NotSent { .. } | Outcome::Withheld { .. } | Outcome::Unknown { .. } => return Word::Silent,
+                Outcome::NotSent { .. } | Outcome::Withheld { .. } | Outcome::Unknown { .. } => {
+                    return Ok(Word::Silent);
+                }
             }
         }
         let look = self.client.look(address, app, run.run_id, run.due_at).await;
-        match look {
+        let page = match look {
             Err(why) => {
                 tracing::debug!(run.id = run.run_id, reason = why, "an executor does not answer");
-                Word::Silent
+                return Ok(Word::Silent);
             }
-            Ok(look) if is_own => own_word(&look),
-            Ok(look) => match look.page {
-                Some(page) if log_shows_start(&page) => Word::Running,
-                // It is busy with the job: perhaps with another run.
-                _ => Word::Queued,
-            },
+            Ok(look) if is_own => return Ok(own_word(&look)),
+            Ok(look) => look.page,
+        };
+        if page.is_some_and(|page| log_shows_start(&page)) {
+            return Ok(Word::Running);
         }
+        // It is busy with the job. Without a log of this run it waits only if an earlier run is there: some executors keep no
+        // logs, and a run that was lost with a queue has none.
+        let waits = self.cx.store.running_beside(run).await?.earlier;
+        Ok(if waits { Word::Queued } else { Word::Running })
     }
 }
 
 /// Its address has an executor of our SDK.
-fn is_own(run: &RunningRun) -> bool {
+pub fn is_own(run: &RunningRun) -> bool {
     run.registered.as_ref().is_some_and(Registered::is_own)
 }
 

@@ -1,8 +1,5 @@
 //! Kills: requested, agreed to by the executor, and ended are three things.
 
-use carillon_scheduler::{RunEvent, RunReason};
-
-use crate::complete::outcome_queue::finding;
 use crate::manage::error::Error;
 use crate::recover::monitor::RunMonitor;
 use crate::settings::ms;
@@ -10,15 +7,9 @@ use carillon_store as store;
 
 impl RunMonitor {
     pub(crate) async fn retry_kills(&self, shard: i32) -> store::Result<()> {
-        let now = self.cx.clock.now();
-        let confirm = ms(self.cx.settings.kill_confirm);
-        for run_id in self.cx.store.unconfirmed_kills(shard, now - confirm).await? {
-            let killed =
-                finding(run_id, RunEvent::KillUnconfirmed, RunReason::Unconfirmed, "killed; its end was not reported");
-            self.executors.outcomes.report_own(killed);
-        }
+        self.confirm_kills(shard).await?;
         // The node that was to ask has died before, or the executor did not answer.
-        let asked_before = now - ms(self.cx.settings.resolve_every);
+        let asked_before = self.cx.clock.now() - ms(self.cx.settings.resolve_every);
         for run_id in self.cx.store.unacknowledged_kills(shard, asked_before).await? {
             if let Some(guard) = self.kill_inquiries.try_begin(run_id, "") {
                 let killer = self.killer.clone();
@@ -35,6 +26,29 @@ impl RunMonitor {
                     }
                 });
             }
+        }
+        Ok(())
+    }
+
+    async fn confirm_kills(&self, shard: i32) -> store::Result<()> {
+        let agreed_before = self.cx.clock.now() - ms(self.cx.settings.kill_confirm);
+        let agreed = self.cx.store.unconfirmed_kills(shard, agreed_before).await?;
+        self.kills.keep(shard, &agreed);
+        if agreed.is_empty() {
+            return Ok(());
+        }
+        for (run_id, it) in self.cx.store.to_check(&agreed).await? {
+            let address = it.run.address.as_deref().unwrap_or_default();
+            let Some(guard) = self.kill_inquiries.try_begin(run_id, address) else {
+                continue;
+            };
+            let kills = self.kills.clone();
+            self.tasks.spawn(async move {
+                let _guard = guard;
+                if let Err(error) = kills.confirm(shard, &it.run).await {
+                    tracing::warn!(run.id = run_id, %error, "a kill could not be confirmed; the next round goes on");
+                }
+            });
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::executor::run_killer::RunKiller;
 use crate::lease::held_shards::HeldShards;
 use crate::periodic::Periodic;
+use crate::recover::agreed_kills::AgreedKills;
 use crate::recover::executor_state::{ExecutorState, OVER_TIME};
 use crate::recover::inquiry::Inquiries;
 use crate::recover::resolver::TAKEN_TOGETHER;
@@ -50,6 +51,7 @@ pub struct RunMonitor {
     inquiries: Inquiries,
     pub(crate) kill_inquiries: Inquiries,
     checks: Arc<RunChecks>,
+    pub(crate) kills: Arc<AgreedKills>,
     /// Addresses that have deregistered, and since when this node has seen them so.
     deregistered: Mutex<HashMap<String, Millis>>,
     pub(crate) stuck: StuckRuns,
@@ -81,6 +83,7 @@ impl RunMonitor {
         tasks: TaskTracker,
     ) -> Self {
         let checks = Arc::new(RunChecks::new(executors.clone(), tasks.clone()));
+        let kills = Arc::new(AgreedKills::new(executors.clone()));
         Self {
             cx,
             held,
@@ -91,6 +94,7 @@ impl RunMonitor {
             inquiries: Inquiries::new(OF_ONE_ADDRESS, MAX_CONCURRENT),
             kill_inquiries: Inquiries::new(MAX_CONCURRENT, MAX_CONCURRENT),
             checks,
+            kills,
             deregistered: Mutex::default(),
             stuck: StuckRuns::default(),
             search: Periodic::at_once(),

@@ -101,7 +101,7 @@ impl RunChecks {
         };
         let others = OtherRuns {
             long_running: &beside,
-            has_later: cx.store.has_later_beside(run).await?,
+            has_later: cx.store.running_beside(run).await?.later,
             last_success_at: cx.store.last_success_after(run).await?,
         };
         let sight = look(client, cx.settings.send_limit, it, &others, before.map(|before| before.seen)).await;

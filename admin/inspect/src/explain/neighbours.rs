@@ -3,9 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use carillon_scheduler::{Calendar, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft};
+use carillon_scheduler::{Calendar, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft, Zone};
 use chrono::DateTime;
-use chrono_tz::Tz;
 
 use carillon_store::job::history::{DefinitionVersion, VersionRules};
 
@@ -86,11 +85,11 @@ fn before(schedule: &Schedule, at: Millis) -> Option<Millis> {
     None
 }
 
-fn zone(draft: &ScheduleDraft) -> Tz {
+fn zone(draft: &ScheduleDraft) -> Zone {
     let name = match &draft.kind {
         KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => &cron.timezone,
         KindDraft::Daily(daily) => &daily.timezone,
-        _ => return Tz::UTC,
+        _ => return Zone::UTC,
     };
-    name.parse().unwrap_or(Tz::UTC)
+    name.parse().unwrap_or(Zone::UTC)
 }

@@ -50,9 +50,9 @@ impl Explanation {
         let revision = self.revision?;
         Some(match &self.begun_by {
             Some(Change { at, actor, action }) => {
-                format!("In force then: revision {revision}, since {} ({action} by {actor}).", time(*at))
+                format!("In force then: version {revision}, since {} ({action} by {actor}).", time(*at))
             }
-            None => format!("In force then: revision {revision}."),
+            None => format!("In force then: version {revision}."),
         })
     }
 
@@ -182,7 +182,7 @@ fn params(explained: &ExplainedRun) -> String {
         RunParams::Own(text) => format!("  Parameters, of this run alone: {}.", shown(text)),
         RunParams::Sent(text) => match explained.run.revision {
             Some(revision) => {
-                format!("  Parameters, of the job's revision {revision}: {}.", shown(text))
+                format!("  Parameters, of the job's version {revision}: {}.", shown(text))
             }
             None => format!("  Parameters: {}.", shown(text)),
         },

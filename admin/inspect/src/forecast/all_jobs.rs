@@ -151,6 +151,11 @@ impl Forecaster {
         Ok(loads)
     }
 
+    /// A job was saved on this node: the next preview shows what saving another one would choose now.
+    pub fn forget_loads(&self) {
+        *self.recent() = None;
+    }
+
     fn kept_loads(&self) -> Option<LoadBySecond> {
         let now = self.clock.monotonic();
         let recent = self.recent().clone();

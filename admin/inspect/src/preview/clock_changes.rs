@@ -6,15 +6,12 @@
 use std::sync::Arc;
 
 use carillon_scheduler::calendar::is_excluded;
-use carillon_scheduler::{Calendar, KindDraft, Millis, Schedule};
-use chrono::{DateTime, NaiveDateTime, Offset as _, TimeZone as _, Timelike as _};
-use chrono_tz::Tz;
+use carillon_scheduler::{Calendar, KindDraft, Millis, Schedule, Zone};
+use chrono::{DateTime, NaiveDateTime, Timelike as _};
 
 use crate::preview::wall_clock::{bare, local, zone};
 
 const YEAR: i64 = 366 * 86_400;
-/// No zone changes its clocks twice within it, in s.
-const LOOK: i64 = 6 * 3600;
 /// At most this many sentences.
 const MOST: usize = 4;
 /// Times that are named in one.
@@ -49,37 +46,17 @@ pub fn notes(schedule: &Schedule, calendars: &[Arc<Calendar>], from: Millis) -> 
 }
 
 /// The seconds in `(from, to]` at which a zone's clocks are moved.
-fn changes(zone: Tz, from: i64, to: i64) -> impl Iterator<Item = Change> {
-    let looks = std::iter::successors(Some(from), |at| Some(at + LOOK));
-    looks.take_while(move |at| *at < to).filter_map(move |start| {
-        let (mut low, mut high) = (start, start + LOOK);
-        let (before, after) = (offset(zone, low), offset(zone, high));
-        if before == after {
-            return None;
-        }
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            match offset(zone, middle) == before {
-                true => low = middle,
-                false => high = middle,
-            }
-        }
-        let at = high;
-        Some(Change { at, before, after })
-    })
-}
-
-fn offset(zone: Tz, second: i64) -> i64 {
-    let utc = DateTime::from_timestamp(second, 0).unwrap_or_default();
-    let offset = zone.offset_from_utc_datetime(&utc.naive_utc()).fix();
-    i64::from(offset.local_minus_utc())
+fn changes(zone: Zone, from: i64, to: i64) -> impl Iterator<Item = Change> {
+    let offset = move |second| i64::from(zone.offset_at(second));
+    let seconds = std::iter::successors(zone.change_in(from, to), move |at| zone.change_in(*at, to));
+    seconds.map(move |at| Change { at, before: offset(at - 1), after: offset(at) })
 }
 
 struct Looked<'a> {
     real: &'a Schedule,
     /// The same on a clock that never changes: its instants are wall-clock times.
     wall: &'a Schedule,
-    zone: Tz,
+    zone: Zone,
     offset_ms: i64,
 }
 

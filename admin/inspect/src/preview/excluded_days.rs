@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carillon_scheduler::calendar::is_excluded;
-use carillon_scheduler::{Calendar, Excluded, Millis, Schedule};
+use carillon_scheduler::{Calendar, Excluded, Millis, Schedule, Zone};
 use chrono::{Days, NaiveDate, NaiveTime};
 
 use crate::preview::wall_clock::{bare, local, zone};
@@ -72,7 +72,7 @@ fn target(calendars: &[Arc<Calendar>], excluded: Excluded, day: NaiveDate) -> Op
 }
 
 /// The first instant of the day after, or one shortly after it where the clocks change at midnight.
-fn start_of_next(day: NaiveDate, zone: chrono_tz::Tz) -> Option<Millis> {
+fn start_of_next(day: NaiveDate, zone: Zone) -> Option<Millis> {
     let midnight = day.checked_add_days(Days::new(1))?.and_time(NaiveTime::MIN);
     (0..24)
         .filter_map(|hours| {

@@ -1,7 +1,6 @@
 //! The next instants of a schedule, and sentences about them.
 
-use carillon_scheduler::{Millis, Schedule, ScheduleDraft};
-use chrono_tz::Tz;
+use carillon_scheduler::{Millis, Schedule, ScheduleDraft, Zone};
 
 use crate::forecast::SpreadChoice;
 use crate::preview::clock_changes;
@@ -24,7 +23,7 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
     /// Whose wall clock it goes by; UTC for kinds that have none.
-    pub zone: Tz,
+    pub zone: Zone,
     pub fires: Vec<Millis>,
     /// There are no more than these.
     pub ends: bool,
@@ -97,11 +96,10 @@ fn spread(schedule: &Schedule, draft: &ScheduleDraft, chosen: Option<SpreadChoic
     let seconds = draft.spread_seconds;
     let offset_seconds = schedule.spread_offset_seconds().unsigned_abs() as u32;
     let why = match chosen {
-        Some(chosen) => format!(
-            "Any second within {seconds} s will do. {offset_seconds} s later is where the least happens: the next {} \
-             instants meet {} other fires there, and would meet {} without an offset.",
-            chosen.instants, chosen.met, chosen.met_without
-        ),
+        // How much happens there would tell of the jobs of other apps.
+        Some(_) => {
+            format!("Any second within {seconds} s will do. {offset_seconds} s later is where the least happens.")
+        }
         None => format!(
             "Any second within {seconds} s will do. {offset_seconds} s later was where the least happened when this was \
              chosen; it stays so."

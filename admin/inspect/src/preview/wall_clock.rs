@@ -1,21 +1,20 @@
 //! The wall clock of a schedule.
 
-use carillon_scheduler::{KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft};
+use carillon_scheduler::{KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft, Zone};
 use chrono::{DateTime, FixedOffset, Offset as _};
-use chrono_tz::Tz;
 
 /// The wall clock that a schedule goes by.
-pub fn zone(draft: &ScheduleDraft) -> Tz {
+pub fn zone(draft: &ScheduleDraft) -> Zone {
     match &draft.kind {
         KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => cron.timezone.trim().parse(),
         KindDraft::Daily(daily) => daily.timezone.trim().parse(),
-        _ => Ok(Tz::UTC),
+        _ => Ok(Zone::UTC),
     }
-    .unwrap_or(Tz::UTC)
+    .unwrap_or(Zone::UTC)
 }
 
 /// An instant on that wall clock.
-pub fn local(at: Millis, zone: Tz) -> DateTime<FixedOffset> {
+pub fn local(at: Millis, zone: Zone) -> DateTime<FixedOffset> {
     let utc = DateTime::from_timestamp_millis(at).unwrap_or_default();
     let local = utc.with_timezone(&zone);
     local.with_timezone(&local.offset().fix())

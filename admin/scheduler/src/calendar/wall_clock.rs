@@ -1,13 +1,12 @@
 //! From wall-clock times to instants: one place for all kinds of schedule that have a time zone.
 
-use chrono_tz::Tz;
-
 use super::clock_changes::{self, ClockChanges};
 use super::wall_times::WallTimes;
 use super::working_days::WorkingDays;
 use super::zone::local_time;
 use crate::field_error::FieldError;
 use crate::time::Millis;
+use crate::zone::Zone;
 
 /// Which instant counts as the next one. The two differ only under [`ClockChanges::Xxl`], and only after a moment in the
 /// first pass of a repeated hour.
@@ -22,7 +21,7 @@ pub(crate) enum NextRule {
 /// The clock of a time zone, and the policy for its clock changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WallClock {
-    pub timezone: Tz,
+    pub timezone: Zone,
     pub changes: ClockChanges,
 }
 
@@ -64,6 +63,6 @@ impl WallClock {
 
 /// The first instant after `t` of times in UTC, whose clock never changes.
 pub(crate) fn utc_after(times: &impl WallTimes, t: Millis) -> Option<Millis> {
-    let from = local_time(Tz::UTC, t.div_euclid(1_000) + 1)?;
+    let from = local_time(Zone::UTC, t.div_euclid(1_000) + 1)?;
     Some(times.at_or_after(from)?.and_utc().timestamp_millis())
 }

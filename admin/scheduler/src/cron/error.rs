@@ -2,3 +2,20 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(pub(super) String);
+
+impl Error {
+    /// What cron programs write into an expression, and a schedule has as members or kinds of their own.
+    pub(super) fn of_another_notation(expression: &str) -> Option<Self> {
+        let first = expression.split_whitespace().next()?;
+        let zone = first.strip_prefix("CRON_TZ=").or_else(|| first.strip_prefix("TZ="));
+        if let Some(zone) = zone {
+            return Some(Self(format!("must not name a time zone; write `{zone}` as the member `timezone`")));
+        }
+        (first == "@every").then(|| {
+            Self(
+                "`@every` is no expression; an interval is a schedule of the kind fixed_rate, with `seconds`"
+                    .to_owned(),
+            )
+        })
+    }
+}

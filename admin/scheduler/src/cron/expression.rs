@@ -1,12 +1,11 @@
 //! A cron expression with its time zone.
 
-use chrono_tz::Tz;
-
 use super::next::CronTimes;
 use super::{quartz, unix};
 use crate::calendar::{ClockChanges, NextRule, WallClock, WorkingDays};
 use crate::field_error::FieldError;
 use crate::time::Millis;
+use crate::zone::Zone;
 
 /// The syntax of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +61,7 @@ impl CronSchedule {
     }
 
     /// The zone whose wall clock the fields refer to.
-    pub const fn timezone(&self) -> Tz {
+    pub const fn timezone(&self) -> Zone {
         self.clock.timezone
     }
 

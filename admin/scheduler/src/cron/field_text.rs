@@ -11,6 +11,9 @@ pub(super) fn split_fields(expression: &str) -> Result<Vec<&str>, Error> {
     if expression.len() > MAX_BYTES {
         return Err(Error(format!("has {} bytes; at most {MAX_BYTES} are allowed", expression.len())));
     }
+    if let Some(error) = Error::of_another_notation(expression) {
+        return Err(error);
+    }
     Ok(expression.split_ascii_whitespace().collect())
 }
 

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 /// Maximum number of characters of a job's name.
-pub const NAME_CHARS: usize = 64;
+pub const NAME_CHARS: usize = 255;
 /// Maximum number of characters of a handler's name.
 pub const HANDLER_CHARS: usize = 255;
 /// Maximum number of characters of a job's description.

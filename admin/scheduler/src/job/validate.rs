@@ -7,7 +7,7 @@ use super::spec::JobSpec;
 use crate::checks::{check_line, check_number};
 use crate::field_error::FieldError;
 use crate::route::{LabelError, Labels, RouteStrategy};
-use crate::schedule::{Schedule, ScheduleContext, ScheduleDraft};
+use crate::schedule::{KindDraft, Schedule, ScheduleContext, ScheduleDraft};
 use crate::time::Millis;
 
 impl JobDraft {
@@ -33,7 +33,10 @@ impl JobDraft {
         check("owner", check_owner(&self.owner));
         check("tags", check_tags(&self.tags));
         check("params", check_params(&self.params));
-        let schedule = self.schedule(context, before, now).map_err(|error| errors.push(error));
+        let schedule = self.schedule(context, before, now).map_err(|error| {
+            let other = self.other_schedule_fault(context, &error);
+            errors.extend([Some(error), other].into_iter().flatten());
+        });
         let mut check = |field: &str, result: Result<(), String>| {
             errors.extend(result.err().map(|message| FieldError::new(field, message)));
         };
@@ -82,6 +85,21 @@ impl JobDraft {
             return Err(error);
         }
         Ok(schedule)
+    }
+
+    /// A schedule is read up to its first fault. Where that is the zone or the expression, the other one may be wrong too.
+    fn other_schedule_fault(&self, context: &ScheduleContext<'_>, first: &FieldError) -> Option<FieldError> {
+        let mut draft = self.schedule.clone();
+        match (&mut draft.kind, first.field.as_str()) {
+            (KindDraft::Cron(cron) | KindDraft::UnixCron(cron), "schedule.timezone") => {
+                cron.timezone = "UTC".to_owned()
+            }
+            (KindDraft::Daily(daily), "schedule.timezone") => daily.timezone = "UTC".to_owned(),
+            (KindDraft::Cron(cron), "schedule.expression") => cron.expression = "0 0 0 * * ?".to_owned(),
+            (KindDraft::UnixCron(cron), "schedule.expression") => cron.expression = "0 0 * * *".to_owned(),
+            _ => return None,
+        }
+        Schedule::parse(&draft, context).err().filter(|other| other.field != first.field)
     }
 
     fn spec(&self, schedule: Schedule) -> JobSpec {

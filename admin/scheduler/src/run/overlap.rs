@@ -5,7 +5,7 @@ use crate::words::{first_is_default, words};
 
 words! {
     /// The rule for a run that is due while another fire of its job is `sending` or `running`.
-    pub enum Overlap: "overlap rule" {
+    pub enum Overlap: "rule for overlaps" {
         /// It is sent all the same.
         Allow = 0 "allow",
         /// It is cancelled, with the reason `overlap`.

@@ -51,7 +51,7 @@ impl Means {
         }
     }
 
-    fn schedule(&self, zone: chrono_tz::Tz, clock_changes: ClockChanges) -> Schedule {
+    fn schedule(&self, zone: carillon_scheduler::Zone, clock_changes: ClockChanges) -> Schedule {
         let timezone = zone.name().to_owned();
         let cron = |expression| CronDraft { expression, timezone: timezone.clone(), clock_changes };
         let time = |second: i64| {

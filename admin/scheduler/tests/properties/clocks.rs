@@ -3,38 +3,38 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use carillon_scheduler::{Zone, zone_data};
 use chrono::{DateTime, NaiveDateTime, Offset, TimeDelta, TimeZone};
-use chrono_tz::Tz;
 
 /// 2020-01-01 and 2030-01-01.
 const YEARS: (i64, i64) = (1_577_836_800, 1_893_456_000);
 /// Also some known special ones from before.
-const FAMOUS: &[(Tz, i64)] = &[
-    (Tz::Pacific__Apia, 1_325_239_200),   // 2011-12-30T10:00:00Z, a day that was left out
-    (Tz::Asia__Kathmandu, 504_901_800),   // 1985-12-31T18:30:00Z, by a quarter of an hour
-    (Tz::Asia__Pyongyang, 1_525_446_000), // 2018-05-04T15:00:00Z, by half an hour at the end of a day
+const FAMOUS: &[(&str, i64)] = &[
+    ("Pacific/Apia", 1_325_239_200),   // 2011-12-30T10:00:00Z, a day that was left out
+    ("Asia/Kathmandu", 504_901_800),   // 1985-12-31T18:30:00Z, by a quarter of an hour
+    ("Asia/Pyongyang", 1_525_446_000), // 2018-05-04T15:00:00Z, by half an hour at the end of a day
 ];
 
 /// A change: the first second at which the clock shows other times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
-    pub zone: Tz,
+    pub zone: Zone,
     pub at: i64,
 }
 
-pub fn shown(zone: Tz, second: i64) -> NaiveDateTime {
+pub fn shown(zone: Zone, second: i64) -> NaiveDateTime {
     let utc = DateTime::from_timestamp(second, 0).expect("in range");
     utc.with_timezone(&zone).naive_local()
 }
 
-pub fn offset(zone: Tz, second: i64) -> i32 {
+pub fn offset(zone: Zone, second: i64) -> i32 {
     let utc = DateTime::from_timestamp(second, 0).expect("in range");
     let offset = zone.offset_from_utc_datetime(&utc.naive_utc());
     offset.fix().local_minus_utc()
 }
 
 /// The changes of a zone in `(from, to]`, unless two lie within six hours.
-pub fn changes_of(zone: Tz, from: i64, to: i64) -> Vec<Change> {
+pub fn changes_of(zone: Zone, from: i64, to: i64) -> Vec<Change> {
     let mut changes = vec![];
     let (mut last, mut before) = (from, offset(zone, from));
     while last < to {
@@ -61,9 +61,10 @@ pub fn changes_of(zone: Tz, from: i64, to: i64) -> Vec<Change> {
 pub fn all() -> &'static [Change] {
     static ALL: OnceLock<Vec<Change>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let zones = chrono_tz::TZ_VARIANTS.iter();
-        let mut all: Vec<Change> = zones.flat_map(|&zone| changes_of(zone, YEARS.0, YEARS.1)).collect();
-        all.extend(FAMOUS.iter().flat_map(|&(zone, near)| changes_of(zone, near - 90_000, near + 90_000)));
+        let zones = zone_data().zones();
+        let mut all: Vec<Change> = zones.flat_map(|zone| changes_of(zone, YEARS.0, YEARS.1)).collect();
+        let famous = FAMOUS.iter().map(|(name, near)| (name.parse().expect("a zone"), near));
+        all.extend(famous.flat_map(|(zone, near)| changes_of(zone, near - 90_000, near + 90_000)));
         all
     })
 }
@@ -79,7 +80,7 @@ pub fn sorts() -> Vec<Change> {
 }
 
 /// The greatest time that the clock has shown before `second`, within a day and a bit.
-fn seen_before(zone: Tz, second: i64) -> NaiveDateTime {
+fn seen_before(zone: Zone, second: i64) -> NaiveDateTime {
     changes_of(zone, second - 100_000, second - 1)
         .iter()
         .map(|change| shown(zone, change.at - 1))
@@ -92,7 +93,7 @@ fn seen_before(zone: Tz, second: i64) -> NaiveDateTime {
 pub fn carillon(
     includes: impl Fn(NaiveDateTime) -> bool,
     every_hour: bool,
-    zone: Tz,
+    zone: Zone,
     (from, to): (i64, i64),
 ) -> Vec<i64> {
     let mut seen = seen_before(zone, from);
@@ -112,7 +113,7 @@ pub fn carillon(
 }
 
 /// The same under the policy `xxl`: a repeated local time means its second occurrence.
-pub fn xxl(includes: impl Fn(NaiveDateTime) -> bool, zone: Tz, (from, to): (i64, i64)) -> Vec<i64> {
+pub fn xxl(includes: impl Fn(NaiveDateTime) -> bool, zone: Zone, (from, to): (i64, i64)) -> Vec<i64> {
     let fires = |second: &i64| {
         let now = shown(zone, *second);
         let latest = zone.from_local_datetime(&now).latest().expect("it is shown");

@@ -2,9 +2,8 @@
 //! the policy `carillon` for clock changes.
 
 use carillon_scheduler::cron::Dialect;
-use carillon_scheduler::{ClockChanges, CronSchedule};
+use carillon_scheduler::{ClockChanges, CronSchedule, Zone};
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
 use croner::parser::{CronParser, Seconds};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -108,7 +107,7 @@ proptest! {
 /// Whether the next five fires are the same.
 fn agree(ours: &CronSchedule, theirs: &croner::Cron, from: i64) -> bool {
     let utc = DateTime::<Utc>::from_timestamp(from, 0).expect("in range");
-    let mut at: DateTime<Tz> = utc.with_timezone(&ours.timezone());
+    let mut at: DateTime<Zone> = utc.with_timezone(&ours.timezone());
     (0..5).all(|_| {
         let next = theirs.find_next_occurrence(&at, false).ok();
         let expected = next.as_ref().map(DateTime::timestamp_millis);

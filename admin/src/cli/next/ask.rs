@@ -1,8 +1,7 @@
 //! One question to the planner, and its answer in the zone's own time.
 
-use carillon_scheduler::{ClockChanges, CronDraft, KindDraft, Millis, Schedule, ScheduleContext};
+use carillon_scheduler::{ClockChanges, CronDraft, KindDraft, Millis, Schedule, ScheduleContext, Zone};
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
 
 /// An expression with all that it takes to answer it.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +22,7 @@ impl Ask<'_> {
     pub fn instants(&self, from: Millis) -> Result<Vec<String>, String> {
         let schedule = Schedule::parse(&self.draft().into(), &ScheduleContext::from_anchor(from))
             .map_err(|error| error.message)?;
-        let zone: Tz = self.zone.trim().parse().unwrap_or(Tz::UTC);
+        let zone: Zone = self.zone.trim().parse().unwrap_or(Zone::UTC);
         let mut texts: Vec<String> =
             schedule.following(from, self.count).into_iter().map(|at| format_local(at, zone)).collect();
         texts.resize(self.count, "-".to_owned());
@@ -44,7 +43,7 @@ impl Ask<'_> {
 }
 
 /// `2025-03-09T03:15:00-04:00`; UTC as `+00:00`.
-fn format_local(at: Millis, zone: Tz) -> String {
+fn format_local(at: Millis, zone: Zone) -> String {
     let local = |time: DateTime<Utc>| time.with_timezone(&zone).format("%Y-%m-%dT%H:%M:%S%:z").to_string();
     DateTime::from_timestamp_millis(at).map_or_else(|| "-".to_owned(), local)
 }

@@ -35,7 +35,7 @@ pub async fn create(state: Shared, id: Id, caller: Caller, body: Body<BackfillRe
     let request = body.0;
     let range = BackfillRange { job_id: id.0, from_at: request.from.0, to_at: request.to.0 };
     if request.dry_run == Some(true) {
-        let (instants, made) = state.engine.backfills().instants(range).await?;
+        let (instants, made) = state.engine.backfills().instants(range, &caller.0).await?;
         return Ok(HttpResponse::Ok().json(BackfillInstants::new(instants, made.len())));
     }
     let made = state.engine.backfills().create(range, request.max_concurrent.unwrap_or(1), &caller.0).await?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::error::{Answer, Error};
-use super::extract::{Body, Caller, Name, Query, RequestBody, from_json};
+use super::extract::{Body, Caller, Name, Parsed, Query, RequestBody, parse};
 use super::view::{CalendarMembers, CalendarVersionView, CalendarView, List};
 use crate::web::state::Shared;
 
@@ -127,7 +127,11 @@ fn seen_version(value: &Value) -> Result<Option<i64>, Error> {
 
 fn calendar(value: &Value) -> Result<Calendar, Error> {
     match value {
-        Value::Object(_) => from_json(value).map_err(|error| with_example(error, value)),
+        Value::Object(_) => {
+            let read: Parsed<Calendar> = parse(value.clone());
+            let faults: Vec<Error> = read.faults.into_iter().map(|error| with_example(error, value)).collect();
+            read.value.filter(|_| faults.is_empty()).ok_or_else(|| Error::all(faults))
+        }
         _ => Err(Error::invalid("must be a calendar as an object")),
     }
 }

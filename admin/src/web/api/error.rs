@@ -146,6 +146,11 @@ impl Error {
         Self { field: Some(field.into()), ..Self::invalid(message) }
     }
 
+    /// The same about another member.
+    pub fn at(self, field: impl Into<Box<str>>) -> Self {
+        Self { field: Some(field.into()), ..self }
+    }
+
     pub fn not_found(message: impl Into<Box<str>>) -> Self {
         Self::new("not_found", message)
     }
@@ -197,6 +202,10 @@ impl From<FieldError> for Error {
 
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
+        if refusal == Refusal::TooMany {
+            let after = Box::new((header::RETRY_AFTER, "1".to_owned()));
+            return Self { header: Some(after), ..Self::new("too_many", refusal.to_string()) };
+        }
         let how = Box::new((header::WWW_AUTHENTICATE, "Bearer".to_owned()));
         Self { header: Some(how), ..Self::new("unauthorized", refusal.to_string()) }
     }
@@ -224,6 +233,10 @@ impl From<manage::Error> for Error {
             E::NotOpen(_) => Self::new("unusable", error.to_string()),
             E::NoLog(why) => Self::not_found(why),
             E::Executor(why) => Self::new("executor_unavailable", why),
+            E::TooMany(seconds) => {
+                let retry = Box::new((header::RETRY_AFTER, seconds.to_string()));
+                Self { header: Some(retry), ..Self::new("too_many", error.to_string()) }
+            }
             E::Store(carillon_store::Error::Busy) => Self::unavailable(error.to_string()),
             E::Store(error) if error.is_too_slow() => {
                 tracing::warn!(%error, "a call of the management API asked for too much at once");

@@ -111,11 +111,9 @@ fn of_audit() -> Vec<Endpoint> {
         "exportAudit",
         "Up to 100000 entries of the audit, newest first, as JSON lines or CSV; `after` with the last `key` goes on",
     );
-    let mut export = filters_of_audit(export).query("format", "`jsonl`, the default, or `csv`", text()).query(
-        "after",
-        "Behind the entry with this `key`",
-        text(),
-    );
+    let mut export = filters_of_audit(export).query("format", "`jsonl`, the default, or `csv`", text());
+    let mark = "`true`: a CSV file begins with a byte order mark, which Excel needs";
+    export = export.query("bom", mark, text()).query("after", "Behind the entry with this `key`", text());
     let response = ResponseBuilder::new().description("Done");
     let response = response.content("application/x-ndjson", Content::new(Some(ObjectBuilder::new())));
     let response = response.content("text/csv", Content::new(Some(text())));

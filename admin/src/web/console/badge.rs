@@ -50,6 +50,9 @@ pub fn job_badge(job: &Job) -> Badge {
     }
 }
 
+/// An enabled job whose app is paused: no fire of its schedule is sent.
+pub const APP_PAUSED: Badge = explained(badge("app-paused", "waiting", "pause", false), "app-paused-hint");
+
 pub const ONLINE: Badge = badge("online", "ok", "online", false);
 pub const UNREACHABLE: Badge = explained(badge("unreachable", "failed", "warning", false), "unreachable-hint");
 pub const DRAINING: Badge = explained(badge("draining", "waiting", "pause", false), "draining-hint");

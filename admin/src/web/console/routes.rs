@@ -79,7 +79,8 @@ fn of_jobs() -> Vec<Route> {
         Route::new(POST, "/backfills/{id}/cancel", Policy(Operate, Backfill), jobs::backfill::cancel),
         Route::new(GET, "/jobs/{id}/explain", Policy(View, Job), jobs::explain::page),
         Route::new(GET, "/jobs/{id}/history", Policy(View, Job), jobs::history::page),
-        Route::new(POST, "/jobs/{id}/history/{revision}/restore", Policy(Edit, Job), jobs::history::restore),
+        Route::new(GET, "/jobs/{id}/history/{revision}/restore", Policy(Edit, Job), jobs::restore::ask),
+        Route::new(POST, "/jobs/{id}/history/{revision}/restore", Policy(Edit, Job), jobs::restore::restore),
         Route::new(GET, "/jobs/{id}/retention", Policy(Edit, Job), retention_form::of_job),
         Route::new(POST, "/jobs/{id}/retention", Policy(Edit, Job), retention_form::set_job),
     ]
@@ -147,6 +148,7 @@ fn of_apps() -> Vec<Route> {
             Policy(Administer, Installation),
             apps::page::remove_former_name,
         ),
+        Route::new(POST, "/apps/{id}/starters", Policy(Administer, App), apps::page::set_starters),
         Route::new(GET, "/apps/{id}/delete", Policy(Administer, Installation), apps::delete::ask_delete),
         Route::new(POST, "/apps/{id}/delete", Policy(Administer, Installation), apps::delete::delete),
         Route::new(POST, "/apps/{id}/executors", Policy(Administer, Installation), apps::page::enter),

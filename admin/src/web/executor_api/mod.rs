@@ -8,12 +8,12 @@ mod answer;
 mod audit;
 mod authenticated_body;
 mod callback;
+pub(super) mod guard;
 mod look_up;
 pub(super) mod paths;
+pub(crate) mod refusals;
 mod registration;
 mod routes;
 mod token;
-pub(crate) mod wrong_tokens;
 
-pub use routes::{all, configure};
-pub use wrong_tokens::{WrongToken, WrongTokens};
+pub use routes::{all, configure, configure_elsewhere};

@@ -2,6 +2,8 @@
 
 /// Each resource is served below each of these.
 pub const PREFIXES: [&str; 2] = ["", "/xxl-job-admin"];
+pub const NAMES: [&str; 3] = ["registry", "registryRemove", "callback"];
+
 /// The path below the prefix, as executors sign it.
 pub fn below_prefix(path: &str) -> &str {
     let below = PREFIXES.iter().rev().find_map(|prefix| path.strip_prefix(prefix));
@@ -12,5 +14,5 @@ pub fn below_prefix(path: &str) -> &str {
 pub fn is_path(path: &str) -> bool {
     let below = |prefix: &&str| path.strip_prefix(*prefix)?.strip_prefix("/api/");
     let name = PREFIXES.iter().rev().find_map(below);
-    matches!(name, Some("registry" | "registryRemove" | "callback"))
+    name.is_some_and(|name| NAMES.contains(&name))
 }

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse};
 use carillon_engine::manage::NotAdmitted;
+use carillon_protocol::normal_address;
 use carillon_protocol::{self as wire, Answer, headers};
 use carillon_scheduler::route::check_weight;
 use carillon_scheduler::{Labels, validate_app_name};
@@ -10,6 +11,8 @@ use carillon_store::app::executors::{Executor, ExecutorSettings};
 use super::answer::{answered, header, refused};
 use super::audit::{record_denial_for, sender};
 use super::authenticated_body::AuthenticatedBody;
+use super::refusals::RefusalReason;
+use super::token::note_refusal;
 use crate::web::access::denial;
 use crate::web::guard::client_address::client_address;
 use crate::web::state::{Shared, State};
@@ -33,7 +36,7 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
                     );
                 }
                 if let Some(source) = client_address(&request) {
-                    state.wrong_tokens.forget(source, &executor.app);
+                    state.refused_executors.forget(source, &executor.app, state.clock.now());
                 }
                 answered(&Answer::ok())
             }
@@ -101,6 +104,7 @@ fn boot_id(request: &HttpRequest) -> Option<String> {
 async fn named(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -> Result<wire::Registration, String> {
     let mut registration = wire::parse_registration(&body.bytes)?;
     registration.key = state.engine.apps().current_name(&registration.key);
+    registration.value = normal_address(&registration.value);
     let name = &registration.key;
     if name.chars().count() > APP_CHARS {
         return Err(format!("registryKey (the app name) is longer than {APP_CHARS} characters"));
@@ -111,6 +115,7 @@ async fn named(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -
     // Databases that compare without blanks at the end would find the app of another name than the one that is compared here.
     validate_app_name(name).map_err(|what| format!("registryKey (the app name): {what}"))?;
     if !body.credential.allows(name) {
+        note_refusal(request, state, RefusalReason::NotOfApp, Some(name));
         record_denial_for(request, state, &body.credential, "the token does not count for this app", name).await;
         return Err(format!("registryKey: the access token is not one of the app {name}"));
     }

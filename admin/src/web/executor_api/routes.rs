@@ -1,13 +1,16 @@
 //! The paths of the executor protocol.
 
 use actix_web::http::Method;
-use actix_web::web;
+use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::answer::refused;
 use super::callback::callback;
 use super::paths::PREFIXES;
+use super::refusals::RefusalReason;
 use super::registration::{deregister, register};
+use super::token::note_refusal;
 use crate::web::access::{Access, Route, by_path};
+use crate::web::state::Shared;
 
 /// A registration is small; a Java executor's callback of 50 results is not.
 const SMALL_BODY: usize = 16 << 10;
@@ -22,6 +25,18 @@ pub fn configure(config: &mut web::ServiceConfig) {
         let resource = resource.default_service(web::to(async || refused("invalid request, HttpMethod not support.")));
         config.service(methods.into_iter().fold(resource, |resource, route| resource.route(route.handler)));
     }
+}
+
+/// The same paths on a listener that does not serve them.
+pub fn configure_elsewhere(config: &mut web::ServiceConfig) {
+    for (path, _) in by_path(all()) {
+        config.service(web::resource(path).default_service(web::to(elsewhere)));
+    }
+}
+
+async fn elsewhere(request: HttpRequest, state: Shared) -> HttpResponse {
+    note_refusal(&request, &state, RefusalReason::OtherListener, None);
+    refused("executors register at the address of --executor-listen; this is the one of --listen, for people")
 }
 
 pub fn all() -> Vec<Route> {

@@ -6,6 +6,7 @@ use carillon_engine::executor::Credential;
 use carillon_protocol::{Signature, WRONG_TOKEN, headers};
 
 use super::paths::below_prefix;
+use super::refusals::RefusalReason;
 use super::{audit, look_up};
 use crate::web::guard::client_address::client_address;
 use crate::web::guard::connection;
@@ -55,9 +56,16 @@ fn identify(request: &HttpRequest, state: &State) -> Checked {
 /// A wrong token is counted and shown. An executor tries again every few seconds, so one row of the audit a minute is enough.
 async fn refuse(request: &HttpRequest, state: &State) {
     state.engine.cx.metrics.wrong_tokens.inc();
-    let Some(source) = client_address(request) else { return };
-    let app = super::answer::header(request, headers::APP);
-    if state.wrong_tokens.note(source, app, state.clock.now()) {
+    if note_refusal(request, state, RefusalReason::WrongToken, None) {
         audit::record_wrong_token(request, state).await;
     }
+}
+
+/// True: it is to be audited. `app`: as the body says; else the header may name it.
+pub fn note_refusal(request: &HttpRequest, state: &State, reason: RefusalReason, app: Option<&str>) -> bool {
+    let Some(source) = client_address(request) else {
+        return false;
+    };
+    let app = app.or_else(|| super::answer::header(request, headers::APP));
+    state.refused_executors.note(source, reason, app, state.clock.now())
 }

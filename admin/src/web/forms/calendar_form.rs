@@ -20,6 +20,8 @@ pub const LABELS: &[(&str, &str)] = &[
 
 /// Days of one range; a list may have no more.
 const MOST_DAYS: i64 = 5_000;
+/// Wrong entries that are named.
+const MOST_ERRORS: usize = 20;
 /// Between two entries, and between the days of a range, as people write them in English and in Chinese.
 const SEPARATORS: [char; 6] = ['\n', ',', ';', '，', '；', '、'];
 const RANGES: [&str; 9] = ["to", "..", "–", "—", "至", "到", "～", "~", " - "];
@@ -82,7 +84,8 @@ fn days(form: &mut Form, name: &str) -> BTreeSet<NaiveDate> {
                 let count = (last - first).num_days().unsigned_abs();
                 found.extend((0..=count).filter_map(|days| first.checked_add_days(Days::new(days))));
             }
-            Err(message) => form.add_error(name, message),
+            Err(message) if form.errors_of(name).len() < MOST_ERRORS => form.add_further_error(name, message),
+            Err(_) => {}
         }
     }
     found
@@ -143,6 +146,10 @@ mod tests {
         }
         assert!(read("24.12.2026").contains("write 2026-12-25"));
         assert!(read("2026-02-30").contains("is no day"));
+        let mut form = Form::default().with("days", "2026-13-01\n2026-12-25\ntomorrow").with("extra", "soon");
+        calendar_of(&mut form);
+        let wrong: Vec<&str> = form.errors().iter().map(|(_, message)| message.split('`').nth(1).unwrap()).collect();
+        assert_eq!(wrong, ["2026-13-01", "tomorrow", "soon"]);
         assert!(read("2026-12-26 to 2026-12-24").contains("ends before it begins"));
         assert!(read("1970-01-01 to 9999-12-31").contains("more than 5000 days"));
         let many: String =

@@ -81,6 +81,16 @@ impl Form {
         }
     }
 
+    /// Beside other errors of the field, such as those of the entries of a list.
+    pub fn add_further_error(&mut self, name: &str, message: impl Into<String>) {
+        self.errors.push((name.to_owned(), message.into()));
+    }
+
+    /// All errors of a field.
+    pub fn errors_of(&self, name: &str) -> Vec<&str> {
+        self.errors.iter().filter(|(field, _)| field == name).map(|(_, message)| message.as_str()).collect()
+    }
+
     /// Adds the errors of the rules: that of `schedule.seconds` belongs to the field `seconds`.
     pub fn add_errors(&mut self, errors: Vec<FieldError>) {
         for error in errors {

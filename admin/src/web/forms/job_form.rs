@@ -1,11 +1,10 @@
 //! The fields of a job's form: the keys of their labels, how a job fills them, and the definition that they describe.
 
-use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy};
-use chrono_tz::Tz;
+use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy, Zone};
 
 use crate::web::forms::form::Form;
-use crate::web::forms::schedule_form::{self, schedule_of};
-use crate::web::forms::{child_jobs, retry_form};
+use crate::web::forms::schedule_form;
+use crate::web::forms::{child_jobs, line_ends, retry_form};
 
 const WHAT: &[(&str, &str)] = &[
     ("name", "name"),
@@ -40,7 +39,7 @@ pub fn labels() -> Vec<(&'static str, &'static str)> {
 }
 
 /// A job as the form shows it to a viewer in this zone.
-pub fn filled(draft: &JobDraft, zone: Tz) -> Form {
+pub fn filled(draft: &JobDraft, zone: Zone) -> Form {
     let form = Form::default()
         .with("app", &draft.app)
         .with("name", &draft.name)
@@ -70,23 +69,22 @@ pub fn filled(draft: &JobDraft, zone: Tz) -> Form {
 
 /// The form as the job that it describes would fill it: absent fields get their defaults, and fields that do not belong to the
 /// chosen kinds are reset.
-pub fn normal(form: &Form, zone: Tz) -> Form {
+pub fn normal(form: &Form, zone: Zone) -> Form {
     filled(&draft(&mut form.clone(), zone), zone)
 }
 
 /// The draft that was filled in. A value that cannot be read gets its default and an error in the form.
-pub fn draft(form: &mut Form, zone: Tz) -> JobDraft {
+pub fn draft(form: &mut Form, zone: Zone) -> JobDraft {
     if form.value("app").is_empty() {
         form.add_error("app", "Choose the app whose executors run it.");
     }
-    let schedule = schedule_of(form, zone);
+    let schedule = schedule_form::read(form, zone);
     JobDraft {
         app: form.value("app").to_owned(),
         name: form.value("name").to_owned(),
         handler: form.value("handler").to_owned(),
-        // Browsers send all line ends as CR LF.
-        params: form.value("params").replace("\r\n", "\n"),
-        description: form.value("description").replace("\r\n", "\n"),
+        params: line_ends::plain(form.value("params")),
+        description: line_ends::plain(form.value("description")),
         owner: form.value("owner").to_owned(),
         tags: tags(form.value("tags")),
         schedule: schedule.unwrap_or_default(),

@@ -4,9 +4,11 @@
 use std::collections::HashMap;
 
 use carillon_accounts::secret::hash;
+use carillon_scheduler::Millis;
 
 use crate::web::forms::form::Form;
 use crate::web::forms::job_form::labels;
+use crate::web::forms::line_ends;
 use crate::web::locale::Language;
 
 /// The form's field with those marks.
@@ -20,12 +22,14 @@ pub fn seen(filled: &Form) -> String {
 
 /// Long enough to distinguish two values; a whole value may have 64 KiB.
 fn mark(value: &str) -> String {
-    hash(value).chars().take(12).collect()
+    hash(&line_ends::plain(value)).chars().take(12).collect()
 }
 
 /// What others have saved since the form was opened.
 pub struct Conflict {
     pub revision: i64,
+    /// Who saved, and when. None: the audit does not have it.
+    pub by: Option<(String, Millis)>,
     /// Fields that both have changed: the key of the label, theirs, ours. Saving again takes ours.
     pub both: Vec<(&'static str, String, String)>,
     /// Fields that only they have changed: the key of the label, as it was in our form, theirs. They stay.
@@ -37,10 +41,10 @@ pub struct Conflict {
 pub fn merge(language: Language, form: &mut Form, ours: &Form, theirs: &Form, revision: i64) -> Conflict {
     let seen = form.value(SEEN).to_owned();
     let seen: HashMap<&str, &str> = seen.split(' ').filter_map(|pair| pair.split_once(':')).collect();
-    let mut conflict = Conflict { revision, both: vec![], kept: vec![] };
+    let mut conflict = Conflict { revision, by: None, both: vec![], kept: vec![] };
     for (name, label) in labels() {
         let (own, other) = (ours.value(name), theirs.value(name));
-        if own == other {
+        if line_ends::plain(own) == line_ends::plain(other) {
             continue;
         }
         let shown = |form: &Form| shown(language, form, name);

@@ -6,6 +6,7 @@ pub mod child_jobs;
 mod fields;
 mod form;
 pub mod job_form;
+pub mod line_ends;
 pub mod merge;
 pub mod moment;
 pub mod retry_form;

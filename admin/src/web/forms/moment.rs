@@ -1,13 +1,12 @@
 //! Fields for a moment, in the viewer's zone.
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Millis, Zone};
 use chrono::{DateTime, NaiveDateTime};
-use chrono_tz::Tz;
 
 use crate::web::forms::form::Form;
 
 /// A time in the viewer's zone, in the format of a browser's field; empty: None. A time with an offset is taken as it is.
-pub fn moment(form: &mut Form, name: &str, zone: Tz) -> Option<Millis> {
+pub fn moment(form: &mut Form, name: &str, zone: Zone) -> Option<Millis> {
     let text = form.value(name).trim().to_owned();
     if text.is_empty() {
         return None;
@@ -29,7 +28,7 @@ pub fn moment(form: &mut Form, name: &str, zone: Tz) -> Option<Millis> {
 }
 
 /// In the format of a browser's field.
-pub fn written(at: Millis, zone: Tz) -> String {
+pub fn written(at: Millis, zone: Zone) -> String {
     let utc = DateTime::from_timestamp_millis(at).unwrap_or_default();
     let format = match at.rem_euclid(1000) {
         0 => "%Y-%m-%dT%H:%M:%S",
@@ -46,7 +45,7 @@ mod tests {
     fn a_moment_is_read_in_the_viewers_zone() {
         let read = |text: &str| {
             let mut form = Form::default().with("at", text);
-            let at = moment(&mut form, "at", Tz::Europe__Berlin);
+            let at = moment(&mut form, "at", "Europe/Berlin".parse().unwrap());
             at.map_or_else(|| form.error("at").unwrap_or("").to_owned(), |at| at.to_string())
         };
         assert_eq!(read("2026-01-15T01:00"), "1768435200000");

@@ -1,7 +1,8 @@
 //! The fields of a schedule: how a stored one fills them, and the draft that they describe.
 
-use carillon_scheduler::{ClockChanges, CronDraft, DailyDraft, Excluded, KindDraft, Millis, ScheduleDraft, Weekday};
-use chrono_tz::Tz;
+use carillon_scheduler::{
+    ClockChanges, CronDraft, DailyDraft, Excluded, KindDraft, Millis, ScheduleDraft, Weekday, Zone,
+};
 
 use crate::web::forms::form::Form;
 use crate::web::forms::moment::{moment, written};
@@ -28,7 +29,7 @@ pub const LABELS: &[(&str, &str)] = &[
 ];
 
 /// Fills the fields; those of the other kinds get what a new job would have. Times are in the viewer's zone.
-pub fn fill(form: Form, draft: &ScheduleDraft, zone: Tz) -> Form {
+pub fn fill(form: Form, draft: &ScheduleDraft, zone: Zone) -> Form {
     let moment = |at: Option<Millis>| at.map_or_else(String::new, |at| written(at, zone));
     let days: Vec<&str> = Weekday::ALL.iter().map(|day| day.as_str()).collect();
     let count = |count: u32| match count {
@@ -85,25 +86,31 @@ pub fn is_blank(form: &Form) -> bool {
 }
 
 /// The chosen schedule; None: a field cannot be read, and the form has the error.
-pub fn schedule_of(form: &mut Form, zone: Tz) -> Option<ScheduleDraft> {
+pub fn schedule_of(form: &mut Form, zone: Zone) -> Option<ScheduleDraft> {
     let wrong = form.errors().len();
-    let kind = kind_of(form, zone)?;
-    let mut draft = ScheduleDraft::from(kind);
+    let draft = read(form, zone);
+    draft.filter(|_| form.errors().len() == wrong)
+}
+
+/// The chosen schedule, with the default of each field that cannot be read, so that the rules can judge the others. None: its kind
+/// or its only instant cannot be read.
+pub fn read(form: &mut Form, zone: Zone) -> Option<ScheduleDraft> {
+    let mut draft = ScheduleDraft::from(kind_of(form, zone)?);
     if draft.kind != KindDraft::None {
         draft.start_at = moment(form, "start_at", zone);
         draft.end_at = moment(form, "end_at", zone);
         draft.max_fires = match form.value("max_fires").trim() {
             "" => None,
-            _ => Some(form.number("max_fires", 0)),
+            _ => Some(form.number("max_fires", 1)),
         };
         draft.spread_seconds = form.number("spread_seconds", 0);
         draft.calendars = form.items("calendars");
         draft.excluded = form.word::<Excluded>("on_excluded");
     }
-    (form.errors().len() == wrong).then_some(draft)
+    Some(draft)
 }
 
-fn kind_of(form: &mut Form, zone: Tz) -> Option<KindDraft> {
+fn kind_of(form: &mut Form, zone: Zone) -> Option<KindDraft> {
     Some(match form.value("kind") {
         "none" | "" => KindDraft::None,
         "cron" => {
@@ -142,7 +149,7 @@ fn refuse_unix_expression(form: &mut Form) {
 /// The name as it was typed; a near miss is named here, anything else by the rules.
 fn timezone(form: &mut Form) -> String {
     let name = form.value("timezone").trim().to_owned();
-    if name.parse::<Tz>().is_err()
+    if name.parse::<Zone>().is_err()
         && let Some(meant) = time_zone::suggestion(&name)
     {
         form.add_error("timezone", format!("`{name:.64}` is not a time zone; did you mean {meant}?"));
@@ -180,7 +187,7 @@ fn daily(form: &mut Form) -> DailyDraft {
 mod tests {
     use super::*;
 
-    fn back(draft: &ScheduleDraft, zone: Tz) -> ScheduleDraft {
+    fn back(draft: &ScheduleDraft, zone: Zone) -> ScheduleDraft {
         let mut form = fill(Form::default(), draft, zone);
         schedule_of(&mut form, zone).unwrap()
     }
@@ -205,7 +212,7 @@ mod tests {
             KindDraft::Daily(daily).into(),
         ];
         for mut draft in kinds {
-            assert_eq!(back(&draft, Tz::Europe__Berlin), draft);
+            assert_eq!(back(&draft, "Europe/Berlin".parse().unwrap()), draft);
             if draft.kind != KindDraft::None {
                 draft.start_at = Some(1_768_435_200_000);
                 draft.end_at = Some(1_768_435_201_000);
@@ -213,7 +220,7 @@ mod tests {
                 draft.spread_seconds = 600;
                 draft.calendars = vec!["bank".into(), "Öffentlich & mehr".into()];
                 draft.excluded = Excluded::NextWorkingDay;
-                assert_eq!(back(&draft, Tz::Asia__Kathmandu), draft);
+                assert_eq!(back(&draft, "Asia/Kathmandu".parse().unwrap()), draft);
             }
         }
     }

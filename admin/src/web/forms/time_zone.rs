@@ -1,6 +1,6 @@
 //! Names of time zones that are not quite right.
 
-use chrono_tz::{TZ_VARIANTS, Tz};
+use carillon_scheduler::{Zone, zone_data};
 
 /// The zone that was probably meant by a text that is no zone: another case, a city alone, an offset such as `GMT+8`.
 pub fn suggestion(text: &str) -> Option<&'static str> {
@@ -9,9 +9,10 @@ pub fn suggestion(text: &str) -> Option<&'static str> {
     if let Some(zone) = offset(&text) {
         return Some(zone);
     }
-    let ends_with = |zone: &&Tz| zone.name().rsplit('/').next().is_some_and(|city| city.eq_ignore_ascii_case(&text));
-    let same = TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(&text));
-    same.or_else(|| TZ_VARIANTS.iter().find(ends_with)).map(|zone| zone.name())
+    let ends_with = |zone: &Zone| zone.name().rsplit('/').next().is_some_and(|city| city.eq_ignore_ascii_case(&text));
+    let mut zones = zone_data().zones();
+    let same = zones.find(|zone| zone.name().eq_ignore_ascii_case(&text));
+    same.or_else(|| zone_data().zones().find(ends_with)).map(Zone::current_name)
 }
 
 /// The names of `Etc` count the other way round: `Etc/GMT-8` is eight hours ahead of UTC.
@@ -23,7 +24,7 @@ fn offset(text: &str) -> Option<&'static str> {
         0 => "UTC".to_owned(),
         hours => format!("Etc/GMT{hours:+}"),
     };
-    name.parse::<Tz>().ok().map(|zone| zone.name())
+    name.parse().ok().map(Zone::name)
 }
 
 #[cfg(test)]
@@ -36,6 +37,7 @@ mod tests {
             ("asia/shanghai", Some("Asia/Shanghai")),
             ("Shanghai", Some("Asia/Shanghai")),
             ("new york", Some("America/New_York")),
+            ("Kiev", Some("Europe/Kyiv")),
             ("GMT+8", Some("Etc/GMT-8")),
             ("utc-03", Some("Etc/GMT+3")),
             ("GMT+99", None),

@@ -20,6 +20,8 @@ pub enum Refusal {
     Missing,
     #[error("this is not the API token of this node, nor a personal token that is valid")]
     Wrong,
+    #[error("too many tokens that are not valid were sent from this network; try again in a second")]
+    TooMany,
 }
 
 /// The actor that the token of a request stands for.
@@ -43,13 +45,19 @@ pub async fn authenticate(
     let Some(sent) = presented(request) else {
         return Ok(Err(refusal));
     };
+    if !state.credential_look_ups.may_ask(sent, &source, state.clock.monotonic()) {
+        state.engine.cx.metrics.rate_limited.inc();
+        return Ok(Err(Refusal::TooMany));
+    }
     let (request_id, now) = (RequestId::of(request), state.clock.now());
     let needs_factor = state.config.admin_second_factor;
     let bearer = Bearer { source: &source, request_id: request_id.as_deref(), needs_factor };
     if let Some(actor) = token::authenticate(&state.store, sent, &bearer, now).await? {
+        state.credential_look_ups.note_right(sent);
         connection::set_known(request);
         return Ok(Ok(actor));
     }
+    state.credential_look_ups.note_wrong(&source, state.clock.monotonic());
     let sender = Actor::unknown(source).with_request(request_id);
     denial::record_token(request, &state.store, &sender, now).await?;
     Ok(Err(refusal))

@@ -1,36 +1,47 @@
-//! The names of cookies. Where browsers reach the console by TLS, each cookie is Secure and has the prefix `__Host-`: browsers
-//! send it by TLS alone, and take it from no other host, not from a sibling domain either.
+//! The names and paths of cookies. Where browsers reach the console by TLS, each cookie is Secure and has the prefix `__Host-`:
+//! browsers send it by TLS alone, and take it from no other host, not from a sibling domain either. A console below a path of its
+//! host limits its cookies to that path, which that prefix does not allow: there it is `__Secure-`.
 //!
-//! Cookies are made under their plain names; `guard` renames those of an answer, and `read` those of a request, so that no
-//! page can forget it.
+//! Cookies are made under their plain names and for all paths; `finish` completes those of an answer, and `read` finds those of a
+//! request, so that no page can forget it.
 
 use actix_web::HttpRequest;
 use actix_web::cookie::Cookie;
 use actix_web::http::header::{HeaderMap, HeaderValue, SET_COOKIE};
 use actix_web::web;
 
+use crate::config::{Config, PublicUrl};
 use crate::web::state::State;
 
-const PREFIX: &str = "__Host-";
+fn base_path(config: &Config) -> &str {
+    config.public_url.as_ref().map_or("", PublicUrl::path)
+}
+
+fn prefix(config: &Config) -> &'static str {
+    match (config.is_https(), base_path(config)) {
+        (false, _) => "",
+        (true, "") => "__Host-",
+        (true, _) => "__Secure-",
+    }
+}
 
 /// The cookie that the browser keeps under this plain name.
 pub fn read(request: &HttpRequest, name: &str) -> Option<Cookie<'static>> {
-    let is_https = request.app_data::<web::Data<State>>().is_some_and(|state| state.config.is_https());
-    if !is_https {
-        return request.cookie(name);
-    }
-    // One under the plain name may come from anybody in the network, or from a sibling domain.
-    let mut cookie = request.cookie(&format!("{PREFIX}{name}"))?;
+    let prefix = request.app_data::<web::Data<State>>().map_or("", |state| prefix(&state.config));
+    // By TLS: one under the plain name may come from anybody in the network, or from a sibling domain.
+    let mut cookie = request.cookie(&format!("{prefix}{name}"))?;
     cookie.set_name(name.to_owned());
     Some(cookie)
 }
 
-/// Makes the cookies of an answer fit for TLS.
-pub fn secure(headers: &mut HeaderMap) {
+/// Completes the cookies of an answer.
+pub fn finish(headers: &mut HeaderMap, config: &Config) {
+    let (prefix, path) = (prefix(config), base_path(config));
+    let secure = if config.is_https() { "; Secure" } else { "" };
     let cookies: Vec<HeaderValue> = headers.remove(SET_COOKIE).collect();
     for cookie in cookies {
-        let text = cookie.to_str().unwrap_or_default();
-        if let Ok(value) = HeaderValue::try_from(format!("{PREFIX}{text}; Secure")) {
+        let text = cookie.to_str().unwrap_or_default().replace("; Path=/", &format!("; Path={path}/"));
+        if let Ok(value) = HeaderValue::try_from(format!("{prefix}{text}{secure}")) {
             headers.append(SET_COOKIE, value);
         }
     }

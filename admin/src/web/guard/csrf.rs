@@ -28,6 +28,9 @@ pub fn is_same_origin(headers: &HeaderMap, public: Option<&PublicUrl>) -> bool {
         None => match (text(ORIGIN.as_str()), text(HOST.as_str())) {
             (Some(origin), _) if let Some(public) = public => origin == public.origin(),
             (Some(origin), Some(host)) => {
+                // A browser leaves the usual port out of both; some clients and proxies write it into the Host.
+                let port = if origin.starts_with("https://") { ":443" } else { ":80" };
+                let host = host.strip_suffix(port).unwrap_or(host);
                 origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host))
             }
             _ => false,
@@ -68,6 +71,8 @@ mod tests {
             headers(&[("sec-fetch-site", "same-origin")]),
             headers(&[("host", "c.example:8080"), ("origin", "http://c.example:8080")]),
             headers(&[("host", "c.example"), ("origin", "https://C.example")]),
+            headers(&[("host", "c.example:80"), ("origin", "http://c.example")]),
+            headers(&[("host", "c.example:443"), ("origin", "https://c.example")]),
         ];
         let others = [
             headers(&[]),
@@ -76,6 +81,7 @@ mod tests {
             headers(&[("host", "c.example"), ("origin", "http://c.example.evil")]),
             headers(&[("host", "c.example"), ("origin", "http://evil.c.example")]),
             headers(&[("host", "c.example:8080"), ("origin", "http://c.example")]),
+            headers(&[("host", "c.example:443"), ("origin", "http://c.example")]),
             headers(&[("sec-fetch-site", "cross-site"), ("host", "c.example"), ("origin", "http://c.example")]),
             headers(&[("sec-fetch-site", "same-site")]),
             headers(&[("sec-fetch-site", "none")]),

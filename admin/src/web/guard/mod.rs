@@ -6,6 +6,7 @@ pub mod connection;
 pub mod cookies;
 pub mod csrf;
 pub mod headers;
+pub mod path_prefix;
 pub mod request_id;
 pub mod second_factor_rule;
 pub mod session_cookie;

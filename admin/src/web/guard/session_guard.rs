@@ -9,6 +9,7 @@ use actix_web::{HttpMessage, HttpResponse, web};
 use carillon_accounts::session;
 use carillon_store::Actor;
 
+use crate::config::Config;
 use crate::web::access::denial::{self, Refused};
 use crate::web::console::account::login;
 use crate::web::console::account::openid::CALLBACK;
@@ -36,7 +37,7 @@ pub async fn guard(
         Ok(Some(answer)) => answered(request, answer),
         Err(error) => answered(request, HttpResponse::from_error(error)),
     };
-    Ok(finish(response, state.config.is_https()))
+    Ok(finish(response, &state.config))
 }
 
 /// Unlike `into_response`, keeps the error, from which the page is rendered.
@@ -48,9 +49,9 @@ fn answered(request: ServiceRequest, answer: HttpResponse) -> ServiceResponse<Bo
 /// None: the request goes on. Otherwise this is its answer.
 async fn admit(state: &State, request: &mut ServiceRequest) -> Result<Option<HttpResponse>, PageError> {
     if let Some(public) = &state.config.public_url
-        && !asked_host(state, request).eq_ignore_ascii_case(public.authority())
+        && !public.is_host(asked_host(state, request))
     {
-        return Err(PageError::Misdirected(public.origin().to_owned()));
+        return Err(PageError::Misdirected(public.address()));
     }
     let safe = csrf::is_safe(request.method());
     if !safe && !csrf::is_same_origin(request.headers(), state.config.public_url.as_ref()) {
@@ -107,7 +108,20 @@ async fn viewer_of(
     active: bool,
 ) -> Result<Option<session::Viewer>, PageError> {
     match session_cookie::session_id(request.request()) {
-        Some(id) => Ok(session::viewer(&state.store, &id, state.clock.now(), active).await?),
+        Some(id) => {
+            let (look_ups, source) = (&state.credential_look_ups, client_text(request.request()));
+            let now = state.clock.monotonic();
+            if !look_ups.may_ask(&id, &source, now) {
+                state.engine.cx.metrics.rate_limited.inc();
+                return Err(PageError::TooMany(1));
+            }
+            let viewer = session::viewer(&state.store, &id, state.clock.now(), active).await?;
+            match viewer {
+                Some(_) => look_ups.note_right(&id),
+                None => look_ups.note_wrong(&source, now),
+            }
+            Ok(viewer)
+        }
         None => Ok(None),
     }
 }
@@ -211,7 +225,7 @@ async fn read_fields(request: &mut ServiceRequest, limit: usize) -> Result<Field
     }
 }
 
-fn finish(response: ServiceResponse<BoxBody>, is_https: bool) -> ServiceResponse<BoxBody> {
+fn finish(response: ServiceResponse<BoxBody>, config: &Config) -> ServiceResponse<BoxBody> {
     let mut response = with_page(response);
     let html = is_html(response.response());
     let shown = html && response.status().is_success() && !response.request().headers().contains_key(LIVE);
@@ -221,9 +235,7 @@ fn finish(response: ServiceResponse<BoxBody>, is_https: bool) -> ServiceResponse
         // A removal is plain ASCII, so this cannot fail.
         let _ = response.response_mut().add_cookie(&cookie);
     }
-    if is_https {
-        cookies::secure(response.headers_mut());
-    }
+    cookies::finish(response.headers_mut(), config);
     response
 }
 

@@ -8,7 +8,7 @@ use crate::web::state::State;
 /// `https://host`, without a slash at the end: the setting, or what the browser says.
 pub fn console_address(state: &State, request: &HttpRequest) -> String {
     if let Some(public) = &state.config.public_url {
-        return public.origin().to_owned();
+        return public.address();
     }
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     // Only the browser knows of a proxy that speaks TLS; it sends this header with forms.

@@ -3,10 +3,9 @@
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use carillon_accounts::policy::{self, Action, Object};
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Millis, Zone};
 use carillon_store::app::pauses::Pause;
 use carillon_store::{Actor, Grants, Role, VisibleApps};
-use chrono_tz::Tz;
 
 use crate::web::guard::cookies;
 use crate::web::guard::csrf;
@@ -36,7 +35,7 @@ pub struct PageContext {
     /// `system`, `light` or `dark`.
     pub theme: &'static str,
     pub language: Language,
-    pub zone: Tz,
+    pub zone: Zone,
     pub now: Millis,
     pub flash: Option<Flash>,
     /// Redis is set and cannot be reached from this node.
@@ -108,6 +107,12 @@ impl PageContext {
         pauses
     }
 
+    /// The pause in force of an app that lasts longest.
+    pub fn pause_of(&self, app_id: i64) -> Option<&Pause> {
+        let of_app = self.pauses.iter().filter(|pause| pause.concerns(app_id));
+        of_app.max_by_key(|pause| pause.ends_at.unwrap_or(Millis::MAX))
+    }
+
     pub fn further_pauses(&self) -> usize {
         self.pauses.len().saturating_sub(SHOWN_PAUSES)
     }
@@ -135,6 +140,11 @@ impl PageContext {
     /// Whether the viewer sees what is of no app, such as the nodes.
     pub fn may_see_installation(&self) -> bool {
         policy::may(&self.actor, Action::View, Object::Installation)
+    }
+
+    /// Whether the viewer sees what all apps share, such as calendars.
+    pub fn may_see_shared(&self) -> bool {
+        policy::may(&self.actor, Action::View, Object::Shared)
     }
 
     pub fn may_see(&self, app_id: &i64) -> bool {
@@ -245,6 +255,6 @@ pub fn theme(text: &str) -> &'static str {
     }
 }
 
-fn zone(request: &HttpRequest) -> Tz {
-    cookies::read(request, ZONE).and_then(|cookie| cookie.value().parse().ok()).unwrap_or(Tz::UTC)
+fn zone(request: &HttpRequest) -> Zone {
+    cookies::read(request, ZONE).and_then(|cookie| cookie.value().parse().ok()).unwrap_or(Zone::UTC)
 }

@@ -108,6 +108,7 @@ impl From<carillon_accounts::password::Error> for PageError {
             E::Forbidden(text) => Self::NotAllowed(sentence(&text)),
             E::Store(error) => error.into(),
             E::Hash(_) => Self::Internal(error.to_string()),
+            E::Busy => Self::TooMany(5),
         }
     }
 }
@@ -121,6 +122,7 @@ impl From<manage::Error> for PageError {
             E::Forbidden(text) => Self::NotAllowed(sentence(&text)),
             E::Invalid(errors) => Self::Invalid(errors),
             E::Unusable(error) => Self::Invalid(vec![error]),
+            E::TooMany(seconds) => Self::TooMany(seconds),
             E::Store(error) if error.is_too_slow() => Self::TooSlow,
             E::Store(error) => Self::Internal(error.to_string()),
             other => Self::Bad(other.to_string()),

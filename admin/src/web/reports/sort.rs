@@ -10,6 +10,7 @@ pub enum ReportSort {
     Name,
     Runs,
     Failed,
+    Killed,
     /// The lowest rate first.
     Success,
     Duration,
@@ -17,8 +18,9 @@ pub enum ReportSort {
 }
 
 impl ReportSort {
-    pub const WORDS: [&str; 6] = ["name", "runs", "failed", "success", "duration", "lateness"];
-    const ALL: [Self; 6] = [Self::Name, Self::Runs, Self::Failed, Self::Success, Self::Duration, Self::Lateness];
+    pub const WORDS: [&str; 7] = ["name", "runs", "failed", "killed", "success", "duration", "lateness"];
+    const ALL: [Self; 7] =
+        [Self::Name, Self::Runs, Self::Failed, Self::Killed, Self::Success, Self::Duration, Self::Lateness];
 
     pub fn from_word(word: &str) -> Option<Self> {
         Self::WORDS.iter().position(|known| *known == word).map(|place| Self::ALL[place])
@@ -39,6 +41,7 @@ impl ReportSort {
             Self::Name => lines.sort_by_cached_key(|line| (line.name.is_none(), line.name.clone(), line.key)),
             Self::Runs => lines.sort_by_key(|line| Reverse(line.counts.all())),
             Self::Failed => lines.sort_by_key(|line| Reverse(line.counts.bad())),
+            Self::Killed => lines.sort_by_key(|line| Reverse(line.counts.killed)),
             Self::Success => lines.sort_by(|one, two| {
                 let rate = |line: &ReportLine| line.counts.success_rate().unwrap_or(2.0);
                 rate(one).total_cmp(&rate(two))

@@ -44,25 +44,39 @@ pub fn route(language: Language, route: RouteStrategy) -> String {
     explained(language, route_keys(route))
 }
 
-/// `Serial execution: wait until the earlier run has ended`
-pub fn block(language: Language, block: BlockStrategy) -> String {
-    let keys = match block {
+const fn block_keys(block: BlockStrategy) -> (&'static str, &'static str) {
+    match block {
         BlockStrategy::Serial => ("block-serial", "block-serial-does"),
         BlockStrategy::DiscardLater => ("block-discard-later", "block-discard-later-does"),
         BlockStrategy::CoverEarly => ("block-cover-early", "block-cover-early-does"),
-    };
-    explained(language, keys)
+    }
 }
 
-/// `Allow: run beside it`
-pub fn overlap(language: Language, overlap: Overlap) -> String {
-    let keys = match overlap {
+pub fn block_name(language: Language, block: BlockStrategy) -> Message {
+    language.text(block_keys(block).0)
+}
+
+/// `Serial execution: wait until the earlier run has ended`
+pub fn block(language: Language, block: BlockStrategy) -> String {
+    explained(language, block_keys(block))
+}
+
+const fn overlap_keys(overlap: Overlap) -> (&'static str, &'static str) {
+    match overlap {
         Overlap::Allow => ("overlap-allow", "overlap-allow-does"),
         Overlap::Skip => ("overlap-skip", "overlap-skip-does"),
         Overlap::Wait => ("overlap-wait", "overlap-wait-does"),
         Overlap::Cancel => ("overlap-cancel", "overlap-cancel-does"),
-    };
-    explained(language, keys)
+    }
+}
+
+pub fn overlap_name(language: Language, overlap: Overlap) -> Message {
+    language.text(overlap_keys(overlap).0)
+}
+
+/// `Allow: run beside it`
+pub fn overlap(language: Language, overlap: Overlap) -> String {
+    explained(language, overlap_keys(overlap))
 }
 
 /// `Exponential: 5 seconds, doubled with each retry, at most 5 minutes`

@@ -8,20 +8,25 @@ use crate::web::text::day::weekday_name;
 /// A cron expression for a time of day on some days of the week.
 ///
 /// # Errors
-/// The field that is wrong, and why.
-pub fn weekly_expression(days: &[String], start: &str) -> Result<String, (&'static str, String)> {
+/// The fields that are wrong, and why.
+pub fn weekly_expression(days: &[String], start: &str) -> Result<String, Vec<(&'static str, String)>> {
     let chosen = Weekday::ALL.iter().map(|day| day.as_str()).filter(|day| days.iter().any(|chosen| chosen == day));
     let chosen: Vec<&str> = chosen.collect();
-    if chosen.is_empty() {
-        return Err(("weekdays", "Choose at least one day.".to_owned()));
-    }
     let time = start.trim();
     let read =
         time.split_once(':').and_then(|(hour, minute)| Some((hour.parse::<u8>().ok()?, minute.parse::<u8>().ok()?)));
-    match read {
-        Some((hour @ 0..=23, minute @ 0..=59)) => Ok(format!("0 {minute} {hour} ? * {}", chosen.join(","))),
-        _ => Err(("start", format!("`{time:.16}` is not a time of day; write HH:MM, such as 02:00"))),
+    let mut wrong = vec![];
+    if chosen.is_empty() {
+        wrong.push(("weekdays", "Choose at least one day.".to_owned()));
     }
+    match read {
+        Some((hour @ 0..=23, minute @ 0..=59)) if wrong.is_empty() => {
+            return Ok(format!("0 {minute} {hour} ? * {}", chosen.join(",")));
+        }
+        Some((0..=23, 0..=59)) => {}
+        _ => wrong.push(("start", format!("`{time:.16}` is not a time of day; write HH:MM, such as 02:00"))),
+    }
+    Err(wrong)
 }
 
 /// `Sat, Sun 02:00`; None: the expression is no such rule.
@@ -55,9 +60,10 @@ mod tests {
         assert_eq!(english(&daily).unwrap(), "every day 23:05");
         assert_eq!(english("0 0 2 ? * SUN#1"), None);
         assert_eq!(english("0 0 2 1 * ?"), None);
-        assert_eq!(weekly_expression(&[], "02:30").unwrap_err().0, "weekdays");
+        assert_eq!(weekly_expression(&[], "02:30").unwrap_err()[0].0, "weekdays");
+        assert_eq!(weekly_expression(&[], "").unwrap_err().len(), 2);
         for wrong in ["", "2", "24:00", "02:60", "noon"] {
-            assert_eq!(weekly_expression(&days("SUN"), wrong).unwrap_err().0, "start", "{wrong}");
+            assert_eq!(weekly_expression(&days("SUN"), wrong).unwrap_err()[0].0, "start", "{wrong}");
         }
     }
 }

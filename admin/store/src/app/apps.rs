@@ -53,19 +53,25 @@ impl Store {
         self.one(&self.read, &text, vec![value]).await
     }
 
-    /// A new app. The caller has checked `name` (`validate_app_name`) and `title` (at most 64 characters).
+    /// A new app. It accepts its own tokens alone if any app has one: where teams have tokens of their own, the one of all apps opens no
+    /// new app. The caller has checked `name` (`validate_app_name`) and `title` (at most 64 characters).
     ///
     /// # Errors
     /// `Taken`, if there is an app of this name, or one that had it.
     pub async fn create_app(&self, name: &str, title: &str, now: Millis, actor: &Actor) -> Result<App> {
         let ids = self.take_ids(&ids::ROW, 2).await?;
-        let app =
-            App { id: ids[0], name: name.to_owned(), title: title.to_owned(), created_at: now, own_tokens_only: false };
         let tx = self.begin_change().await?;
         self.refuse_former_name(&tx, name, None).await?;
-        let inserted = self.insert_rows(&tx, "app", COLUMNS, vec![values![app.id, name, title, now, false]]).await;
+        let any: Option<i64> = self.tuple(&tx, "SELECT id FROM executor_token LIMIT 1", vec![]).await?;
+        let own_tokens_only = any.is_some();
+        let app = App { id: ids[0], name: name.to_owned(), title: title.to_owned(), created_at: now, own_tokens_only };
+        let row = values![app.id, name, title, now, own_tokens_only];
+        let inserted = self.insert_rows(&tx, "app", COLUMNS, vec![row]).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;
-        let detail = json!({"after": {"name": name, "title": title}});
+        let mut detail = json!({"after": {"name": name, "title": title}});
+        if own_tokens_only {
+            detail["after"]["own_tokens_only"] = true.into();
+        }
         let entry = AuditEntry::new(actor, now, AuditAction::Create, AuditObject::app(app.id), detail);
         self.audit(&tx, vec![entry], &ids[1..]).await?;
         tx.commit().await?;

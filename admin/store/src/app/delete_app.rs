@@ -61,6 +61,8 @@ impl Store {
         for table in ["executor_token", "app_pause", "maintenance_window", "alert_rule", "app_alias"] {
             self.execute(&tx, &format!("DELETE FROM {table} WHERE app_id = ?"), values![app.id]).await?;
         }
+        self.execute(&tx, "DELETE FROM app_starter WHERE app_id = ? OR starter_id = ?", values![app.id, app.id])
+            .await?;
         self.execute(&tx, "DELETE FROM retention WHERE scope = 'app' AND scope_id = ?", values![app.id]).await?;
         self.execute(&tx, "DELETE FROM app WHERE id = ?", values![app.id]).await?;
         let detail = json!({"before": {"name": app.name, "title": app.title}});

@@ -11,3 +11,4 @@ pub mod maintenance_windows;
 pub(crate) mod manual_executors;
 pub mod pauses;
 pub mod rename;
+pub mod starters;

@@ -49,7 +49,8 @@ pub(crate) struct Refusals(Mutex<Minute>);
 struct Minute {
     began_at: Millis,
     rows: HashMap<Budget, u32>,
-    /// By action, actor and the network of its source. No more than the rows of a minute.
+    /// By action, actor and the network of its source. No more than the rows of a minute. Failed sign-ins by their source alone: a name
+    /// of which a refusal is still written, as it is the name of an account, could be told from others by the time that it takes.
     of_one: HashMap<(AuditAction, String, String), u32>,
     /// Refusals without a row since the last row of their budget.
     left_out: HashMap<Budget, u64>,
@@ -65,7 +66,8 @@ impl Refusals {
         let budget = Budget::of(action, actor);
         let is_full = minute.rows.get(&budget).is_some_and(|rows| *rows >= REFUSALS_OF_ALL);
         let most = if action == AuditAction::Limit { LIMITS_OF_ONE } else { REFUSALS_OF_ONE };
-        let key = (action, actor.name.clone(), source_network(&actor.source));
+        let name = if budget == Budget::SignIns { String::new() } else { actor.name.clone() };
+        let key = (action, name, source_network(&actor.source));
         if is_full || minute.of_one.get(&key).is_some_and(|rows| *rows >= most) {
             *minute.left_out.entry(budget).or_default() += 1;
             return None;
@@ -94,6 +96,19 @@ mod tests {
         assert_eq!(flood, (REFUSALS_OF_ALL - REFUSALS_OF_ONE - 1) as usize);
         assert!(ask(&ada, WINDOW_MS).is_some(), "the next minute");
         assert!(ask(&ada, 10).is_some(), "a clock that was set back begins a minute");
+    }
+
+    // covers: W7
+    #[test]
+    fn a_failed_sign_in_to_an_account_is_written_as_often_as_one_to_no_account() {
+        let refusals = Refusals::default();
+        let rows =
+            |actor: &Actor| (0..15).filter(|_| refusals.admit(AuditAction::RefuseSignIn, actor, 0).is_some()).count();
+        assert_eq!(rows(&Actor::unknown("10.0.0.1")), REFUSALS_OF_ONE as usize);
+        for (name, id) in [("ada", 1), ("bob", 2)] {
+            let named = Actor::new(name, "10.0.0.1", Grants::default()).with_account(id);
+            assert_eq!(rows(&named), 0, "{name}: a row would tell by its time that there is such an account");
+        }
     }
 
     // covers: V10, S37

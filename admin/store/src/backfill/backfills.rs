@@ -48,6 +48,15 @@ pub struct Backfill {
     pub cancelled: bool,
 }
 
+/// How many of its instants have runs on record, and how those have ended: all parts, by any of their attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromQueryResult)]
+pub struct BackfillResults {
+    pub on_record: i64,
+    pub succeeded: i64,
+    /// Their runs have not ended.
+    pub pending: i64,
+}
+
 const COLUMNS: &str =
     "id, job_id, from_at, to_at, max_concurrent, instants, released, skipped, created_at, finished_at, cancelled";
 
@@ -98,6 +107,17 @@ impl Store {
         self.one(&self.changes, &text, values![id]).await
     }
 
+    /// What has become of the instants of a backfill.
+    pub async fn backfill_results(&self, backfill: &Backfill) -> Result<BackfillResults> {
+        let text = "SELECT COUNT(*) AS on_record, COUNT(CASE WHEN done = parts THEN 1 END) AS succeeded, \
+             COUNT(CASE WHEN done < parts AND pending > 0 THEN 1 END) AS pending FROM (\
+             SELECT r.fire_no, MAX(r.parts) AS parts, COUNT(DISTINCT CASE WHEN r.state = {state.succeeded} THEN r.part END) AS done, \
+             COUNT(CASE WHEN r.state IN ({state.pending}) THEN 1 END) AS pending FROM backfill_instant b JOIN run r ON r.fire_no = b.at \
+             WHERE b.backfill_id = ? AND r.job_id = ? AND r.cause = {cause.backfill} GROUP BY r.fire_no) AS fires";
+        let found = self.one(&self.read, text, values![backfill.id, backfill.job_id]).await?;
+        Ok(found.unwrap_or_default())
+    }
+
     /// The backfills of a job, newest first.
     pub async fn backfills(&self, job_id: i64, after: Option<i64>, limit: u32) -> Result<Page<Backfill>> {
         let text = format!("SELECT {COLUMNS} FROM backfill WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?");
@@ -118,7 +138,9 @@ impl Store {
         let text = "UPDATE backfill SET finished_at = ?, cancelled = TRUE WHERE id = ? AND finished_at IS NULL";
         let done = self.execute(&tx, text, values![now, id]).await?;
         if done == 1 {
-            self.forget_instants(&tx, id).await?;
+            let passed: Option<Millis> =
+                self.tuple(&tx, "SELECT passed_at FROM backfill WHERE id = ?", values![id]).await?;
+            self.forget_instants(&tx, id, passed.unwrap_or(Millis::MIN)).await?;
             let detail = json!({"backfill": id});
             let app_id = self.tuple(&tx, "SELECT app_id FROM job WHERE id = ?", values![before.job_id]).await?;
             let object = AuditObject { app_id, ..AuditObject::new(AuditObjectKind::Job, before.job_id) };

@@ -80,6 +80,9 @@ impl Store {
         let passed: Option<Millis> = self.tuple(&tx, text, values![open.id]).await?;
         let (Some(shard), Some(passed)) = (shard, passed) else {
             self.finish(&tx, open.id, true, now).await?;
+            if shard.is_none() {
+                self.forget_instants(&tx, open.id, Millis::MIN).await?;
+            }
             tx.commit().await?;
             return Ok(ReleaseResult { finished: true, ..ReleaseResult::default() });
         };
@@ -122,12 +125,13 @@ impl Store {
     async fn finish(&self, tx: &Transaction, id: i64, cancelled: bool, now: Millis) -> Result<()> {
         let text = "UPDATE backfill SET finished_at = ?, cancelled = ? WHERE id = ? AND finished_at IS NULL";
         self.execute(tx, text, values![now, cancelled, id]).await?;
-        self.forget_instants(tx, id).await
+        Ok(())
     }
 
-    pub(crate) async fn forget_instants(&self, tx: &Transaction, id: i64) -> Result<()> {
-        let text = "DELETE FROM backfill_instant WHERE backfill_id = ?";
-        self.execute(tx, text, values![id]).await?;
+    /// Those after this one. The others stay: by them the results of the runs are counted.
+    pub(crate) async fn forget_instants(&self, tx: &Transaction, id: i64, passed: Millis) -> Result<()> {
+        let text = "DELETE FROM backfill_instant WHERE backfill_id = ? AND at > ?";
+        self.execute(tx, text, values![id, passed]).await?;
         Ok(())
     }
 }

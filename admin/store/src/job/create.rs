@@ -24,8 +24,8 @@ const COLUMNS: &str = "id, app_id, shard, name, handler, schedule_kind, schedule
 impl Store {
     /// Stores jobs in one transaction and answers them in the order of their definitions.
     ///
-    /// With an idempotency key a repeated call stores nothing and answers the jobs of the first one (those that are
-    /// still there).
+    /// With an idempotency key a repeated call of the same account stores nothing and answers the jobs of the first one (those
+    /// that are still there).
     pub async fn create_jobs(
         &self,
         definitions: Vec<Definition>,
@@ -55,6 +55,9 @@ impl Store {
         let audit_ids = self.take_ids(&ids::ROW, definitions.len()).await?;
         let new = |(definition, id)| new_job(definition, id, now);
         let mut jobs: Vec<Job> = definitions.into_iter().zip(ids).map(new).collect();
+        // Keys are each account's own: the keys of others cannot be taken by guessing.
+        let key = idempotency_key.map(|key| format!("{}:{key}", actor.account_id.unwrap_or(0)));
+        let idempotency_key = key.as_deref();
         // Another request with the same key may be quicker: its jobs are the answer then.
         let attempt = || async {
             if let Some(key) = idempotency_key

@@ -3,6 +3,7 @@
 use carillon_scheduler::{FieldError, JobDraft};
 use serde_json::{Map, Value};
 
+use crate::audit::entry::difference;
 use crate::error::{Error, Result};
 use crate::job::audit_snapshot::{MOST_PARAMS, STORED_APART};
 use crate::job::history::{Change, CurrentDefinition, undo};
@@ -30,6 +31,18 @@ impl Revision {
     /// The name of the app that it belonged to.
     fn app(&self) -> Option<&str> {
         self.members.as_ref()?.get("app")?.as_str()
+    }
+
+    /// What the job would change if it had this definition again: the members `before`, as they are, and `after`. None: the
+    /// definition is not known.
+    pub fn difference_from(&self, job: &Job) -> Option<Value> {
+        let restored = |members: &Map<String, Value>| {
+            let members =
+                members.iter().filter(|(name, _)| *name != "enabled" && !STORED_APART.contains(&name.as_str()));
+            members.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>()
+        };
+        let then = restored(self.members.as_ref()?);
+        Some(difference(&restored(&CurrentDefinition::of(job).members).into(), &then.into()))
     }
 
     /// The definition, to be given to the job as it is now: whether its schedule fires stays as it is.

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::store::Store;
-use carillon_scheduler::{Millis, TZDATA};
+use carillon_scheduler::{Millis, zone_data};
 use sea_orm::FromQueryResult;
 
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
@@ -15,7 +15,7 @@ pub struct Node {
 
 /// What this process is, as nodes report it to each other: Carillon's version, and the time zone data that it computes with.
 pub fn version() -> String {
-    format!("{}, tzdata {TZDATA}", env!("CARGO_PKG_VERSION"))
+    format!("{}, tzdata {}", env!("CARGO_PKG_VERSION"), zone_data().version())
 }
 
 impl Store {

@@ -16,6 +16,9 @@ use crate::error::{Error, Result};
 use crate::people::grants::{Grants, Role};
 use crate::store::Store;
 
+/// Belongs to each change of the credentials: what ends the sessions of an intruder must not leave a link for a new password.
+pub(crate) const NO_RESET_LINK: &str = "reset_hash = NULL, reset_expires_at = NULL";
+
 /// A person who may sign in to the console.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
@@ -217,7 +220,7 @@ impl Store {
         }
         let credentials = before.credentials + 1;
         values.extend(values![credentials, now, account_id]);
-        let text = format!("UPDATE account SET {set}, credentials = ?, updated_at = ? WHERE id = ?");
+        let text = format!("UPDATE account SET {set}, {NO_RESET_LINK}, credentials = ?, updated_at = ? WHERE id = ?");
         self.execute(&tx, &text, values).await?;
         self.must_keep_admin(&tx, &before).await?;
         self.execute(&tx, "DELETE FROM session WHERE account_id = ?", values![account_id]).await?;

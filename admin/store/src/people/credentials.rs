@@ -31,7 +31,7 @@ impl Store {
         now: i64,
         actor: &Actor,
     ) -> Result<Option<i64>> {
-        let set = "password_hash = ?, reset_hash = NULL, reset_expires_at = NULL";
+        let set = "password_hash = ?";
         let (values, credentials) = (values![new.hash], new.credentials);
         let change = AccountChange { set, values, revoke_tokens: new.revoke_tokens, credentials };
         let changed = self.change_account(account_id, change, now, actor, |_| {

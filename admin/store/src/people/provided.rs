@@ -9,6 +9,7 @@ use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::Result;
+use crate::people::accounts::NO_RESET_LINK;
 use crate::people::accounts::{Account, NewAccount, SELECT};
 use crate::people::grants::Grants;
 use crate::store::Store;
@@ -95,8 +96,9 @@ impl Store {
         }
         let grants = person.grants.to_string();
         account.credentials += 1;
-        let text = "UPDATE account SET grants = ?, credentials = ?, updated_at = ? WHERE id = ?";
-        self.execute(tx, text, values![grants.as_str(), account.credentials, now, account.id]).await?;
+        let text =
+            format!("UPDATE account SET grants = ?, {NO_RESET_LINK}, credentials = ?, updated_at = ? WHERE id = ?");
+        self.execute(tx, &text, values![grants.as_str(), account.credentials, now, account.id]).await?;
         self.execute(tx, "DELETE FROM session WHERE account_id = ?", values![account.id]).await?;
         let detail = json!({"before": {"grants": account.grants.to_string()}, "after": {"grants": grants}});
         let entry = AuditEntry::new(by, now, AuditAction::Update, AuditObject::account(account.id), detail);

@@ -8,6 +8,7 @@ use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::error::{Error, Result};
+use crate::people::accounts::NO_RESET_LINK;
 use crate::people::sessions::SecondStep;
 use crate::store::Store;
 
@@ -75,12 +76,14 @@ impl Store {
     ) -> Result<bool> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let text = "UPDATE account SET totp_since = ?, totp_step = ?, totp_session = NULL, totp_proposed_at = NULL, \
+        let text = format!(
+            "UPDATE account SET totp_since = ?, totp_step = ?, totp_session = NULL, totp_proposed_at = NULL, {NO_RESET_LINK}, \
                     credentials = credentials + 1, updated_at = ? WHERE id = ? AND totp_secret = ? AND totp_since IS NULL \
-                    AND totp_session = ? AND totp_proposed_at > ?";
+                    AND totp_session = ? AND totp_proposed_at > ?"
+        );
         let until = now - PROPOSAL_MS;
         let values = values![now, factor.step, now, account_id, factor.sealed_secret, session_hash, until];
-        if self.execute(&tx, text, values).await? == 0 {
+        if self.execute(&tx, &text, values).await? == 0 {
             return Ok(false);
         }
         let text = "DELETE FROM session WHERE account_id = ? AND id_hash <> ?";
@@ -128,9 +131,11 @@ impl Store {
     ) -> Result<()> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let text = "UPDATE account SET totp_secret = NULL, totp_since = NULL, totp_step = NULL, \
-                    credentials = credentials + 1, updated_at = ? WHERE id = ? AND totp_since IS NOT NULL";
-        if self.execute(&tx, text, values![now, account_id]).await? == 0 {
+        let text = format!(
+            "UPDATE account SET totp_secret = NULL, totp_since = NULL, totp_step = NULL, {NO_RESET_LINK}, \
+             credentials = credentials + 1, updated_at = ? WHERE id = ? AND totp_since IS NOT NULL"
+        );
+        if self.execute(&tx, &text, values![now, account_id]).await? == 0 {
             return Err(Error::Missing("the second factor".to_owned()));
         }
         self.execute(&tx, "DELETE FROM recovery_code WHERE account_id = ?", values![account_id]).await?;

@@ -10,6 +10,7 @@ use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::sql::rows::WordOrDefault;
 use crate::error::Result;
+use crate::people::accounts::NO_RESET_LINK;
 use crate::people::grants::Grants;
 use crate::store::Store;
 
@@ -172,12 +173,12 @@ impl Store {
         self.close_sessions((account_id, "<> ?", kept), AuditAction::EndSessions, now, actor).await
     }
 
-    /// All sessions and tokens of an account. A sign-in that has begun ends with them.
+    /// All sessions and tokens of an account. A sign-in that has begun ends with them, and so does a link for a new password.
     pub async fn end_access(&self, account_id: i64, now: i64, actor: &Actor) -> Result<EndedAccess> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin_change().await?;
-        let text = "UPDATE account SET credentials = credentials + 1 WHERE id = ?";
-        self.execute(&tx, text, values![account_id]).await?;
+        let text = format!("UPDATE account SET credentials = credentials + 1, {NO_RESET_LINK} WHERE id = ?");
+        self.execute(&tx, &text, values![account_id]).await?;
         let text = "DELETE FROM session WHERE account_id = ?";
         let sessions = self.execute(&tx, text, values![account_id]).await?;
         let mut detail = json!({"sessions": sessions});

@@ -12,6 +12,7 @@ mod changes;
 pub mod counts;
 mod failing;
 pub mod histogram;
+mod last_failures;
 pub(crate) mod prune;
 pub mod read;
 pub mod summarize;

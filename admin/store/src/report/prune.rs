@@ -19,7 +19,7 @@ impl Store {
         let hour = now.div_euclid(HOUR) - 24 * HOUR_DAYS;
         let days = self.prune_part("report_day", "day", "job_id", day).await?;
         let hours = self.prune_part("report_hour", "hour", "app_id", hour).await?;
-        Ok(days + hours + self.prune_failing().await?)
+        Ok(days + hours + self.prune_failing().await? + self.prune_last_failures().await?)
     }
 
     /// Deletes rows up to and including this day or hour.

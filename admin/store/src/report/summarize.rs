@@ -11,6 +11,7 @@ use crate::report::buckets::{DayLine, KeyedLine};
 use crate::report::changes::{Changes, CountedRun};
 use crate::report::counts::{self, Counts};
 use crate::report::failing::Outcomes;
+use crate::report::last_failures::NewFailures;
 use crate::store::Store;
 
 /// Days that a report may reach back; a run of an earlier day is not counted.
@@ -23,10 +24,8 @@ const PAGE: usize = 1000;
 
 pub(crate) const PASSED: &str = "SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at \
      FROM run r WHERE r.id > ? AND r.id < ? ORDER BY r.id LIMIT ?";
-pub(crate) const ENDED: &str = "SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, \
-     o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id \
-     WHERE (r.state >= {state.final} OR o.is_doubtful = FALSE AND r.state IN ({state.unknown}, {state.lost})) \
-     ORDER BY o.run_id LIMIT ?";
+pub(crate) const OPEN: &str = "SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, \
+     o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE o.run_id > ? ORDER BY o.run_id LIMIT ?";
 
 /// Where the cursor stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +41,7 @@ struct Round {
     passed: i64,
     changes: Changes,
     outcomes: Outcomes,
+    failures: NewFailures,
     /// Runs that have not ended; true: their outcome is not known, and they are counted so.
     opened: Vec<(i64, bool)>,
     /// Open runs that were counted as doubtful now.
@@ -57,11 +57,21 @@ pub struct Summarized {
     pub ended: BTreeMap<(i64, i16), u64>,
     /// There may be more to do at once.
     pub has_more: bool,
+    /// Of runs that were open: where the next page begins.
+    pub open_after: i64,
 }
 
 struct OpenRun {
     run: CountedRun,
     is_doubtful: bool,
+}
+
+impl OpenRun {
+    /// It has ended, or its outcome is not known and it is not counted so yet.
+    fn is_news(&self) -> bool {
+        let is_doubtful = matches!(self.run.state, RunState::Unknown | RunState::Lost);
+        self.run.state.is_final() || is_doubtful && !self.is_doubtful
+    }
 }
 
 impl sea_orm::FromQueryResult for OpenRun {
@@ -111,29 +121,35 @@ impl Store {
                 round.opened.push((run.id, is_doubtful));
             }
             round.outcomes.add(run);
+            round.failures.add(run);
             if (run.state.is_final() || is_doubtful) && is_counted(run, now) {
                 round.changes.count(run, false);
                 add_recent(&mut ended, run, now);
             }
         }
         match self.commit_round(from, round).await? {
-            true => Ok(Summarized { runs: runs.len(), ended, has_more }),
+            true => Ok(Summarized { runs: runs.len(), ended, has_more, ..Summarized::default() }),
             false => Ok(Summarized { has_more: true, ..Summarized::default() }),
         }
     }
 
-    /// Counts runs that the cursor has passed and that have ended since.
-    pub async fn summarize_ended(&self, now: Millis) -> Result<Summarized> {
+    /// Counts runs that the cursor has passed and that have ended since: those of the next thousand open ones behind `after`.
+    pub async fn summarize_ended(&self, after: i64, now: Millis) -> Result<Summarized> {
         let from = self.report_position().await?;
-        let rows = self.query(&self.engine_reads, ENDED, values![PAGE as i64]).await?;
-        let found: Vec<OpenRun> = self.readable("run", &rows);
+        let rows = self.query(&self.engine_reads, OPEN, values![after, PAGE as i64]).await?;
+        let has_more = rows.len() == PAGE;
+        let last = rows.last().filter(|_| has_more).map(|last| last.try_get_by_index::<i64>(0)).transpose()?;
+        let open_after = last.unwrap_or(0);
+        let mut found: Vec<OpenRun> = self.readable("run", &rows);
+        found.retain(OpenRun::is_news);
         if found.is_empty() {
-            return Ok(Summarized::default());
+            return Ok(Summarized { has_more, open_after, ..Summarized::default() });
         }
         let mut round = Round { passed: from.run_id, ..Round::default() };
         let mut ended = BTreeMap::new();
         for OpenRun { run, is_doubtful } in &found {
             round.outcomes.add(run);
+            round.failures.add(run);
             if is_counted(run, now) {
                 round.changes.count(run, *is_doubtful);
                 add_recent(&mut ended, run, now);
@@ -144,13 +160,14 @@ impl Store {
             }
         }
         match self.commit_round(from, round).await? {
-            true => Ok(Summarized { runs: found.len(), ended, has_more: found.len() == PAGE }),
-            false => Ok(Summarized { has_more: true, ..Summarized::default() }),
+            true => Ok(Summarized { runs: found.len(), ended, has_more, open_after }),
+            false => Ok(Summarized { has_more: true, open_after: after, ..Summarized::default() }),
         }
     }
 
     /// False: another node has been here since `from` was read, and nothing is changed; the next step reads again.
     async fn commit_round(&self, from: Position, round: Round) -> Result<bool> {
+        let rules = self.retentions().await?;
         let tx = self.begin().await?;
         let text = "UPDATE report_cursor SET run_id = ?, round = round + 1 WHERE id = 1 AND round = ?";
         if self.execute(&tx, text, values![round.passed, from.round]).await? == 0 {
@@ -163,6 +180,7 @@ impl Store {
             self.add_hour(&tx, hour, counts).await?;
         }
         self.keep_failing(&tx, &round.outcomes).await?;
+        self.keep_last_failures(&tx, &round.failures, &rules).await?;
         let opened = round.opened.into_iter().map(|(id, is_doubtful)| values![id, is_doubtful]);
         self.insert_rows(&tx, "report_open", "run_id, is_doubtful", opened.collect()).await?;
         if !round.doubted.is_empty() {

@@ -177,7 +177,13 @@ fn a_job_of_another_app_cannot_be_named_as_child() {
         let text = error["error"]["message"].as_str().unwrap().replace(&editor.world.other.job.to_string(), "77777");
         assert_eq!(missing["error"]["message"], text);
         assert_eq!(editor.api(Method::POST, "/jobs", Some(body(editor.world.own.job))).await.0, 201);
-        // One that an administrator has named may stay.
+        // One that an administrator has named may stay. Its app has to let the parent's app start its jobs.
+        let world = &editor.world;
+        let mut draft = JobDraft::new("app-own", "parent", "h");
+        draft.children = vec![world.other.job];
+        let refused = world.engine.jobs().create(draft, None, &Actor::engine()).await.unwrap_err();
+        assert!(refused.to_string().contains("which does not let jobs of app app-own start its jobs"), "{refused}");
+        world.engine.apps().set_starters(world.other.app.id, &["app-own".into()], &Actor::engine()).await.unwrap();
         let mut draft = JobDraft::new("app-own", "parent", "h");
         draft.children = vec![editor.world.other.job];
         let parent = editor.world.engine.jobs().create(draft, None, &Actor::engine()).await.unwrap();
@@ -186,9 +192,9 @@ fn a_job_of_another_app_cannot_be_named_as_child() {
     });
 }
 
-// covers: S11
+// covers: S11, W15
 #[test]
-fn a_key_of_another_request_reveals_no_job() {
+fn a_key_of_another_account_is_another_key() {
     on(Kind::Postgres, async |db: &TestDatabase| {
         let editor = Member::start(db, Role::Editor).await;
         let draft = JobDraft::new("app-other", "secret", "h");
@@ -196,7 +202,7 @@ fn a_key_of_another_request_reveals_no_job() {
         let call = editor.client.post(format!("{}/api/v1/jobs", editor.world.urls[0])).bearer_auth(&editor.token);
         let body = json!({"app": "app-own", "name": "n", "handler": "h"});
         let answer = call.header("Idempotency-Key", "the-key").json(&body).send().await.unwrap();
-        assert_eq!(answer.status(), 409);
+        assert_eq!(answer.status(), 201);
         assert!(!answer.text().await.unwrap().contains("secret"));
     });
 }

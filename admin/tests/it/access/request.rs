@@ -59,7 +59,7 @@ impl Names {
                 rule: MISSING,
                 alert: MISSING,
                 channel: world.channel,
-                executor: "http://missing.example:9999/".to_owned(),
+                executor: "http://missing.example:9999".to_owned(),
                 token: MISSING,
                 pause: MISSING,
                 window: MISSING,
@@ -157,7 +157,7 @@ fn special_path(route: &RouteEntry, names: &Names, world: &World) -> Option<Stri
 /// One that no executor has.
 fn address() -> String {
     let [one, two, three]: [u8; 3] = rand::random();
-    format!("http://10.{one}.{two}.{three}:9999/")
+    format!("http://10.{one}.{two}.{three}:9999")
 }
 
 fn json_body(route: &RouteEntry, names: &Names) -> Value {
@@ -177,6 +177,7 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         (_, "/alert-channels" | "/alert-channels/{id}") => json!({"name": unique, "kind": "file", "all_apps": true}),
         ("POST", "/apps") => json!({"name": unique}),
         ("POST", "/apps/{id}/tokens") => json!({"name": "new"}),
+        ("PUT", "/apps/{id}/starters") => json!({"apps": []}),
         ("PUT", "/apps/{id}/tokens") => json!({"own_tokens_only": true}),
         ("PUT", "/apps/{id}") => json!({"title": unique}),
         ("POST", "/apps/{id}/executors") => json!({"address": address()}),

@@ -199,7 +199,13 @@ async fn guest(store: &Store) -> i64 {
 
 async fn objects(engine: &Engine, store: &Store, app: App, channel: i64, now: Millis) -> Objects {
     let by = Actor::engine();
-    let executor = format!("http://{}.example:9999/", app.name);
+    let starter = match store.app_by_name("app-starter").await.unwrap() {
+        Some(starter) => starter,
+        None => engine.apps().create("app-starter", None, &by).await.unwrap(),
+    };
+    engine.apps().set_starters(app.id, &[starter.name], &by).await.unwrap();
+    let by = Actor::engine();
+    let executor = format!("http://{}.example:9999", app.name);
     store.register_executor(&registration(&app.name, &executor)).await.unwrap();
     let mut draft = JobDraft::new(&app.name, "Close the day", "closeDay");
     draft.schedule = ScheduleDraft::cron("0 * * * * ?", "UTC");

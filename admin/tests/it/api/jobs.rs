@@ -27,6 +27,18 @@ fn a_job_is_answered_with_all_its_members() {
     });
 }
 
+// covers: R055
+#[test]
+fn r055b_a_name_may_have_as_many_characters_as_in_xxl_job() {
+    api(async |api| {
+        let name = "月".repeat(255);
+        let made = api.job(json!({"name": name, "schedule": {"kind": "none"}})).await;
+        assert_eq!(made["name"], name.as_str());
+        let long = api.post("/jobs", job(json!({"name": "x".repeat(256), "schedule": {"kind": "none"}}))).await;
+        assert!(long.error().starts_with("400 invalid name: has 256 characters; at most 255"), "{}", long.error());
+    });
+}
+
 #[test]
 fn an_answer_can_be_changed_and_sent_back() {
     api(async |api| {

@@ -80,9 +80,9 @@ fn a_run_may_be_asked_for_without_a_body() {
 fn a_run_goes_to_registered_addresses_only() {
     api(async |api| {
         let made = api.job(json!({})).await;
-        let body = json!({"address": "http://169.254.169.254/"});
+        let body = json!({"address": "http://169.254.169.254"});
         let error = api.post(&format!("/jobs/{}/run", made["id"]), body).await.error();
-        assert_eq!(error, "400 invalid address: http://169.254.169.254/ is not registered for the job's app");
+        assert_eq!(error, "400 invalid address: http://169.254.169.254 is not registered for the job's app");
         assert_eq!(api.get("/runs").await.column("id").len(), 0);
     });
 }

@@ -10,6 +10,7 @@ mod new_job;
 mod pages;
 mod people;
 mod plain;
+mod promises;
 mod runs;
 mod show;
 mod states;

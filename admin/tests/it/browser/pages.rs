@@ -118,7 +118,7 @@ impl Filled {
             "alerts" => self.ids.alert.to_string(),
             _ => "1".to_owned(),
         };
-        let path = route.replace("{id}", &id).replace("{name}", "bank");
+        let path = route.replace("{id}", &id).replace("{name}", "bank").replace("{revision}", "1");
         assert!(!path.contains('{'), "say what {route} is about");
         path
     }

@@ -30,7 +30,15 @@ databases! {
         assert!(done.iter().all(|it| it.finished_at == Some(NOW) && it.released + it.skipped == 40), "{done:?}");
         assert_eq!(done[0].released + done[1].released, 60);
         assert_eq!(fixture.count("run", "cause = 4").await, 60);
-        assert_eq!(fixture.count("backfill_instant", "1 = 1").await, 0);
+        let results = async |id: i64| {
+            let backfill = fixture.store.backfill(id).await.unwrap().unwrap();
+            let found = fixture.store.backfill_results(&backfill).await.unwrap();
+            (found.on_record, found.succeeded, found.pending)
+        };
+        assert_eq!(results(open[0].id).await, (40, 40, 0), "the instants of both are counted in both");
+        fixture.sql(&format!("UPDATE run SET state = 10 WHERE fire_no = {}", after(-30))).await;
+        fixture.sql(&format!("UPDATE run SET state = 2 WHERE fire_no = {}", after(-50))).await;
+        assert_eq!((results(open[0].id).await, results(open[1].id).await), ((40, 38, 1), (40, 39, 0)));
         assert_eq!(fixture.store.open_backfills().await.unwrap(), []);
     }
 }

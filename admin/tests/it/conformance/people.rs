@@ -239,6 +239,26 @@ databases! {
         assert_eq!(of("new", NOW).await, None);
     }
 
+    // covers: W19
+    async fn what_ends_an_intruder_ends_a_link_for_a_password(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (store, ada, by) = (&fixture.store, make(&fixture, "ada", "h").await.unwrap(), actor());
+        make(&fixture, "bob", "h").await.unwrap();
+        for number in 0..4 {
+            store.put_reset_link(ada, "link", NOW + 9, NOW, &by).await.unwrap();
+            match number {
+                0 => store.end_access(ada, NOW, &by).await.map(drop).unwrap(),
+                1 => store.set_grants(ada, &Grants::for_all(Role::Viewer), NOW, &by).await.unwrap(),
+                2 => store.set_password(ada, &password("second"), NOW, &by).await.map(drop).unwrap(),
+                _ => {
+                    store.set_account_enabled(ada, false, NOW, &by).await.unwrap();
+                    store.set_account_enabled(ada, true, NOW, &by).await.unwrap();
+                }
+            }
+            assert_eq!(store.account_of_reset_link("link", NOW).await.unwrap(), None, "{number}");
+        }
+    }
+
     // covers: S9
     async fn tokens_are_kept_as_digests_and_end_with_their_account(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;

@@ -34,7 +34,7 @@ fn selected_jobs_are_counted_confirmed_and_paused() {
         let done = admin.submit("/jobs/bulk", &fields).await;
         assert_eq!((done.status, done.location()), (303, "/jobs?"));
         let page = admin.get("/jobs").await.body;
-        assert!(page.contains("Done with 2 jobs.") && page.contains("release"), "{page}");
+        assert!(page.contains("Done: Pause 2 jobs.") && page.contains("release"), "{page}");
         assert!(!console.store.job(2).await.unwrap().unwrap().draft.enabled);
         assert!(console.store.job(3).await.unwrap().unwrap().draft.enabled);
     });

@@ -52,10 +52,10 @@ fn an_address_is_entered_and_an_executor_drained_and_removed() {
         assert_eq!(wrong.status, 422);
         assert!(wrong.error("address").is_some_and(|text| text.contains("must be http(s)://host:port")));
         assert!(wrong.body.contains("value=\"10.0.0.3 &#60;b&#62;\""), "what was typed stays");
-        let address = "http://10.0.0.3:9999/";
+        let address = "http://10.0.0.3:9999";
         let entered = enter(address).await;
         assert_eq!((entered.status, entered.location()), (303, page.as_str()));
-        assert_eq!(enter(address).await.error("address"), Some("http://10.0.0.3:9999/ was entered already"));
+        assert_eq!(enter(address).await.error("address"), Some("http://10.0.0.3:9999 was entered already"));
         assert!(admin.get(&page).await.body.contains(&format!("data-key=\"{address}\"")));
         let list = admin.get("/apps").await.body;
         assert!(list.contains("entered by hand") && list.contains("data-state=\"online\""), "{list}");
@@ -169,7 +169,7 @@ fn an_executor_with_a_wrong_token_is_seen_until_it_has_the_right_one() {
         let said = register("wrong", "orders").await;
         assert!(said.contains("The access token is wrong."), "{said}");
         let page = admin.get("/apps").await.body;
-        let line = "This node refused a registration from <code>127.0.0.1</code> of app <code>orders</code>: wrong access token, last ";
+        let line = "This node refused an executor of app <code>orders</code> at <code>127.0.0.1</code>, last ";
         assert!(page.contains(line) && page.contains("(2 requests)"), "{page}");
         register("wrong", "<b>").await;
         let page = admin.get("/apps").await.body;

@@ -156,7 +156,7 @@ fn an_edit_in_between_is_shown_with_both_versions() {
         late.push(("revision", &revision));
         let conflict = mine.submit("/jobs/1/edit", &late).await;
         assert_eq!(conflict.status, 409);
-        assert!(conflict.body.contains("Another user saved this job"));
+        assert!(conflict.body.contains("admin saved this job at "));
         assert!(conflict.body.contains("<td>theirs</td><td>mine</td>"));
         assert_eq!(console.store.job(1).await.unwrap().unwrap().draft.name, "theirs");
 

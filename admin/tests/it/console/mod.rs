@@ -1,12 +1,14 @@
 //! The console over HTTP, as a visitor without script meets it.
 
 mod actions;
+mod all_faults;
 mod audit;
 mod bulk;
 mod chinese;
 pub mod client;
 mod degraded;
 mod executors;
+mod families;
 mod filters;
 mod forms;
 mod guard;

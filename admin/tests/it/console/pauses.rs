@@ -1,6 +1,7 @@
 //! Pauses of apps in the console.
 
 use carillon_engine::runtime::Service as _;
+use carillon_scheduler::ScheduleDraft;
 
 use super::client::{Console, START};
 use super::run;
@@ -64,5 +65,52 @@ fn a_maintenance_window_of_the_week_is_made_and_deleted() {
         let deleted = admin.submit(&format!("/pauses/windows/{id}/delete"), &[]).await;
         assert_eq!((deleted.status, deleted.location()), (303, "/pauses"));
         assert!(admin.get("/pauses").await.body.contains("data-testid=\"no-windows\""));
+    });
+}
+
+#[test]
+fn the_jobs_of_a_paused_app_say_so_and_show_no_fire_that_will_be_cancelled() {
+    run(async {
+        let console = Console::start().await;
+        let hourly = ScheduleDraft::cron("0 0 * * * ?", "UTC");
+        let job = console.job(|job| job.schedule = hourly.clone()).await;
+        let admin = console.admin().await;
+        let (job, app) = (format!("/jobs/{}", job.id), job.app_id.to_string());
+        let state = "data-cell=\"state\"><span class=\"state\" data-tone=\"waiting\"";
+        assert!(!admin.get("/jobs").await.body.contains(state));
+        admin.submit("/pauses", &[("app", &app), ("note", "work"), ("from", ""), ("until", "")]).await;
+        let (list, page) = (admin.get("/jobs").await.body, admin.get(&job).await.body);
+        assert!(list.contains(state) && list.contains("app paused"), "{list}");
+        assert!(
+            !page.contains("data-testid=\"fire\"") && page.contains("cancelled until the pause is ended"),
+            "{page}"
+        );
+        let pause = console.store.pauses_from(START).await.unwrap().remove(0).id;
+        admin.submit(&format!("/pauses/{pause}/end"), &[]).await;
+        let page = admin.get("/pauses").await.body;
+        assert!(page.contains("The pause is ended.") && !page.contains("data-testid=\"paused\""), "{page}");
+        assert!(admin.get(&job).await.body.contains("data-testid=\"fire\""));
+
+        // 2025-10-09 08:53:20 is now.
+        admin.submit("/pauses", &[("app", &app), ("note", "work"), ("until", "2025-10-09T11:30")]).await;
+        let page = admin.get(&job).await.body;
+        assert!(page.contains("fires before that are cancelled") && !page.contains("2025-10-09 11:00:00"), "{page}");
+        assert!(page.contains("2025-10-09 12:00:00"), "{page}");
+    });
+}
+
+#[test]
+fn a_job_that_is_paused_until_noon_shows_only_the_fires_after_it() {
+    run(async {
+        let console = Console::start().await;
+        let job = console.job(|job| job.schedule = ScheduleDraft::cron("0 0 * * * ?", "UTC")).await;
+        let admin = console.admin().await;
+        let path = format!("/jobs/{}", job.id);
+        admin.submit(&format!("{path}/disable"), &[("next", path.as_str()), ("until", "2025-10-09T12:00")]).await;
+        let page = admin.get(&path).await.body;
+        assert!(page.contains("The job is paused until 2025-10-09 12:00:00 UTC."), "{page}");
+        let fires = page.split("data-testid=\"fire\"").nth(1).unwrap();
+        assert!(fires.contains("2025-10-09 13:00:00") || fires.contains("2025-10-09 12:00:00"), "{fires}");
+        assert!(!page.contains("Thu 2025-10-09 09:00:00") && !page.contains("Thu 2025-10-09 11:00:00"));
     });
 }

@@ -185,3 +185,69 @@ fn a_browser_that_has_signed_in_before_gets_in_while_its_account_is_attacked() {
         assert_eq!(owner.sign_in("ada", WRONG).await.status, 401, "counted as any other");
     });
 }
+
+// covers: R113
+#[test]
+fn r113_below_a_path_of_its_host_the_console_leads_to_itself() {
+    run(async {
+        let database = TestDatabase::new(Kind::Sqlite).await;
+        let below =
+            |config: &mut Config| config.public_url = Some(PublicUrl::parse("https://c.example/carillon").unwrap());
+        let console = console(&database, below).await;
+        let browser = console.visitor().with("host", "c.example");
+        // A proxy that passes the path on, and one that takes it off.
+        for login in ["/carillon/login", "/login"] {
+            let fields = [("name", FIRST_ADMIN), ("password", &*console.password), ("zone", "UTC"), ("next", "/jobs")];
+            let answer = browser.post(login, Some(PUBLIC), &fields).await;
+            assert_eq!((answer.status, answer.location()), (303, "/carillon/jobs"), "{login}");
+            for cookie in answer.headers.get_all("set-cookie") {
+                let text = cookie.to_str().unwrap();
+                assert!(text.starts_with("__Secure-carillon_") && text.contains("; Path=/carillon/;"), "{text}");
+            }
+        }
+        for path in ["/carillon/jobs", "/jobs", "/carillon", "/carillon/"] {
+            let page = browser.get(path).await;
+            assert_eq!(page.status, 200, "{path}");
+            let count = |text: &str| page.body.matches(text).count();
+            for attribute in ["href", "action"] {
+                let (all, own) = (count(&format!(" {attribute}=\"/")), count(&format!(" {attribute}=\"/carillon/")));
+                assert!(all > 0 && all == own, "{path}: {own} of {all} {attribute}");
+            }
+        }
+        let css = browser.get("/carillon/assets/console.css").await;
+        assert_eq!((css.status, css.header("content-type")), (200, "text/css; charset=utf-8"));
+        let api = reqwest::Client::new().get(format!("{}/carillon/api/v1/openapi.json", console.url));
+        assert_eq!(api.send().await.unwrap().status().as_u16(), 200);
+        assert_eq!(browser.get("/carillonade").await.status, 404);
+    });
+}
+
+// covers: R114
+#[test]
+fn r114b_the_public_host_may_be_named_with_its_usual_port() {
+    run(async {
+        let database = TestDatabase::new(Kind::Sqlite).await;
+        let console = console(&database, public).await;
+        for (host, status) in
+            [("c.example:443", 200), ("C.EXAMPLE", 200), ("c.example:80", 421), ("c.example:8443", 421)]
+        {
+            let answer = console.visitor().with("host", host).get("/login").await;
+            assert_eq!(answer.status, status, "{host}");
+        }
+    });
+}
+
+// covers: R114
+#[test]
+fn r114c_a_host_with_its_usual_port_is_the_origin_without_it() {
+    run(async {
+        let database = TestDatabase::new(Kind::Sqlite).await;
+        let console = console(&database, |_| ()).await;
+        let browser = console.visitor().with("host", "jobs.example.org:80");
+        let fields = [("name", FIRST_ADMIN), ("password", &*console.password), ("zone", "UTC")];
+        let answer = browser.post("/login", Some("http://jobs.example.org"), &fields).await;
+        assert_eq!((answer.status, answer.location()), (303, "/"));
+        let other = browser.post("/login", Some("https://jobs.example.org"), &fields).await;
+        assert_eq!(other.status, 403);
+    });
+}

@@ -45,8 +45,15 @@ fn reports_by_day_app_and_job_and_their_file() {
         let file = admin.get("/reports/export?group=job&sort=name").await;
         assert_eq!(file.header("content-disposition"), "attachment; filename=\"report.csv\"");
         let lines: Vec<&str> = file.body.lines().collect();
-        assert!(lines[0].starts_with("id,name,runs,succeeded,failed,killed,cancelled,doubtful,success_rate,"));
-        assert!(lines[1].starts_with(&format!("{},\"'=cmd <b>\",5,4,1,0,0,0,0.800000,", job.id)), "{}", lines[1]);
+        assert!(lines[0].starts_with("\"id\",\"name\",\"runs\",\"succeeded\",\"failed\",\"killed\","));
+        assert!(
+            lines[1].starts_with(&format!(
+                "\"{}\",\"'=cmd <b>\",\"5\",\"4\",\"1\",\"0\",\"0\",\"0\",\"0.800000\",",
+                job.id
+            )),
+            "{}",
+            lines[1]
+        );
         let wrong = admin.get("/reports?days=91&group=week&sort=size&job=x&app=nothing").await;
         assert_eq!(wrong.status, 400);
         for text in ["no number from 1 to 90", "none of day, app, job", "none of name, runs", "an id is a number"] {
@@ -70,5 +77,42 @@ fn the_chart_of_the_dashboard_reaches_back_a_month() {
         let page = admin.get("/?runs=7d").await.body;
         assert!(page.contains("Runs, 7 days") && page.contains("aria-current=\"page\">7 days"), "{page}");
         assert_eq!(admin.get("/?runs=century").await.status, 200);
+    });
+}
+
+#[test]
+fn killed_runs_have_a_column() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let job = console.job(|_| {}).await;
+        fill(&console, job.id, job.app_id).await;
+        let raw = sea_orm::Database::connect(console.database_url()).await.unwrap();
+        sea_orm::ConnectionTrait::execute_unprepared(&raw, "UPDATE report_day SET killed = 3").await.unwrap();
+        let page = admin.get("/reports?group=job&sort=killed").await.body;
+        assert!(page.contains("data-label=\"Killed\" class=\"right number\">3</td>"), "{page}");
+    });
+}
+
+#[test]
+fn r149_each_cell_of_an_export_is_quoted_and_a_byte_order_mark_comes_on_demand() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let job = console.job(|draft| draft.name = "结算;=1+1".to_owned()).await;
+        fill(&console, job.id, job.app_id).await;
+        for path in ["/reports/export?group=job", "/audit/export?object=job"] {
+            let plain = admin.get(path).await.body;
+            assert!(
+                plain.starts_with('"') && plain.lines().all(|line| line.starts_with('"') && line.ends_with('"')),
+                "{plain}"
+            );
+            assert!(plain.contains("结算;=1+1"), "{plain}");
+            let marked = admin.get(&format!("{path}&bom=true")).await.body;
+            assert_eq!(marked, format!("\u{feff}{plain}"));
+        }
+        for path in ["/reports", "/audit"] {
+            assert!(admin.get(path).await.body.contains("bom=true"), "{path}");
+        }
     });
 }

@@ -4,6 +4,7 @@
 mod complete;
 pub mod dispatch;
 mod executor_audit;
+mod executor_paths;
 mod executor_tokens;
 mod extremes;
 mod hard_cases;

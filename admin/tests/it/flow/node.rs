@@ -156,7 +156,12 @@ impl Node {
     }
 
     async fn register_with(&self, address: &str, headers: &[(&str, &str)]) {
-        let body = json!({"registryGroup": "EXECUTOR", "registryKey": "orders", "registryValue": address});
+        self.register_of("orders", address, headers).await;
+    }
+
+    /// The heartbeat of an executor of this app.
+    pub async fn register_of(&self, app: &str, address: &str, headers: &[(&str, &str)]) {
+        let body = json!({"registryGroup": "EXECUTOR", "registryKey": app, "registryValue": address});
         let answer = self.post_with("api/registry", headers, &body).await;
         assert_eq!(answer["code"], 200, "{answer}");
         self.services.refresher.step().await;

@@ -84,3 +84,5 @@ error-run-job-deleted = its job { $id } is deleted
 error-run-reported = its outcome was reported at this moment
 error-run-not-ended = the run has not ended; it is { $state_text }
 error-run-same-fire = run { $id } of the same fire is run again
+error-child-not-started-by = job { $job } is of app { $app }, which does not let jobs of app { $parent } start its jobs: its administrators set that on its page
+error-no-other-app = there is no other app `{ $name }`

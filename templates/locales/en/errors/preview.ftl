@@ -1,6 +1,6 @@
 # Notes on the next fires of a schedule.
 note-delay = Each fire counts from the end of the run before; these times are those of runs that take no time.
-note-spread-chosen = Any second within { $seconds } s will do. { $offset } s later is where the least happens: the next { $count } instants meet { $met } other fires there, and would meet { $without } without an offset.
+note-spread-chosen = Any second within { $seconds } s will do. { $offset } s later is where the least happens.
 note-spread-kept = Any second within { $seconds } s will do. { $offset } s later was where the least happened when this was chosen; it stays so.
 note-time-skipped = { $times_text } does not exist on { $day }: { $becomes_text }.
 note-times-skipped = { $times_text } do not exist on { $day }: { $becomes_text }.

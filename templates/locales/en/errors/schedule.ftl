@@ -91,3 +91,6 @@ error-calendar-changed = Another user has changed this calendar since you opened
 error-calendar-version = the calendar { $name } has version { $version } by now
 error-calendar-used = the calendar { $name } is used by { $count } job{ $plural }: { $jobs }
 error-days-choose = Choose at least one day.
+error-window-minutes = Write how many minutes it lasts.
+error-cron-names-zone = must not name a time zone; write `{ $zone }` as the member `timezone`
+error-cron-every = `@every` is no expression; an interval is a schedule of the kind fixed_rate, with `seconds`

@@ -30,7 +30,6 @@ backfills-none = There is no backfill of this job yet.
 backfills-caption = Backfills, newest first
 backfill-progress = Progress
 backfill-asked = Asked for
-backfill-done = { $done } of { $all }
 backfill-runs-created = { $count ->
     [one] { $count } run created
    *[other] { $count } runs created
@@ -41,7 +40,6 @@ backfill-cancel = { $count ->
     [one] Cancel the backfill of { $count } instant
    *[other] Cancel the backfill of { $count } instants
 }
-backfill-complete = all runs created
 backfill-started = { $count ->
     [one] The backfill is started: { $count } instant.
    *[other] The backfill is started: { $count } instants.
@@ -59,3 +57,21 @@ restore = Restore
 restore-version = Restore version { $version }
 version-present = present
 history-cut = Earlier changes are in the API:
+# The question before a former version is restored.
+restore-ask = Restore version { $version }?
+restore-same = Version { $version } says the same as the present version { $now }: there is nothing to restore.
+restore-changes = { $count ->
+    [one] One field of version { $now } changes. The result is version { $next }; whether the schedule fires stays as it is.
+   *[other] { $count } fields of version { $now } change. The result is version { $next }; whether the schedule fires stays as it is.
+}
+# What has become of a backfill.
+backfill-ended = ended
+backfill-succeeded = { $count } of { $all } succeeded
+backfill-failed = , { $count } failed
+backfill-pending = , { $count } not ended
+backfill-reached = { $done } of { $all } instants reached;{" "}
+by-author = by { $author }
+backfill-stock-executors = { $count ->
+    [one] One executor of { $app } is of the kind xxl-job: its handlers do not learn the instant that a run is for. They see the time of sending and the job's parameters, the same for each run of the backfill.
+   *[other] { $count } executors of { $app } are of the kind xxl-job: their handlers do not learn the instant that a run is for. They see the time of sending and the job's parameters, the same for each run of the backfill.
+}

@@ -120,3 +120,5 @@ child-jobs-chosen = Chosen child jobs
 child-job-add = Add a child job by name
 add = Add
 child-job-hint = A job of this app or of another one; a name that several jobs have needs the id, such as #12.
+# Who saved meanwhile.
+conflict-by = { $actor } saved this job at { $at }, while you were editing.

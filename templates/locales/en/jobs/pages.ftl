@@ -82,7 +82,7 @@ job-copy-name = { $name } (copy)
 job-not-resumed = The job cannot be resumed: { $why }. Edit it first.
 job-not-restored = Version { $version } cannot be restored: { $why }.
 job-changed-meanwhile = Nothing was restored: the job was changed meanwhile. The list has the change now.
-pause-text = The schedule stops. Runs that are not sent yet are cancelled; runs in progress continue. The job can still be run by hand.
+pause-text = The schedule stops. Its runs that are not sent yet, retries too, are cancelled; runs in progress, backfills and runs that were asked for continue. The job can still be run by hand.
 pause-note-hint = Others see it on the page of the job.
 job-pause-until-empty = empty: until it is resumed; { $zone }
 job-pause-until-hint = Then the job resumes by itself; its misfire policy decides what becomes of the fires that it has missed.
@@ -111,3 +111,9 @@ run-now = Run now
 jobs-run-hint = Each job runs once now with its own parameters, enabled or not.
 jobs-delete-hint = The jobs will not fire any more. Their runs that are not sent yet are cancelled; past runs stay until the retention removes them. A job that has one of them as a child gets a new version without it.
 jobs-resume-hint = Their schedules begin now; jobs that the engine has paused go on where they stopped.
+# A parent that the viewer may not see.
+job-of-another-app = a job of another app
+# Next fires during a pause.
+job-paused-until = The job is paused until { $end }. After it, it fires at:
+job-app-paused-until = The app is paused until { $end }; fires before that are cancelled. After it, the job fires at:
+job-app-paused = The app is paused: fires of the schedule are cancelled until the pause is ended.

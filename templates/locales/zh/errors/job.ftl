@@ -84,3 +84,5 @@ error-run-job-deleted = 任务 { $id } 已删除
 error-run-reported = 它的结果刚刚上报
 error-run-not-ended = 运行没有结束，状态为{ $state_text }
 error-run-same-fire = 同一次触发的运行 { $id } 将重新执行
+error-child-not-started-by = 任务 { $job } 属于应用 { $app }，该应用不允许应用 { $parent } 的任务触发其任务：其管理员可在应用页面设置
+error-no-other-app = 没有其他名为 `{ $name }` 的应用

@@ -1,6 +1,6 @@
 # 关于下次触发的说明
 note-delay = 每次触发从上一次运行结束时起算；这里的时间假定运行不耗时。
-note-spread-chosen = { $seconds } 秒之内任意一秒均可。晚 { $offset } 秒最空闲：接下来的 { $count } 个触发时刻在那里遇到 { $met } 次其他触发，不打散则会遇到 { $without } 次。
+note-spread-chosen = { $seconds } 秒之内任意一秒均可。晚 { $offset } 秒最空闲。
 note-spread-kept = { $seconds } 秒之内任意一秒均可。选择时晚 { $offset } 秒最空闲，此后保持不变。
 note-time-skipped = { $day } 没有 { $times_text }：{ $becomes_text }。
 note-times-skipped = { $day } 没有 { $times_text }：{ $becomes_text }。

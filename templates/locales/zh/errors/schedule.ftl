@@ -91,3 +91,6 @@ error-calendar-changed = 在您打开之后，其他用户修改了此日历。
 error-calendar-version = 日历 { $name } 现在的版本为 { $version }
 error-calendar-used = 有 { $count } 个任务使用日历 { $name }：{ $jobs }
 error-days-choose = 请至少选择一天。
+error-window-minutes = 请填写持续多少分钟。
+error-cron-names-zone = 表达式中不能写时区；请把 `{ $zone }` 填入时区（API：`timezone`）
+error-cron-every = `@every` 不是表达式；固定间隔请使用固定速率（API：fixed_rate，`seconds`）

@@ -24,12 +24,10 @@ backfills-none = 此任务还没有补跑。
 backfills-caption = 补跑，最新的在前
 backfill-progress = 进度
 backfill-asked = 提交时间
-backfill-done = { $done } / { $all }
 backfill-runs-created = 已创建 { $count } 次运行
 backfill-had-run = ，{ $count } 个时刻已有运行
 backfill-at-once = ；同时 { $count } 次
 backfill-cancel = 取消 { $count } 个触发时刻的补跑
-backfill-complete = 运行已全部创建
 backfill-started = 补跑已开始：{ $count } 个触发时刻。
 backfill-is-cancelled = 补跑已取消，已创建的运行继续。
 backfill-was-complete = 补跑已创建全部运行。
@@ -44,3 +42,19 @@ restore = 恢复
 restore-version = 恢复版本 { $version }
 version-present = 当前
 history-cut = 更早的修改请通过 API 查询：
+# 恢复历史版本之前的确认
+restore-ask = 恢复版本 { $version }？
+restore-same = 版本 { $version } 与当前版本 { $now } 相同，无需恢复。
+restore-changes = { $count ->
+   *[other] 版本 { $now } 中将有 { $count } 个字段改变，结果成为版本 { $next }；调度是否启用保持不变。
+}
+# 补跑的结果
+backfill-ended = 已结束
+backfill-succeeded = 成功 { $count } / { $all }
+backfill-failed = ，失败 { $count } 个
+backfill-pending = ，未结束 { $count } 个
+backfill-reached = 已处理 { $done } / { $all } 个触发时刻；
+by-author = 由 { $author } 发起
+backfill-stock-executors = { $count ->
+   *[other] { $app } 有 { $count } 个 xxl-job 类型的执行器：其任务处理器无法得知一次运行对应的触发时刻，只能看到发送时间和任务参数，补跑的每次运行都相同。
+}

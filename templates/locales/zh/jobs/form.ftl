@@ -117,3 +117,5 @@ child-jobs-chosen = 已选择的子任务
 child-job-add = 按名称添加子任务
 add = 添加
 child-job-hint = 本应用或其他应用的任务；有多个同名任务时请填写 ID，例如 #12。
+# 期间由谁保存
+conflict-by = 在您编辑期间，{ $actor } 已于 { $at } 保存了此任务。

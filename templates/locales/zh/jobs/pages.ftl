@@ -79,7 +79,7 @@ job-copy-name = { $name }（副本）
 job-not-resumed = 任务无法恢复：{ $why }。请先编辑任务。
 job-not-restored = 版本 { $version } 无法恢复：{ $why }。
 job-changed-meanwhile = 没有恢复任何内容：任务在此期间已被修改。列表现已包含该修改。
-pause-text = 停止调度。尚未发送的运行将被取消，进行中的运行继续。任务仍可手动执行。
+pause-text = 调度停止。由调度产生而尚未发送的运行（包括重试）会被取消；正在执行的运行、补跑和手动或通过 API 发起的运行继续。任务仍可手动执行。
 pause-note-hint = 其他用户可在任务页面看到。
 job-pause-until-empty = 留空：直到手动恢复；{ $zone }
 job-pause-until-hint = 届时任务自动恢复；期间错过的触发由任务的调度过期策略决定如何处理。
@@ -105,3 +105,9 @@ run-now = 立即执行
 jobs-run-hint = 每个任务用自己的任务参数立即执行一次，无论是否启用。
 jobs-delete-hint = 这些任务将不再触发。尚未发送的运行将被取消，过去的运行保留到数据保留规则将其删除。把其中某个任务作为子任务的任务，将生成一个不含它的新版本。
 jobs-resume-hint = 调度从现在开始；被引擎暂停的任务从停止处继续。
+# 无权查看的父任务
+job-of-another-app = 其他执行器中的一个任务
+# 暂停期间的下次触发时间
+job-paused-until = 任务已暂停到 { $end }，之后的触发时间：
+job-app-paused-until = 执行器已暂停到 { $end }，此前的触发会被取消；之后的触发时间：
+job-app-paused = 执行器已暂停：在暂停结束之前，调度的触发都会被取消。

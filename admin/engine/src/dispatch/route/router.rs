@@ -115,9 +115,11 @@ impl Router {
         decision: &RouteDecision,
     ) -> Vec<Candidate> {
         if strategy == RouteStrategy::Broadcast {
-            // A further attempt of a part: the executor of its number in the list of now.
+            // A further attempt of a part: the executor of its number in the list of now, and behind it the others. They get it
+            // only if nothing was written to the one before.
             let index = run.part.max(0) as usize % list.len();
-            return vec![list.swap_remove(index)];
+            list.rotate_left(index);
+            return list;
         }
         let now = self.cx.clock.monotonic();
         let active = strategy == RouteStrategy::LeastActive;
@@ -146,6 +148,15 @@ impl Router {
     /// It may still wait for room: as late as its job lets it be.
     pub fn may_still_wait(&self, job: &CachedJob, run: &ClaimedRun) -> bool {
         self.cx.clock.now() < self.directory.give_up_from(run.due_at) + job.stored.misfire_threshold_ms
+    }
+
+    /// Too many executors are being asked already. It waits as long as for an executor with room.
+    pub fn wait_for_probe(&self, admitted: AdmittedRun) -> RouteStep {
+        if self.may_still_wait(&admitted.job, &admitted.run) {
+            return RouteStep::Wait(admitted);
+        }
+        let why = "the executors of its app are slow to answer: too many of its runs wait for a probe";
+        RouteStep::NoExecutor(admitted, why.into(), Box::default())
     }
 
     /// After the marks: no run waits for it, and losing it in a crash costs a name in a list, or one run of a sticky job that goes

@@ -71,8 +71,12 @@ impl Jobs<'_> {
     /// `Invalid`: a member of the action, too many jobs; `Forbidden`: the app to move to; `Changed`: another number of jobs
     pub async fn do_with_all(&self, request: JobBulkRequest<'_>, by: &Actor) -> Result<BulkOutcome, Error> {
         let (action, target) = self.checked(request.action, by).await?;
+        let _place = self.engine.costly.enter(by).await?;
         let ids = self.selected(request.selection, by).await?;
         check_count(ids.len(), request.expected)?;
+        if matches!(action, JobAction::Run(_)) {
+            self.engine.costly.count_runs(ids.len(), by)?;
+        }
         let mut outcome = BulkOutcome::new(ids.len());
         let apps = self.engine.cx.store.apps_of(&ids).await?;
         let ids = outcome.permitted(&ids, &apps, (by, action.needs(), AuditObjectKind::Job));

@@ -4,10 +4,11 @@ use carillon_accounts::policy::{self, Action, Object};
 use carillon_inspect::preview::{self, Preview, Span};
 use carillon_scheduler::{FieldError, JobDraft, Millis};
 use carillon_store::app::job_limit::NewInApp;
-use carillon_store::{self as store, Actor, Definition, Job, TargetJob};
+use carillon_store::{Actor, Definition, Job, TargetJob};
 
 use crate::engine::Engine;
 use crate::manage::authorize::require;
+use crate::manage::costly::blocking;
 use crate::manage::error::Error;
 use crate::manage::jobs::validation::{PlannedSchedule, ValidationContext};
 
@@ -18,8 +19,6 @@ pub struct PreviewRequest<'a> {
     pub before: Option<&'a Job>,
     /// Whether the app must exist.
     pub needs_app: bool,
-    /// The load that decides over a spread may be some seconds old: for a draft that is being typed.
-    pub is_rough: bool,
     /// Instants after it; None: now.
     pub from: Option<Millis>,
     pub count: usize,
@@ -77,6 +76,7 @@ impl Jobs<'_> {
         }
         let (target, now) = (TargetJob::of_app(id, app_id), self.engine.cx.clock.now());
         let job = self.engine.cx.store.update_job(target, &definition, expected, now, by).await?;
+        self.engine.forecaster.forget_loads();
         self.engine.job_changed(job.shard);
         Ok(job)
     }
@@ -90,15 +90,12 @@ impl Jobs<'_> {
         context.check(draft).map(drop).map_err(Error::Invalid)
     }
 
-    /// What a draft will do that is not saved; `before` is the job that it changes.
+    /// What a draft will do that is not saved, with loads that may be some seconds old; `before` is the job that it changes.
     ///
     /// # Errors
     /// `Invalid`
     pub async fn preview(&self, ask: &PreviewRequest<'_>, by: &Actor) -> Result<Preview, Error> {
-        let mut context = match ask.is_rough {
-            true => ValidationContext::rough(self.engine, ask.draft, ask.before.cloned(), by).await?,
-            false => self.context(std::slice::from_ref(ask.draft), ask.before.cloned(), by).await?,
-        };
+        let mut context = ValidationContext::rough(self.engine, ask.draft, ask.before.cloned(), by).await?;
         if !ask.needs_app {
             context.add_placeholder(&ask.draft.app);
         }
@@ -155,16 +152,12 @@ impl Jobs<'_> {
         if jobs.iter().any(|job| !policy::may(by, Action::Edit, Object::App(job.app_id))) {
             return Err(Error::Changed(FOREIGN.to_owned()));
         }
+        self.engine.forecaster.forget_loads();
         for shard in jobs.iter().map(|job| job.shard).collect::<BTreeSet<_>>() {
             self.engine.job_changed(shard);
         }
         Ok(jobs)
     }
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Error::Store(store::Error::Corrupt(error.to_string())))
 }
 
 const FOREIGN: &str = "another request was made with this idempotency key before";

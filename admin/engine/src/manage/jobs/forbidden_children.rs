@@ -1,6 +1,8 @@
 //! Child jobs that an actor may not name: their runs start by themselves, with a text of the parent as their parameters.
 
-use foldhash::{HashMap, HashMapExt as _};
+use std::collections::BTreeSet;
+
+use foldhash::{HashMap, HashSet};
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_scheduler::{FieldError, JobDraft};
@@ -9,35 +11,70 @@ use carillon_store::{Actor, AuditObject, Job};
 use crate::engine::Engine;
 use crate::manage::error::Error;
 
-/// By job, its app and what is wrong with it as a child.
-pub(super) struct ForbiddenChildren(HashMap<i64, (i64, String)>);
+#[derive(Default)]
+pub(super) struct ForbiddenChildren {
+    /// By job, its app and what is wrong with it as a child of any job.
+    denied: HashMap<i64, (i64, String)>,
+    /// The apps of the other children.
+    apps: HashMap<i64, i64>,
+    names: HashMap<i64, String>,
+    /// Pairs of an app and the name of one that may start its jobs.
+    starters: HashSet<(i64, String)>,
+}
 
 impl ForbiddenChildren {
     /// A child that the job has already may stay, also where others have named it.
     pub async fn new(engine: &Engine, drafts: &[JobDraft], before: Option<&Job>, by: &Actor) -> Result<Self, Error> {
         let is_kept = |id: &&i64| before.is_some_and(|job| job.draft.children.contains(id));
-        let mut ids: Vec<i64> =
-            drafts.iter().flat_map(|draft| &draft.children).filter(|id| !is_kept(id)).copied().collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let apps = if ids.is_empty() { HashMap::new() } else { engine.cx.store.apps_of(&ids).await? };
-        let wrong = |(job, app): (i64, i64)| match policy::decide(by, Action::Operate, Object::App(app)) {
-            Decision::Allowed => None,
-            Decision::Forbidden => {
-                Some((job, (app, format!("job {job} belongs to an app of which you are no operator"))))
+        let named = drafts.iter().flat_map(|draft| &draft.children).filter(|id| !is_kept(id));
+        let ids: Vec<i64> = named.copied().collect::<BTreeSet<_>>().into_iter().collect();
+        if ids.is_empty() {
+            return Ok(Self::default());
+        }
+        let store = &engine.cx.store;
+        let mut found = Self { names: store.app_names().await?, ..Self::default() };
+        for (job, app) in store.apps_of(&ids).await? {
+            match policy::decide(by, Action::Operate, Object::App(app)) {
+                Decision::Allowed => {
+                    found.apps.insert(job, app);
+                }
+                Decision::Forbidden => {
+                    let why = format!("job {job} belongs to an app of which you are no operator");
+                    found.denied.insert(job, (app, why));
+                }
+                // As if it did not exist.
+                Decision::Hidden => {
+                    found.denied.insert(job, (app, format!("there is no job {job}")));
+                }
             }
-            // As if it did not exist.
-            Decision::Hidden => Some((job, (app, format!("there is no job {job}")))),
-        };
-        Ok(Self(apps.into_iter().filter_map(wrong).collect()))
+        }
+        let apps: Vec<i64> = found.apps.values().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        found.starters = store.starters_of(&apps).await?;
+        Ok(found)
     }
 
     pub fn errors(&self, draft: &JobDraft) -> impl Iterator<Item = FieldError> {
-        let wrong = draft.children.iter().filter_map(|id| self.0.get(id));
-        wrong.map(|(_, message)| FieldError::new("children", message.clone()))
+        let wrong = draft.children.iter().filter_map(|id| match self.denied.get(id) {
+            Some((_, message)) => Some(message.clone()),
+            None => self.not_started_by(*id, &draft.app),
+        });
+        wrong.map(|message| FieldError::new("children", message))
+    }
+
+    /// What is wrong with a child if its app does not let the app of its parent start its jobs.
+    fn not_started_by(&self, child: i64, parent_app: &str) -> Option<String> {
+        let app = self.apps.get(&child)?;
+        let name = self.names.get(app)?;
+        let is_allowed = name == parent_app || self.starters.contains(&(*app, parent_app.to_owned()));
+        let why = || {
+            format!(
+                "job {child} is of app {name}, which does not let jobs of app {parent_app} start its jobs: its administrators set that on its page"
+            )
+        };
+        (!is_allowed).then(why)
     }
 
     pub fn objects(&self) -> impl Iterator<Item = AuditObject> {
-        self.0.iter().map(|(job, (app, _))| AuditObject::job(*job, *app))
+        self.denied.iter().map(|(job, (app, _))| AuditObject::job(*job, *app))
     }
 }

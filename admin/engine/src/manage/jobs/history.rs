@@ -1,10 +1,21 @@
 //! The definitions that a job has had, and the way back to one.
 
+use carillon_scheduler::FieldError;
 use carillon_store::job::revisions::Revision;
 use carillon_store::{Actor, Job, VisibleApps};
+use serde_json::Value;
 
 use crate::manage::error::Error;
 use crate::manage::jobs::Jobs;
+
+/// What it would mean to restore a former definition.
+pub struct Restorable {
+    pub job: Job,
+    /// The members that would change: `before`, as they are, and `after`.
+    pub difference: Value,
+    /// Why the definition cannot be used any more.
+    pub wrong: Vec<FieldError>,
+}
 
 impl Jobs<'_> {
     /// The changes of a job, the newest first; not those of a time in which it belonged to an app that the actor does not see.
@@ -28,10 +39,33 @@ impl Jobs<'_> {
     /// # Errors
     /// `Forbidden`, `Missing`, `Changed`; `Invalid` or `Unusable`, if the former definition cannot be used any more
     pub async fn restore(&self, id: i64, revision: i64, expected: Option<i64>, by: &Actor) -> Result<Job, Error> {
+        let (job, found) = self.former(id, revision, by).await?;
+        let draft = found.draft(&job)?;
+        self.update(id, &draft, Some(expected.unwrap_or(job.revision)), by).await
+    }
+
+    /// What [`Self::restore`] would change.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn restorable(&self, id: i64, revision: i64, by: &Actor) -> Result<Restorable, Error> {
+        let (job, found) = self.former(id, revision, by).await?;
+        let checked = match found.draft(&job).map_err(Error::from) {
+            Ok(draft) => self.check(&draft, Some(&job), by).await,
+            Err(error) => Err(error),
+        };
+        let wrong = match checked {
+            Ok(()) => vec![],
+            Err(Error::Invalid(errors)) => errors,
+            Err(error) => return Err(error),
+        };
+        Ok(Restorable { difference: found.difference_from(&job).unwrap_or_default(), wrong, job })
+    }
+
+    async fn former(&self, id: i64, revision: i64, by: &Actor) -> Result<(Job, Revision), Error> {
         let (job, revisions) = self.history(id, by).await?;
         let found = revisions.into_iter().find(|it| it.number == Some(revision));
         let found = found.ok_or_else(|| Error::Missing(format!("revision {revision} of job {id}")))?;
-        let draft = found.draft(&job)?;
-        self.update(id, &draft, Some(expected.unwrap_or(job.revision)), by).await
+        Ok((job, found))
     }
 }

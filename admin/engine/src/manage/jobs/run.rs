@@ -8,6 +8,7 @@ use carillon_store::run::trigger::NewTrigger;
 
 use crate::manage::error::Error;
 use crate::manage::jobs::definitions::Jobs;
+use carillon_protocol::normal_address;
 
 /// A run without an instant of the schedule: by hand, or through the API.
 #[derive(Clone, Debug)]
@@ -35,11 +36,12 @@ impl Jobs<'_> {
     ///
     /// # Errors
     /// As [`Self::run`]; `Invalid`: `rerun_of`
-    pub async fn run_again(&self, request: RunRequest, rerun_of: Option<i64>, by: &Actor) -> Result<i64, Error> {
+    pub async fn run_again(&self, mut request: RunRequest, rerun_of: Option<i64>, by: &Actor) -> Result<i64, Error> {
         let job = self.engine.require_for_job(by, Action::Operate, request.job_id).await?;
         if let Some(Err(message)) = request.params.as_deref().map(check_params) {
             return Err(Error::field("params", message));
         }
+        request.address = request.address.as_deref().map(normal_address);
         if let Some(address) = &request.address {
             self.must_be_registered(request.job_id, address).await?;
         }
@@ -49,6 +51,7 @@ impl Jobs<'_> {
                 return Err(Error::field("rerun_of", format!("{original} is no run of this job")));
             }
         }
+        self.engine.costly.count_runs(1, by)?;
         let RunRequest { job_id, cause, params, address, idempotency_key } = request;
         let new = NewTrigger { job, cause, params, address, idempotency_key, rerun_of };
         let made = self.engine.cx.store.insert_triggered(&new, self.engine.cx.clock.now(), by).await?;

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Json;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::web::api::error::{Answer, Error};
@@ -57,6 +57,28 @@ pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<AppUpdate>
     let AppUpdate { name, title } = body.0;
     let app = state.engine.apps().update(id.0, name.as_deref(), title.as_deref(), &caller.0).await?;
     Ok(Json(AppView::from(app)))
+}
+
+/// The apps whose jobs may start jobs of this app, as children of theirs
+#[derive(Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppStarters {
+    /// Their names; jobs of the app itself always may
+    #[schema(max_items = 1000)]
+    apps: Vec<String>,
+}
+
+impl ObjectBody for AppStarters {
+    const WHAT: &'static str = "the apps whose jobs may start jobs of this one, such as {\"apps\":[\"billing\"]}";
+}
+
+pub async fn starters(state: Shared, id: Id) -> Answer<AppStarters> {
+    Ok(Json(AppStarters { apps: state.engine.apps().starters(id.0).await? }))
+}
+
+pub async fn set_starters(state: Shared, id: Id, caller: Caller, body: Body<AppStarters>) -> Answer<AppStarters> {
+    state.engine.apps().set_starters(id.0, &body.0.apps, &caller.0).await?;
+    starters(state, id).await
 }
 
 pub async fn delete(state: Shared, id: Id, caller: Caller) -> Result<HttpResponse, Error> {

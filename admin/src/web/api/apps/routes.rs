@@ -57,6 +57,14 @@ pub fn routes() -> Vec<Endpoint> {
         .describe("apps", "removeFormerName", "Remove a former name: who registers under it is an executor of no app")
         .required_query("name", "The former name", text())
         .answers_nothing(),
+        Endpoint::json(GET, "/apps/{id}/starters", Policy(Administer, App), list::starters).describe(
+            "apps",
+            "listStarters",
+            "The apps whose jobs may start jobs of this app, as children of theirs",
+        ),
+        Endpoint::json(PUT, "/apps/{id}/starters", Policy(Administer, App), list::set_starters)
+            .describe("apps", "setStarters", "Set the apps whose jobs may start jobs of this app")
+            .body::<list::AppStarters>(),
         Endpoint::json(GET, "/apps/{id}/executors", Policy(View, App), executors::list).describe(
             "apps",
             "listExecutors",

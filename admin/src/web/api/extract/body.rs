@@ -1,5 +1,7 @@
 //! Bodies: read up to a limit, parsed as JSON under any content type. Errors name the member.
 
+use std::collections::HashMap;
+
 use actix_web::dev;
 use actix_web::web::Payload;
 use actix_web::{FromRequest, HttpRequest};
@@ -40,6 +42,13 @@ impl<T: ObjectBody> RequestBody for T {
     }
 }
 
+/// Values of a body and the levels of their nesting. A batch of as many jobs as are allowed has fewer.
+const MOST_VALUES: usize = 250_000;
+const DEEPEST: i32 = 16;
+
+/// Faults of one object that are looked for: more than a job has members.
+const MOST_FAULTS: usize = 60;
+
 /// The body of a request.
 pub struct Body<T>(pub T);
 
@@ -72,8 +81,33 @@ async fn json(payload: Payload, limit: usize) -> Result<Option<Value>, Error> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
+    check_shape(&bytes)?;
     let wrong = |error| Error::invalid_json(format!("the body is no JSON: {error}"));
     serde_json::from_slice(&bytes).map(Some).map_err(wrong)
+}
+
+/// Before a tree is built: each value takes 32 bytes there, however short it is in the text.
+fn check_shape(bytes: &[u8]) -> Result<(), Error> {
+    let (mut values, mut depth, mut in_text, mut escaped) = (1, 0, false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b',' | b':' => values += 1,
+            b'[' | b'{' => (values, depth) = (values + 1, depth + 1),
+            b']' | b'}' => depth -= 1,
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return Err(Error::invalid_json(format!("the body is nested deeper than {DEEPEST} levels")));
+        }
+        if values > MOST_VALUES {
+            return Err(Error::invalid_json(format!("the body has more than {MOST_VALUES} values")));
+        }
+    }
+    Ok(())
 }
 
 /// A body that is an object.
@@ -84,8 +118,74 @@ pub fn object<T: DeserializeOwned>(value: &Value, what: &str) -> Result<T, Error
     from_json(value)
 }
 
-/// A value of a body; an error names the member where reading stopped.
-pub fn from_json<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, Error> {
+/// What could be read of a body, and what is wrong with it.
+pub struct Parsed<T> {
+    /// Without the members that are wrong. None: nothing can stand for one of them.
+    pub value: Option<T>,
+    pub faults: Vec<Error>,
+}
+
+/// Reads the members of an object. serde stops at the first that is wrong, so that one, or the item of a list, is taken out, or an
+/// empty text is put in for a missing one, and the rest is read again.
+pub fn parse<T: DeserializeOwned>(mut value: Value) -> Parsed<T> {
+    let mut faults: Vec<Error> = vec![];
+    let mut taken_out = HashMap::new();
+    for _ in 0..MOST_FAULTS {
+        let fault = match read_once::<T>(&value) {
+            Ok(found) => return Parsed { value: Some(found), faults },
+            Err(fault) => fault,
+        };
+        if let Some(fault) = without_item(&mut value, &fault, &mut taken_out) {
+            faults.push(fault);
+            continue;
+        }
+        let name = fault.of_field().map(|field| field.split(['.', '[']).next().unwrap_or(field).to_owned());
+        let (Some(name), Value::Object(members)) = (name, &mut value) else {
+            faults.push(fault);
+            break;
+        };
+        let is_known =
+            faults.iter().any(|known| known.of_field().is_some_and(|field| field.split('.').next() == Some(&name)));
+        let is_stand_in = is_known && members.get(&name).is_some_and(|value| value == "");
+        if !is_known {
+            faults.push(fault);
+        }
+        if is_stand_in {
+            break;
+        }
+        if members.remove(&name).is_none() {
+            members.insert(name, Value::String(String::new()));
+        }
+    }
+    Parsed { value: None, faults }
+}
+
+/// Takes a wrong item out of a list of texts or numbers. The fault names the place that it had in the request.
+fn without_item(value: &mut Value, fault: &Error, taken_out: &mut HashMap<String, usize>) -> Option<Error> {
+    let (name, rest) = fault.of_field()?.split_once('[')?;
+    let index: usize = rest.strip_suffix(']')?.parse().ok()?;
+    let items = value.get_mut(name)?.as_array_mut()?;
+    if index >= items.len() {
+        return None;
+    }
+    items.remove(index);
+    let before = taken_out.entry(name.to_owned()).or_default();
+    let place = format!("{name}[{}]", index + *before);
+    *before += 1;
+    Some(fault.clone().at(place))
+}
+
+/// A value of a body; the errors name all members that are wrong.
+pub fn from_json<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
+    let read = parse(value.clone());
+    match read.value {
+        Some(found) if read.faults.is_empty() => Ok(found),
+        _ => Err(Error::all(read.faults)),
+    }
+}
+
+/// An error names the member where reading stopped.
+fn read_once<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, Error> {
     serde_path_to_error::deserialize(value).map_err(|error| member_error(error.path(), &error.inner().to_string()))
 }
 
@@ -139,6 +239,18 @@ mod tests {
     struct Inner {
         #[serde(rename = "list")]
         _list: Vec<i64>,
+    }
+
+    // covers: W10
+    #[test]
+    fn a_body_of_many_small_values_is_refused_before_a_tree_is_built() {
+        let said = |text: &str| check_shape(text.as_bytes()).map_err(|error| error.to_string());
+        assert_eq!(said(&format!("[{}0]", "0,".repeat(249_000))), Ok(()));
+        assert!(said(&format!("[{}0]", "0,".repeat(250_000))).unwrap_err().contains("250000 values"));
+        assert!(said(&"[".repeat(17)).unwrap_err().contains("16 levels"));
+        let text = format!("{{\"params\":\"{}\"}}", "[,{\\\"\\\\".repeat(100_000));
+        assert_eq!(said(&text), Ok(()), "what is in a text is no value");
+        assert_eq!(said("]]]]"), Ok(()), "that it is no JSON says the parser");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! From JSON to the draft of a job.
 
-use carillon_scheduler::{FieldError, JobDraft, ScheduleDraft, ScheduleInput};
-use serde_json::{Value, json};
+use carillon_scheduler::{FieldError, JobDraft, ScheduleContext, ScheduleDraft, ScheduleInput};
+use serde_json::Value;
 
 use crate::web::api::error::Error;
-use crate::web::api::extract::from_json;
+use crate::web::api::extract::{Parsed, from_json, parse};
 
 /// The members of an answer that a request may send back unchanged and cannot set.
 const READ_ONLY: [&str; 9] = [
@@ -19,11 +19,7 @@ const READ_ONLY: [&str; 9] = [
     "updated_at",
 ];
 
-/// More than a job has members.
-const MAX_FAULTS: usize = 40;
-
-/// Reads a job. The answer names all wrong members: serde stops at the first, so that one is taken out, or a missing one put in,
-/// and the rest is read again.
+/// Reads a job. The answer names all wrong members: where one has a wrong form, the others are checked by the rules of a job too.
 pub fn draft(mut value: Value) -> Result<JobDraft, Error> {
     let mut faults = Vec::new();
     let Value::Object(members) = &mut value else {
@@ -36,26 +32,28 @@ pub fn draft(mut value: Value) -> Result<JobDraft, Error> {
             ScheduleDraft::none()
         }
     };
-    for _ in 0..MAX_FAULTS {
-        let fault = match from_json::<JobDraft>(&value) {
-            Ok(draft) if faults.is_empty() => return Ok(JobDraft { schedule, ..draft }),
-            Ok(_) => break,
-            Err(fault) => fault,
-        };
-        let name = fault.of_field().map(|field| field.split(['.', '[']).next().unwrap_or(field).to_owned());
-        let (Some(name), Value::Object(members)) = (name, &mut value) else {
-            faults.push(fault);
-            break;
-        };
-        if members.remove(&name).is_none() {
-            members.insert(name.clone(), json!(""));
-        }
-        let is_known = faults.iter().any(|known: &Error| known.of_field() == Some(&name));
-        if !is_known {
-            faults.push(fault);
+    let read: Parsed<JobDraft> = parse(value);
+    faults.extend(read.faults);
+    match read.value {
+        Some(draft) if faults.is_empty() => Ok(JobDraft { schedule, ..draft }),
+        draft => {
+            let broken = draft.map(|draft| broken_rules(&JobDraft { schedule, ..draft })).unwrap_or_default();
+            let is_new = |error: &FieldError| faults.iter().all(|fault| fault.of_field() != Some(&error.field));
+            let broken: Vec<Error> = broken.into_iter().filter(is_new).map(Error::from).collect();
+            faults.extend(broken);
+            Err(Error::all(faults))
         }
     }
-    Err(Error::all(faults))
+}
+
+/// The members that break a rule. Calendars are unknown here: with them, the schedule is checked only when the rest is right.
+pub fn broken_rules(draft: &JobDraft) -> Vec<FieldError> {
+    let schedule = match draft.schedule.calendars.is_empty() {
+        true => draft.schedule.clone(),
+        false => ScheduleDraft::none(),
+    };
+    let draft = JobDraft { schedule, ..draft.clone() };
+    draft.validate(&ScheduleContext::default(), None, 0).err().unwrap_or_default()
 }
 
 fn schedule(value: &Value) -> Result<ScheduleDraft, Error> {

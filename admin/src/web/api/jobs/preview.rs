@@ -72,7 +72,6 @@ pub async fn preview(state: Shared, caller: Caller, body: Body<Preview>) -> Answ
         draft: &draft,
         before: before.as_ref(),
         needs_app: is_whole,
-        is_rough: false,
         from: options.from.map(|from| from.0),
         count: options.count as usize,
     };

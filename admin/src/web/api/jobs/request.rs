@@ -77,7 +77,7 @@ pub struct PreviewRequest {
     #[schema(min_length = 4, max_length = 64, required = false)]
     app: String,
     /// For people; need not be unique
-    #[schema(min_length = 1, max_length = 64, required = false)]
+    #[schema(min_length = 1, max_length = 255, required = false)]
     name: String,
     /// The name under which the executor knows what to run
     #[schema(min_length = 1, max_length = 255, required = false)]

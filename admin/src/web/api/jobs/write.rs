@@ -5,7 +5,7 @@ use carillon_scheduler::JobDraft;
 use carillon_store::Page;
 use serde_json::Value;
 
-use super::definition::{ParsedUpdate, draft, parse_update};
+use super::definition::{ParsedUpdate, broken_rules, draft, parse_update};
 use super::list::with_next_fire;
 use crate::web::api::error::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody};
@@ -44,17 +44,19 @@ impl RequestBody for NewJobs {
         if values.is_empty() || values.len() > MAX_JOBS {
             return Err(Error::invalid(format!("the array has {} jobs; 1 to {MAX_JOBS} are allowed", values.len())));
         }
-        let (mut drafts, mut faults) = (vec![], vec![]);
-        for (index, value) in values.into_iter().enumerate() {
-            match draft(value) {
-                Ok(draft) => drafts.push(draft),
-                Err(error) => faults.push(error.inside(&format!("[{index}]"))),
-            }
+        let read: Vec<Result<JobDraft, Error>> = values.into_iter().map(draft).collect();
+        if read.iter().all(Result::is_ok) {
+            return Ok(Self(read.into_iter().flatten().collect()));
         }
-        match faults.is_empty() {
-            true => Ok(Self(drafts)),
-            false => Err(Error::all(faults)),
+        let mut faults = vec![];
+        for (index, read) in read.into_iter().enumerate() {
+            let of_job = match read {
+                Ok(draft) => broken_rules(&draft).into_iter().map(Error::from).collect(),
+                Err(error) => vec![error],
+            };
+            faults.extend(of_job.into_iter().map(|error| error.inside(&format!("[{index}]"))));
         }
+        Err(Error::all(faults))
     }
 }
 

@@ -19,7 +19,10 @@ pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<Au
 pub async fn export(state: Shared, caller: Caller, query: Query) -> Result<HttpResponse, Error> {
     let format = query.parsed("format", "`csv` or `jsonl`", ExportFormat::from_word)?;
     let format = format.unwrap_or(ExportFormat::JsonLines);
-    Ok(audit_export::answer(&state.store, filter(&caller, &query)?, format).await?)
+    let with_mark = query.parsed("bom", "`true` or `false`", |word| word.parse().ok())?.unwrap_or(false);
+    let filter = filter(&caller, &query)?;
+    let place = state.engine.costly.enter(&caller.0).await?;
+    Ok(audit_export::answer(&state.store, filter, (format, with_mark), place).await?)
 }
 
 fn filter(caller: &Caller, query: &Query) -> Result<AuditFilter, Error> {

@@ -78,7 +78,7 @@ pub struct JobIdentity {
     #[schema(min_length = 4, max_length = 64)]
     app: String,
     /// For people; need not be unique
-    #[schema(min_length = 1, max_length = 64)]
+    #[schema(min_length = 1, max_length = 255)]
     name: String,
     /// The name under which the executor knows what to run
     #[schema(min_length = 1, max_length = 255)]

@@ -6,8 +6,8 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 use carillon_accounts::session::{self, SignedIn};
 use carillon_accounts::sign_in;
+use carillon_scheduler::Zone;
 use carillon_store::Actor;
-use chrono_tz::Tz;
 use serde::Deserialize;
 
 use crate::web::access::Caller;
@@ -158,7 +158,7 @@ pub(super) async fn start(
     answer.add_cookie(&session_cookie::cookie(opened.id)).map_err(PageError::from_cookie)?;
     prove(state, answer, who.account_id).await?;
     if cookies::read(request, ZONE).is_none()
-        && let Ok(zone) = zone.parse::<Tz>()
+        && let Ok(zone) = zone.parse::<Zone>()
     {
         let cookie = preference(ZONE, zone.name().to_owned());
         answer.add_cookie(&cookie).map_err(PageError::from_cookie)?;

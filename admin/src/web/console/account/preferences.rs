@@ -1,6 +1,6 @@
 //! Colours, time zone and language of a person.
 
-use chrono_tz::Tz;
+use carillon_scheduler::Zone;
 
 use crate::web::forms::Fields;
 use crate::web::locale::{LANGUAGE, Language};
@@ -13,7 +13,7 @@ use crate::web::state::Shared;
 pub async fn preferences(state: Shared, context: PageContext, fields: Fields) -> PageResult {
     let next = local_address(fields.get("next"));
     let zone = fields.get("zone").trim();
-    let known = zone.parse::<Tz>().ok();
+    let known = zone.parse::<Zone>().ok();
     let mut answer = match known.is_none() && !zone.is_empty() {
         true => {
             let text = context.t("zone-unknown").with("zone", format_args!("{zone:.64}")).to_string();

@@ -39,9 +39,12 @@ pub async fn create(
     if grants.is_empty() {
         form.add_error("apps", "Choose at least one app.");
     }
+    // Whether it is the right one is looked at last: each wrong password counts.
+    if password.is_empty() && viewer.issuer.is_none() {
+        form.add_error("own_password", "This is not your password.");
+    }
     let mut sent = Sent::default();
     let client = Client { by: &by.0, proof: proof.as_deref() };
-    // Last: each wrong password counts.
     if form.is_valid()
         && let Some(credentials) = owner(&state, &viewer, &mut form, &password, client, &context).await?
     {

@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_engine::manage::{Error, Executors};
+use carillon_protocol::normal_address;
 use carillon_store::App;
 use carillon_store::app::executors::Executor;
 use serde::Deserialize;
@@ -48,6 +49,7 @@ pub struct ExecutorQuery {
 async fn find(state: &State, id: i64, address: &str) -> Result<(App, Executor), PageError> {
     let app = state.engine.apps().get(id).await?;
     let mut executors = state.store.executors_of(&app.name).await?.into_iter();
+    let address = normal_address(address);
     let executor = executors.find(|executor| executor.address == address);
     Ok((app, executor.ok_or(PageError::Missing("executor".to_owned()))?))
 }

@@ -7,7 +7,7 @@ use carillon_store::App;
 use carillon_store::app::executors::Executor;
 
 use crate::web::console::badge::{Badge, DRAINING, OFFLINE, ONLINE, UNREACHABLE};
-use crate::web::executor_api::wrong_tokens::WrongToken;
+use crate::web::executor_api::refusals::RefusedExecutor;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::{Shared, State};
 
@@ -89,8 +89,10 @@ struct Page {
     context: PageContext,
     groups: Vec<AppExecutors>,
     unknown: Vec<UnknownApp>,
-    /// Refused by this node because of their access token.
-    refused: Vec<WrongToken>,
+    /// Refused by this node.
+    refused: Vec<RefusedExecutor>,
+    /// There is a token of all apps.
+    has_global: bool,
 }
 
 /// `GET /apps`
@@ -115,10 +117,11 @@ pub async fn list(state: Shared, context: PageContext) -> PageResult {
     // Registrations that came while an app was renamed: the next ones are those of the app.
     executors.retain(|name, _| state.engine.apps().current_name(name) == *name);
     let unknown = executors.into_iter().map(|(name, executors)| UnknownApp { name, executors });
+    let has_global = state.engine.executor_tokens().has_global();
     let refused = match context.may_see_installation() {
-        true => state.wrong_tokens.recent(context.now),
+        true => state.refused_executors.recent(context.now),
         false => vec![],
     };
-    let page = Page { groups, unknown: unknown.collect(), refused, context };
+    let page = Page { groups, unknown: unknown.collect(), refused, has_global, context };
     Ok(show(&page))
 }

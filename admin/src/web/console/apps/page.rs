@@ -20,6 +20,8 @@ struct Page {
     /// Whose address a person has entered.
     entered: Vec<Executor>,
     former: Vec<FormerName>,
+    /// Whose jobs may start jobs of this one.
+    starters: String,
     form: Form,
 }
 
@@ -33,9 +35,13 @@ async fn show(state: &State, context: PageContext, id: i64, form: Option<Form>) 
     let mut entered = state.store.executors_of(&app.name).await?;
     entered.retain(|executor| executor.manual_since.is_some());
     let former = state.engine.apps().former_names(id).await?;
+    let starters = match context.may_administer(&app.id) {
+        true => state.engine.apps().starters(id).await?.join(", "),
+        false => String::new(),
+    };
     let form = form.unwrap_or_else(|| form_of(&app));
     let status = form.status();
-    Ok(render(&Page { context, app, entered, former, form }, status))
+    Ok(render(&Page { context, app, entered, former, starters, form }, status))
 }
 
 /// `GET /apps/{id}`
@@ -74,6 +80,30 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
         Err(Error::Taken(_)) => form.add_error("name", "Another app has this name, or had it."),
         Err(error) => return Err(error.into()),
     }
+    show(&state, context, *id, Some(form)).await
+}
+
+/// `POST /apps/{id}/starters`
+pub async fn set_starters(
+    state: Shared,
+    by: Caller,
+    context: PageContext,
+    id: web::Path<i64>,
+    fields: Fields,
+) -> PageResult {
+    let mut form = Form::from(fields);
+    let names = form.value("starters").split([',', ' ', '\n', '\r']).map(str::trim).filter(|name| !name.is_empty());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    match state.engine.apps().set_starters(*id, &names, &by.0).await {
+        Ok(()) => {
+            let text = context.t("app-starters-saved").to_string();
+            return Ok(redirect_with_flash(&format!("/apps/{id}"), "ok", &text));
+        }
+        Err(Error::Invalid(errors)) => errors.into_iter().for_each(|error| form.add_error("starters", error.message)),
+        Err(error) => return Err(error.into()),
+    }
+    let app = state.engine.apps().get(*id).await?;
+    let form = form.with("name", &app.name).with("title", &app.title);
     show(&state, context, *id, Some(form)).await
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use carillon_scheduler::Millis;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// Characters of a value that are shown, and how many of them stand before the first one that differs.
 const SHOWN: usize = 300;
@@ -18,9 +18,9 @@ pub struct ChangedMember {
     pub after: Option<String>,
 }
 
-/// The members of `before` and `after`, each once, by name. `time` writes a moment.
-pub fn changes(detail: &Value, time: impl Fn(Millis) -> String) -> Vec<ChangedMember> {
-    let (before, after) = (leaves(&detail["before"], &time), leaves(&detail["after"], &time));
+/// The members of `before` and `after`, each once, by name. `words` writes the value of a path; None: it is written as it is.
+pub fn changes(detail: &Value, words: impl Fn(&str, &Value) -> Option<String>) -> Vec<ChangedMember> {
+    let (before, after) = (leaves(&detail["before"], &words), leaves(&detail["after"], &words));
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
     names.dedup();
@@ -55,7 +55,7 @@ fn excerpt(text: &str, start: usize) -> String {
 }
 
 /// What else the entry says: `reason`, `note`, `method`, …
-pub fn remarks(detail: &Value, time: impl Fn(Millis) -> String) -> Vec<(String, String)> {
+pub fn remarks(detail: &Value, words: impl Fn(&str, &Value) -> Option<String>) -> Vec<(String, String)> {
     let mut rest = detail.clone();
     if let Value::Object(members) = &mut rest {
         // The revision is of use to programs.
@@ -63,44 +63,43 @@ pub fn remarks(detail: &Value, time: impl Fn(Millis) -> String) -> Vec<(String, 
             members.remove(name);
         }
     }
-    leaves(&rest, &time).into_iter().map(|(name, text)| (name, excerpt(&text, 0))).collect()
+    leaves(&rest, &words).into_iter().map(|(name, text)| (name, excerpt(&text, 0))).collect()
 }
 
-/// Every value that is no object, under the path to it.
-fn leaves(value: &Value, time: &impl Fn(Millis) -> String) -> BTreeMap<String, String> {
+/// Every value that is no object, or has words of its own, under the path to it.
+fn leaves(value: &Value, words: &impl Fn(&str, &Value) -> Option<String>) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![(String::new(), value)];
     while let Some((path, value)) = open.pop() {
-        match value {
-            Value::Object(members) => {
+        match (words(&path, value), value) {
+            (Some(text), _) => drop(found.insert(path, text)),
+            (None, Value::Object(members)) => {
                 let dot = if path.is_empty() { "" } else { "." };
                 open.extend(members.iter().map(|(name, value)| (format!("{path}{dot}{name}"), value)));
             }
-            Value::Null => {}
-            value => {
-                let text = text(&path, value, time);
-                found.insert(path, text);
-            }
+            (None, Value::Null) => {}
+            (None, value) => drop(found.insert(path, text(value))),
         }
     }
     found
 }
 
-fn text(path: &str, value: &Value, time: &impl Fn(Millis) -> String) -> String {
-    let name = path.rsplit('.').next().unwrap_or_default();
-    let is_time = name.ends_with("_at") || matches!(name, "from" | "to");
+fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        // As milliseconds, later than 1973: no other number of these names is as large.
-        Value::Number(number) if is_time && number.as_i64() > Some(100_000_000_000) => {
-            time(number.as_i64().unwrap_or_default())
-        }
         Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
             let items = items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned));
             items.collect::<Vec<_>>().join(", ")
         }
         other => other.to_string(),
     }
+}
+
+/// The moment that a member of this name holds; None: it is another number.
+pub fn time_of(name: &str, number: &Number) -> Option<Millis> {
+    let is_time = name.ends_with("_at") || matches!(name, "from" | "to" | "until");
+    // As milliseconds, later than 1973: no other number of these names is as large.
+    number.as_i64().filter(|at| is_time && *at > 100_000_000_000)
 }
 
 #[cfg(test)]
@@ -117,12 +116,16 @@ mod tests {
             "revision": 7,
             "from": 1_760_000_000_000_i64,
         });
-        let found = changes(&detail, |at| at.to_string());
+        let time = |path: &str, value: &Value| match value {
+            Value::Number(number) => time_of(path, number).map(|_| "then".to_owned()),
+            _ => None,
+        };
+        let found = changes(&detail, time);
         let names: Vec<_> = found.iter().map(|member| member.name.as_str()).collect();
         assert_eq!(names, ["name", "retries", "schedule.expression"]);
         assert_eq!((found[1].before.as_deref(), found[1].after.as_deref()), (None, Some("3")));
-        assert_eq!(remarks(&detail, |_| "then".to_owned()), [("from".to_owned(), "then".to_owned())]);
-        let long = changes(&json!({"after": {"params": "x".repeat(999), "days": ["a", "b"]}}), |_| String::new());
+        assert_eq!(remarks(&detail, time), [("from".to_owned(), "then".to_owned())]);
+        let long = changes(&json!({"after": {"params": "x".repeat(999), "days": ["a", "b"]}}), |_, _| None);
         assert_eq!(long[1].after.as_ref().map(|text| text.chars().count()), Some(SHOWN + 1));
         assert_eq!(long[0].after.as_deref(), Some("a, b"));
     }
@@ -133,7 +136,7 @@ mod tests {
         let same = "é".repeat(800);
         let of = |before: String, after: String| {
             let detail = json!({"before": {"params": before}, "after": {"params": after}});
-            let mut found = changes(&detail, |at| at.to_string());
+            let mut found = changes(&detail, |_, _| None);
             let change = found.pop().unwrap();
             (change.before.unwrap(), change.after.unwrap())
         };

@@ -3,6 +3,7 @@
 pub mod change;
 pub mod export;
 pub mod list;
+pub mod members;
 pub mod query;
 pub mod row;
 pub mod words;

@@ -1,8 +1,8 @@
 //! The filter of the audit, in the address.
 
+use carillon_scheduler::Zone;
 use carillon_store::VisibleApps;
 use carillon_store::audit::list::AuditFilter;
-use chrono_tz::Tz;
 use serde::Deserialize;
 
 use crate::web::console::app_filter::WrongFilters;
@@ -26,7 +26,7 @@ pub struct AuditQuery {
 
 impl AuditQuery {
     /// The filter, and what is wrong with it.
-    pub fn filter(&self, zone: Tz, apps: VisibleApps) -> (AuditFilter, WrongFilters) {
+    pub fn filter(&self, zone: Zone, apps: VisibleApps) -> (AuditFilter, WrongFilters) {
         let mut wrong = vec![];
         let mut read = |label: &'static str, text: &str, what: &str, is_read: bool| {
             if !text.trim().is_empty() && !is_read {
@@ -95,8 +95,8 @@ mod tests {
         let query = AuditQuery { actor: "a b".into(), action: "kill".into(), ..AuditQuery::default() };
         assert_eq!(query.address("5-7"), "/audit?actor=a+b&action=kill&after=5-7");
         assert_eq!(query.export_address("csv"), "/audit/export?actor=a+b&action=kill&format=csv");
-        assert_eq!(query.filter(Tz::UTC, VisibleApps::All).0.actions.len(), 1);
+        assert_eq!(query.filter(Zone::UTC, VisibleApps::All).0.actions.len(), 1);
         let wrong = AuditQuery { object: "x".into(), id: "seven".into(), ..AuditQuery::default() };
-        assert_eq!(wrong.filter(Tz::UTC, VisibleApps::All).1.len(), 2);
+        assert_eq!(wrong.filter(Zone::UTC, VisibleApps::All).1.len(), 2);
     }
 }

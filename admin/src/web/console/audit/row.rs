@@ -3,7 +3,7 @@
 use carillon_store::audit::list::AuditRow;
 use serde_json::Value;
 
-use crate::web::console::audit::change::{ChangedMember, changes, remarks};
+use crate::web::console::audit::members::{ChangeLine, RemarkLine, change_lines, remark_lines};
 use crate::web::console::audit::words::{action_text, object_word};
 use crate::web::page::PageContext;
 
@@ -15,8 +15,8 @@ pub struct Row {
     /// `cancel backfill`.
     pub action: String,
     pub is_refusal: bool,
-    pub changes: Vec<ChangedMember>,
-    pub remarks: Vec<(String, String)>,
+    pub changes: Vec<ChangeLine>,
+    pub remarks: Vec<RemarkLine>,
     /// The object's page.
     pub link: Option<String>,
     /// `job 7`.
@@ -27,7 +27,6 @@ pub struct Row {
 impl Row {
     pub fn new(entry: AuditRow, context: &PageContext) -> Self {
         let detail: Value = serde_json::from_str(&entry.detail).unwrap_or_default();
-        let time = |at| context.full(&at);
         let id = entry.object_id;
         let link = match entry.object.as_str() {
             "job" if entry.object_name.is_some() => Some(format!("/jobs/{id}")),
@@ -46,8 +45,8 @@ impl Row {
         Self {
             action: action_text(context.language, &entry.action),
             is_refusal: matches!(entry.action.as_str(), "deny" | "limit" | "refuse_sign_in"),
-            changes: changes(&detail, time),
-            remarks: remarks(&detail, time),
+            changes: change_lines(context, &entry.object, &detail),
+            remarks: remark_lines(context, &entry.object, &detail),
             link,
             object: match id {
                 0 => kind,

@@ -3,6 +3,7 @@
 use askama::Template;
 use carillon_engine::manage::{BulkOutcome, Refusal};
 
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
 
 /// Refusals that are named.
@@ -27,13 +28,15 @@ impl Page {
     }
 }
 
-/// The list, if it was done with all of them; otherwise a page that names the others.
-pub fn answer(context: PageContext, outcome: BulkOutcome, list: &'static str, back: &str) -> PageResult {
+/// The list, if it was done with all of them; otherwise a page that names the others. `what`: the action and the number of objects.
+pub fn answer(
+    context: PageContext,
+    outcome: BulkOutcome,
+    (list, back): (&'static str, &str),
+    what: Message,
+) -> PageResult {
     if outcome.refused.is_empty() {
-        let text = match list {
-            "/jobs" => context.t("bulk-done-jobs").with("jobs", context.t("jobs-count").count("count", outcome.done)),
-            _ => context.t("bulk-done-runs").with("runs", context.t("runs-count").count("count", outcome.done)),
-        };
+        let text = context.t("bulk-done").with("what", what);
         return Ok(redirect_with_flash(back, "ok", &text.to_string()));
     }
     Ok(show(&Page { context, outcome, list, is_of_jobs: list == "/jobs" }))

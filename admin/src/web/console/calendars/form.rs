@@ -116,6 +116,9 @@ fn read(fields: Fields, before: Option<&NamedCalendar>) -> (Form, Calendar) {
         form.set("name", &before.calendar.name);
     }
     let calendar = calendar_of(&mut form);
+    if !form.is_valid() {
+        form.add_errors(calendar.clone().validate().err().unwrap_or_default());
+    }
     (form, calendar)
 }
 

@@ -3,9 +3,10 @@
 use actix_web::web;
 use askama::Template;
 use carillon_engine::manage::{BackfillRange, Error, MAX_CONCURRENT, MAX_INSTANTS};
-use carillon_scheduler::{FieldError, Millis};
+use carillon_scheduler::{AuditAction, AuditObjectKind, FieldError, Millis};
 use carillon_store::Job;
-use carillon_store::backfill::backfills::Backfill;
+use carillon_store::audit::list::AuditFilter;
+use carillon_store::backfill::backfills::{Backfill, BackfillResults};
 use serde::Deserialize;
 
 use crate::web::access::Caller;
@@ -52,7 +53,34 @@ struct Page {
     job: Job,
     form: Form,
     dry_run: Option<DryRun>,
-    backfills: Vec<Backfill>,
+    /// Executors of the app that do not hand the instant to their handlers.
+    stock_executors: usize,
+    backfills: Vec<Row>,
+}
+
+/// A backfill of the list.
+struct Row {
+    backfill: Backfill,
+    results: BackfillResults,
+    /// None: the audit does not reach back to it.
+    author: Option<String>,
+}
+
+impl Row {
+    fn failed(&self) -> i64 {
+        self.results.on_record - self.results.succeeded - self.results.pending
+    }
+
+    fn badge(&self) -> Badge {
+        let badge = |word, tone, icon, moving| Badge { word, tone, icon, moving, hint: "" };
+        let ended = self.backfill.finished_at.is_some() && self.results.pending == 0;
+        match (ended, self.backfill.cancelled) {
+            (false, _) => badge("running", "running", "running", true),
+            (true, true) => badge("cancelled", "none", "stop", false),
+            (true, false) if self.failed() > 0 => badge("backfill-ended", "failed", "cross", false),
+            (true, false) => badge("backfill-ended", "ok", "check", false),
+        }
+    }
 }
 
 impl Page {
@@ -65,16 +93,7 @@ impl Page {
     }
 
     fn is_moving(&self) -> bool {
-        self.backfills.iter().any(|backfill| backfill.finished_at.is_none())
-    }
-
-    fn badge(&self, backfill: &Backfill) -> Badge {
-        let badge = |word, tone, icon, moving| Badge { word, tone, icon, moving, hint: "" };
-        match (backfill.finished_at, backfill.cancelled) {
-            (None, _) => badge("running", "running", "running", true),
-            (Some(_), false) => badge("backfill-complete", "ok", "check", false),
-            (Some(_), true) => badge("cancelled", "none", "stop", false),
-        }
+        self.backfills.iter().any(|row| row.badge().moving)
     }
 
     fn most_instants(&self) -> usize {
@@ -87,9 +106,32 @@ impl Page {
 }
 
 async fn page(state: &State, context: PageContext, job: Job, form: Form, dry_run: Option<DryRun>) -> PageResult {
-    let backfills = state.store.backfills(job.id, None, LISTED).await?.items;
+    let backfills = rows(state, &job).await?;
+    let executors = state.store.executors_of(&job.draft.app).await?;
+    let stock_executors = executors.iter().filter(|it| it.is_live(context.now) && it.boot_id.is_none()).count();
     let status = form.status();
-    Ok(render(&Page { context, job, form, dry_run, backfills }, status))
+    Ok(render(&Page { context, job, form, dry_run, stock_executors, backfills }, status))
+}
+
+/// The newest backfills of a job, with their results and authors.
+async fn rows(state: &State, job: &Job) -> Result<Vec<Row>, PageError> {
+    let begun =
+        AuditFilter { actions: vec![AuditAction::Backfill], ..AuditFilter::about(AuditObjectKind::Job, job.id) };
+    let entries = state.store.audit_entries(&begun).await?.items;
+    let authors: Vec<(Option<i64>, String)> = entries
+        .into_iter()
+        .map(|entry| {
+            let detail: serde_json::Value = serde_json::from_str(&entry.detail).unwrap_or_default();
+            (detail["backfill"].as_i64(), entry.actor)
+        })
+        .collect();
+    let mut rows = vec![];
+    for backfill in state.store.backfills(job.id, None, LISTED).await?.items {
+        let results = state.store.backfill_results(&backfill).await?;
+        let author = authors.iter().find(|(id, _)| *id == Some(backfill.id)).map(|(_, name)| name.clone());
+        rows.push(Row { backfill, results, author });
+    }
+    Ok(rows)
 }
 
 /// The range with which the form begins, for links.
@@ -137,7 +179,7 @@ pub async fn start(state: Shared, by: Caller, context: PageContext, id: web::Pat
             }
             Err(error) => Err(error),
         },
-        false => state.engine.backfills().instants(range).await,
+        false => state.engine.backfills().instants(range, &by.0).await,
     };
     let dry_run = match made {
         Ok((instants, made)) => Some(DryRun::new(&instants, made.len())),

@@ -9,6 +9,7 @@ use carillon_store::{App, JobFilter, PauseNote};
 use crate::web::access::Caller;
 use crate::web::console::bulk::{answer, hidden_fields, ids_of, take_count_error};
 use crate::web::console::jobs::query::ListQuery;
+use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::moment::moment;
 use crate::web::forms::{Fields, Form};
 use crate::web::locale::Message;
@@ -26,6 +27,9 @@ pub const ACTIONS: [(&str, &str, bool); 7] = [
     ("delete", "delete", true),
 ];
 
+/// Jobs that the question names.
+const NAMED: usize = 10;
+
 #[derive(Template)]
 #[template(path = "jobs/bulk.html")]
 struct Page {
@@ -34,6 +38,8 @@ struct Page {
     query: ListQuery,
     action: String,
     count: usize,
+    /// The first of them.
+    names: Vec<ChildJob>,
     apps: Vec<App>,
     back: String,
 }
@@ -41,21 +47,29 @@ struct Page {
 impl Page {
     /// `Pause 3 jobs`
     fn what(&self) -> Message {
-        let key = match self.action.as_str() {
-            "pause" => "jobs-pause",
-            "resume" => "jobs-resume",
-            "run" => "jobs-run",
-            "move" => "jobs-move",
-            "add_tag" => "jobs-tag-add",
-            "remove_tag" => "jobs-tag-remove",
-            _ => "jobs-delete",
-        };
-        self.context.t(key).count("count", self.count)
+        what(&self.context, &self.action, self.count)
+    }
+
+    fn unnamed(&self) -> usize {
+        self.count.saturating_sub(self.names.len())
     }
 
     fn selection(&self) -> Vec<(&'static str, String)> {
         hidden_fields(&self.form, &self.query.filters())
     }
+}
+
+fn what(context: &PageContext, action: &str, count: usize) -> Message {
+    let key = match action {
+        "pause" => "jobs-pause",
+        "resume" => "jobs-resume",
+        "run" => "jobs-run",
+        "move" => "jobs-move",
+        "add_tag" => "jobs-tag-add",
+        "remove_tag" => "jobs-tag-remove",
+        _ => "jobs-delete",
+    };
+    context.t(key).count("count", count)
 }
 
 /// `POST /jobs/bulk`: `step` `ask` shows the number of jobs and what the action needs, `do` does it.
@@ -82,7 +96,10 @@ pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Field
                 idempotency_key: Some(key.as_str()).filter(|key| !key.is_empty()),
             };
             match state.engine.jobs().do_with_all(request, &by.0).await {
-                Ok(outcome) => return answer(context, outcome, "/jobs", &back),
+                Ok(outcome) => {
+                    let what = what(&context, form.value("action"), outcome.done);
+                    return answer(context, outcome, ("/jobs", &back), what);
+                }
                 Err(error @ Error::Forbidden(_)) => return Err(error.into()),
                 Err(error) => take_count_error(&mut form, error)?,
             }
@@ -106,7 +123,9 @@ async fn question(
     selection: &Selection<JobFilter>,
 ) -> PageResult {
     let action = known(&form)?.to_owned();
-    let count = state.engine.jobs().selected(selection, &by.0).await?.len();
+    let ids = state.engine.jobs().selected(selection, &by.0).await?;
+    let names = child_jobs::by_id(&state.store, &ids[..ids.len().min(NAMED)], &context.visible()).await?;
+    let count = ids.len();
     let mut apps = state.store.apps(&context.visible()).await?;
     apps.retain(|app| context.may_edit(&app.id));
     let status = form.status();
@@ -114,7 +133,7 @@ async fn question(
         form.set("key", random_secret());
     }
     let back = query.address(None);
-    Ok(render(&Page { context, form, query, action, count, apps, back }, status))
+    Ok(render(&Page { context, form, query, action, count, names, apps, back }, status))
 }
 
 fn known(form: &Form) -> Result<&'static str, PageError> {

@@ -11,7 +11,7 @@ use crate::web::access::Caller;
 use crate::web::console::jobs::form_page::{Purpose, page};
 use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
-use crate::web::forms::{Fields, Form, child_jobs};
+use crate::web::forms::{Fields, Form, child_jobs, line_ends};
 use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
 use crate::web::state::{Shared, State};
 
@@ -99,7 +99,10 @@ async fn draft_to_save(
     if form.is("step", "add_child") {
         return Ok(None);
     }
-    let draft = draft(form, context.zone);
+    let mut draft = draft(form, context.zone);
+    if let Some(job) = before {
+        draft.params = line_ends::kept(&draft.params, &job.draft.params);
+    }
     if form.is_valid() && !form.is("step", "preview") {
         return Ok(Some(draft));
     }
@@ -138,7 +141,9 @@ async fn conflict(state: &State, context: PageContext, id: i64, mut form: Form) 
     let theirs = state.engine.jobs().get(id).await?;
     let stored = filled(&theirs.draft, context.zone);
     let ours = normal(&form, context.zone);
-    let conflict = merge::merge(context.language, &mut form, &ours, &stored, theirs.revision);
+    let mut conflict = merge::merge(context.language, &mut form, &ours, &stored, theirs.revision);
+    let (_, history) = state.engine.jobs().history(id, &context.actor).await?;
+    conflict.by = history.into_iter().next().map(|revision| (revision.change.actor, revision.change.at));
     form.set("revision", theirs.revision.to_string());
     let mut page = page(state, context, Purpose::Edit(&theirs), form).await?;
     page.conflict = Some(conflict);

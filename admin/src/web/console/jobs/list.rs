@@ -3,9 +3,10 @@
 use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
+use carillon_scheduler::Millis;
 use carillon_store::{App, Job, JobFilter};
 
-use crate::web::console::badge::{Badge, job_badge, job_state};
+use crate::web::console::badge::{APP_PAUSED, Badge, job_badge, job_state};
 use crate::web::console::bulk::BulkBar;
 use crate::web::console::jobs::bulk::ACTIONS;
 use crate::web::console::jobs::query::{ListQuery, RESULT_GROUPS, SORTS};
@@ -24,6 +25,8 @@ struct JobRow {
     job: Job,
     badge: Badge,
     state: &'static str,
+    /// The next fire that is sent. None: there is none, or it is not known.
+    next: Option<Millis>,
     schedule: ScheduleText,
     strip: RecentRunStrip,
 }
@@ -82,7 +85,11 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     let ids: Vec<i64> = jobs.iter().map(|job| job.id).collect();
     let marks = state.store.latest_runs(&ids, RUNS_SHOWN as i64, &context.visible()).await?;
     let row = |job: Job| JobRow {
-        badge: job_badge(&job),
+        badge: match context.pause_of(job.app_id) {
+            Some(_) if job.draft.enabled => APP_PAUSED,
+            _ => job_badge(&job),
+        },
+        next: next_fire(&context, &job),
         state: job_state(&job),
         schedule: schedule_text(context.language, &job.draft.schedule),
         strip: RecentRunStrip::new(context.language, marks.get(&job.id)),
@@ -107,6 +114,12 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         query,
     };
     Ok(render(&page, status))
+}
+
+/// One that will be cancelled, as its app is paused then, is left out.
+fn next_fire(context: &PageContext, job: &Job) -> Option<Millis> {
+    let pause = context.pause_of(job.app_id);
+    job.next_fire_at.filter(|at| pause.is_none_or(|pause| pause.ends_at.is_some_and(|end| *at >= end)))
 }
 
 fn counted(context: &PageContext, count: u32, is_cut: bool) -> String {

@@ -15,5 +15,6 @@ pub mod pause;
 pub mod preview;
 mod query;
 pub mod recent_runs;
+pub mod restore;
 pub mod run_now;
 pub mod settings;

@@ -2,9 +2,10 @@
 
 use actix_web::web;
 use askama::Template;
+use carillon_scheduler::Millis;
 use carillon_store::{Job, Misfire, MisfireFilter, RunFilter};
 
-use crate::web::console::badge::{Badge, job_badge, job_state};
+use crate::web::console::badge::{APP_PAUSED, Badge, job_badge, job_state};
 use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::jobs::settings::{SettingLine, settings_lines};
 use crate::web::console::runs::row::RunRow;
@@ -38,6 +39,24 @@ struct Page {
 }
 
 impl Page {
+    /// What is to be said before the next fires: why they come later, or not at all.
+    fn before_fires(&self) -> Option<Message> {
+        let until = |key, end: &Millis| self.context.t(key).with("end", self.context.full(end));
+        match (&self.job.pause, self.context.pause_of(self.job.app_id)) {
+            _ if self.job.draft.enabled => match self.context.pause_of(self.job.app_id)?.ends_at {
+                Some(end) => Some(until("job-app-paused-until", &end)),
+                None => Some(self.context.t("job-app-paused")),
+            },
+            (Some(pause), _) if let Some(end) = pause.ends_at => Some(until("job-paused-until", &end)),
+            _ => Some(self.context.t("job-paused-preview")),
+        }
+    }
+
+    /// No fire is sent before somebody ends the pause of the app.
+    fn has_fires(&self) -> bool {
+        !self.job.draft.enabled || self.context.pause_of(self.job.app_id).is_none_or(|pause| pause.ends_at.is_some())
+    }
+
     fn why(&self, misfire: &Misfire) -> Message {
         skip_text(self.context.language, misfire)
     }
@@ -51,7 +70,10 @@ pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
     let misfires =
         MisfireFilter { apps: context.visible(), job_id: Some(job.id), limit: MISFIRES, ..MisfireFilter::default() };
     let page = Page {
-        badge: job_badge(&job),
+        badge: match context.pause_of(job.app_id) {
+            Some(_) if job.draft.enabled => APP_PAUSED,
+            _ => job_badge(&job),
+        },
         state: job_state(&job),
         schedule: schedule_text(context.language, &job.draft.schedule),
         settings: settings_lines(&context, &job),

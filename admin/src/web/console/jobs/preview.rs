@@ -4,9 +4,8 @@ use actix_web::HttpRequest;
 use askama::Template;
 use carillon_engine::manage::{Error, PreviewRequest};
 use carillon_inspect::preview;
-use carillon_scheduler::{FieldError, JobDraft, Millis};
+use carillon_scheduler::{FieldError, JobDraft, Millis, Zone};
 use carillon_store::Job;
-use chrono_tz::Tz;
 
 use crate::web::forms::schedule_form::{LABELS, is_blank, schedule_of};
 use crate::web::forms::{Fields, Form};
@@ -67,12 +66,15 @@ impl Preview {
     }
 }
 
-/// Of a stored job.
+/// Of a stored job: the fires after the pauses that have an end.
 pub fn of_job(context: &PageContext, job: &Job) -> Preview {
+    let own_end = job.pause.as_ref().and_then(|pause| pause.ends_at);
+    let end_of_app = context.pause_of(job.app_id).and_then(|pause| pause.ends_at);
+    let from = [own_end, end_of_app].into_iter().flatten().fold(context.now, Millis::max);
     if job.draft.schedule.kind() == "none" {
         return Preview::Never;
     }
-    match preview::of_job(job, context.now, COUNT, context.now) {
+    match preview::of_job(job, from, COUNT, context.now) {
         Ok(looked) => Preview::of(context.language, looked),
         Err(error) => wrong(&error),
     }
@@ -83,8 +85,8 @@ fn wrong(error: &FieldError) -> Preview {
     Preview::Wrong { field: field.to_owned(), message: error.message.clone() }
 }
 
-fn instant(language: Language, at: Millis, zone: Tz) -> Instant {
-    let (utc, local) = (preview::local(at, Tz::UTC), preview::local(at, zone));
+fn instant(language: Language, at: Millis, zone: Zone) -> Instant {
+    let (utc, local) = (preview::local(at, Zone::UTC), preview::local(at, zone));
     let same_day = local.date_naive() == utc.date_naive();
     let format = if same_day { "%H:%M:%S" } else { "%m-%d %H:%M:%S" };
     Instant {
@@ -143,7 +145,7 @@ pub async fn of_form(
         text => text.chars().take(64).collect(),
     };
     let draft = JobDraft { schedule, ..JobDraft::new(named("app"), named("name"), named("handler")) };
-    let ask = PreviewRequest { draft: &draft, before, needs_app: false, is_rough: true, from: None, count: COUNT };
+    let ask = PreviewRequest { draft: &draft, before, needs_app: false, from: None, count: COUNT };
     match state.engine.jobs().preview(&ask, &context.actor).await {
         Ok(looked) => Ok(Preview::of(context.language, looked)),
         Err(Error::Invalid(errors)) => {

@@ -10,7 +10,8 @@ use carillon_store::{Job, RunView};
 use serde::Deserialize;
 
 use crate::web::access::Caller;
-use crate::web::forms::{Fields, Form};
+use crate::web::console::runs::page::visible_run;
+use crate::web::forms::{Fields, Form, line_ends};
 use crate::web::page::{PageContext, PageError, PageResult, redirect, render};
 use crate::web::state::{Shared, State};
 use crate::web::text::strategies;
@@ -54,12 +55,9 @@ pub async fn ask(
     defaults: web::Query<RunDefaults>,
 ) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
-    let like = match defaults.like {
-        Some(run) => visible_run(&state, &context, run).await?,
-        None => None,
-    };
+    let like = original(&state, &context, defaults.like, job.id).await?;
     let mut form = Form::default().with("params", &job.draft.params).with("key", random_secret());
-    if let Some(run) = like.filter(|run| run.job_id == job.id) {
+    if let Some(run) = like {
         form.set("rerun_of", run.id.to_string());
         let given = state.store.params_of(&run).await?;
         match given.text() {
@@ -76,12 +74,18 @@ pub async fn ask(
     page(&state, context, job, form).await
 }
 
-/// A run of before its job has moved may belong to an app that the viewer does not see.
-async fn visible_run(state: &State, context: &PageContext, id: i64) -> Result<Option<RunView>, PageError> {
-    match state.store.app_of_run(id).await?.filter(|app_id| context.may_see(app_id)) {
-        Some(_) => Ok(state.store.run(id).await?),
-        None => Ok(None),
-    }
+/// The run that is to be repeated, if it is one of this job.
+async fn original(
+    state: &State,
+    context: &PageContext,
+    id: Option<i64>,
+    job_id: i64,
+) -> Result<Option<RunView>, PageError> {
+    let run = match id {
+        Some(id) => visible_run(state, context, id).await?,
+        None => None,
+    };
+    Ok(run.filter(|run| run.job_id == job_id))
 }
 
 /// `POST /jobs/{id}/run`
@@ -92,11 +96,15 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: web::Path<
         let text = "The key of this form is longer than the page makes it";
         return Err(PageError::Bad(text.into()));
     }
-    let params = form.value("params").replace("\r\n", "\n");
+    let mut params = line_ends::kept(form.value("params"), &job.draft.params);
     if form.is("step", "preview") {
         return page(&state, context, job, form).await;
     }
     let given = |name: &str| Some(form.value(name).to_owned()).filter(|text| !text.is_empty());
+    let rerun_of = given("rerun_of").and_then(|id| id.parse().ok());
+    if let Some(run) = original(&state, &context, rerun_of, job.id).await? {
+        params = line_ends::kept(&params, state.store.params_of(&run).await?.text().unwrap_or_default());
+    }
     let request = RunRequest {
         job_id: job.id,
         cause: Cause::Manual,
@@ -104,7 +112,6 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: web::Path<
         address: given("address"),
         idempotency_key: given("key").map(|key| format!("console-{key}")),
     };
-    let rerun_of = given("rerun_of").and_then(|id| id.parse().ok());
     match state.engine.jobs().run_again(request, rerun_of, &by.0).await {
         Ok(run) => Ok(redirect(&format!("/runs/{run}"))),
         Err(Error::Invalid(errors)) => {

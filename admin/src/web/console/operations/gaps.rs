@@ -22,6 +22,8 @@ const SPANS: [u32; 3] = [1, 24, 168];
 const HOUR: Millis = 3_600_000;
 /// Jobs of one page, instants of one job, and differences that are listed.
 const JOBS: u32 = 100;
+/// A count stops here.
+const COUNTED: u32 = 10_000;
 const INSTANTS: usize = 20_000;
 const LISTED: usize = 500;
 /// Where the time is up, the page ends with the job that was looked at last.
@@ -48,6 +50,8 @@ struct Audit {
     unexplained: u64,
     /// Jobs that fire so often that not all of the span was looked at.
     cut: Vec<String>,
+    /// All that the filter names.
+    all: u32,
     /// The last job that was looked at, if there are more.
     next: Option<i64>,
 }
@@ -70,6 +74,16 @@ impl Page {
         list_address("/gaps", &[("job", query.job.trim()), ("hours", &hours.to_string())], after)
     }
 
+    /// What the heading says where no difference was found: of which jobs it is true.
+    fn none_found(&self) -> Message {
+        let of = |key| self.context.t(key).with("count", self.audit.jobs).with("all", self.audit.all);
+        match (self.next.is_some(), self.first.is_some()) {
+            (false, false) => self.context.t("gaps-none"),
+            (_, false) => of("gaps-none-first"),
+            (_, true) => of("gaps-none-part"),
+        }
+    }
+
     fn why(&self, row: &Row) -> Message {
         gap_reason(self.context.language, row.difference.reason)
     }
@@ -88,7 +102,10 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<AuditQu
     }
     let filter = JobFilter { apps: context.visible(), ids, after: query.after, limit: JOBS, ..JobFilter::default() };
     let audit = match wrong.is_empty() {
-        true => audit(&state, &filter, context.now - i64::from(hours) * HOUR, context.now).await?,
+        true => {
+            let _place = state.engine.costly.enter(&context.actor).await?;
+            audit(&state, &filter, context.now - i64::from(hours) * HOUR, context.now).await?
+        }
         false => Audit::default(),
     };
     let status = match wrong.is_empty() {
@@ -130,6 +147,7 @@ async fn audit(state: &State, filter: &JobFilter, from: Millis, to: Millis) -> R
             break;
         }
     }
+    audit.all = state.store.count_jobs(&JobFilter { after: None, ..filter.clone() }, COUNTED).await?;
     audit.next = match ids.next() {
         Some(_) => audit.next,
         None => found.next,

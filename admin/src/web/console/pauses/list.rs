@@ -85,8 +85,8 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
             }
         },
     };
+    let request = PauseRequest { app_id, note: form.value("note").to_owned(), from, until };
     if form.is_valid() {
-        let request = PauseRequest { app_id, note: form.value("note").to_owned(), from, until };
         match state.engine.pauses().create(request, &by.0).await {
             Ok(_) => {
                 return Ok(redirect_with_flash("/pauses", "ok", &context.t("pause-is-saved").to_string()));
@@ -94,6 +94,8 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
             Err(Error::Invalid(errors)) => form.add_errors(errors),
             Err(error) => return Err(error.into()),
         }
+    } else {
+        form.add_errors(state.engine.pauses().check(&request));
     }
     page(&state, &by, context, form, StatusCode::UNPROCESSABLE_ENTITY).await
 }

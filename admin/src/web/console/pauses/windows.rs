@@ -15,6 +15,19 @@ use crate::web::state::{Shared, State};
 use crate::web::text::day::weekday_name;
 use crate::web::text::weekly::weekly_expression;
 
+/// The form's fields and the keys of their labels.
+const LABELS: &[(&str, &str)] = &[
+    ("app", "pause-what"),
+    ("note", "why"),
+    ("weekdays", "window-weekdays"),
+    ("start", "window-start"),
+    ("expression", "window-expression"),
+    ("timezone", "window-zone"),
+    ("minutes", "window-duration"),
+];
+/// A rule in place of one whose fields are wrong, so that the other fields are checked.
+const STAND_IN: &str = "0 0 2 ? * SUN";
+
 #[derive(Template)]
 #[template(path = "pauses/window.html")]
 struct Page {
@@ -31,6 +44,11 @@ impl Page {
 
     fn weekday(&self, day: &Weekday) -> Message {
         weekday_name(self.context.language, *day)
+    }
+
+    /// The key of a field's label.
+    fn label(&self, name: &str) -> &'static str {
+        LABELS.iter().find(|(field, _)| *field == name).map_or("window-begin", |(_, label)| label)
     }
 
     const fn note_chars(&self) -> usize {
@@ -63,24 +81,30 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
             }
         },
     };
-    let is_weekly = !form.is("rule", "cron");
-    let expression = match is_weekly {
-        true => weekly_expression(&form.items("weekdays"), form.value("start")).unwrap_or_else(|(field, message)| {
-            form.add_error(field, message);
-            String::new()
+    let expression = match form.is("rule", "cron") {
+        true => form.value("expression").to_owned(),
+        false => weekly_expression(&form.items("weekdays"), form.value("start")).unwrap_or_else(|wrong| {
+            wrong.into_iter().for_each(|(field, message)| form.add_error(field, message));
+            STAND_IN.to_owned()
         }),
-        false => form.value("expression").to_owned(),
     };
-    let minutes = form.number("minutes", 0);
+    if form.value("minutes").trim().is_empty() {
+        form.add_error("minutes", "Write how many minutes it lasts.");
+    }
+    let minutes = form.number("minutes", 1);
+    let (note, timezone) = (form.value("note").to_owned(), form.value("timezone").to_owned());
+    let request = WindowRequest { app_id, note, expression, timezone, minutes };
+    let windows = state.engine.maintenance_windows();
     if form.is_valid() {
-        let (note, timezone) = (form.value("note").to_owned(), form.value("timezone").to_owned());
-        let request = WindowRequest { app_id, note, expression, timezone, minutes };
-        match state.engine.maintenance_windows().create(request, &by.0).await {
+        match windows.create(request, &by.0).await {
             Ok(_) => return Ok(redirect_with_flash("/pauses", "ok", &context.t("window-is-saved").to_string())),
             Err(Error::Invalid(errors)) => form.add_errors(errors),
             Err(error) => return Err(error.into()),
         }
+    } else {
+        form.add_errors(windows.check(request, &by.0));
     }
+    form.sort_errors(LABELS);
     page(&state, &by, context, form, StatusCode::UNPROCESSABLE_ENTITY).await
 }
 

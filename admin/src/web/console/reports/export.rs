@@ -3,9 +3,10 @@
 use actix_web::{HttpResponse, web};
 use carillon_scheduler::Millis;
 use carillon_store::report::read::{ReportGroup, ReportLine};
+use serde::Deserialize;
 
 use crate::web::console::reports::query::ReportQuery;
-use crate::web::csv::line;
+use crate::web::csv::{head, line};
 use crate::web::page::{PageContext, PageError, PageResult};
 use crate::web::reports::{self, day_text};
 use crate::web::state::Shared;
@@ -26,7 +27,19 @@ const COLUMNS: [&str; 13] = [
     "lateness_p95_ms",
 ];
 
-pub async fn export(state: Shared, context: PageContext, query: web::Query<ReportQuery>) -> PageResult {
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct FileQuery {
+    /// The file begins with a byte order mark.
+    bom: bool,
+}
+
+pub async fn export(
+    state: Shared,
+    context: PageContext,
+    query: web::Query<ReportQuery>,
+    file: web::Query<FileQuery>,
+) -> PageResult {
     let (question, wrong) = query.question();
     if let Some((label, message)) = wrong.into_iter().next() {
         return Err(PageError::Bad(context.fault(context.t(label), &message).to_string()));
@@ -34,7 +47,7 @@ pub async fn export(state: Shared, context: PageContext, query: web::Query<Repor
     let found = reports::answer(&state.store, context.visible(), &question, context.now).await?;
     let report = found.map_err(|(field, message)| PageError::Bad(format!("{field}: {message}")))?;
     let is_day = question.group == ReportGroup::Day;
-    let mut text = line(COLUMNS.map(str::to_owned));
+    let mut text = head(COLUMNS, file.bom);
     for found in &report.lines {
         text.push_str(&line(cells(found, is_day)));
     }

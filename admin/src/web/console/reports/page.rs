@@ -18,10 +18,11 @@ const MOST: usize = 200;
 /// Periods that can be chosen, with the keys of their names.
 const PERIODS: [(u32, &str); 4] = [(1, "period-today"), (7, "period-7d"), (30, "period-30d"), (90, "period-90d")];
 /// The columns that a page can be sorted by, with the keys of their labels.
-const COLUMNS: [(&str, &str); 5] = [
+const COLUMNS: [(&str, &str); 6] = [
     ("runs", "report-runs"),
     ("success", "report-success"),
     ("failed", "failed-or-lost"),
+    ("killed", "report-killed"),
     ("duration", "report-duration"),
     ("lateness", "report-lateness"),
 ];
@@ -36,7 +37,7 @@ struct Page {
     apps: Vec<App>,
     report: Option<Report>,
     periods: [(u32, &'static str); 4],
-    columns: [(&'static str, &'static str); 5],
+    columns: [(&'static str, &'static str); 6],
     from: String,
     to: String,
 }

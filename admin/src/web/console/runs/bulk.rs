@@ -21,6 +21,10 @@ pub const ACTIONS: [(&str, &str); 3] = [("rerun", "run-again"), ("kill", "kill")
 /// With which the form for failed runs begins.
 const SINCE_MS: i64 = 12 * 3_600_000;
 
+/// Jobs that the question names, and the runs that are counted for them.
+const NAMED: usize = 10;
+const COUNTED: usize = 500;
+
 #[derive(Template)]
 #[template(path = "runs/bulk.html")]
 struct Page {
@@ -29,18 +33,37 @@ struct Page {
     query: ListQuery,
     action: String,
     count: usize,
+    jobs: Vec<JobOfRuns>,
     back: String,
+}
+
+/// A job with the number of its selected runs.
+struct JobOfRuns {
+    id: i64,
+    /// None: it is deleted.
+    name: Option<String>,
+    app: String,
+    runs: usize,
 }
 
 impl Page {
     /// `Kill 3 runs`
     fn what(&self) -> Message {
-        let key = match self.action.as_str() {
-            "kill" => "kill-runs",
-            "rerun" => "rerun-runs",
-            _ => "resolve-runs",
+        what(&self.context, &self.action, self.count)
+    }
+
+    fn runs_of(&self, job: &JobOfRuns) -> Message {
+        let id = job.id;
+        let name = match &job.name {
+            Some(name) => format!("{name} ({} #{id})", job.app),
+            None => self.context.t("deleted-job").with("id", id).to_string(),
         };
-        self.context.t(key).with("runs", self.context.t("runs-count").count("count", self.count))
+        let runs = self.context.t("runs-count").count("count", job.runs);
+        self.context.t("runs-of-one-job").with("job", name).with("runs", runs)
+    }
+
+    fn unnamed(&self) -> usize {
+        self.count.saturating_sub(self.jobs.iter().map(|job| job.runs).sum())
     }
 
     fn selection(&self) -> Vec<(&'static str, String)> {
@@ -50,6 +73,15 @@ impl Page {
         }
         fields
     }
+}
+
+fn what(context: &PageContext, action: &str, count: usize) -> Message {
+    let key = match action {
+        "kill" => "kill-runs",
+        "rerun" => "rerun-runs",
+        _ => "resolve-runs",
+    };
+    context.t(key).with("runs", context.t("runs-count").count("count", count))
 }
 
 #[derive(Template)]
@@ -99,7 +131,10 @@ pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Field
             idempotency_key: Some(key.as_str()).filter(|key| !key.is_empty()),
         };
         match state.engine.runs().do_with_all(request, &by.0).await {
-            Ok(outcome) => return answer(context, outcome, "/runs", &back),
+            Ok(outcome) => {
+                let what = what(&context, form.value("action"), outcome.done);
+                return answer(context, outcome, ("/runs", &back), what);
+            }
             Err(error) => take_count_error(&mut form, error)?,
         }
     }
@@ -113,13 +148,29 @@ async fn question(
     (mut form, query): (Form, ListQuery),
     (selection, action): (&Selection<RunFilter>, &RunAction),
 ) -> PageResult {
-    let count = state.engine.runs().selected(selection, action, &by.0).await?.len();
+    let ids = state.engine.runs().selected(selection, action, &by.0).await?;
+    let (count, jobs) = (ids.len(), jobs_of(state, &context, &ids).await?);
     let status = form.status();
     if form.value("key").is_empty() {
         form.set("key", random_secret());
     }
     let (action, back) = (form.value("action").to_owned(), query.address(None));
-    Ok(render(&Page { context, form, query, action, count, back }, status))
+    Ok(render(&Page { context, form, query, action, count, jobs, back }, status))
+}
+
+/// The jobs with the most of these runs, of those that the viewer sees.
+async fn jobs_of(state: &State, context: &PageContext, ids: &[i64]) -> Result<Vec<JobOfRuns>, PageError> {
+    let mut jobs: Vec<JobOfRuns> = vec![];
+    let newest = &ids[ids.len().saturating_sub(COUNTED)..];
+    for (_, run) in state.store.runs_with_ids(newest).await?.into_iter().filter(|(app, _)| context.may_see(app)) {
+        match jobs.iter_mut().find(|job| job.id == run.job_id) {
+            Some(job) => job.runs += 1,
+            None => jobs.push(JobOfRuns { id: run.job_id, name: run.job, app: run.app, runs: 1 }),
+        }
+    }
+    jobs.sort_by_key(|job| (std::cmp::Reverse(job.runs), job.id));
+    jobs.truncate(NAMED);
+    Ok(jobs)
 }
 
 /// What is missing becomes an error of a form that was confirmed.

@@ -7,6 +7,7 @@ pub mod log;
 pub mod log_file;
 pub mod log_line;
 pub mod page;
+mod people;
 mod query;
 pub mod resolve;
 pub mod route;

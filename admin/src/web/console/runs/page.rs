@@ -2,17 +2,18 @@
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
-use carillon_scheduler::RunState;
-use carillon_store::{Job, RunParams};
+use carillon_scheduler::{Cause, RunState};
+use carillon_store::{Job, RunParams, RunView};
 
 use crate::web::console::runs::log::{self, LogView};
+use crate::web::console::runs::people::{RunPeople, people_of};
 use crate::web::console::runs::route::RouteView;
 use crate::web::console::runs::row::RunRow;
 use crate::web::console::runs::timeline::{TimelineStep, timeline};
 use crate::web::guard::session_guard::LIVE;
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageResult, show};
-use crate::web::state::Shared;
+use crate::web::page::{PageContext, PageError, PageResult, show};
+use crate::web::state::{Shared, State};
 
 #[derive(Template)]
 #[template(path = "runs/page.html")]
@@ -27,6 +28,11 @@ struct Page {
     family: Vec<RunRow>,
     /// The runs that repeat this one.
     reruns: Vec<i64>,
+    /// The run whose success has started this one. None: it is no run of a child job. Inside None: the viewer may not see it.
+    parent: Option<Option<RunView>>,
+    /// The runs of child jobs that its fire has started.
+    children: Vec<RunRow>,
+    people: RunPeople,
     given: RunParams,
     log: LogView,
 }
@@ -78,6 +84,14 @@ impl Page {
     }
 }
 
+/// A run that the viewer may see; one of before its job has moved may belong to another app.
+pub async fn visible_run(state: &State, context: &PageContext, id: i64) -> Result<Option<RunView>, PageError> {
+    match state.store.app_of_run(id).await?.filter(|app_id| context.may_see(app_id)) {
+        Some(_) => Ok(state.store.run(id).await?),
+        None => Ok(None),
+    }
+}
+
 /// `GET /runs/{id}`
 pub async fn page(
     state: Shared,
@@ -99,14 +113,22 @@ pub async fn page(
         true => LogView::default(),
         false => log::view(&state, context.language, &row.run, query.line).await,
     };
+    let people = people_of(&state, &row.run).await?;
+    let children = state.store.child_runs(&row.run, &context.visible()).await?;
     let page = Page {
+        parent: match row.run.cause {
+            Cause::Child => Some(visible_run(&state, &context, row.run.fire_no).await?),
+            _ => None,
+        },
+        children: children.into_iter().map(|run| RunRow::new(&context, run)).collect(),
+        steps: timeline(&context, &row, &people),
+        people,
         choice,
         log,
         reruns: state.store.reruns_of(row.run.id).await?,
         given: state.store.params_of(&row.run).await?,
         // It may have moved to an app that the viewer does not see.
         job: state.store.job(row.run.job_id).await?.filter(|job| context.may_see(&job.app_id)),
-        steps: timeline(&context, &row),
         may_operate: app_id.is_some_and(|app_id| context.may_operate(&app_id)),
         family: family.into_iter().map(|run| RunRow::new(&context, run)).collect(),
         row,

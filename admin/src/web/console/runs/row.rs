@@ -1,6 +1,6 @@
 //! A run as a row of a list.
 
-use carillon_scheduler::RunState;
+use carillon_scheduler::{Cause, RunState};
 use carillon_store::RunView;
 
 use crate::web::console::badge::{Badge, KILL_ASKED, run_badge};
@@ -41,5 +41,10 @@ impl RunRow {
             has_box: false,
             run,
         }
+    }
+
+    /// It is for an instant of the past, which a list has to name.
+    pub fn is_backfill(&self) -> bool {
+        self.run.cause == Cause::Backfill
     }
 }

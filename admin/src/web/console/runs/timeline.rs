@@ -3,6 +3,7 @@
 use carillon_scheduler::{Millis, RunState};
 use carillon_store::RunView;
 
+use crate::web::console::runs::people::RunPeople;
 use crate::web::console::runs::row::RunRow;
 use crate::web::locale::Message;
 use crate::web::page::PageContext;
@@ -21,14 +22,15 @@ pub struct TimelineStep {
 }
 
 /// What has happened to the run, in order, and what comes next.
-pub fn timeline(context: &PageContext, row: &RunRow) -> Vec<TimelineStep> {
+pub fn timeline(context: &PageContext, row: &RunRow, people: &RunPeople) -> Vec<TimelineStep> {
     let run = &row.run;
     let mut steps = beginning(context, run);
     if let Some(at) = run.flagged_at {
         steps.push(step("step-flagged", Some(at), "none"));
     }
     if let Some(at) = run.kill_asked_at {
-        steps.push(step("step-kill-asked", Some(at), "none"));
+        let by = people.killed.as_ref().map(|actor| context.t("by-author").with("author", actor));
+        steps.push(TimelineStep { note: note(by), ..step("step-kill-asked", Some(at), "none") });
     }
     steps.push(match run.state {
         RunState::Claimed | RunState::Sending => step("step-finished", None, ""),
@@ -36,7 +38,12 @@ pub fn timeline(context: &PageContext, row: &RunRow) -> Vec<TimelineStep> {
             note: note(row.duration.as_ref().map(|it| context.t("step-so-far").with("duration", it))),
             ..step("step-running", None, "running")
         },
-        _ => step(ending(run.state), run.finished_at, row.badge.tone),
+        _ => {
+            let resolved = people.resolved.as_ref().map(|actor| context.t("resolved-by").with("author", actor));
+            let called_off = people.killed.as_ref().filter(|_| run.state == RunState::Cancelled);
+            let by = resolved.or_else(|| Some(context.t("by-author").with("author", called_off?)));
+            TimelineStep { note: note(by), ..step(ending(run.state), run.finished_at, row.badge.tone) }
+        }
     });
     // A run is marked a little before it is due, so that it is sent on time; steps that have not happened yet come last.
     steps.sort_by_key(|step| step.at.unwrap_or(Millis::MAX));

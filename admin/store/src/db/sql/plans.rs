@@ -89,7 +89,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("old_throttles", prune_rest::OLD_THROTTLES),
         ("failing_too_often", pause::FAILING_TOO_OFTEN),
         ("summarize_passed", summarize::PASSED),
-        ("summarize_ended", summarize::ENDED),
+        ("summarize_ended", summarize::OPEN),
     ];
     let plain = plain.iter().map(|(name, text)| (*name, template::render(backend, text).into_owned()));
     plain.chain(bulk.iter().map(|(name, bulk)| (*name, bulk.sql(backend)))).collect()

@@ -1,5 +1,7 @@
 //! Runs that their executors have: those whose executor is gone or new, that are over their time, or that are being killed.
 
+use std::cmp::Ordering;
+
 use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;
 
@@ -55,6 +57,13 @@ impl RunningRun {
     pub fn ends_by(&self) -> Option<Millis> {
         (self.timeout_ms > 0).then_some(self.sent_at + self.timeout_ms)
     }
+}
+
+/// Whether runs of the same job are running at a run's address that were sent before it, or after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunningBeside {
+    pub earlier: bool,
+    pub later: bool,
 }
 
 /// How far one look goes; the next one begins behind it.
@@ -150,21 +159,23 @@ impl Store {
         Ok(())
     }
 
-    /// When the last other run of the same job ended at the same address, of those that were there at the same time: a
-    /// run may have waited behind it. Looks at the runs that were made shortly before.
+    /// When the last earlier run of the same job ended at the same address or was given up, of those that were there at the same time:
+    /// a run may have waited behind it. Looks at the runs that were made shortly before.
     pub async fn last_end_beside(&self, run: &RunningRun) -> Result<Option<Millis>> {
-        let text = "SELECT MAX(finished_at) FROM run WHERE id > ? AND id < ? AND job_id = ? AND address = ? AND finished_at > ? AND state >= {state.final}";
+        let text = "SELECT MAX(finished_at) FROM run WHERE id > ? AND id < ? AND job_id = ? AND address = ? AND finished_at > ?";
         let values = values![run.run_id - 20_000, run.run_id, run.job_id, run.address.clone(), run.sent_at];
         Ok(self.tuple::<Option<_>>(&self.engine_reads, text, values).await?.flatten())
     }
 
-    /// Whether a run of the same job that was sent later is running at the same address.
-    pub async fn has_later_beside(&self, run: &RunningRun) -> Result<bool> {
+    /// Which other runs of the same job are running at the same address.
+    pub async fn running_beside(&self, run: &RunningRun) -> Result<RunningBeside> {
         let text = "SELECT COALESCE(other.sent_at, other.marked_at, other.due_at), other.id FROM run \
              JOIN run other ON other.shard = run.shard AND other.state = {state.running} AND other.state < {state.final} \
              AND other.job_id = run.job_id AND other.address = run.address WHERE run.id = ?";
         let others: Vec<(Millis, i64)> = self.tuples(&self.engine_reads, text, values![run.run_id]).await?;
-        Ok(others.iter().any(|other| *other > (run.sent_at, run.run_id)))
+        let own = (run.sent_at, run.run_id);
+        let has = |order| others.iter().any(|other| other.cmp(&own) == order);
+        Ok(RunningBeside { earlier: has(Ordering::Less), later: has(Ordering::Greater) })
     }
 
     /// When the last run of the same job was sent that was sent to the same address after this one and has succeeded. Looks at

@@ -131,8 +131,17 @@ impl Store {
         let Some((first_id, result)) = outcome(parts) else {
             return Ok(());
         };
-        let children = self.children_of(tx, &[fire.job_id]).await?;
-        for child in children.into_values().flatten() {
+        let children: Vec<i64> = self.children_of(tx, &[fire.job_id]).await?.into_values().flatten().collect();
+        let startable = self.startable_children(tx, fire.job_id, &children).await?;
+        for child in children {
+            if !startable.contains(&child) && self.exists(tx, child).await? {
+                tracing::warn!(
+                    job.id = child,
+                    run.id = first_id,
+                    "a child was not started: its app does not let the app of its parent start its jobs"
+                );
+                continue;
+            }
             // Deleted, or named a moment ago: then everything is looked at anew.
             let Some(shard) = then.jobs.get(&child).map(|job| job.shard) else {
                 if self.exists(tx, child).await? {

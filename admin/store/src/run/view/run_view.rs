@@ -160,6 +160,20 @@ impl Store {
         self.tuples(&self.read, text, values![run_id]).await
     }
 
+    /// The runs of child jobs that the fire of a run has started: at most 100.
+    pub async fn child_runs(&self, run: &RunView, visible: &VisibleApps) -> Result<Vec<RunView>> {
+        let text = "SELECT id FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? AND part = 0 AND attempt = 1";
+        let first: Option<i64> =
+            self.tuple(&self.read, text, values![run.fire_no, run.job_id, run.cause.code()]).await?;
+        let text = format!(
+            "SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.fire_no = ? AND r.cause = {{cause.child}}{} \
+             ORDER BY r.job_id, r.part, r.attempt LIMIT 100",
+            visible.and("r.app_id")
+        );
+        let rows = self.query(&self.read, &text, values![first.unwrap_or(run.id)]).await?;
+        Ok(self.readable("run", &rows))
+    }
+
     /// The runs of a job for one instant, by its schedule or by a backfill. Those of before it has moved are of another app.
     pub async fn runs_of_instant(&self, job_id: i64, at: Millis, visible: &VisibleApps) -> Result<Vec<RunView>> {
         let text = format!(

@@ -104,7 +104,7 @@ fn a_body_that_is_no_json_is_told_where() {
         assert!(told("app=billing&name=x").await.starts_with("400 invalid_json "));
         let deep = "[".repeat(200_000);
         let deep = api.post_text("/jobs", deep).await.error();
-        assert!(deep.contains("recursion limit exceeded"), "{deep}");
+        assert!(deep.contains("nested deeper than 16 levels"), "{deep}");
         let not_utf8 = api.post_text("/jobs", b"{\"app\": \"\xff\xfe\"}".to_vec()).await.error();
         assert!(not_utf8.starts_with("400 invalid_json "), "{not_utf8}");
     });
@@ -157,5 +157,29 @@ fn all_faults_of_a_job_and_of_a_batch_are_told_at_once() {
         assert_eq!(found, ["[1].retries", "[2].handler", "[2].retries", "[2].timeout_seconds"]);
         let one = api.post("/jobs", job(json!({"retries": 101}))).await;
         assert_eq!(fields(&one), [""; 0], "one fault is the error itself");
+    });
+}
+
+#[test]
+fn wrong_forms_unknown_members_and_broken_rules_are_named_together() {
+    api(async |api| {
+        api.job(json!({})).await;
+        let fields = async |path: &str, body: Value| -> Vec<String> {
+            let answer = api.post(path, body).await;
+            assert_eq!(answer.status, 400, "{}", answer.json);
+            let errors = answer.json["error"]["errors"].as_array().cloned().unwrap_or_default();
+            errors.iter().map(|it| it["field"].as_str().unwrap().to_owned()).collect()
+        };
+        let wrong = json!({"overlap": "no", "route": "rr", "retries": -1, "tags": ["A B"], "x": 1});
+        let mut named = fields("/jobs", job(wrong.clone())).await;
+        named.sort_unstable();
+        assert_eq!(named, ["overlap", "retries", "route", "tags", "x"]);
+        let batch = fields("/jobs:batch", json!([job(json!({"retries": -1})), job(json!({"x": 1}))])).await;
+        assert_eq!(batch, ["[0].retries", "[1].x"]);
+        let days =
+            json!({"name": "bank", "days": ["2026-13-01", "2026-12-25", "tomorrow"], "weekdays": ["FUN"], "y": 1});
+        let mut named = fields("/calendars", days).await;
+        named.sort_unstable();
+        assert_eq!(named, ["days[0]", "days[2]", "weekdays[0]", "y"]);
     });
 }

@@ -33,7 +33,7 @@ async fn register(api: &Api, path: &str, app: &str, address: &str) -> (i64, Stri
 }
 
 fn address(number: u32) -> String {
-    format!("http://10.0.0.{number}:9999/")
+    format!("http://10.0.0.{number}:9999")
 }
 
 /// The actors of the entries about limits.
@@ -148,7 +148,7 @@ fn an_app_has_a_number_of_live_executors_and_unknown_names_count_together() {
                 assert_eq!(code, expected, "{app} {number}: {text}");
                 assert!(code == 200 || text.contains("2 live executors already (--app-executors)"), "{text}");
             }
-            api.sql("UPDATE executor SET expires_at = 1 WHERE address LIKE '%.2:9999/'").await;
+            api.sql("UPDATE executor SET expires_at = 1 WHERE address LIKE '%.2:9999'").await;
             assert_eq!(register(api, "/api/registry", "billing", &address(3)).await.0, 200, "one is over");
         },
     );

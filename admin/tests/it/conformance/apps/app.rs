@@ -29,6 +29,37 @@ databases! {
         assert!(entry.detail.contains("Billing"), "{}", entry.detail);
     }
 
+    // covers: W4
+    async fn an_app_that_is_made_where_apps_have_tokens_accepts_its_own_alone(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
+        let before = store.create_app("before", "", NOW, &actor()).await.unwrap();
+        let new = NewExecutorToken { name: "one", token_hash: "one", sealed: "sealed", now: NOW, expires_at: None };
+        store.create_executor_token(&fixture.app, &new, &actor()).await.unwrap();
+        let after = store.create_app("after", "", NOW, &actor()).await.unwrap();
+        assert_eq!((before.own_tokens_only, after.own_tokens_only), (false, true));
+        assert_eq!(store.app(after.id).await.unwrap(), Some(after));
+    }
+
+    // covers: W5
+    async fn an_app_names_the_apps_whose_jobs_may_start_its_jobs(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (store, app) = (&fixture.store, &fixture.app);
+        let mut others = vec![];
+        for name in ["sales", "orders"] {
+            others.push(store.create_app(name, "", NOW, &actor()).await.unwrap());
+        }
+        let names = async || store.starters(app.id).await.unwrap().into_iter().map(|(_, name)| name).collect::<Vec<_>>();
+        store.set_starters(app, &others, NOW, &actor()).await.unwrap();
+        store.set_starters(app, &others, NOW, &actor()).await.unwrap();
+        assert_eq!(names().await, ["orders", "sales"]);
+        assert_eq!(fixture.count("audit", "detail LIKE '%started_by%'").await, 1, "the second one changes nothing");
+        store.delete_app(&others[0], NOW, &actor()).await.unwrap();
+        assert_eq!(names().await, ["orders"]);
+        store.set_starters(app, &[], NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.count("app_starter", "1 = 1").await, 0);
+    }
+
     // covers: S17
     async fn an_app_has_two_valid_tokens_at_most(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;

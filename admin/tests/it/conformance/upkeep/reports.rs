@@ -26,7 +26,7 @@ async fn report(fixture: &Fixture, group: ReportGroup) -> Report {
 /// Everything below this id, and what has ended since.
 async fn summarize(fixture: &Fixture, before: i64) -> usize {
     let passed = fixture.store.summarize_runs(before, NOW).await.unwrap();
-    passed.runs + fixture.store.summarize_ended(NOW).await.unwrap().runs
+    passed.runs + fixture.store.summarize_ended(0, NOW).await.unwrap().runs
 }
 
 fn counts(succeeded: i64, failed: i64, doubtful: i64) -> Counts {
@@ -45,6 +45,33 @@ databases! {
         assert_eq!(summarize(&fixture, last + 1).await, 2);
         assert_eq!(fixture.store.summarized_to().await.unwrap(), last, "what is deleted by its age goes on too");
         assert_eq!(fixture.store.take_unreadable().len(), 1);
+    }
+
+    // covers: G7
+    async fn the_last_failures_of_a_job_are_kept_across_restarts(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
+        let mut ids = vec![];
+        for second in 0..130 {
+            let state = if second % 10 == 9 { DONE } else { FAILED };
+            ids.push(fixture.run(&job, Row { fire_no: after(second), state, ..Row::default() }).await);
+        }
+        summarize(&fixture, ids[60]).await;
+        summarize(&fixture, ids[129] + 1).await;
+        let last = async |count: usize| {
+            let mut last: Vec<i64> = fixture.store.last_failures(&[(job.id, count)].into()).await.unwrap().into_iter().collect();
+            last.sort_unstable();
+            last
+        };
+        assert_eq!(last(3).await, [ids[126], ids[127], ids[128]]);
+        assert_eq!(last(0).await, [0i64; 0]);
+        assert_eq!(last(1_000).await.len(), 100, "the others are not one of the last of any rule");
+        // One that was open when the walk passed it.
+        let open = fixture.run(&job, Row { fire_no: after(200), state: CLAIMED, ..Row::default() }).await;
+        summarize(&fixture, open + 1).await;
+        fixture.sql(&format!("UPDATE run SET state = 10, finished_at = {NOW} WHERE id = {open}")).await;
+        summarize(&fixture, open + 1).await;
+        assert_eq!(last(2).await, [ids[128], open]);
     }
 
     async fn each_run_counts_once_on_the_day_of_its_instant(db: &TestDatabase) {
@@ -158,7 +185,7 @@ databases! {
         let (one, two) = both().await;
         assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
         fixture.sql(&format!("UPDATE run SET state = {DONE}")).await;
-        let (one, two) = tokio::join!(fixture.store.summarize_ended(NOW), fixture.store.summarize_ended(NOW));
+        let (one, two) = tokio::join!(fixture.store.summarize_ended(0, NOW), fixture.store.summarize_ended(0, NOW));
         assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
         assert_eq!(report(&fixture, ReportGroup::Job).await.total.counts, counts(50, 0, 0));
     }

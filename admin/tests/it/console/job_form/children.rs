@@ -12,6 +12,18 @@ async fn four_jobs() -> (Console, ConsoleClient) {
     }
     let admin = console.admin().await;
     admin.submit("/apps", &[("name", "billing")]).await;
+    let billing = console.store.app_by_name("billing").await.unwrap().unwrap();
+    let let_in = admin.submit(&format!("/apps/{}/starters", billing.id), &[("starters", "orders")]).await;
+    assert_eq!((let_in.status, let_in.location()), (303, format!("/apps/{}", billing.id).as_str()));
+    assert!(
+        admin
+            .get(let_in.location())
+            .await
+            .body
+            .contains("id=\"starters\" name=\"starters\" class=\"code\" value=\"orders\"")
+    );
+    let wrong = admin.submit(&format!("/apps/{}/starters", billing.id), &[("starters", "orders, nowhere")]).await;
+    assert_eq!(wrong.error("starters"), Some("there is no other app `nowhere`"));
     let archive = but(&[("app", "billing"), ("name", "Archive")]);
     assert_eq!(admin.submit("/jobs", &archive).await.location(), "/jobs/4");
     (console, admin)

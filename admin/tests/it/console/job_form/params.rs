@@ -71,3 +71,62 @@ fn the_next_fire_is_the_next_one_that_happens() {
         }
     });
 }
+
+/// What a browser sends for this job's form, whose texts it writes with CR LF.
+fn unchanged(params: &str, description: &str) -> Vec<(&'static str, String)> {
+    let sent = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
+    let mut fields: Vec<(&str, String)> = but(&[]).into_iter().map(|(name, value)| (name, value.to_owned())).collect();
+    fields.retain(|(name, _)| !["params", "description"].contains(name));
+    fields.extend([("params", sent(params)), ("description", sent(description))]);
+    fields
+}
+
+#[test]
+fn r052b_a_form_that_is_saved_unchanged_keeps_each_byte() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        for params in ["a=1\r\nb=2", "a=1\nb=2", "a=1\r\nb=2\nc=3\r\n"] {
+            let job = console.job(|job| (job.params, job.description) = (params.into(), "one\r\ntwo".into())).await;
+            let path = format!("/jobs/{}/edit", job.id);
+            let save = async |params: &str| {
+                let revision = console.store.job(job.id).await.unwrap().unwrap().revision.to_string();
+                let mut fields = unchanged(params, "one\r\ntwo");
+                fields.push(("revision", revision));
+                let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                assert_eq!(admin.submit(&path, &fields).await.status, 303);
+                console.store.job(job.id).await.unwrap().unwrap().draft
+            };
+            let saved = save(params).await;
+            assert_eq!((saved.params.as_str(), saved.description.as_str()), (params, "one\ntwo"));
+            assert_eq!(save("a=9\nb=2").await.params, "a=9\nb=2", "a changed text has the plain line ends");
+        }
+    });
+}
+
+#[test]
+fn r052m_a_run_by_hand_gets_the_parameters_that_the_schedule_would_send() {
+    run(async {
+        let console = Console::start().await;
+        let job = console.job(|job| job.params = "a=1\r\nb=2".into()).await;
+        let admin = console.admin().await;
+        let given = async |key: &str, params: &str, rerun_of: &str| {
+            let fields = [("key", key), ("params", params), ("rerun_of", rerun_of)];
+            let answer = admin.submit(&format!("/jobs/{}/run", job.id), &fields).await;
+            let id = answer.location().rsplit('/').next().unwrap().parse().unwrap();
+            let run = console.store.run(id).await.unwrap().unwrap();
+            (id, console.store.params_of(&run).await.unwrap().text().unwrap().to_owned(), run.params)
+        };
+        let (_, text, own) = given("k", "a=1\r\nb=2", "").await;
+        assert_eq!((text.as_str(), own), ("a=1\r\nb=2", None), "those of the job");
+        let (like, text, _) = given("l", "c=3\r\nd=4", "").await;
+        assert_eq!(text, "c=3\nd=4");
+        sql(
+            &console,
+            &format!("UPDATE run_input SET params = 'c=3' || char(13) || char(10) || 'd=4' WHERE run_id = {like}"),
+        )
+        .await;
+        let (_, text, _) = given("m", "c=3\r\nd=4", &like.to_string()).await;
+        assert_eq!(text, "c=3\r\nd=4", "those of the run that is repeated");
+    });
+}

@@ -3,6 +3,7 @@
 mod backfills;
 mod calendars;
 mod explain;
+mod gaps;
 mod retention;
 mod skipped;
 

@@ -128,15 +128,18 @@ fn a_kill_is_asked_by_run_and_its_end_counts_as_killed() {
 }
 
 #[test]
-fn a_kill_whose_end_is_never_reported_counts_after_thirty_seconds() {
+fn a_kill_whose_end_is_never_reported_counts_when_the_executor_no_longer_has_the_run() {
     with_registered_executor(async |node, _| {
         let job = node.job(|_| ()).await;
         let run_id = node.fire(&job).await;
         node.round().await;
         node.engine.runs().kill(run_id, &Actor::engine()).await.unwrap();
-        node.advance(31_000).await;
-        carillon_engine::runtime::Service::step(&*node.services.monitor).await;
-        node.drain().await;
+        for (millis, state) in [(31_000, RunState::Running), (10_000, RunState::Killed)] {
+            node.advance(millis).await;
+            carillon_engine::runtime::Service::step(&*node.services.monitor).await;
+            node.drain().await;
+            assert_eq!(node.states(&job).await, [state]);
+        }
         let run = &node.runs(&job).await[0];
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Killed, Some("unconfirmed")));
     });

@@ -164,6 +164,16 @@ fn a_run_that_cannot_be_read_is_told_of_once_and_holds_up_no_other_result() {
         assert_eq!(alarms[0].alarm.run_id, Some(runs[0]));
         assert!(alarms[0].alarm.text.contains("cause 77"), "{}", alarms[0].alarm.text);
         stuck.abort();
+        // Ten minutes after the first try it is answered.
+        node.clock.advance(Duration::from_secs(300));
+        let answered = report(&node, result(runs[0], 500, "unreadable"));
+        wait_for("it is given up", async || {
+            node.services.completer.step().await;
+            answered.is_finished()
+        })
+        .await;
+        assert!(answered.await.unwrap());
+        assert!(!node.metrics().contains("carillon_results_dropped_total 0"), "{}", node.metrics());
         // As soon as it can be read, its result is stored.
         let text = format!("UPDATE run SET cause = 1 WHERE id = {}", runs[0]);
         raw.execute_unprepared(&text).await.unwrap();

@@ -53,26 +53,62 @@ fn a_run_that_is_not_known_there_is_lost_a_minute_after_its_time() {
     });
 }
 
+/// An executor that is busy with the job and has no log of any run.
+fn busy_without_logs(executor: &RecordingExecutor) {
+    executor.reply_to_probes(refusal("job thread is running or has trigger queue."));
+    executor.reply_to("/log", log("readLog fail, logFile not exists", true));
+}
+
+// covers: R095
 #[test]
-fn a_run_that_waits_in_its_executors_queue_is_not_over_its_time() {
+fn r095b_a_run_without_a_log_that_is_the_only_one_there_is_ended_after_its_time() {
     with_executor(async |node, executor| {
-        executor.reply_to_probes(refusal("job thread is running or has trigger queue."));
-        executor.reply_to("/log", log("readLog fail, logFile not exists", true));
-        let (job, _) = run_for(node, executor, 180).await;
-        assert_eq!(node.states(&job).await, [RunState::Running]);
+        busy_without_logs(executor);
+        let (job, run_id) = run_for(node, executor, 90).await;
+        let run = &node.runs(&job).await[0];
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("timeout")));
+        let asked = executor.received("/kill");
+        assert_eq!(asked[0].header("Carillon-Run-Id"), Some(run_id.to_string().as_str()));
+    });
+}
+
+// covers: G13
+#[test]
+fn runs_that_a_busy_executor_has_lost_with_its_queue_end_one_after_the_other() {
+    with_executor(async |node, executor| {
+        busy_without_logs(executor);
+        node.register(executor).await;
+        let job = node.job(|draft| draft.timeout_seconds = 10).await;
+        let ids = [node.fire(&job).await, node.fire(&job).await];
+        node.round().await;
+        // A later run is what keeps it busy.
+        go_on(node, executor, 60).await;
+        let later = node.fire(&job).await;
+        let states = async || {
+            let mut states = vec![];
+            for run_id in ids.into_iter().chain([later]) {
+                states.push(node.store.run(run_id).await.unwrap().unwrap().state);
+            }
+            states
+        };
+        go_on(node, executor, 30).await;
+        let running = RunState::Running;
+        assert_eq!(states().await, [RunState::Lost, running, running], "the second may wait behind the first");
+        go_on(node, executor, 90).await;
+        assert_eq!(states().await, [RunState::Lost, RunState::Lost, running]);
+        assert!(executor.received("/kill").is_empty(), "the later run is healthy");
     });
 }
 
 #[test]
 fn the_time_of_a_run_counts_from_the_end_of_the_run_before_it() {
     with_executor(async |node, executor| {
-        executor.reply_to_probes(refusal("job thread is running or has trigger queue."));
+        busy_without_logs(executor);
         node.register(executor).await;
         let job = node.job(|draft| draft.timeout_seconds = 10).await;
         let (first, second) = (node.fire(&job).await, node.fire(&job).await);
         node.round().await;
-        executor.reply_to("/log", log("readLog fail, logFile not exists", true));
-        go_on(node, executor, 120).await;
+        go_on(node, executor, 60).await;
         node.callback(&[(first, 200, "at last")]).await;
         executor.reply_to("/log", log("begun\n", false));
         go_on(node, executor, 45).await;
@@ -113,9 +149,31 @@ fn a_kill_that_nobody_asked_for_any_more_is_asked_for_by_the_holder() {
         executor.reply(Reply::Accept);
         advance_seconds(node, 27).await;
         assert_eq!(node.states(&job).await, [RunState::Running], "agreed is not ended");
-        advance_seconds(node, 15).await;
+        go_on(node, executor, 30).await;
         let run = &node.runs(&job).await[0];
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Killed, Some("unconfirmed")));
         node.services.monitor.step().await;
+    });
+}
+
+// covers: D3
+#[test]
+fn a_run_that_its_executor_agreed_to_kill_and_still_works_on_is_not_over() {
+    with_executor(async |node, executor| {
+        executor.reply_to_probes(refusal("job is running"));
+        executor.reply_to("/log", log("begun\n", false));
+        node.register(executor).await;
+        let job = node.job(|_| ()).await;
+        let run_id = node.fire(&job).await;
+        node.round().await;
+        node.engine.runs().kill(run_id, &carillon_store::Actor::engine()).await.unwrap();
+        go_on(node, executor, 120).await;
+        assert_eq!(node.states(&job).await, [RunState::Running]);
+        let filter = carillon_store::alarm::alarms::AlarmFilter { limit: 100, ..Default::default() };
+        let alarms = node.store.alarms(&filter).await.unwrap().items;
+        let texts: Vec<&str> = alarms.iter().map(|alarm| alarm.alarm.text.as_str()).collect();
+        assert!(texts.len() == 1 && texts[0].ends_with("and still works on it"), "{texts:?}");
+        node.callback(&[(run_id, 200, "done")]).await;
+        assert_eq!(node.states(&job).await, [RunState::Succeeded], "what it reports in the end counts");
     });
 }

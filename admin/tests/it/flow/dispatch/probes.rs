@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use carillon_scheduler::{Clock as _, RouteStrategy, RunState};
-use carillon_store::Job;
+use carillon_scheduler::{Clock as _, JobDraft, RouteStrategy, RunState};
+use carillon_store::{Definition, Job};
 use carillon_testkit::{RecordingExecutor, Reply, wait_for};
 
+use crate::conformance::fixture::actor;
 use crate::flow::dispatch::routes::{counts, flow};
 use crate::flow::node::Node;
 
@@ -169,5 +170,33 @@ fn when_all_executors_hang_the_tick_goes_on() {
         }
         // The machine may be busy with something else now and then.
         assert!(slow < 10, "{slow} of 30 ticks took more than 50 ms");
+    });
+}
+
+// covers: G11
+#[test]
+fn the_slow_executors_of_one_app_leave_places_for_the_probes_of_another() {
+    flow(RouteStrategy::Failover, async |node, executors, job| {
+        for executor in &executors[1..] {
+            executor.reply_to_probes(Reply::Never);
+        }
+        executors[0].reply_to_probes(Reply::Never);
+        for _ in 0..600 {
+            node.fire(job).await;
+        }
+        begin(node).await;
+        let other = RecordingExecutor::start().await;
+        let app = node.store.create_app("billing", "Billing", node.clock.now(), &actor()).await.unwrap();
+        node.register_of("billing", &other.address, &[]).await;
+        let draft = {
+            let mut draft = JobDraft::new("billing", "bill", "handle");
+            draft.route = RouteStrategy::Failover;
+            draft
+        };
+        let definition = Definition::check(&app, &draft, node.clock.now()).unwrap();
+        let bill = node.store.create_jobs(vec![definition], node.clock.now(), &actor(), None).await.unwrap().remove(0);
+        node.fire(&bill).await;
+        begin(node).await;
+        wait_for("the probe of the other app", async || !other.received("/beat").is_empty()).await;
     });
 }

@@ -2,7 +2,7 @@
 
 use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{RouteStrategy, RunState};
-use carillon_testkit::RecordingExecutor;
+use carillon_testkit::{RecordingExecutor, Reply};
 use serde_json::{Value, json};
 
 use crate::flow::node::Node;
@@ -81,6 +81,50 @@ fn broadcast_gives_each_executor_a_part_of_one_fire() {
             );
         }
         assert_eq!(node.states(job).await, [RunState::Running; 3]);
+    });
+}
+
+// covers: R099
+#[test]
+fn r099_a_part_whose_executor_refuses_connections_moves_to_a_live_one_when_it_is_tried_again() {
+    flow(RouteStrategy::Broadcast, async |node, executors, _| {
+        let job = node
+            .job(|draft| {
+                draft.route = RouteStrategy::Broadcast;
+                draft.retries = 5;
+                draft.retry_delay = carillon_scheduler::RetryDelay::Fixed { seconds: vec![2] };
+            })
+            .await;
+        executors[1].stop().await;
+        node.fire(&job).await;
+        node.round().await;
+        assert_eq!(counts(executors), [1, 0, 1]);
+        node.advance(2_100).await;
+        let again =
+            executors[0].runs().into_iter().chain(executors[2].runs()).find(|run| run.json()["broadcastIndex"] == 1);
+        let again = again.expect("part 1 is on a live executor");
+        assert_eq!((again.json()["broadcastTotal"].as_u64(), again.header("Carillon-Attempt")), (Some(3), Some("2")));
+        assert_eq!(executors[1].runs().len(), 0);
+    });
+}
+
+// covers: G20
+#[test]
+fn a_run_goes_on_to_another_executor_if_the_clock_of_the_first_is_ahead() {
+    flow(RouteStrategy::First, async |node, executors, job| {
+        executors[0].reply(Reply::refused("expired: 60000 ms too late for this run"));
+        node.fire(job).await;
+        node.round().await;
+        assert_eq!(counts(executors), [1, 1, 0]);
+        assert_eq!(node.states(job).await, [RunState::Running]);
+        for executor in &executors[1..] {
+            executor.reply(Reply::refused("expired: 60000 ms too late for this run"));
+        }
+        node.fire(job).await;
+        node.round().await;
+        let run = node.runs(job).await.pop().unwrap();
+        assert_eq!(run.state, RunState::Failed, "all of them say so");
+        assert!(run.message().contains("expired"), "{}", run.message());
     });
 }
 

@@ -45,7 +45,7 @@ databases! {
         assert!(found.nearby.is_instant && found.nearby.after == Some(START + 20_000));
         says(&found, &[
             "is an instant of job 1 `Settle`, and it has a run.",
-            "In force then: revision 1, since 2025-10-09T08:53:20Z (create by ",
+            "In force then: version 1, since 2025-10-09T08:53:20Z (create by ",
             &format!("Run {id}: held by node "),
             "; in shard 1.",
             &format!("Chosen: {}, the only candidate", executor.address),

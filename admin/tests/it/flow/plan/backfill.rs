@@ -70,7 +70,7 @@ fn a_day_of_a_job_each_minute_makes_1440_runs_and_none_twice() {
 fn the_start_is_in_the_end_is_out_and_the_handler_sees_the_logical_instant() {
     flow(async |node, executor, job| {
         let range = minutes(job, 3, 0);
-        let (instants, made) = node.engine.backfills().instants(range).await.unwrap();
+        let (instants, made) = node.engine.backfills().instants(range, &actor()).await.unwrap();
         let logical = [range.from_at, range.from_at + 60_000, range.from_at + 120_000];
         assert_eq!((instants.as_slice(), made.len()), (logical.as_slice(), 0));
         node.engine.backfills().create(range, 10, &actor()).await.unwrap();

@@ -64,7 +64,7 @@ databases! {
         assert_eq!(fixture.count("run", "cause = 3").await, 4);
     }
 
-    // covers: W6
+    // covers: W5, W6
     async fn what_ends_after_its_job_has_moved_brings_about_nothing_of_the_other_app(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let child = fixture.ticking("child").await;
@@ -89,12 +89,16 @@ databases! {
         assert_eq!(fixture.store.run(ids[0]).await.unwrap().unwrap().job, None, "its name is the other app's");
         // The runs of the app that has it now do.
         let mut now = vec![];
-        for second in [90, 91] {
+        for second in [90, 91, 92] {
             now.push(fixture.run(&job, Row { fire_no: after(second), state: Running.code(), ..Row::default() }).await);
         }
         let of_now = format!("app_id = {}, parent = TRUE", other.id);
-        fixture.sql(&format!("UPDATE run SET {of_now} WHERE id IN ({}, {})", now[0], now[1])).await;
+        fixture.sql(&format!("UPDATE run SET {of_now} WHERE id >= {}", now[0])).await;
         fixture.settle(&[success(now[0]), failure(now[1])]).await;
+        assert_eq!(fixture.count("run", "cause = 3").await, 0, "the child's app does not let the other one start its jobs");
+        let billing = fixture.store.app_by_name("billing").await.unwrap().unwrap();
+        fixture.store.set_starters(&billing, std::slice::from_ref(&other), NOW, &actor()).await.unwrap();
+        fixture.settle(&[success(now[2])]).await;
         assert_eq!(fixture.count("run", "cause = 3").await, 1);
         assert_eq!(fixture.count("run", &format!("attempt = 2 AND app_id = {}", other.id)).await, 1);
     }

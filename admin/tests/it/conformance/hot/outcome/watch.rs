@@ -73,9 +73,10 @@ databases! {
         let run = |place: usize| &runs[&ids[place]].run;
         let mut beside = vec![];
         for place in 0..4 {
-            beside.push(fixture.store.has_later_beside(run(place)).await.unwrap());
+            let it = fixture.store.running_beside(run(place)).await.unwrap();
+            beside.push((it.earlier, it.later));
         }
-        assert_eq!(beside, [true, true, false, false]);
+        assert_eq!(beside, [(false, true), (true, true), (true, false), (false, false)]);
         assert_eq!(fixture.store.last_success_after(run(0)).await.unwrap(), None);
         fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[1])).await;
         assert_eq!(fixture.store.last_success_after(run(0)).await.unwrap(), Some(NOW + 1));

@@ -34,22 +34,37 @@ impl<K: Eq + Hash> RateLimit<K> {
     /// # Errors
     /// It has made too many: the seconds after which it may make the next one, at least 1.
     pub fn take(&self, caller: K, now: Duration) -> Result<(), u64> {
+        self.take_many(caller, 1, now)
+    }
+
+    /// Whether a caller may make one more request, which is not counted.
+    pub fn has_left(&self, caller: &K, now: Duration) -> bool {
+        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets.get(caller).is_none_or(|bucket| self.left(bucket, now) >= 1.0)
+    }
+
+    fn left(&self, bucket: &Bucket, now: Duration) -> f64 {
+        let since = now.saturating_sub(bucket.at).as_secs_f64();
+        (bucket.left + since * self.per_second).min(self.per_second * BURST_SECONDS)
+    }
+
+    /// Counts several at once. They are allowed while one is: the next one waits until the rate has made up for all.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn take_many(&self, caller: K, count: usize, now: Duration) -> Result<(), u64> {
         let most = self.per_second * BURST_SECONDS;
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = |bucket: &Bucket| {
-            let since = now.saturating_sub(bucket.at).as_secs_f64();
-            (bucket.left + since * self.per_second).min(most)
-        };
+        let left = |bucket: &Bucket| self.left(bucket, now);
         if buckets.len() >= KEPT {
             buckets.retain(|_, bucket| left(bucket) < most);
         }
         let bucket = buckets.entry(caller).or_insert(Bucket { left: most, at: now });
         *bucket = Bucket { left: left(bucket), at: now };
         if bucket.left < 1.0 {
-            // At least one request a second is allowed, so this is no more than a second.
             return Err(((1.0 - bucket.left) / self.per_second).ceil().max(1.0) as u64);
         }
-        bucket.left -= 1.0;
+        bucket.left -= count as f64;
         Ok(())
     }
 }
@@ -75,6 +90,16 @@ mod tests {
             assert_eq!(limit.take("a", at(100_000)), Ok(()));
         }
         assert_eq!(limit.take("a", at(100_000)), Err(1), "no more than ten seconds are saved");
+    }
+
+    #[test]
+    fn many_at_once_are_made_up_for() {
+        let limit = RateLimit::new(2);
+        let at = Duration::from_secs;
+        assert_eq!(limit.take_many("a", 50, at(0)), Ok(()), "more than were saved");
+        assert_eq!(limit.take("a", at(0)), Err(16));
+        assert_eq!(limit.take("a", at(15)), Err(1));
+        assert_eq!(limit.take("a", at(16)), Ok(()));
     }
 
     #[test]

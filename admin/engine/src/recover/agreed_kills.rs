@@ -1,0 +1,83 @@
+//! Kills that executors have agreed to: whether the run is over.
+
+use std::sync::{Arc, Mutex};
+
+use carillon_scheduler::{AlarmKind, Millis, RunEvent, RunReason};
+use foldhash::HashMap;
+
+use crate::complete::outcome_queue::finding;
+use crate::recover::executor_state::{ExecutorState, PATIENCE, REPORT, Word, is_own};
+use crate::runtime::lock;
+use crate::settings::ms;
+use carillon_store as store;
+use carillon_store::run::open::running::RunningRun;
+
+/// Runs whose executor agreed to a kill and has not reported the end.
+pub struct AgreedKills {
+    executors: Arc<ExecutorState>,
+    seen: Mutex<HashMap<i64, AgreedKill>>,
+}
+
+struct AgreedKill {
+    shard: i32,
+    /// Since when the executor no longer has the run, or does not answer.
+    gone_since: Option<Millis>,
+    /// An alarm says that it still works on the run.
+    is_alarmed: bool,
+}
+
+impl AgreedKills {
+    pub fn new(executors: Arc<ExecutorState>) -> Self {
+        Self { executors, seen: Mutex::default() }
+    }
+
+    pub fn keep(&self, shard: i32, agreed: &[i64]) {
+        lock(&self.seen).retain(|run_id, it| it.shard != shard || agreed.contains(run_id));
+    }
+
+    /// The run counts as killed when its executor has been without it for long enough to have reported another end. While the
+    /// executor works on it the run is not over, although the executor agreed: some handlers ignore an interrupt, and some
+    /// executors agree and do nothing.
+    pub async fn confirm(&self, shard: i32, run: &RunningRun) -> store::Result<()> {
+        let cx = &self.executors.cx;
+        let pause = match self.executors.word(run).await? {
+            Word::Running | Word::Queued if !self.is_about_a_later_run(run).await? => {
+                return self.still_works(shard, run).await;
+            }
+            Word::Running | Word::Queued | Word::Unknown => ms(cx.settings.resolve_every),
+            Word::Ended => REPORT,
+            Word::Silent => PATIENCE,
+        };
+        let now = cx.clock.now();
+        let since = self.note(shard, run.run_id, |it| *it.gone_since.get_or_insert(now));
+        if since + pause <= now {
+            let message = "killed; its end was not reported";
+            let killed = finding(run.run_id, RunEvent::KillUnconfirmed, RunReason::Unconfirmed, message);
+            self.executors.outcomes.report_own(killed);
+        }
+        Ok(())
+    }
+
+    /// A stock executor tells of a job, not of a run.
+    async fn is_about_a_later_run(&self, run: &RunningRun) -> store::Result<bool> {
+        Ok(!is_own(run) && self.executors.cx.store.running_beside(run).await?.later)
+    }
+
+    async fn still_works(&self, shard: i32, run: &RunningRun) -> store::Result<()> {
+        let was_alarmed = self.note(shard, run.run_id, |it| {
+            it.gone_since = None;
+            std::mem::replace(&mut it.is_alarmed, true)
+        });
+        if !was_alarmed {
+            let address = run.address.as_deref().unwrap_or_default();
+            let text = format!("{address} agreed to end run {} and still works on it", run.run_id);
+            self.executors.cx.raise_alarm(AlarmKind::Stuck, Some(run.job_id), Some(run.run_id), text).await;
+        }
+        Ok(())
+    }
+
+    fn note<T>(&self, shard: i32, run_id: i64, change: impl FnOnce(&mut AgreedKill) -> T) -> T {
+        let fresh = AgreedKill { shard, gone_since: None, is_alarmed: false };
+        change(lock(&self.seen).entry(run_id).or_insert(fresh))
+    }
+}
