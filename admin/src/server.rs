@@ -127,7 +127,7 @@ impl Admin {
         engine.begin().await?;
         let first_admin = first_admin(&store, &config, clock.now()).await?;
         let openid = openid_provider(&config, &format!("{scheme}://{}", listener.address))?;
-        let links = Links(config.public_url.as_ref().map(|url| url.origin().to_owned()));
+        let links = Links(config.public_url.as_ref().map(PublicUrl::address));
         let (keys, folder) = (config.secret_keys.clone(), config.data_dir.clone());
         let alerts = Alerts::new(engine.clone(), keys, folder, channels, links).await;
         let alerts = Arc::new(alerts.map_err(|error| Error::Settings(error.to_string()))?);

@@ -58,28 +58,28 @@ impl AlertDeliverer {
     /// # Errors
     /// Those of the database.
     pub async fn round(&self) -> Result<usize> {
-        let begun = self.begin().await?;
-        let count = begun.len();
-        for task in begun {
+        let started = self.start().await?;
+        let count = started.len();
+        for task in started {
             // A panic is one of a channel alone: the delivery is taken again when its lease is over.
             let _ = task.await;
         }
         Ok(count)
     }
 
-    /// Begins to send what is due, as far as there are places.
+    /// Starts to send what is due, as far as there are places.
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn begin(&self) -> Result<Vec<JoinHandle<()>>> {
+    pub async fn start(&self) -> Result<Vec<JoinHandle<()>>> {
         let mut under_way = self.under_way.lock().await;
         let cx = &self.delivery.engine.cx;
         let taken = cx.store.claim_deliveries(&under_way, LEASE, cx.clock.now()).await?;
-        let mut begun = vec![];
+        let mut started = vec![];
         for delivery in taken {
             *under_way.entry(delivery.channel_id).or_default() += 1;
             let (task, places) = (self.delivery.clone(), self.under_way.clone());
-            begun.push(self.tasks.spawn(async move {
+            started.push(self.tasks.spawn(async move {
                 let channel_id = delivery.channel_id;
                 // In a task of its own, so that a panic gives its place back too.
                 let sent = tokio::spawn({
@@ -97,7 +97,7 @@ impl AlertDeliverer {
                 task.sends.notify_one();
             }));
         }
-        Ok(begun)
+        Ok(started)
     }
 
     /// Ends when nothing is sent any more.
@@ -192,12 +192,12 @@ fn pause(attempts: i32, after: Option<Duration>, jitter: f64) -> Millis {
 
 impl Service for AlertDeliverer {
     const NAME: &'static str = "deliveries";
-    /// Deliveries that were begun.
+    /// Deliveries that were started.
     type Report = usize;
 
     async fn step(&self) -> Step<usize> {
-        let begun = self.begin().await.map(|begun| begun.len());
-        let did = begun.unwrap_or_else(|error| {
+        let started = self.start().await.map(|started| started.len());
+        let did = started.unwrap_or_else(|error| {
             tracing::warn!(%error, "messages could not be sent; the next round goes on");
             0
         });

@@ -25,6 +25,16 @@ struct Usage {
     has_summary: bool,
 }
 
+impl Usage {
+    /// False: there is no place for a further message.
+    fn take_place(&mut self, now: Millis) -> bool {
+        let has_place = self.sent < self.per_hour;
+        self.sent += i64::from(has_place);
+        self.first_at = self.first_at.or(Some(now));
+        has_place
+    }
+}
+
 impl Store {
     /// Writes deliveries of an alert. The end of an alert is never left out: an incident would stay open. `ids`: two for each delivery.
     pub(super) async fn write_deliveries(
@@ -49,21 +59,16 @@ impl Store {
                         if next.is_none() { (Some(now), Some(LEFT_OUT.to_owned())) } else { (None, None) };
                     values![id, alert, channel, kind, message, state as i16, 0_i32, now, next, finished_at, answer]
                 };
-            let Some(used) = usage.get_mut(&channel).filter(|_| delivery.is_limited()) else {
+            let limited = usage.get_mut(&channel).filter(|_| delivery.is_limited());
+            let Some(full) = limited.and_then(|used| (!used.take_place(now)).then_some(used)) else {
                 rows.push(row(id(), DeliveryState::Pending, delivery.kind, message, Some(alert_id), Some(now)));
                 continue;
             };
-            if used.sent < used.per_hour {
-                used.sent += 1;
-                used.first_at = used.first_at.or(Some(now));
-                rows.push(row(id(), DeliveryState::Pending, delivery.kind, message, Some(alert_id), Some(now)));
-                continue;
-            }
             rows.push(row(id(), DeliveryState::LeftOut, delivery.kind, message, Some(alert_id), None));
-            if !used.has_summary {
-                used.has_summary = true;
-                let at = used.first_at.unwrap_or(now) + HOUR;
-                rows.push(row(id(), DeliveryState::Pending, "more", &delivery.summary, None, Some(at.max(now))));
+            if !full.has_summary {
+                full.has_summary = true;
+                let at = full.first_at.unwrap_or(now) + HOUR;
+                rows.push(row(id(), DeliveryState::Pending, "more", &delivery.summary, None, Some(at)));
             }
         }
         let columns =

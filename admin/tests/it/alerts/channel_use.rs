@@ -105,7 +105,7 @@ databases! {
 
     // covers: B4
     async fn a_message_has_links_and_the_language_and_zone_of_its_channel(db: &TestDatabase) {
-        let public = PublicUrl::parse("https://c.example").unwrap();
+        let public = PublicUrl::parse("https://c.example/carillon").unwrap();
         let world = World::with(db, 1, |config| config.public_url = Some(public)).await;
         let receiver = Receiver::start("ok").await;
         let settings = serde_json::from_value(json!({"url": receiver.url})).unwrap();
@@ -119,10 +119,10 @@ databases! {
         let alert = world.open().await[0].id;
         let body = receiver.received().remove(0).body;
         assert_eq!(body["title"], "billing：任务 job 0 失败（failures）");
-        assert_eq!(body["message"]["alert_url"], format!("https://c.example/alerts/{alert}"));
-        assert_eq!(body["message"]["items"][0]["run_url"], "https://c.example/runs/17");
+        assert_eq!(body["message"]["alert_url"], format!("https://c.example/carillon/alerts/{alert}"));
+        assert_eq!(body["message"]["items"][0]["run_url"], "https://c.example/carillon/runs/17");
         let text = body["text"].as_str().unwrap();
-        assert!(text.contains("https://c.example/runs/17") && text.contains("2025-10-09 16:54:00 Asia/Shanghai"), "{text}");
+        assert!(text.contains("https://c.example/carillon/runs/17") && text.contains("2025-10-09 16:54:00 Asia/Shanghai"), "{text}");
     }
 
     async fn a_channel_says_which_language_zone_and_limit_are_wrong(db: &TestDatabase) {

@@ -123,7 +123,7 @@ databases! {
             deliveries.iter().filter(|it| it.channel_id == channel && it.state() == state).count()
         };
         wait_for("the messages of the webhook", async || {
-            world.alerts.deliverer.begin().await.unwrap();
+            world.alerts.deliverer.start().await.unwrap();
             to(hook, DeliveryState::Sent).await == 60
         })
         .await;

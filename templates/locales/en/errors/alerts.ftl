@@ -23,6 +23,7 @@ error-rule-reopen = { $problem_text }: open the page anew to see it.
 error-alert-filter-kind = “{ $text }” is no kind of event
 error-alert-filter-state = “{ $text }” is no state of an alert
 error-alert-filter-rule = “{ $text }” is no id of a rule
+error-alert-missing = there is no alert { $id }
 error-alert-action = there is no such action
 error-alert-ids = name 1 to 1000 alerts
 error-alert-silence = write seconds from 60 to 2592000

@@ -23,6 +23,7 @@ error-rule-reopen = { $problem_text }：请重新打开页面查看。
 error-alert-filter-kind = “{ $text }” 不是事件类型
 error-alert-filter-state = “{ $text }” 不是报警状态
 error-alert-filter-rule = “{ $text }” 不是规则 ID
+error-alert-missing = 没有报警 { $id }
 error-alert-action = 没有此操作
 error-alert-ids = 请指定 1 到 1000 个报警
 error-alert-silence = 请填写 60 到 2592000 秒

@@ -6,7 +6,7 @@ use carillon_engine::manage::Error;
 use crate::web::access::Caller;
 use crate::web::console::bulk::ids_of;
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
+use crate::web::page::{PageContext, PageError, PageResult, local_address, redirect_with_flash};
 use crate::web::state::Shared;
 
 /// Words, the keys of their labels, and for how many seconds an alert is silenced; 0: it is acknowledged.
@@ -21,9 +21,7 @@ const NAMED: usize = 3;
 
 pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
     let form = Form::from(fields);
-    let back =
-        Some(form.value("back")).filter(|back| *back == "/alerts" || back.starts_with("/alerts?") || is_page(back));
-    let back = back.unwrap_or("/alerts");
+    let back = local_address(form.value("back"));
     let chosen = ACTIONS.iter().find(|(word, ..)| form.is("action", word));
     let (_, _, seconds) = chosen.ok_or_else(|| PageError::Bad("there is no such action".to_owned()))?;
     let action = match seconds {
@@ -43,9 +41,4 @@ pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Field
     let text = context.t("alerts-refused").with("done", done).count("count", outcome.refused.len());
     let text = text.with("why", why.collect::<Vec<_>>().join("; "));
     Ok(redirect_with_flash(back, "failed", &text.to_string()))
-}
-
-/// The page of one alert.
-fn is_page(back: &str) -> bool {
-    back.strip_prefix("/alerts/").is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_digit()))
 }
