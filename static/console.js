@@ -108,7 +108,11 @@ if (live && document.querySelector("[data-live-part]")) {
 // ---- forms ----------------------------------------------------------------------------------------------------------
 for (const field of all("[data-own-zone]")) field.value = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
 for (const list of all("[data-zones]")) {
-  for (const zone of Intl.supportedValuesOf?.("timeZone") ?? []) list.append(new Option(zone, zone));
+  document.querySelector(`input[list="${list.id}"]`)?.addEventListener("focus", async () => {
+    const answer = await fetch("/zones", { headers: { "X-Carillon-Live": "1" } }).catch(() => null);
+    if (!answer?.ok || answer.redirected) return;
+    list.replaceChildren(...(await answer.json()).map((zone) => new Option(zone, zone)));
+  }, { once: true });
 }
 
 document.addEventListener("submit", (event) => {

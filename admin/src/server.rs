@@ -16,7 +16,7 @@ use carillon_engine::metrics::Metrics;
 use carillon_engine::outgoing::{Connector, NetworkRules};
 use carillon_engine::{Engine, EngineParts, Services, Settings};
 use carillon_listener::{Tls, TlsFiles};
-use carillon_scheduler::{Clock, Millis};
+use carillon_scheduler::{Clock, Millis, zone_data};
 use carillon_store::{Database, Store};
 use futures_util::future::join_all;
 use tokio::time::Instant;
@@ -196,6 +196,7 @@ impl Admin {
         services.run_scanners(&takers, &taking, &fatal);
         services.run_sending(&tasks, &sending, &fatal);
         self.ready.store(true, Ordering::Relaxed);
+        log_zone_data();
         tracing::info!(listen.address = %address, listen.executors = %executor_address, node.id = self.engine.cx.node, shard.count = self.engine.shards(), "serving");
         tokio::select! {
             () = stop.cancelled() => {}
@@ -372,4 +373,12 @@ fn listen(address: SocketAddr, tls: Option<Arc<Tls>>, setting: &'static str) -> 
     let socket = TcpListener::bind(address).map_err(failed)?;
     let address = socket.local_addr().map_err(failed)?;
     Ok(Listener { socket, address, tls })
+}
+
+fn log_zone_data() {
+    let data = zone_data();
+    if let Some(error) = data.passed_over() {
+        tracing::warn!(%error, "the system's time zone data is newer than what is compiled in, and cannot be used");
+    }
+    tracing::info!(zones.version = data.version(), zones.source = %data.source(), "time zone data is loaded");
 }

@@ -47,6 +47,7 @@ use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pause_refresher::PauseRefresher;
 use crate::maintain::pruner::Pruner;
 use crate::maintain::run_summarizer::RunSummarizer;
+use crate::maintain::zone_follower::ZoneFollower;
 use crate::manage::costly::CostlyWork;
 use crate::metrics::Metrics;
 use crate::plan::backfill_releaser::BackfillReleaser;
@@ -196,6 +197,7 @@ impl Engine {
             monitor: Arc::new(monitor),
             backfill_releaser: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
             calendar_follower: Arc::new(CalendarFollower::new(cx.clone(), held.clone(), wakes.clone())),
+            zone_follower: Arc::new(ZoneFollower::new(cx.clone(), held.clone(), wakes.clone())),
             gap_auditor: Arc::new(GapAuditor::new(cx.clone(), held.clone(), jobs.clone())),
             pruner: Arc::new(Pruner::new(cx.clone(), held.clone(), clock_guard.clone())),
             summarizer: Arc::new(RunSummarizer::new(cx.clone(), held.clone())),

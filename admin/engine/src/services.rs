@@ -18,6 +18,7 @@ use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pause_refresher::PauseRefresher;
 use crate::maintain::pruner::Pruner;
 use crate::maintain::run_summarizer::RunSummarizer;
+use crate::maintain::zone_follower::ZoneFollower;
 use crate::plan::backfill_releaser::BackfillReleaser;
 use crate::plan::scan_poller::ScanPoller;
 use crate::plan::scanner_pool::ScannerPool;
@@ -68,6 +69,8 @@ services! {
         monitor: RunMonitor,
         /// Every 30 s.
         calendar_follower: CalendarFollower,
+        /// Every 30 s.
+        zone_follower: ZoneFollower,
         /// Every second.
         backfill_releaser: BackfillReleaser,
         /// Every minute.

@@ -53,6 +53,8 @@ words! {
         UseToken = 20 "use_token",
         /// An actor has sent more requests than its limit allows.
         Limit = 21 "limit",
+        /// A job was planned with other time zone data.
+        ZoneData = 22 "zone_data",
     }
 }
 

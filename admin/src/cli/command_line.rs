@@ -3,10 +3,12 @@
 use std::process::ExitCode;
 
 use crate::{config, server};
+use carillon_scheduler::zone::load_zone_data;
+use carillon_scheduler::zone_data;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::invalid_input::InvalidInput;
-use super::settings::{DatabaseSettings, ServeSettings};
+use super::settings::{DatabaseSettings, ServeSettings, ZoneSettings};
 use super::{audit, demo, environment, explain, migrate, next, serve, shards, user};
 
 /// Carillon, a distributed job scheduler.
@@ -14,8 +16,13 @@ use super::{audit, demo, environment, explain, migrate, next, serve, shards, use
 /// Every setting is a flag and an environment variable; the flag goes first. What is logged is chosen with RUST_LOG
 /// (default: info). Without a subcommand: serve.
 #[derive(Parser)]
-#[command(name = "carillon", version, args_conflicts_with_subcommands = true)]
+#[command(name = "carillon", disable_version_flag = true, args_conflicts_with_subcommands = true)]
 pub(super) struct Cli {
+    /// Print the versions of the program and of its time zone data
+    #[arg(short = 'V', long)]
+    version: bool,
+    #[command(flatten)]
+    zones: ZoneSettings,
     #[command(flatten)]
     serve: Box<ServeSettings>,
     #[command(subcommand)]
@@ -60,12 +67,28 @@ impl Cli {
             Some(_) => vec![],
         }
     }
+
+    /// Chooses the time zone data of the process.
+    fn load_zone_data(&self) -> Result<(), config::Error> {
+        let loaded = load_zone_data(self.zones.zoneinfo.as_deref());
+        loaded.map(|_| ()).map_err(|error| {
+            let mut problems = vec![config::Problem::new("zoneinfo", error.to_string())];
+            problems.extend(self.problems());
+            config::Error { problems }
+        })
+    }
+}
+
+/// `carillon 0.1.0`, and the edition and source of the time zone data.
+fn print_version() {
+    let data = zone_data();
+    println!("carillon {}\ntzdata {} ({})", env!("CARGO_PKG_VERSION"), data.version(), data.source());
 }
 
 /// Reads the command line, runs the subcommand, says what went wrong.
 pub fn main() -> ExitCode {
     let wanted = Cli::parse();
-    let checked = environment::check(&Cli::command());
+    let checked = if wanted.version { Ok(()) } else { environment::check(&Cli::command()) };
     let checked = checked.map_err(|unknown| unknown.with(wanted.problems()).into());
     match checked.and_then(|()| run(wanted)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,6 +100,11 @@ pub fn main() -> ExitCode {
 }
 
 fn run(wanted: Cli) -> anyhow::Result<()> {
+    wanted.load_zone_data()?;
+    if wanted.version {
+        print_version();
+        return Ok(());
+    }
     // Before the first TLS connection: with two providers in one program rustls would panic instead of choosing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

@@ -2,6 +2,8 @@
 //!
 //! Values are read as text and parsed in `values.rs`, so that all wrong ones are reported at once: clap would stop at the first.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::limit_settings::LimitSettings;
@@ -25,6 +27,18 @@ pub struct DatabaseSettings {
     /// File with what --database-url would hold
     #[arg(long, env = "CARILLON_DATABASE_URL_FILE", value_name = "FILE")]
     pub database_url_file: Option<String>,
+}
+
+/// The time zone data of the process, whatever it does.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Time zones")]
+pub struct ZoneSettings {
+    /// Folder of compiled time zones, as tzdata has it [default: /usr/share/zoneinfo if it is at least as new as what is
+    /// compiled in, else what is compiled in]
+    ///
+    /// The data is read once: an update takes effect at the next start.
+    #[arg(long, env = "CARILLON_ZONEINFO", value_name = "FOLDER", global = true)]
+    pub zoneinfo: Option<PathBuf>,
 }
 
 /// The settings of a node.

@@ -11,6 +11,7 @@ use actix_web::middleware::{Next, from_fn};
 use actix_web::{HttpMessage as _, HttpResponse, web};
 use carillon_accounts::policy::Action;
 use carillon_engine::manage;
+use carillon_scheduler::zone_data;
 
 use crate::web::access::denial::{self, Refused};
 use crate::web::access::{Access, Route, Target, guarded};
@@ -77,11 +78,14 @@ async fn ready(state: Shared) -> HttpResponse {
     if !state.ready.load(Ordering::Relaxed) {
         return unavailable("starting or stopping\n");
     }
+    let zones = zone_data();
+    let answer =
+        |state: &str| HttpResponse::Ok().body(format!("{state}\ntzdata {} ({})\n", zones.version(), zones.source()));
     match actix_web::rt::time::timeout(std::time::Duration::from_secs(2), state.store.ping()).await {
         Ok(Ok(())) if state.engine.is_degraded() => {
-            HttpResponse::Ok().body("ready, degraded: Redis does not answer; the leases in the database are enough\n")
+            answer("ready, degraded: Redis does not answer; the leases in the database are enough")
         }
-        Ok(Ok(())) => HttpResponse::Ok().body("ready\n"),
+        Ok(Ok(())) => answer("ready"),
         _ => unavailable("the database does not answer\n"),
     }
 }

@@ -31,6 +31,7 @@ action-enable = enable
 action-disable = disable
 action-delete = delete
 action-calendars = calendars
+action-zone-data = time zone data
 action-pause = pause
 action-resume = resume
 action-backfill = backfill

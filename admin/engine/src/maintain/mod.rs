@@ -1,4 +1,4 @@
-//! What services do now and then: flags, alarms, the gap audit, calendars, pruning, summaries for reports.
+//! What services do now and then: flags, alarms, the gap audit, calendars, time zone data, pruning, summaries for reports.
 
 pub(crate) mod alarm_escalator;
 pub(crate) mod audit_walk;
@@ -11,3 +11,4 @@ pub(crate) mod pause_refresher;
 pub(crate) mod pruner;
 pub(crate) mod retention_filter;
 pub(crate) mod run_summarizer;
+pub(crate) mod zone_follower;

@@ -71,7 +71,7 @@ pub(super) fn version(folder: &Path) -> Option<String> {
     let source = || first_line(&folder.join("tzdata.zi"))?.strip_prefix("# version ").map(str::to_owned);
     let version = source().or_else(|| first_line(&folder.join("+VERSION")))?;
     let version = version.trim();
-    let is_version = version.len() <= 32 && version.get(..4)?.bytes().all(|byte| byte.is_ascii_digit());
+    let is_version = version.len() <= 16 && version.get(..4)?.bytes().all(|byte| byte.is_ascii_digit());
     is_version.then(|| version.to_owned())
 }
 
@@ -79,7 +79,7 @@ fn first_line(file: &Path) -> Option<String> {
     Some(fs::read_to_string(file).ok()?.lines().next()?.to_owned())
 }
 
-/// In place of a version: `unversioned-` and eight digits that change with the data.
+/// In place of a version: `md5-` and eight digits that change with the data.
 pub(super) fn digest(zones: &BTreeMap<&'static str, Zone>) -> String {
     let mut digest = Md5::new();
     for (name, zone) in zones {
@@ -87,5 +87,5 @@ pub(super) fn digest(zones: &BTreeMap<&'static str, Zone>) -> String {
         digest.update(zone.data());
     }
     let hex: String = digest.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("unversioned-{hex}")
+    format!("md5-{hex}")
 }

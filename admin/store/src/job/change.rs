@@ -4,7 +4,7 @@
 //! The mark and these transactions collide on the run's row, so one of them wins cleanly; a claim that was computed
 //! from the old revision finds its clock row gone.
 
-use carillon_scheduler::{AlarmKind, AuditAction, Millis};
+use carillon_scheduler::{AlarmKind, AuditAction, Millis, zone_data};
 use serde_json::json;
 
 use crate::alarm::alarms::Alarm;
@@ -36,6 +36,8 @@ pub enum JobChange {
     Delete,
     /// The same definition with the newest versions of its calendars.
     Calendars,
+    /// The same definition, planned with the time zone data of this process.
+    ZoneData,
     /// Its pause is over: what it has missed is left to its misfire policy.
     EndOfPause,
     /// Its fires have failed too often in a row, if they still have when the job is locked.
@@ -43,11 +45,11 @@ pub enum JobChange {
 }
 
 impl JobChange {
-    fn is_without_effect(&self, old: &Job, newer_calendars: Option<&Calendars>) -> bool {
+    fn is_without_effect(&self, old: &Job, renewal: Option<&Calendars>) -> bool {
         match self {
             JobChange::Enable | JobChange::EndOfPause => old.draft.enabled,
             JobChange::PauseFailing => !old.draft.enabled,
-            JobChange::Calendars => newer_calendars.is_none(),
+            JobChange::Calendars | JobChange::ZoneData => renewal.is_none(),
             JobChange::Define(..) | JobChange::Pause(_) | JobChange::Delete => false,
         }
     }
@@ -60,6 +62,9 @@ impl JobChange {
         if let Some(pause) = new.pause.as_ref().filter(|_| new.pause != old.pause) {
             detail["note"] = pause.note.as_str().into();
             detail["until"] = pause.ends_at.into();
+        }
+        if matches!(self, JobChange::ZoneData) {
+            detail["zone_data"] = zone_data().version().into();
         }
         detail
     }
@@ -254,8 +259,9 @@ impl Store {
         let (own_parents, others) = ids.parents.split_at_checked(parents.len()).ok_or(Error::Busy)?;
         ids.parents = others;
         let unchanged = |old| Ok(Attempt::Done(Box::new(ChangedJob::unchanged(old))));
-        let newer_calendars = match change {
+        let renewal = match change {
             JobChange::Calendars => self.newer_calendars(tx, &old).await?,
+            JobChange::ZoneData => self.has_other_next_fire(tx, &old, now).await?.then(|| old.calendars.clone()),
             _ => None,
         };
         // A success, or a person who resumed it, may have come since the job was found.
@@ -267,7 +273,7 @@ impl Store {
             _ => None,
         };
         // What is due by now may be recorded only together with a new cursor: the other changes of the transaction are committed.
-        if change.is_without_effect(&old, newer_calendars.as_ref()) {
+        if change.is_without_effect(&old, renewal.as_ref()) {
             return unchanged(old);
         }
         let past = OverdueInstants::of(&old, now);
@@ -282,8 +288,10 @@ impl Store {
                 (AuditAction::Update, self.define(tx, &old, definition, &past, wish).await?)
             }
             JobChange::Calendars => {
-                let calendars = newer_calendars.unwrap_or_default();
-                (AuditAction::Calendars, self.renew(tx, &old, calendars, &past, now).await?)
+                (AuditAction::Calendars, self.renew(tx, &old, renewal.unwrap_or_default(), &past, now).await?)
+            }
+            JobChange::ZoneData => {
+                (AuditAction::ZoneData, self.renew(tx, &old, renewal.unwrap_or_default(), &past, now).await?)
             }
             JobChange::Enable => (AuditAction::Enable, self.enable(tx, &old, now).await?),
             JobChange::EndOfPause => match self.ended_pause(tx, id, now).await? {

@@ -33,7 +33,7 @@ pub struct DefinitionVersion {
 pub struct Change {
     pub at: Millis,
     pub actor: String,
-    /// `create`, `update`, `calendars`, `enable`, `disable`, `pause`.
+    /// `create`, `update`, `calendars`, `zone_data`, `enable`, `disable`, `pause`.
     pub action: String,
 }
 
@@ -49,7 +49,7 @@ pub enum VersionRules {
     Broken {
         enabled: bool,
     },
-    /// The records do not reach so far back, or a calendar of its is gone.
+    /// The records do not reach so far back, it was planned with other time zone data, or a calendar of its is gone.
     Unknown,
 }
 
@@ -167,7 +167,9 @@ impl Store {
                 return Ok(eras);
             }
             undo(&mut members, &line.detail);
-            revision = revision.map(|revision| revision - 1);
+            // Which instants the data of before gave is not on record.
+            let is_same_data = line.change.action != AuditAction::ZoneData.as_str();
+            revision = revision.filter(|_| is_same_data).map(|revision| revision - 1);
         }
         let rules = self.rules(revision.map(|_| &members)).await?;
         eras.push(DefinitionVersion { from: since.max(job.created_at), to, begun_by: None, revision, rules });
@@ -178,7 +180,7 @@ impl Store {
     /// The newest first.
     pub(crate) async fn changes_since(&self, job_id: i64, since: Millis) -> Result<Vec<AuditChange>> {
         let text = "SELECT at, actor, action, detail FROM audit WHERE object = 'job' AND object_id = ? AND at > ? \
-                    AND action IN ({action.create}, {action.update}, {action.calendars}, {action.enable}, {action.disable}, {action.pause}) ORDER BY at DESC LIMIT ?";
+                    AND action IN ({action.create}, {action.update}, {action.calendars}, {action.zone_data}, {action.enable}, {action.disable}, {action.pause}) ORDER BY at DESC LIMIT ?";
         let values = values![job_id, since, i64::from(MOST_CHANGES)];
         let line = |(at, actor, action, detail): (Millis, String, String, String)| AuditChange {
             change: Change { at, actor, action },

@@ -22,7 +22,7 @@ pub const NAMES: [&str; 9] =
     [LONG_NAME, LONG_APP, "Orders", "orders", "Count", "By hand", "bank", "nightly tier-1", "zone=eu,gpu=yes"];
 
 /// GET routes of the console that answer with something else than a page: files, parts of pages and redirections.
-const NO_PAGES: [&str; 12] = [
+const NO_PAGES: [&str; 13] = [
     "/assets/{name:.*}",
     "/audit/export",
     "/jobs/names",
@@ -35,6 +35,7 @@ const NO_PAGES: [&str; 12] = [
     "/runs/{id}/log",
     "/runs/{id}/log.txt",
     "/setup",
+    "/zones",
 ];
 
 /// Pages in states that their plain address does not show.

@@ -2,6 +2,7 @@
 
 mod audit;
 mod next;
+mod zones;
 
 use std::fs;
 use std::path::Path;

@@ -19,3 +19,4 @@ mod silent;
 mod size;
 mod token_uses;
 mod upkeep;
+mod zone_data;

@@ -123,3 +123,23 @@ fn executors_that_have_not_registered_again_are_waited_for() {
         assert!(page.contains("is online: the jobs of this app fail"), "{page}");
     });
 }
+
+#[test]
+fn the_zone_data_is_shown_and_current_names_are_offered() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let data = zone_data();
+        let shown = format!("tzdata {} ({})", data.version(), data.source());
+        assert!(console.visitor().get("/readyz").await.body.ends_with(&format!("\n{shown}\n")));
+        for page in ["/", "/nodes"] {
+            let page = admin.get(page).await.body;
+            assert!(page.contains("data-testid=\"zone-data\"") && page.contains(&shown), "{page}");
+        }
+        let zones: Vec<String> = serde_json::from_str(&admin.get("/zones").await.body).unwrap();
+        let has = |name: &str| zones.iter().any(|zone| zone == name);
+        assert!(
+            has("Asia/Kolkata") && has("Europe/Kyiv") && has("UTC") && !has("Asia/Calcutta") && !has("Europe/Kiev")
+        );
+    });
+}

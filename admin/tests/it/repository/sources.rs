@@ -44,6 +44,7 @@ const CHANGES: &[&str] = &[
     "end_maintenance",
     "enter_executor",
     "follow_calendars",
+    "follow_zone_data",
     "insert_triggered",
     "insert_triggered_all",
     "job_changed",

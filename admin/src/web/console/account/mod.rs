@@ -14,3 +14,4 @@ pub mod setup;
 pub mod sign_in;
 mod step_cookie;
 pub mod tokens;
+pub mod zones;

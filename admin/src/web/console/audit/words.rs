@@ -17,6 +17,7 @@ pub const fn action_word(action: AuditAction) -> &'static str {
         AuditAction::Disable => "action-disable",
         AuditAction::Delete => "action-delete",
         AuditAction::Calendars => "action-calendars",
+        AuditAction::ZoneData => "action-zone-data",
         AuditAction::Pause => "action-pause",
         AuditAction::Resume => "action-resume",
         AuditAction::Backfill => "action-backfill",

@@ -23,6 +23,7 @@ fn a_round_that_finds_nothing_is_followed_by_a_pause() {
             all.resolver.clone(),
             all.monitor.clone(),
             all.calendar_follower.clone(),
+            all.zone_follower.clone(),
             all.backfill_releaser.clone(),
             all.gap_auditor.clone(),
             all.pruner.clone(),

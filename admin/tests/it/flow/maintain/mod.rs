@@ -9,3 +9,4 @@ mod job_pauses;
 mod monitoring;
 mod prune;
 mod reports;
+mod zones;
