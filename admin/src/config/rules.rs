@@ -179,6 +179,7 @@ fn request_timeout(config: &Config) -> Option<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::database::Database;
     use carillon_accounts::secret::random_secret;
 
     fn config() -> Config {

@@ -88,7 +88,7 @@ async fn node(folder: &Path, token: &str, data: Option<&Path>) -> (Process, ApiC
         Some(data) => with_data(command, data),
         None => command,
     };
-    let mut node = Process::spawn(command);
+    let node = Process::spawn(command);
     let line = node.after("\"message\":\"serving\"").await;
     let address = line.split("\"listen.address\":\"").nth(1).and_then(|it| it.split('"').next()).unwrap().to_owned();
     (node, ApiClient::new([format!("http://{address}")], token, Duration::from_secs(10)))
