@@ -11,5 +11,5 @@ mod zone_name;
 
 pub use chrono_zone::ZoneOffset;
 pub use source::{ZoneDataError, ZoneSource};
-pub use zone_data::{SYSTEM_FOLDER, ZoneData, load_zone_data, zone_data};
-pub use zone_name::{UnknownZone, Zone};
+pub use zone_data::{SYSTEM_FOLDER, UnknownZone, ZoneData, load_zone_data, zone_data};
+pub use zone_name::Zone;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::OnceLock;
 
 use super::folder;
@@ -116,4 +117,25 @@ pub fn load_zone_data(folder: Option<&Path>) -> Result<&'static ZoneData, ZoneDa
     let data = ZoneData::choose(folder, Path::new(SYSTEM_FOLDER))?;
     CURRENT.set(data).map_err(|_| ZoneDataError::InUse)?;
     Ok(zone_data())
+}
+
+impl Zone {
+    /// The name under which the zone is offered: `Asia/Kolkata` for `Asia/Calcutta`.
+    pub fn current_name(self) -> &'static str {
+        self.primary_name().filter(|name| zone_data().zone(name).is_some()).unwrap_or(self.name())
+    }
+}
+
+/// A text is not the name of a time zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not the name of a time zone")]
+pub struct UnknownZone;
+
+/// By its IANA name, in this case, of the data that the process computes with.
+impl FromStr for Zone {
+    type Err = UnknownZone;
+
+    fn from_str(name: &str) -> Result<Self, UnknownZone> {
+        zone_data().zone(name).ok_or(UnknownZone)
+    }
 }

@@ -1,15 +1,12 @@
 //! A time zone, and the three questions about its clock.
 
 use std::fmt;
-use std::str::FromStr;
 use std::sync::OnceLock;
 
 use chrono::{Datelike, MappedLocalTime, NaiveDateTime, Timelike};
 use jiff::Timestamp;
 use jiff::civil;
 use jiff::tz::{AmbiguousOffset, TimeZone};
-
-use super::zone_data::zone_data;
 
 /// A zone of the data: its name, and its data in the format TZif. The data is parsed at the first use.
 pub(super) struct Entry {
@@ -57,11 +54,6 @@ impl Zone {
     /// Its name today, as the program knows it: `Asia/Kolkata` for `Asia/Calcutta`.
     pub(super) fn primary_name(self) -> Option<&'static str> {
         self.0.clock().primary_iana_name()
-    }
-
-    /// The name under which the zone is offered: `Asia/Kolkata` for `Asia/Calcutta`.
-    pub fn current_name(self) -> &'static str {
-        self.primary_name().filter(|name| zone_data().zone(name).is_some()).unwrap_or(self.name())
     }
 
     /// Whether the zone is offered for a choice: it has its current name and is that of a place, UTC, or an offset.
@@ -143,19 +135,5 @@ impl fmt::Debug for Zone {
 impl fmt::Display for Zone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-/// A text is not the name of a time zone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not the name of a time zone")]
-pub struct UnknownZone;
-
-/// By its IANA name, in this case, of the data that the process computes with.
-impl FromStr for Zone {
-    type Err = UnknownZone;
-
-    fn from_str(name: &str) -> Result<Self, UnknownZone> {
-        zone_data().zone(name).ok_or(UnknownZone)
     }
 }

@@ -97,7 +97,7 @@ async fn node(folder: &Path, token: &str, data: Option<&Path>) -> (Process, ApiC
 #[tokio::test]
 async fn r040_after_an_update_of_the_zones_jobs_are_planned_anew() {
     let (folder, data, token) = (tempdir().unwrap(), other_data(), random_secret());
-    let (node_before, api) = node(folder.path(), &token, Some(data.path())).await;
+    let (mut node_before, api) = node(folder.path(), &token, Some(data.path())).await;
     api.post("apps", json!({"name": "orders", "title": "Orders"})).await.ok();
     let job = json!({
         "app": "orders", "name": "close", "handler": "close",
@@ -107,7 +107,6 @@ async fn r040_after_an_update_of_the_zones_jobs_are_planned_anew() {
     let address = format!("jobs/{}", made["id"]);
     let next = made["next_fire_at"].as_str().unwrap();
     assert!(next.ends_with("-01-01T06:00:00Z") || next.ends_with("-01-01T06:00:00.000Z"), "{next}");
-    let mut node_before = node_before;
     assert_eq!(node_before.terminate(ENDS_WITHIN).await.code(), Some(0));
 
     let (mut node_after, api) = node(folder.path(), &token, None).await;

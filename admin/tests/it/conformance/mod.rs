@@ -19,4 +19,3 @@ mod silent;
 mod size;
 mod token_uses;
 mod upkeep;
-mod zone_data;

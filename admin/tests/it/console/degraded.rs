@@ -129,6 +129,7 @@ fn the_zone_data_is_shown_and_current_names_are_offered() {
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;
+        console.job(|_| ()).await;
         let data = zone_data();
         let shown = format!("tzdata {} ({})", data.version(), data.source());
         assert!(console.visitor().get("/readyz").await.body.ends_with(&format!("\n{shown}\n")));

@@ -84,6 +84,10 @@ const NOT_ON_PAGES: &[&str] = &[
     "missing; kind {} needs it",
     "a schedule of kind {} does not have it",
     "{} (a former name of another app)",
+    "not the name of a time zone",
+    "zone data cannot be replaced while the process runs",
+    "{} holds no time zones; write a folder of compiled zones such as /usr/share/zoneinfo",
+    "{} is damaged: {}",
 ];
 
 /// Words with places for arguments.

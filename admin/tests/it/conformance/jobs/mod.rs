@@ -10,3 +10,4 @@ mod labels;
 mod pause;
 mod room;
 mod target;
+mod zone_data;

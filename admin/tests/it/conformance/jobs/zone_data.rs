@@ -2,7 +2,7 @@ use carillon_scheduler::{AuditObjectKind, JobDraft, ScheduleDraft, zone_data};
 use carillon_store::audit::list::AuditFilter;
 use carillon_store::job::history::VersionRules;
 
-use super::fixture::{Fixture, NOW, Row, actor, after, each};
+use crate::conformance::fixture::{Fixture, NOW, Row, actor, after, each};
 
 const HOUR: i64 = 3_600_000;
 
