@@ -79,3 +79,10 @@ member-revoked-tokens = Revoked tokens
 # Files for spreadsheets.
 export-excel = CSV for Excel
 export-excel-hint = With a byte order mark, so that Excel reads Chinese and other letters right.
+sign-in-password = password
+sign-in-openid = OpenID Connect
+sign-in-reset-link = link for a new password
+sign-in-code = code
+sign-in-recovery-code = recovery code
+sign-in-set-up = set-up
+sign-in-new-password = new password

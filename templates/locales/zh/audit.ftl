@@ -76,3 +76,10 @@ member-revoked-tokens = 已吊销的令牌
 # 供电子表格使用的文件
 export-excel = 导出 CSV（Excel）
 export-excel-hint = 带 BOM，Excel 可正确显示中文。
+sign-in-password = 密码
+sign-in-openid = OpenID 登录
+sign-in-reset-link = 重置密码链接
+sign-in-code = 验证码
+sign-in-recovery-code = 恢复码
+sign-in-set-up = 初始设置
+sign-in-new-password = 新密码

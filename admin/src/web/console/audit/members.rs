@@ -50,6 +50,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("second_factor", "factor"),
     ("sessions", "sessions"),
     ("shards", "shards"),
+    ("started_by", "app-starters-apps"),
     ("spread_offset", "member-spread-offset"),
     ("title", "title"),
     ("until", "pause-until"),
@@ -71,6 +72,17 @@ const WORDS: &[(&str, &[(&str, &str)])] = &[
     ("clock_changes", &[("carillon", "clock-changes-once"), ("xxl", "clock-changes-xxl")]),
     ("on_excluded", &[("skip", "on-excluded-skip"), ("next_working_day", "on-excluded-move")]),
     ("kind", &KINDS),
+    (
+        "method",
+        &[
+            ("password", "sign-in-password"),
+            ("provider", "sign-in-openid"),
+            ("reset_link", "sign-in-reset-link"),
+            ("set_up", "sign-in-set-up"),
+            ("new_password", "sign-in-new-password"),
+        ],
+    ),
+    ("second_factor", &[("code", "sign-in-code"), ("recovery_code", "sign-in-recovery-code")]),
 ];
 
 /// A member that an entry changed.
