@@ -127,7 +127,7 @@ fn messages_name_the_field_and_the_allowed_values() {
             "@reboot",
             "`@reboot` names the start of a machine, which is no time; run the job through the API when that is done",
         ),
-        ("@every", "`@every` is not known; @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually are"),
+        ("@every", "`@every` is no expression; an interval is a schedule of the kind fixed_rate, with `seconds`"),
     ] {
         assert_eq!(problem(expression), message);
     }

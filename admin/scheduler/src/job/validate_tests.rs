@@ -45,7 +45,7 @@ fn every_wrong_member_has_its_message() {
         errors.lines().collect::<Vec<_>>(),
         [
             "app: an app name has 4 to 64 characters, this has 1",
-            "name: must not be empty; 1 to 64 characters",
+            "name: must not be empty; 1 to 255 characters",
             "handler: must be one line without control characters",
             "params: has 65537 bytes; at most 65536 (64 KiB) are allowed",
             "schedule.expression: hour field: 25 is not allowed; hours are 0 to 23 (field 3 of 6: `25`)",
