@@ -9,4 +9,4 @@ pub(crate) mod wall_clock;
 pub(crate) use meta::RunMeta;
 pub(crate) use recovered_runs::RecoveredRuns;
 pub(crate) use run::Run;
-pub(crate) use seen_runs::{MEMORY, Phase, SeenRuns};
+pub(crate) use seen_runs::{MEMORY, MOST_OPEN, Phase, SeenRuns};

@@ -16,6 +16,9 @@ pub(crate) const MEMORY: Duration = Duration::from_secs(300);
 /// Limit of acknowledged runs, whatever their age: about 40 MB.
 const MEMORY_RUNS: usize = 200_000;
 
+/// Runs at once that no admin has the result of.
+pub(crate) const MOST_OPEN: usize = 500_000;
+
 /// The phase of a run on this executor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -115,6 +118,13 @@ impl SeenRuns {
         }
     }
 
+    /// So many runs have no result that an admin has: another one would use up the memory. It happens where admins reach this executor,
+    /// and it reaches none of them.
+    pub(crate) fn is_full(&self) -> bool {
+        let inner = self.lock();
+        inner.runs.len() - inner.acknowledged.len() >= MOST_OPEN
+    }
+
     pub(crate) fn phase(&self, log_id: i64) -> Option<Phase> {
         self.lock().runs.get(&log_id).cloned()
     }
@@ -144,7 +154,7 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
-    use super::{MEMORY_RUNS, Phase, SeenRuns};
+    use super::{MEMORY_RUNS, MOST_OPEN, Phase, SeenRuns};
     use carillon_protocol::CallbackItem;
 
     fn result(log_id: i64, code: i32) -> CallbackItem {
@@ -169,6 +179,19 @@ mod tests {
         assert_eq!(seen.higher_attempt("1:0:2:0", 3), None);
         seen.remove(5);
         assert_eq!(seen.higher_attempt("1:0:2:0", 2), None);
+    }
+
+    // covers: G20
+    #[test]
+    fn runs_whose_results_no_admin_has_are_bounded() {
+        let seen = SeenRuns::default();
+        let most = i64::try_from(MOST_OPEN).unwrap();
+        (1..most).for_each(|id| seen.insert(id, None, 1));
+        assert!(!seen.is_full());
+        seen.insert(most, None, 1);
+        assert!(seen.is_full());
+        seen.acknowledge(1..=1);
+        assert!(!seen.is_full());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::admin::OutboxMessage;
 use crate::handler::BoxedHandler;
 use crate::journal::{CompletionSink, Journal};
 use crate::lane::{EnqueueResult, Lanes};
-use crate::run::{Phase, Run, RunMeta, SeenRuns, wall_clock};
+use crate::run::{MOST_OPEN, Phase, Run, RunMeta, SeenRuns, wall_clock};
 
 /// By how much the clocks of admin and executor may differ.
 const CLOCK_ERROR_MS: i64 = 5_000;
@@ -58,6 +58,9 @@ impl Admission {
         let late = meta.not_after.map(|at| (wall_clock::now_ms() - CLOCK_ERROR_MS).saturating_sub(at));
         if let Some(late) = late.filter(|late| *late > 0) {
             return Err(format!("{EXPIRED}{late} ms too late for this run"));
+        }
+        if self.seen_runs.is_full() {
+            return Err(format!("{MOST_OPEN} results wait for an admin that cannot be reached from here"));
         }
         if let Some(key) = &meta.fire_key
             && let Some(higher) = self.seen_runs.higher_attempt(key, meta.attempt)

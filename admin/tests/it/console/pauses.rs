@@ -68,6 +68,7 @@ fn a_maintenance_window_of_the_week_is_made_and_deleted() {
     });
 }
 
+// covers: B17
 #[test]
 fn the_jobs_of_a_paused_app_say_so_and_show_no_fire_that_will_be_cancelled() {
     run(async {

@@ -11,6 +11,7 @@ fn admin() -> Actor {
     Actor::new("test", "", carillon_store::Grants::for_all(carillon_store::Role::Admin))
 }
 
+// covers: B2
 #[test]
 fn delete_takes_the_job_from_the_parents_that_it_names_and_cancels_what_waits() {
     run(async {
@@ -37,6 +38,7 @@ fn delete_takes_the_job_from_the_parents_that_it_names_and_cancels_what_waits() 
     });
 }
 
+// covers: B13
 #[test]
 fn restore_changes_the_fields_that_it_shows_and_no_others() {
     run(async {

@@ -26,6 +26,7 @@ fn admin() -> Actor {
     Actor::new("test", "", carillon_store::Grants::for_all(carillon_store::Role::Admin))
 }
 
+// covers: B1
 #[test]
 fn run_again_uses_the_parameters_that_its_form_shows() {
     run(async {
@@ -47,6 +48,7 @@ fn run_again_uses_the_parameters_that_its_form_shows() {
     });
 }
 
+// covers: B1
 #[test]
 fn run_again_what_failed_runs_as_many_as_it_counts_with_the_parameters_that_each_had() {
     run(async {

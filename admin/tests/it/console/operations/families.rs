@@ -66,6 +66,7 @@ fn part<'a>(page: &'a str, testid: &str) -> &'a str {
     page.split(&start).nth(1).unwrap_or_default().split("</section>").next().unwrap()
 }
 
+// covers: B5
 #[test]
 fn the_runs_of_parent_and_child_link_to_each_other() {
     run(async {
@@ -102,6 +103,7 @@ fn a_parent_of_another_app_is_named_as_such_and_not_shown() {
     });
 }
 
+// covers: B15
 #[test]
 fn a_run_says_who_has_started_killed_and_resolved_it() {
     run(async {

@@ -5,6 +5,7 @@ use carillon_scheduler::ScheduleDraft;
 use crate::console::client::Console;
 use crate::console::run;
 
+// covers: B10
 #[test]
 fn no_differences_are_claimed_of_the_jobs_that_were_checked_alone() {
     run(async {
