@@ -122,7 +122,7 @@ impl SeenRuns {
     /// and it reaches none of them.
     pub(crate) fn is_full(&self) -> bool {
         let inner = self.lock();
-        inner.runs.len() - inner.acknowledged.len() >= MOST_OPEN
+        inner.runs.len().saturating_sub(inner.acknowledged.len()) >= MOST_OPEN
     }
 
     pub(crate) fn phase(&self, log_id: i64) -> Option<Phase> {
