@@ -20,6 +20,8 @@ use crate::conformance::fixture::{Fixture, NOW, SHARDS};
 const SPAN: Duration = Duration::from_secs(15);
 /// Seconds of the schedules that pass in one second of the test.
 const SPEED: u32 = 15;
+/// So many of them have passed when it begins: the first instants are too late, on each machine.
+const LATE: Millis = 20_000;
 const JOBS: usize = 32;
 
 /// What they share.
@@ -81,7 +83,7 @@ impl Arena {
     }
 
     fn now(&self) -> Millis {
-        NOW + (self.begun.elapsed() * SPEED).as_millis() as i64
+        NOW + LATE + (self.begun.elapsed() * SPEED).as_millis() as i64
     }
 
     fn goes_on(&self) -> bool {
@@ -124,8 +126,7 @@ databases! {
         let verdict = verdict::of(arena).await;
         eprintln!("{:?} {verdict:?}", arena.tally);
         assert_eq!(*arena.complaints.lock().unwrap(), Vec::<String>::new());
-        // Whether an instant came too late depends on the pace of the machine: on a quiet one SQLite leaves none behind.
-        assert!(verdict.recorded > 500 && verdict.recorded + verdict.in_ranges > 500, "{verdict:?}");
+        assert!(verdict.recorded > 500 && verdict.in_ranges > 0, "{verdict:?}");
         let tally = &arena.tally;
         for counter in [&tally.claims, &tally.changed, &tally.marks, &tally.settled, &tally.edits] {
             assert!(counter.load(Ordering::Relaxed) > 0, "{tally:?}");
