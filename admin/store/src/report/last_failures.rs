@@ -20,6 +20,10 @@ const AT_LEAST: usize = 100;
 pub(crate) struct NewFailures(BTreeMap<(i64, i64), Vec<i64>>);
 
 impl NewFailures {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn add(&mut self, run: &CountedRun) {
         if run.state == RunState::Failed {
             self.0.entry((run.job_id, run.app_id)).or_default().push(run.id);
@@ -34,7 +38,7 @@ impl Store {
         new: &NewFailures,
         rules: &Retentions,
     ) -> Result<()> {
-        if new.0.is_empty() {
+        if new.is_empty() {
             return Ok(());
         }
         let jobs: Vec<i64> = new.0.keys().map(|(job_id, _)| *job_id).collect();

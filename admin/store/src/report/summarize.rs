@@ -12,6 +12,7 @@ use crate::report::changes::{Changes, CountedRun};
 use crate::report::counts::{self, Counts};
 use crate::report::failing::Outcomes;
 use crate::report::last_failures::NewFailures;
+use crate::retention::rules::Retentions;
 use crate::store::Store;
 
 /// Days that a report may reach back; a run of an earlier day is not counted.
@@ -167,7 +168,8 @@ impl Store {
 
     /// False: another node has been here since `from` was read, and nothing is changed; the next step reads again.
     async fn commit_round(&self, from: Position, round: Round) -> Result<bool> {
-        let rules = self.retentions().await?;
+        // Most rounds have no failure, and need no rule.
+        let rules = if round.failures.is_empty() { Retentions::default() } else { self.retentions().await? };
         let tx = self.begin().await?;
         let text = "UPDATE report_cursor SET run_id = ?, round = round + 1 WHERE id = 1 AND round = ?";
         if self.execute(&tx, text, values![round.passed, from.round]).await? == 0 {
