@@ -119,6 +119,11 @@ impl Config {
         self.public_url.as_ref().map_or(self.tls.cert.is_some(), PublicUrl::is_https)
     }
 
+    /// Below which path of its host the console is: `/carillon`, or empty.
+    pub fn path_prefix(&self) -> &str {
+        self.public_url.as_ref().map_or("", PublicUrl::path)
+    }
+
     /// Where executors are answered.
     pub fn executors_at(&self) -> SocketAddr {
         self.executor_listen.unwrap_or(self.listen)

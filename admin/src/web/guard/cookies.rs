@@ -10,15 +10,11 @@ use actix_web::cookie::Cookie;
 use actix_web::http::header::{HeaderMap, HeaderValue, SET_COOKIE};
 use actix_web::web;
 
-use crate::config::{Config, PublicUrl};
+use crate::config::Config;
 use crate::web::state::State;
 
-fn base_path(config: &Config) -> &str {
-    config.public_url.as_ref().map_or("", PublicUrl::path)
-}
-
 fn prefix(config: &Config) -> &'static str {
-    match (config.is_https(), base_path(config)) {
+    match (config.is_https(), config.path_prefix()) {
         (false, _) => "",
         (true, "") => "__Host-",
         (true, _) => "__Secure-",
@@ -36,7 +32,7 @@ pub fn read(request: &HttpRequest, name: &str) -> Option<Cookie<'static>> {
 
 /// Completes the cookies of an answer.
 pub fn finish(headers: &mut HeaderMap, config: &Config) {
-    let (prefix, path) = (prefix(config), base_path(config));
+    let (prefix, path) = (prefix(config), config.path_prefix());
     let secure = if config.is_https() { "; Secure" } else { "" };
     let cookies: Vec<HeaderValue> = headers.remove(SET_COOKIE).collect();
     for cookie in cookies {

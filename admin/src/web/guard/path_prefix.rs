@@ -8,16 +8,10 @@ use actix_web::http::header::{CONTENT_TYPE, HeaderValue, LOCATION};
 use actix_web::http::uri::PathAndQuery;
 use actix_web::middleware::Next;
 
-use crate::config::PublicUrl;
-use crate::web::state::{Shared, State};
+use crate::web::state::Shared;
 
 /// The attributes of pages that hold addresses. In texts quotes are escaped, so nothing else looks like one.
 const ATTRIBUTES: [&str; 6] = ["href", "action", "formaction", "data-names", "data-address", "data-base"];
-
-fn base_path(state: &State) -> Option<String> {
-    let path = state.config.public_url.as_ref().map(PublicUrl::path);
-    path.filter(|path| !path.is_empty()).map(str::to_owned)
-}
 
 /// Before anything looks at the path. A proxy may take the base path off itself.
 pub async fn strip(
@@ -25,8 +19,9 @@ pub async fn strip(
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    if let Some(base) = base_path(&state)
-        && let Some(rest) = request.path().strip_prefix(&base)
+    let base = state.config.path_prefix();
+    if !base.is_empty()
+        && let Some(rest) = request.path().strip_prefix(base)
         && (rest.is_empty() || rest.starts_with('/'))
     {
         let path = if rest.is_empty() { "/" } else { rest }.to_owned();
@@ -56,9 +51,10 @@ pub async fn prepend(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let mut response = next.call(request).await?.map_into_boxed_body();
-    let Some(base) = base_path(&state) else {
+    let base = state.config.path_prefix();
+    if base.is_empty() {
         return Ok(response);
-    };
+    }
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
     if let Some(location) = location.filter(|location| is_own(location))
         && let Ok(value) = HeaderValue::try_from(format!("{base}{location}"))
@@ -70,7 +66,7 @@ pub async fn prepend(
         return Ok(response);
     }
     Ok(response.map_body(|_, body| match body.try_into_bytes() {
-        Ok(page) => BoxBody::new(prefixed(&String::from_utf8_lossy(&page), &base)),
+        Ok(page) => BoxBody::new(prefixed(&String::from_utf8_lossy(&page), base)),
         Err(body) => body,
     }))
 }
