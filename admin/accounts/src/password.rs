@@ -13,7 +13,8 @@ use zxcvbn::Score;
 /// has a turn of its own.
 static TURNS: Semaphore = Semaphore::const_new(2);
 static TURN_OF_KNOWN: Semaphore = Semaphore::const_new(1);
-/// That may wait for a turn: some seconds long. A flood of strangers keeps nobody longer.
+/// Passwords that may wait for a turn, which takes a few seconds. Further ones are refused, so that a flood of strangers makes nobody
+/// wait longer.
 static PLACES: Semaphore = Semaphore::const_new(50);
 
 /// Compared with when there is no such account, so that the answer takes as long as for one that exists.

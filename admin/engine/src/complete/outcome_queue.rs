@@ -22,8 +22,9 @@ pub const BATCH: usize = 500;
 /// Findings that may wait, and the bytes of their texts.
 const FINDINGS_WAITING: usize = 20_000;
 const BYTES_WAITING: usize = 64 << 20;
-/// The part of both that those may take that could not be written although others could.
-const PARKED: usize = 2;
+/// Of both, what the findings may take that could not be written although others could.
+const FINDINGS_PARKED: usize = FINDINGS_WAITING / 2;
+const BYTES_PARKED: usize = BYTES_WAITING / 2;
 /// How long a finding waits that could not be written although others could: doubled each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(40);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -126,7 +127,7 @@ struct FailedAlone {
 pub enum Failure {
     First,
     Repeated,
-    /// It has failed for so long that it never will be written.
+    /// It failed for ten minutes: it is given up.
     Final,
 }
 
@@ -217,7 +218,7 @@ impl PendingOutcomes {
     /// Whether these may wait beside what could not be written either.
     fn may_park(&self, findings: &[RunReport]) -> bool {
         let (count, bytes) = (self.parked_count + findings.len(), self.parked_bytes + bytes(findings));
-        self.parked.is_empty() || (count <= FINDINGS_WAITING / PARKED && bytes <= BYTES_WAITING / PARKED)
+        self.parked.is_empty() || (count <= FINDINGS_PARKED && bytes <= BYTES_PARKED)
     }
 
     fn take_first(&mut self, lane: Lane) -> Option<Report> {

@@ -31,7 +31,7 @@ use carillon_store::{MisfireFilter, MisfireKey};
 const REST: Duration = Duration::from_secs(600);
 const BREATH: Duration = Duration::from_millis(200);
 const PACE: Duration = Duration::from_secs(1);
-/// The walk over all runs ends within this time, unless it would read more than so many pages in a step.
+/// The time within which the walk over all runs ends. A step reads no more than this number of pages: with more runs it takes longer.
 const WALK: Duration = Duration::from_secs(24 * 3600);
 const MAX_PAGES_OF_ALL: i64 = 50;
 /// What belonged to jobs that are gone is looked for.

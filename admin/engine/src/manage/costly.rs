@@ -54,7 +54,8 @@ impl CostlyWork {
     pub async fn enter(&self, by: &Actor) -> Result<CostlyPlace, Error> {
         let own = {
             let mut all = lock(&self.of_one);
-            all.retain(|_, places| places.available_permits() < OF_ONE || Arc::strong_count(places) > 1);
+            // Each permit, and each request that waits for one, holds its account's places.
+            all.retain(|_, places| Arc::strong_count(places) > 1);
             all.entry(requester(by)).or_insert_with(|| Arc::new(Semaphore::new(OF_ONE))).clone()
         };
         let both = async { Ok([own.acquire_owned().await?, self.of_node.clone().acquire_owned().await?]) };

@@ -25,9 +25,15 @@ struct Page {
     form: Form,
 }
 
-/// As they are.
-fn form_of(app: &App) -> Form {
-    Form::default().with("name", &app.name).with("title", &app.title)
+/// The form of the name, as it is stored.
+fn with_names(form: Form, app: &App) -> Form {
+    form.with("name", &app.name).with("title", &app.title)
+}
+
+/// The page again with the faults of another form than that of the name.
+async fn show_faults(state: &State, context: PageContext, id: i64, form: Form) -> PageResult {
+    let app = state.engine.apps().get(id).await?;
+    show(state, context, id, Some(with_names(form, &app))).await
 }
 
 async fn show(state: &State, context: PageContext, id: i64, form: Option<Form>) -> PageResult {
@@ -39,7 +45,7 @@ async fn show(state: &State, context: PageContext, id: i64, form: Option<Form>) 
         true => state.engine.apps().starters(id).await?.join(", "),
         false => String::new(),
     };
-    let form = form.unwrap_or_else(|| form_of(&app));
+    let form = form.unwrap_or_else(|| with_names(Form::default(), &app));
     let status = form.status();
     Ok(render(&Page { context, app, entered, former, starters, form }, status))
 }
@@ -61,9 +67,7 @@ pub async fn enter(state: Shared, by: Caller, context: PageContext, id: web::Pat
         Err(Error::InUse(text)) => form.add_error("address", text),
         Err(error) => return Err(error.into()),
     }
-    let app = state.engine.apps().get(*id).await?;
-    let form = form.with("name", &app.name).with("title", &app.title);
-    show(&state, context, *id, Some(form)).await
+    show_faults(&state, context, *id, form).await
 }
 
 /// `POST /apps/{id}`
@@ -102,9 +106,7 @@ pub async fn set_starters(
         Err(Error::Invalid(errors)) => errors.into_iter().for_each(|error| form.add_error("starters", error.message)),
         Err(error) => return Err(error.into()),
     }
-    let app = state.engine.apps().get(*id).await?;
-    let form = form.with("name", &app.name).with("title", &app.title);
-    show(&state, context, *id, Some(form)).await
+    show_faults(&state, context, *id, form).await
 }
 
 /// `POST /apps/{id}/former-names/remove`
