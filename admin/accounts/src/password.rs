@@ -9,13 +9,42 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use tokio::sync::Semaphore;
 use zxcvbn::Score;
 
-/// Hashes computed at once: many sign-ins wait for each other instead of exhausting the memory. A browser that has signed in before
-/// has a turn of its own.
-static TURNS: Semaphore = Semaphore::const_new(2);
-static TURN_OF_KNOWN: Semaphore = Semaphore::const_new(1);
-/// Passwords that may wait for a turn, which takes a few seconds. Further ones are refused, so that a flood of strangers makes nobody
-/// wait longer.
-static PLACES: Semaphore = Semaphore::const_new(50);
+static QUEUE: Queue = Queue::new();
+
+/// Who may compute a hash now, and who waits.
+struct Queue {
+    /// Hashes computed at once: many sign-ins wait for each other instead of exhausting the memory.
+    turns: Semaphore,
+    /// A browser that has signed in before has a turn of its own.
+    turn_of_known: Semaphore,
+    /// Passwords that may wait for a turn, which takes a few seconds. Further ones are refused, so that a flood of strangers makes
+    /// nobody wait longer.
+    places: Semaphore,
+}
+
+impl Queue {
+    const fn new() -> Self {
+        Self {
+            turns: Semaphore::const_new(2),
+            turn_of_known: Semaphore::const_new(1),
+            places: Semaphore::const_new(50),
+        }
+    }
+
+    async fn verify(&self, password: &str, hash: Option<&str>, is_known: bool) -> Result<bool, Error> {
+        let password = password.to_owned();
+        let known = hash.map(str::to_owned);
+        let turns = if is_known { &self.turn_of_known } else { &self.turns };
+        let _place = if is_known { None } else { Some(self.places.try_acquire().map_err(|_| Error::Busy)?) };
+        blocking(turns, move || {
+            let text = known.as_deref().unwrap_or(&NO_ACCOUNT);
+            let parsed = PasswordHash::new(text).map_err(|e| Error::Hash(e.to_string()))?;
+            let fits = Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok();
+            Ok(fits && known.is_some())
+        })
+        .await?
+    }
+}
 
 /// Compared with when there is no such account, so that the answer takes as long as for one that exists.
 static NO_ACCOUNT: LazyLock<String> = LazyLock::new(|| compute(&crate::secret::random_secret()).unwrap_or_default());
@@ -40,7 +69,7 @@ pub enum Error {
 /// A new PHC string of the password.
 pub async fn hash(password: &str) -> Result<String, Error> {
     let password = password.to_owned();
-    blocking(&TURNS, move || compute(&password)).await?
+    blocking(&QUEUE.turns, move || compute(&password)).await?
 }
 
 /// Whether it is the password of that hash. Without a hash: false, after the same time. `is_known`: the browser has signed in to this
@@ -49,17 +78,7 @@ pub async fn hash(password: &str) -> Result<String, Error> {
 /// # Errors
 /// `Busy`: too many strangers wait already.
 pub async fn verify(password: &str, hash: Option<&str>, is_known: bool) -> Result<bool, Error> {
-    let password = password.to_owned();
-    let known = hash.map(str::to_owned);
-    let turns = if is_known { &TURN_OF_KNOWN } else { &TURNS };
-    let _place = if is_known { None } else { Some(PLACES.try_acquire().map_err(|_| Error::Busy)?) };
-    blocking(turns, move || {
-        let text = known.as_deref().unwrap_or(&NO_ACCOUNT);
-        let parsed = PasswordHash::new(text).map_err(|e| Error::Hash(e.to_string()))?;
-        let fits = Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok();
-        Ok(fits && known.is_some())
-    })
-    .await?
+    QUEUE.verify(password, hash, is_known).await
 }
 
 /// Was the hash made with other parameters than today's?
@@ -163,10 +182,11 @@ mod tests {
     // covers: W12
     #[tokio::test]
     async fn strangers_who_wait_for_a_turn_are_bounded_and_known_browsers_have_their_own() {
-        let places = PLACES.acquire_many(50).await.unwrap();
-        assert!(matches!(verify("a password of somebody", None, false).await, Err(Error::Busy)));
-        let turns = TURNS.acquire_many(2).await.unwrap();
-        assert!(!verify("a password of somebody", None, true).await.unwrap());
+        let queue = Queue::new();
+        let places = queue.places.acquire_many(50).await.unwrap();
+        assert!(matches!(queue.verify("a password of somebody", None, false).await, Err(Error::Busy)));
+        let turns = queue.turns.acquire_many(2).await.unwrap();
+        assert!(!queue.verify("a password of somebody", None, true).await.unwrap());
         drop((places, turns));
     }
 }
