@@ -25,6 +25,7 @@ fn bundle(language: Language) -> Bundle {
     let mut bundle = FluentBundle::new_concurrent(vec![tag]);
     // Marks around arguments for mixed directions of writing: neither language needs them, and they would be copied with a name.
     bundle.set_use_isolating(false);
+    bundle.set_formatter(Some(crate::number::write));
     for resource in resources(language, "") {
         bundle.add_resource(resource).unwrap_or_else(|errors| panic!("{}: {errors:?}", language.code()));
     }

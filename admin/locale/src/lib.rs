@@ -3,7 +3,9 @@
 mod catalogue;
 mod language;
 mod message;
+mod number;
 mod sentences;
 
 pub use language::Language;
-pub use message::Message;
+pub use message::{Count, Message};
+pub use number::grouped;

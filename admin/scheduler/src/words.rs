@@ -4,7 +4,7 @@
 
 /// A word that is not in its set. The text names the set and its words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is not a {set}; allowed: {allowed}")]
+#[error("`{word}` is not {article} {set}; allowed: {allowed}", article = article(.set))]
 pub struct UnknownWord {
     /// The name of the set, such as `route`.
     pub set: &'static str,
@@ -12,6 +12,11 @@ pub struct UnknownWord {
     pub word: String,
     /// The words that are allowed, separated by commas.
     pub allowed: String,
+}
+
+/// The names of the sets are spelled as they sound.
+fn article(set: &str) -> &'static str {
+    if set.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
 /// Declares an enum whose variants have a code and a word.

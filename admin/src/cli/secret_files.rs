@@ -46,6 +46,7 @@ pub fn given_or_in_file(
         .map_err(|error| Problem::new(setting, format!("cannot read {file}: {error}; {right}")))?;
     match text.lines().collect::<Vec<_>>()[..] {
         [line] if !line.is_empty() => Ok(Some(line.to_owned())),
+        [] | [""] => Err(Problem::new(setting, format!("{file} is empty; {right}"))),
         ref lines => Err(Problem::new(setting, format!("{file} has {} lines; {right}", lines.len()))),
     }
 }
@@ -69,7 +70,7 @@ mod tests {
         assert_eq!(read(None, Some(file)), Ok(Some(" two words ".into())), "as it is, without the end of the line");
         let said = read(Some("a"), Some(file)).unwrap_err();
         assert!(said.contains("there is a --api-token as well; drop one of them"), "{said}");
-        for (text, lines) in [("", "has 0 lines"), ("\n", "has 1 lines"), ("geheim\ntoo\n", "has 2 lines")] {
+        for (text, lines) in [("", "is empty"), ("\n", "is empty"), ("geheim\ntoo\n", "has 2 lines")] {
             fs::write(&path, text).unwrap();
             let said = read(None, Some(file)).unwrap_err();
             assert!(said.contains(lines) && !said.contains("geheim"), "{said}");

@@ -36,7 +36,6 @@ rule-recovered = Send a message when it is over
 rule-silence = Quiet hours
 rule-silence-lines = Quiet hours, one per line
 rule-silence-hint = Such as MON-FRI 22:00-06:00 Europe/Berlin. An alert that is still open when they end is sent then.
-unit-seconds = seconds
 unit-time = seconds, or 5m, 1h
 off = off
 channels-by-name = Channels, by name

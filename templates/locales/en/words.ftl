@@ -24,6 +24,7 @@ filter = Filter
 clear = Clear
 all-apps = All apps
 first-page = First page
+previous-page = Previous page
 next-page = Next page
 back-first-page = Back to the first page
 end-of-list = This is the end of the list

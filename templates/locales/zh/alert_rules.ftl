@@ -36,7 +36,6 @@ rule-recovered = 恢复时发送消息
 rule-silence = 静默时段
 rule-silence-lines = 静默时段，每行一个
 rule-silence-hint = 例如 MON-FRI 22:00-06:00 Europe/Berlin。静默时段结束时仍未恢复的报警届时发送。
-unit-seconds = 秒
 unit-time = 秒，或 5m、1h
 off = 已停用
 channels-by-name = 渠道，按名称排列

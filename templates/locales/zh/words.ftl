@@ -24,6 +24,7 @@ filter = 筛选
 clear = 清除
 all-apps = 全部应用
 first-page = 第一页
+previous-page = 上一页
 next-page = 下一页
 back-first-page = 返回第一页
 end-of-list = 列表到此结束

@@ -44,7 +44,7 @@ fn messages_name_the_field_and_the_allowed_values() {
         ),
         (
             "*/5 * * * *",
-            "has 5 fields; it needs six or seven: second minute hour day-of-month month day-of-week [year]; \
+            "the number of fields is 5; it needs six or seven: second minute hour day-of-month month day-of-week [year]; \
              a Unix cron is kind unix_cron",
         ),
         ("@daily", "`@daily` is not known; write `0 0 0 * * ?`"),

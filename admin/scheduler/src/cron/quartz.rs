@@ -36,7 +36,7 @@ fn split(expression: &str) -> Result<Vec<&str>, Error> {
         [] => Err(Error(format!("must not be empty; its fields are {ORDER}, such as `0 0 12 * * ?`"))),
         fields if !(6..=7).contains(&fields.len()) => {
             let hint = if fields.len() == 5 { "; a Unix cron is kind unix_cron" } else { "" };
-            Err(Error(format!("has {} fields; it needs six or seven: {ORDER}{hint}", fields.len())))
+            Err(Error(format!("the number of fields is {}; it needs six or seven: {ORDER}{hint}", fields.len())))
         }
         _ => Ok(fields),
     }

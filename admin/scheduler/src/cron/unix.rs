@@ -67,7 +67,9 @@ fn fields_of_word(word: &str) -> Result<&'static str, Error> {
 fn wrong_count(count: usize) -> String {
     match count {
         0 => format!("must not be empty; its fields are {ORDER}, such as `30 9 * * MON-FRI`"),
-        6 | 7 => format!("has {count} fields; a Unix cron has five: {ORDER}; one with seconds is kind cron"),
-        _ => format!("has {count} fields; a Unix cron has five: {ORDER}"),
+        6 | 7 => {
+            format!("the number of fields is {count}; a Unix cron has five: {ORDER}; one with seconds is kind cron")
+        }
+        _ => format!("the number of fields is {count}; a Unix cron has five: {ORDER}"),
     }
 }

@@ -119,10 +119,10 @@ fn messages_name_the_field_and_the_allowed_values() {
         ),
         (
             "0 0 12 * * ?",
-            "has 6 fields; a Unix cron has five: minute hour day-of-month month day-of-week; one with seconds is kind \
+            "the number of fields is 6; a Unix cron has five: minute hour day-of-month month day-of-week; one with seconds is kind \
              cron",
         ),
-        ("0 0 12 *", "has 4 fields; a Unix cron has five: minute hour day-of-month month day-of-week"),
+        ("0 0 12 *", "the number of fields is 4; a Unix cron has five: minute hour day-of-month month day-of-week"),
         (
             "@reboot",
             "`@reboot` names the start of a machine, which is no time; run the job through the API when that is done",

@@ -118,6 +118,23 @@ impl Form {
         }
     }
 
+    /// A time in whole seconds, also with units such as `5m` and `1h 30m`; empty means the default.
+    pub fn seconds<T: TryFrom<i64>>(&mut self, name: &str, default: T) -> T {
+        let text = self.value(name).trim().to_owned();
+        match (text.is_empty(), seconds(&text).map(T::try_from)) {
+            (true, _) => default,
+            (_, Some(Ok(seconds))) => seconds,
+            (_, Some(Err(_))) => {
+                self.add_error(name, format!("{text:.32} is out of range"));
+                default
+            }
+            (_, None) => {
+                self.add_error(name, not_a_time(&text));
+                default
+            }
+        }
+    }
+
     /// One of our words; empty means the default.
     pub fn word<T: Default + std::str::FromStr<Err: std::fmt::Display>>(&mut self, name: &str) -> T {
         let text = self.value(name).to_owned();
@@ -132,6 +149,16 @@ impl Form {
             }
         }
     }
+}
+
+/// The seconds of a text; None: it is not a time, or has a part of a second.
+pub fn seconds(text: &str) -> Option<i64> {
+    let time = || humantime::parse_duration(text).ok().filter(|time| time.subsec_nanos() == 0);
+    text.parse().ok().or_else(|| i64::try_from(time()?.as_secs()).ok())
+}
+
+pub fn not_a_time(text: &str) -> String {
+    format!("“{text:.32}” is not a time; write seconds, or a time such as 5m or 1h 30m")
 }
 
 impl From<Fields> for Form {
@@ -168,5 +195,18 @@ mod tests {
         form.add_errors(vec![FieldError::new("schedule.expression", "six fields")]);
         assert_eq!(form.error("expression"), Some("six fields"));
         assert_eq!(form.errors().len(), 3);
+    }
+
+    #[test]
+    fn times_are_seconds_or_have_units() {
+        for (text, expected) in [("", 7), ("90", 90), (" 5m ", 300), ("1h 30m", 5400), ("-1", -1)] {
+            let mut form = Form::default().with("timeout_seconds", text);
+            assert_eq!((form.seconds("timeout_seconds", 7_i32), form.errors().len()), (expected, 0), "{text}");
+        }
+        for (text, error) in [("soon", "is not a time"), ("500ms", "is not a time"), ("3000000000", "out of range")] {
+            let mut form = Form::default().with("timeout_seconds", text);
+            assert_eq!(form.seconds("timeout_seconds", 7_i32), 7);
+            assert!(form.error("timeout_seconds").is_some_and(|said| said.contains(error)), "{text}");
+        }
     }
 }

@@ -1,68 +1,80 @@
 //! The fields of a job's form: the keys of their labels, how a job fills them, and the definition that they describe.
 
-use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy, Zone};
+use carillon_scheduler::{JobDraft, Zone};
 
 use crate::web::forms::form::Form;
 use crate::web::forms::schedule_form;
 use crate::web::forms::{child_jobs, line_ends, retry_form};
 
-const WHAT: &[(&str, &str)] = &[
-    ("name", "name"),
-    ("app", "app"),
-    ("handler", "handler"),
-    ("params", "parameters"),
-    ("description", "description"),
-    ("owner", "owner"),
-    ("tags", "tags"),
-];
-const HOW: &[(&str, &str)] = &[
-    ("catch_up", "catch-up"),
-    ("misfire_threshold_seconds", "misfire-threshold"),
-    ("misfire", "misfire"),
-    ("misfire_limit", "misfire-limit"),
-    ("misfire_window_seconds", "misfire-window"),
-    ("route", "route"),
-    ("route_labels", "labels"),
-    ("overlap", "overlap"),
-    ("overlap_queue", "overlap-queue"),
-    ("block", "block-strategy"),
-    ("timeout_seconds", "time-out"),
-    ("flag_after_seconds", "flag-if-not-sent"),
-    ("retries", "retries"),
-    ("pause_after_failures", "pause-after-failures"),
-];
-const LAST: &[(&str, &str)] = &[("enabled", "job-enabled")];
+/// A field that is one member of the definition, under its name.
+struct Field {
+    name: &'static str,
+    /// The key of its label.
+    label: &'static str,
+    fill: fn(&JobDraft) -> String,
+    read: fn(&mut Form, &mut JobDraft),
+}
+
+/// `member kind label`. An empty field of kind `word`, `number` or `seconds` means the default.
+macro_rules! fields {
+    ($($member:ident $kind:ident $label:literal,)+) => { &[$(Field {
+        name: stringify!($member),
+        label: $label,
+        fill: |draft| fields!(@fill $kind draft.$member),
+        read: |form, draft| draft.$member = fields!(@read $kind form, stringify!($member), draft.$member),
+    },)+] };
+    (@fill tags $value:expr) => { $value.join(" ") };
+    (@fill yes $value:expr) => { if $value { "yes" } else { "" }.to_owned() };
+    (@fill $kind:ident $value:expr) => { $value.to_string() };
+    (@read text $form:ident, $name:expr, $default:expr) => { $form.value($name).to_owned() };
+    (@read lines $form:ident, $name:expr, $default:expr) => { line_ends::plain($form.value($name)) };
+    (@read tags $form:ident, $name:expr, $default:expr) => { tags($form.value($name)) };
+    (@read yes $form:ident, $name:expr, $default:expr) => { $form.is($name, "yes") };
+    (@read word $form:ident, $name:expr, $default:expr) => { $form.word($name) };
+    (@read $kind:ident $form:ident, $name:expr, $default:expr) => { $form.$kind($name, $default) };
+}
+
+const WHAT: &[Field] = fields! {
+    name text "name",
+    app text "app",
+    handler text "handler",
+    params lines "parameters",
+    description lines "description",
+    owner text "owner",
+    tags tags "tags",
+};
+const HOW: &[Field] = fields! {
+    catch_up word "catch-up",
+    misfire_threshold_seconds seconds "misfire-threshold",
+    misfire word "misfire",
+    misfire_limit number "misfire-limit",
+    misfire_window_seconds seconds "misfire-window",
+    route word "route",
+    route_labels text "labels",
+    overlap word "overlap",
+    overlap_queue number "overlap-queue",
+    block word "block-strategy",
+    timeout_seconds seconds "time-out",
+    flag_after_seconds seconds "flag-if-not-sent",
+    retries number "retries",
+    pause_after_failures number "pause-after-failures",
+};
+const LAST: &[Field] = fields! { enabled yes "job-enabled", };
+
+fn plain_fields() -> impl Iterator<Item = &'static Field> {
+    [WHAT, HOW, LAST].into_iter().flatten()
+}
 
 /// The form's fields and the keys of their labels, in the order of the page.
 pub fn labels() -> Vec<(&'static str, &'static str)> {
-    [WHAT, schedule_form::LABELS, HOW, retry_form::LABELS, child_jobs::LABELS, LAST].concat()
+    let of = |fields: &[Field]| fields.iter().map(|field| (field.name, field.label)).collect::<Vec<_>>();
+    let (what, how, last) = (of(WHAT), of(HOW), of(LAST));
+    [&what, schedule_form::LABELS, &how, retry_form::LABELS, child_jobs::LABELS, &last].concat()
 }
 
 /// A job as the form shows it to a viewer in this zone.
 pub fn filled(draft: &JobDraft, zone: Zone) -> Form {
-    let form = Form::default()
-        .with("app", &draft.app)
-        .with("name", &draft.name)
-        .with("handler", &draft.handler)
-        .with("params", &draft.params)
-        .with("description", &draft.description)
-        .with("owner", &draft.owner)
-        .with("tags", draft.tags.join(" "))
-        .with("catch_up", draft.catch_up.as_str())
-        .with("misfire", draft.misfire.as_str())
-        .with("misfire_threshold_seconds", draft.misfire_threshold_seconds.to_string())
-        .with("misfire_limit", draft.misfire_limit.to_string())
-        .with("misfire_window_seconds", draft.misfire_window_seconds.to_string())
-        .with("route", draft.route.as_str())
-        .with("route_labels", &draft.route_labels)
-        .with("overlap", draft.overlap.as_str())
-        .with("overlap_queue", draft.overlap_queue.to_string())
-        .with("block", draft.block.as_str())
-        .with("timeout_seconds", draft.timeout_seconds.to_string())
-        .with("retries", draft.retries.to_string())
-        .with("flag_after_seconds", draft.flag_after_seconds.to_string())
-        .with("pause_after_failures", draft.pause_after_failures.to_string())
-        .with("enabled", if draft.enabled { "yes" } else { "" });
+    let form = plain_fields().fold(Form::default(), |form, field| form.with(field.name, (field.fill)(draft)));
     let form = retry_form::fill(form, &draft.retry_delay);
     schedule_form::fill(child_jobs::fill(form, draft), &draft.schedule, zone)
 }
@@ -78,34 +90,14 @@ pub fn draft(form: &mut Form, zone: Zone) -> JobDraft {
     if form.value("app").is_empty() {
         form.add_error("app", "Choose the app whose executors run it.");
     }
-    let schedule = schedule_form::read(form, zone);
-    JobDraft {
-        app: form.value("app").to_owned(),
-        name: form.value("name").to_owned(),
-        handler: form.value("handler").to_owned(),
-        params: line_ends::plain(form.value("params")),
-        description: line_ends::plain(form.value("description")),
-        owner: form.value("owner").to_owned(),
-        tags: tags(form.value("tags")),
-        schedule: schedule.unwrap_or_default(),
-        catch_up: form.word::<CatchUp>("catch_up"),
-        misfire: form.word::<MisfirePolicy>("misfire"),
-        misfire_threshold_seconds: form.number("misfire_threshold_seconds", 60),
-        misfire_limit: form.number("misfire_limit", 100),
-        misfire_window_seconds: form.number("misfire_window_seconds", 3_600),
-        route: form.word::<RouteStrategy>("route"),
-        route_labels: form.value("route_labels").to_owned(),
-        overlap: form.word::<Overlap>("overlap"),
-        overlap_queue: form.number("overlap_queue", 10),
-        block: form.word::<BlockStrategy>("block"),
-        timeout_seconds: form.number("timeout_seconds", 0),
-        retries: form.number("retries", 0),
-        retry_delay: retry_form::retry_delay(form),
-        children: child_jobs::children(form),
-        flag_after_seconds: form.number("flag_after_seconds", 0),
-        pause_after_failures: form.number("pause_after_failures", 0),
-        enabled: form.is("enabled", "yes"),
+    let mut draft = JobDraft::new("", "", "");
+    draft.schedule = schedule_form::read(form, zone).unwrap_or_default();
+    for field in plain_fields() {
+        (field.read)(form, &mut draft);
     }
+    draft.retry_delay = retry_form::retry_delay(form);
+    draft.children = child_jobs::children(form);
+    draft
 }
 
 /// Between blanks or commas.

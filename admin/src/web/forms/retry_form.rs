@@ -2,7 +2,7 @@
 
 use carillon_scheduler::RetryDelay;
 
-use crate::web::forms::form::Form;
+use crate::web::forms::form::{Form, not_a_time, seconds};
 
 /// The form's fields and the keys of their labels.
 pub const LABELS: &[(&str, &str)] = &[
@@ -54,7 +54,8 @@ fn exponential(form: &mut Form) -> Option<RetryDelay> {
     let RetryDelay::Exponential { base_seconds, cap_seconds } = RetryDelay::default() else {
         return None;
     };
-    let (base_seconds, cap_seconds) = (form.number("retry_base", base_seconds), form.number("retry_cap", cap_seconds));
+    let (base_seconds, cap_seconds) =
+        (form.seconds("retry_base", base_seconds), form.seconds("retry_cap", cap_seconds));
     // Each bound on its own, so that its error stands beside its field.
     let base_alone = RetryDelay::Exponential { base_seconds, cap_seconds: base_seconds.max(1) };
     let cap_alone = RetryDelay::Exponential { base_seconds: 0, cap_seconds };
@@ -69,7 +70,7 @@ fn fixed(form: &mut Form) -> Option<RetryDelay> {
     if form.value("retry_seconds").trim().is_empty() {
         form.add_error("retry_seconds", "Write the seconds to wait before each retry.");
     }
-    let delay = RetryDelay::Fixed { seconds: vec![form.number("retry_seconds", 0)] };
+    let delay = RetryDelay::Fixed { seconds: vec![form.seconds("retry_seconds", 0)] };
     check(form, "retry_seconds", &delay);
     is_valid(form).then_some(delay)
 }
@@ -77,13 +78,10 @@ fn fixed(form: &mut Form) -> Option<RetryDelay> {
 fn list(form: &mut Form) -> Option<RetryDelay> {
     let text = form.value("retry_list").to_owned();
     let words = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
-    let seconds: Vec<i64> = match words.map(|word| word.parse().map_err(|_| word)).collect() {
+    let seconds: Vec<i64> = match words.map(|word| seconds(word).ok_or(word)).collect() {
         Ok(seconds) => seconds,
         Err(word) => {
-            form.add_error(
-                "retry_list",
-                format!("`{word:.64}` is not a whole number; write seconds, such as 10, 60, 600"),
-            );
+            form.add_error("retry_list", not_a_time(word));
             return None;
         }
     };
@@ -134,7 +132,7 @@ mod tests {
             assert_eq!(form.errors(), []);
         }
         assert_eq!(read(&[]), Ok(RetryDelay::default()), "a form without these fields");
-        let blanks = [("retry_kind", "list"), ("retry_list", " 10 60,600 ")];
+        let blanks = [("retry_kind", "list"), ("retry_list", " 10 1m,10m ")];
         assert_eq!(read(&blanks), Ok("fixed 10 60 600".parse().unwrap()));
     }
 
@@ -144,11 +142,11 @@ mod tests {
         assert_eq!(exponential("90000", "300"), "retry_base: 90000 is not allowed; 0 to 86400 seconds");
         assert_eq!(exponential("5", "0"), "retry_cap: 0 is not allowed; 1 to 604800 seconds");
         assert_eq!(exponential("600", "60"), "retry_cap: must not be shorter than the first delay, 600 seconds");
-        assert!(exponential("5m", "300").starts_with("retry_base: `5m` is not a whole number"));
+        assert!(exponential("5 m", "300").starts_with("retry_base: “5 m” is not a time"));
         let other = |kind: &str, name: &str, value: &str| read(&[("retry_kind", kind), (name, value)]).unwrap_err();
         assert!(other("fixed", "retry_seconds", "").contains("Write the seconds"));
         assert!(other("fixed", "retry_seconds", "-1").contains("-1 is not allowed; 0 to 604800 seconds"));
-        assert!(other("list", "retry_list", "10, soon").contains("`soon` is not a whole number"));
+        assert!(other("list", "retry_list", "10, soon").contains("“soon” is not a time"));
         assert!(other("list", "retry_list", " ,").contains("one delay for each retry"));
         let long = "1 ".repeat(101);
         assert!(other("list", "retry_list", &long).contains("has 101 numbers; 1 to 100"));

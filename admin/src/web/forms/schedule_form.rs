@@ -103,7 +103,7 @@ pub fn read(form: &mut Form, zone: Zone) -> Option<ScheduleDraft> {
             "" => None,
             _ => Some(form.number("max_fires", 1)),
         };
-        draft.spread_seconds = form.number("spread_seconds", 0);
+        draft.spread_seconds = form.seconds("spread_seconds", 0);
         draft.calendars = form.items("calendars");
         draft.excluded = form.word::<Excluded>("on_excluded");
     }
@@ -118,8 +118,8 @@ fn kind_of(form: &mut Form, zone: Zone) -> Option<KindDraft> {
             KindDraft::Cron(cron(form))
         }
         "unix_cron" => KindDraft::UnixCron(cron(form)),
-        "fixed_rate" => KindDraft::FixedRate { seconds: form.number("seconds", 0) },
-        "fixed_delay" => KindDraft::FixedDelay { seconds: form.number("seconds", 0) },
+        "fixed_rate" => KindDraft::FixedRate { seconds: form.seconds("seconds", 0) },
+        "fixed_delay" => KindDraft::FixedDelay { seconds: form.seconds("seconds", 0) },
         "once" => match moment(form, "at", zone) {
             Some(at) => KindDraft::Once { at },
             None => {
@@ -174,7 +174,7 @@ fn daily(form: &mut Form) -> DailyDraft {
         }
     }
     DailyDraft {
-        every_seconds: form.number("every_seconds", 0),
+        every_seconds: form.seconds("every_seconds", 0),
         from: form.value("from").to_owned(),
         to: form.value("to").to_owned(),
         weekdays,

@@ -12,11 +12,11 @@ use crate::web::guard::cookies;
 use crate::web::guard::csrf;
 use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::Viewer;
-use crate::web::locale::{Language, Message, language_of, script_words};
+use crate::web::locale::{Count, Language, Message, grouped, language_of, script_words};
 use crate::web::page::assets;
 use crate::web::page::flash::{self, Flash};
 use crate::web::state::State;
-use crate::web::text::format::{from_now, relative, utc};
+use crate::web::text::format::{from_now, period, relative, utc};
 use crate::web::text::role::role_name;
 
 /// Pauses in force that each page names.
@@ -195,6 +195,16 @@ impl PageContext {
     pub fn is_in(&self, section: &str) -> bool {
         let path = self.here.split('?').next().unwrap_or("");
         path == section || (section != "/" && path.strip_prefix(section).is_some_and(|rest| rest.starts_with('/')))
+    }
+
+    /// A whole number: `63,358`.
+    pub fn number(&self, number: impl Count) -> String {
+        grouped(number)
+    }
+
+    /// Seconds in the largest unit that they are a multiple of: `5 minutes`.
+    pub fn period(&self, seconds: impl Count) -> String {
+        period(self.language, seconds.count())
     }
 
     /// For `datetime` attributes.

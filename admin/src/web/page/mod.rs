@@ -6,9 +6,11 @@ pub mod assets;
 mod context;
 mod error_page;
 mod flash;
+mod pager;
 
 pub use address::console_address;
 pub use answer::{list_address, local_address, preference, redirect, render, show};
 pub use context::{PageContext, THEME, ZONE};
 pub use error_page::{PageError, PageResult, page as error_page};
 pub use flash::{FLASH, redirect_with_flash};
+pub use pager::{PagePlace, Pager};

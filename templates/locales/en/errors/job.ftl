@@ -38,7 +38,6 @@ error-retry-count = has { $count } numbers; 1 to { $most }
 error-retry-shorter = must not be shorter than the first delay, { $base } seconds
 error-retry-kind = `{ $kind }` is not a kind of retry delay; allowed: exponential, fixed, list
 error-retry-write = Write the seconds to wait before each retry.
-error-retry-word = `{ $word }` is not a whole number; write seconds, such as 10, 60, 600
 error-retry-list = Write one delay for each retry in seconds, such as 10, 60, 600.
 error-children-many = has { $count } jobs; at most { $most } are allowed
 error-child-id = { $id } is not the id of a job

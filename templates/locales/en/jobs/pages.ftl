@@ -58,7 +58,7 @@ pause-after = after { $count ->
    *[other] { $count } failed fires
 } in a row
 flag = Flag
-flag-after = if not sent within { $seconds } s
+flag-after = if not sent within { $period }
 next-fires = Next fires
 job-paused-preview = The job is paused. If it were enabled, it would fire at:
 job-all-runs = All runs

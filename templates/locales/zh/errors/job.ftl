@@ -38,7 +38,6 @@ error-retry-count = 有 { $count } 个数字，须为 1 到 { $most } 个
 error-retry-shorter = 不能短于首次间隔 { $base } 秒
 error-retry-kind = 重试间隔类型不能是 `{ $kind }`；可用：exponential、fixed、list
 error-retry-write = 请填写每次重试前等待的秒数。
-error-retry-word = `{ $word }` 不是整数，请填写秒数，例如 10, 60, 600
 error-retry-list = 请为每次重试填写间隔秒数，例如 10, 60, 600。
 error-children-many = 有 { $count } 个任务，最多允许 { $most } 个
 error-child-id = { $id } 不是任务 ID

@@ -74,19 +74,10 @@ const fn group_word(by: GroupBy) -> &'static str {
     }
 }
 
-/// A time: seconds, or with units such as `5m` and `1h 30m`. None: the field is empty, or cannot be read.
+/// None: the field is empty.
 fn seconds(form: &mut Form, name: &str) -> Option<i64> {
-    let text = form.value(name).trim().to_owned();
-    if text.is_empty() || text.parse::<i64>().is_ok() {
-        return text.parse().ok();
-    }
-    match humantime::parse_duration(&text) {
-        Ok(time) => i64::try_from(time.as_secs()).ok(),
-        Err(_) => {
-            form.add_error(name, format!("“{text:.32}” is not a time; write seconds, or a time such as 5m or 1h 30m"));
-            None
-        }
-    }
+    let is_given = !form.value(name).trim().is_empty();
+    is_given.then(|| form.seconds(name, 0))
 }
 
 /// The rule that was filled in. A value that cannot be read gets an error in the form.
@@ -132,7 +123,7 @@ pub fn draft(form: &mut Form) -> RuleDraft {
             running_seconds: seconds(form, "running_seconds"),
             running_p95_percent: optional(form, "running_p95_percent"),
             group_by,
-            group_seconds: seconds(form, "group_seconds").unwrap_or(300),
+            group_seconds: form.seconds("group_seconds", 300),
             channels: ids(form, "channels"),
             escalation,
             repeat_seconds: seconds(form, "repeat_seconds"),

@@ -12,7 +12,7 @@ use crate::web::console::audit::query::AuditQuery;
 use crate::web::console::audit::row::Row;
 use crate::web::console::audit::words::{action_word, object_word};
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageResult, render};
+use crate::web::page::{PageContext, PagePlace, PageResult, Pager, render};
 use crate::web::state::Shared;
 
 #[derive(Template)]
@@ -25,8 +25,7 @@ struct Page {
     actions: &'static [AuditAction],
     objects: &'static [AuditObjectKind],
     rows: Vec<Row>,
-    first: Option<String>,
-    next: Option<String>,
+    pager: Pager,
 }
 
 impl Page {
@@ -39,7 +38,12 @@ impl Page {
     }
 }
 
-pub async fn list(state: Shared, context: PageContext, query: web::Query<AuditQuery>) -> PageResult {
+pub async fn list(
+    state: Shared,
+    context: PageContext,
+    query: web::Query<AuditQuery>,
+    place: web::Query<PagePlace>,
+) -> PageResult {
     let query = query.into_inner();
     let apps = context.actor.grants.administered_apps();
     let (filter, wrong) = query.filter(context.zone, apps.clone());
@@ -58,8 +62,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<AuditQu
         apps: state.store.apps(&apps).await?,
         actions: AuditAction::ALL,
         objects: AuditObjectKind::ALL,
-        first: filter.after.map(|_| query.address("")),
-        next: next.map(|after| query.address(&after.to_string())),
+        pager: Pager::new(&query.address(""), &place, next),
         query,
     };
     Ok(render(&page, status))

@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use crate::web::console::dashboard::chart::{Chart, PERIODS, chart};
 use crate::web::console::dashboard::failing::{FailingJobs, failing_jobs};
+use crate::web::locale::grouped;
 use crate::web::page::{PageContext, PageError, PageResult, console_address, show};
 use crate::web::state::{Shared, State};
 
@@ -55,7 +56,7 @@ struct Page {
     steps: Option<SetupSteps>,
     enabled: String,
     paused: String,
-    runs: String,
+    runs: i64,
     failed: i64,
     running: i64,
     online: usize,
@@ -176,17 +177,17 @@ async fn last_day(
     recent: &RecentRuns,
     now: i64,
     visible: &VisibleApps,
-) -> Result<(String, i64), PageError> {
+) -> Result<(i64, i64), PageError> {
     let of = |state: RunState| recent.states.get(&state).copied().unwrap_or(0);
     if !recent.is_cut {
         let all: i64 = recent.states.values().sum();
-        return Ok((all.to_string(), of(RunState::Failed) + of(RunState::Lost)));
+        return Ok((all, of(RunState::Failed) + of(RunState::Lost)));
     }
     let from = i32::try_from((now - DAY_MS).div_euclid(HOUR_MS) + 1).unwrap_or(i32::MAX);
     let hours = state.store.hourly_counts(from, visible).await?;
     let mut counts = Counts::default();
     hours.iter().for_each(|(_, hour)| counts.add(hour));
-    Ok((counts.all().to_string(), counts.bad()))
+    Ok((counts.all(), counts.bad()))
 }
 
 async fn open_alerts(state: &State, visible: &VisibleApps) -> Result<usize, PageError> {
@@ -199,7 +200,7 @@ async fn count(state: &State, visible: &VisibleApps, enabled: bool) -> Result<St
     let count = state.store.count_jobs(&filter, COUNTED).await?;
     Ok(match count {
         COUNTED.. => "10,000+".to_owned(),
-        _ => count.to_string(),
+        _ => grouped(count),
     })
 }
 

@@ -11,7 +11,7 @@ use crate::web::console::bulk::BulkBar;
 use crate::web::console::jobs::bulk::ACTIONS;
 use crate::web::console::jobs::query::{ListQuery, RESULT_GROUPS, SORTS};
 use crate::web::console::jobs::recent_runs::{RUNS_SHOWN, RecentRunStrip};
-use crate::web::page::{PageContext, PageResult, render};
+use crate::web::page::{PageContext, PagePlace, PageResult, Pager, render};
 use crate::web::state::Shared;
 use crate::web::text::schedule::{KINDS, ScheduleText, schedule_text};
 
@@ -43,8 +43,7 @@ struct Page {
     owners: Vec<String>,
     rows: Vec<JobRow>,
     count: String,
-    first: Option<String>,
-    next: Option<String>,
+    pager: Pager,
 }
 
 impl Page {
@@ -69,7 +68,12 @@ impl Page {
     }
 }
 
-pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
+pub async fn list(
+    state: Shared,
+    context: PageContext,
+    query: web::Query<ListQuery>,
+    place: web::Query<PagePlace>,
+) -> PageResult {
     let query = query.into_inner();
     let (filter, wrong) = query.filter(&state, &context).await?;
     let filter = JobFilter { limit: PAGE, ..filter };
@@ -109,8 +113,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         owners: state.store.owners_in_use(&filter.apps, CHOICES).await?,
         rows,
         count,
-        first: query.after.map(|_| query.address(None)),
-        next: next.map(|after| query.address(Some(after))),
+        pager: Pager::new(&query.address(None), &place, next),
         query,
     };
     Ok(render(&page, status))

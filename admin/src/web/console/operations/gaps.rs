@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::web::console::app_filter::WrongFilters;
 use crate::web::forms::child_jobs;
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageError, PageResult, list_address, render};
+use crate::web::page::{PageContext, PageError, PagePlace, PageResult, Pager, list_address, render};
 use crate::web::state::{Shared, State};
 use crate::web::text::gap_reason::gap_reason;
 
@@ -65,19 +65,18 @@ struct Page {
     spans: [u32; 3],
     wrong: WrongFilters,
     audit: Audit,
-    first: Option<String>,
-    next: Option<String>,
+    pager: Pager,
 }
 
 impl Page {
-    fn address(query: &AuditQuery, hours: u32, after: Option<i64>) -> String {
-        list_address("/gaps", &[("job", query.job.trim()), ("hours", &hours.to_string())], after)
+    fn address(query: &AuditQuery, hours: u32) -> String {
+        list_address("/gaps", &[("job", query.job.trim()), ("hours", &hours.to_string())], None)
     }
 
     /// What the heading says where no difference was found: of which jobs it is true.
     fn none_found(&self) -> Message {
         let of = |key| self.context.t(key).with("count", self.audit.jobs).with("all", self.audit.all);
-        match (self.next.is_some(), self.first.is_some()) {
+        match (self.pager.next.is_some(), self.pager.is_behind_first()) {
             (false, false) => self.context.t("gaps-none"),
             (_, false) => of("gaps-none-first"),
             (_, true) => of("gaps-none-part"),
@@ -90,7 +89,12 @@ impl Page {
 }
 
 /// `GET /gaps`
-pub async fn page(state: Shared, context: PageContext, query: web::Query<AuditQuery>) -> PageResult {
+pub async fn page(
+    state: Shared,
+    context: PageContext,
+    query: web::Query<AuditQuery>,
+    place: web::Query<PagePlace>,
+) -> PageResult {
     let query = query.into_inner();
     let hours = SPANS.into_iter().find(|hours| *hours == query.hours).unwrap_or(24);
     let (mut ids, mut wrong) = (vec![], vec![]);
@@ -113,8 +117,7 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<AuditQu
         false => StatusCode::BAD_REQUEST,
     };
     let page = Page {
-        first: query.after.map(|_| Page::address(&query, hours, None)),
-        next: audit.next.map(|after| Page::address(&query, hours, Some(after))),
+        pager: Pager::new(&Page::address(&query, hours), &place, audit.next),
         context,
         query,
         hours,

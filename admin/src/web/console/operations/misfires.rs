@@ -11,7 +11,7 @@ use crate::web::forms::Form;
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::moment::moment;
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageError, PageResult, list_address, render};
+use crate::web::page::{PageContext, PageError, PagePlace, PageResult, Pager, list_address, render};
 use crate::web::state::{Shared, State};
 use crate::web::text::misfire::skip_text;
 
@@ -94,11 +94,15 @@ struct Page {
     wrong: WrongFilters,
     apps: Vec<App>,
     rows: Vec<Row>,
-    first: Option<String>,
-    next: Option<String>,
+    pager: Pager,
 }
 
-pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
+pub async fn list(
+    state: Shared,
+    context: PageContext,
+    query: web::Query<ListQuery>,
+    place: web::Query<PagePlace>,
+) -> PageResult {
     let query = query.into_inner();
     let apps = state.store.apps(&context.visible()).await?;
     let (filter, wrong) = query.filter(&state, &context, &apps).await?;
@@ -128,8 +132,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     };
     let page = Page {
         rows: found.into_iter().map(row).collect(),
-        first: (!query.after.is_empty()).then(|| query.address("")),
-        next: next.map(|key| query.address(&format!("{}-{}", key.from_at, key.job_id))),
+        pager: Pager::new(&query.address(""), &place, next.map(|key| format!("{}-{}", key.from_at, key.job_id))),
         context,
         wrong,
         apps,

@@ -14,8 +14,8 @@ use crate::web::console::runs::bulk::ACTIONS;
 use crate::web::console::runs::deleted_jobs::name_deleted_jobs;
 use crate::web::console::runs::query::{ListQuery, SORTS};
 use crate::web::console::runs::row::RunRow;
-use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageResult, render};
+use crate::web::locale::{Message, grouped};
+use crate::web::page::{PageContext, PagePlace, PageResult, Pager, render};
 use crate::web::state::Shared;
 use crate::web::text::cause::cause_text;
 
@@ -39,13 +39,17 @@ struct Page {
     rows: Vec<RunRow>,
     states: &'static [RunState],
     causes: &'static [Cause],
-    first: Option<String>,
-    next: Option<String>,
+    pager: Pager,
     /// There may be older matches that were not searched.
     further: Option<String>,
 }
 
-pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
+pub async fn list(
+    state: Shared,
+    context: PageContext,
+    query: web::Query<ListQuery>,
+    place: web::Query<PagePlace>,
+) -> PageResult {
     let query = query.into_inner();
     let (filter, wrong) = query.filter(&state, &context).await?;
     let filter = RunFilter { limit: PAGE, ..filter };
@@ -80,14 +84,13 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         wrong,
         apps,
         tags: state.store.tags_in_use(&filter.apps, CHOICES).await?,
-        searched: thousands(filter.searched_ids()),
+        searched: grouped(filter.searched_ids()),
         is_sorted: filter.sort != RunSort::Id,
         job,
         states: RunState::ALL,
         causes: Cause::ALL,
-        first: query.after.map(|_| query.address(None)),
-        next: next.map(|after| query.address(Some(after))),
-        further: further.map(|after| query.address(Some(after))),
+        further: further.and_then(|after| Pager::new(&query.address(None), &place, Some(after)).next),
+        pager: Pager::new(&query.address(None), &place, next),
         query,
     };
     Ok(render(&page, status))
@@ -115,9 +118,4 @@ impl Page {
     fn cause(&self, cause: &Cause) -> Message {
         cause_text(self.context.language, *cause)
     }
-}
-
-/// `100,000`
-fn thousands(count: i64) -> String {
-    format!("{},{:03}", count / 1000, count % 1000)
 }
