@@ -44,4 +44,17 @@ databases! {
         let touched = MisfireFilter { from: Some(after(20)), to: Some(after(50)), ..filter() };
         assert_eq!(found(touched).await, [(1, 40), (2, 10)], "a range counts if a part of it lies inside");
     }
+
+    // covers: G9
+    async fn a_range_that_cannot_be_read_is_left_out_and_hides_no_other(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        fill(&fixture).await;
+        fixture.sql(&format!("UPDATE misfire SET reason = 'future' WHERE from_at = {}", after(40))).await;
+        let page = async |after| fixture.store.misfires(&MisfireFilter { limit: 2, after, ..filter() }).await.unwrap();
+        let first = page(None).await;
+        assert_eq!(places(&first), [(2, 50)]);
+        let second = page(first.next).await;
+        assert_eq!((places(&second), second.next), (vec![(2, 10), (1, 10)], None));
+        assert_eq!(fixture.store.take_unreadable().len(), 1);
+    }
 }

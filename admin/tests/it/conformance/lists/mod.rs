@@ -1,5 +1,6 @@
 //! What pages and lists read.
 
+mod alert_list;
 mod audit_list;
 mod job_list;
 mod list_plans;
