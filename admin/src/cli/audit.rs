@@ -9,6 +9,7 @@ use crate::config::LogFormat;
 use carillon_inspect::audit::Difference;
 use carillon_inspect::audit::audit_job;
 use carillon_inspect::audit::{JobAudit, audit_deleted_job};
+use carillon_locale::Language;
 use carillon_scheduler::Millis;
 use carillon_store::Store;
 use clap::Args;
@@ -161,7 +162,7 @@ fn line(difference: &Difference, look: &JobAudit) -> String {
         0 => difference.kind.as_str().to_owned(),
         count => format!("{count} {}", difference.kind.as_str()),
     };
-    format!("job {} `{}`: {what}, {times}: {}", difference.job_id, look.name, difference.reason.sentence())
+    format!("job {} `{}`: {what}, {times}: {}", difference.job_id, look.name, difference.reason.text(Language::English))
 }
 
 fn as_json(difference: &Difference, look: &JobAudit) -> serde_json::Value {

@@ -2,6 +2,7 @@
 
 use crate::config::LogFormat;
 use carillon_inspect::explain::explain;
+use carillon_locale::Language;
 use carillon_scheduler::Millis;
 use carillon_store::VisibleApps;
 use clap::Args;
@@ -29,7 +30,7 @@ pub async fn run(args: ExplainArgs) -> anyhow::Result<()> {
     let now = database::now(&store).await?;
     let missing = || InvalidInput(format!("there is no job {}, and nothing of it at this instant", args.job));
     let found = explain(&store, args.job, args.instant, now, &VisibleApps::All).await?;
-    for line in found.ok_or_else(missing)?.sentences() {
+    for line in found.ok_or_else(missing)?.sentences(Language::English) {
         println!("{line}");
     }
     Ok(())

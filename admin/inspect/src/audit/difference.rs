@@ -1,6 +1,7 @@
 //! The gap audit: what every job's schedule says is compared with what is on record, by a second look at the history of
 //! its definitions. The audit finds what claims did wrong, and reports it without mending anything.
 
+use carillon_locale::{Language, Message};
 use carillon_scheduler::Millis;
 
 /// Instants of one job that differ in one way for one reason.
@@ -86,17 +87,17 @@ impl GapReason {
     }
 
     /// For people.
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Self::Unexplained => "unexplained",
-            Self::Edited => "edited: the new schedule begins after the instants that were recorded in advance",
-            Self::Disabled => "disabled then, enabled later or not at all",
-            Self::Paused => "paused by the engine; recorded when the job goes on",
-            Self::NotPlanned => "not planned yet: too far ahead, or no node holds the shard",
-            Self::UsedUp => "its schedule had had all its fires",
-            Self::Pruned => "older than what is kept",
-            Self::Unplannable => "the definition of that time cannot be planned",
-            Self::Unknown => "the definition before an edit is not on record",
-        }
+    pub fn text(self, language: Language) -> Message {
+        language.text(match self {
+            Self::Unexplained => "gap-reason-unexplained",
+            Self::Edited => "gap-reason-edited",
+            Self::Disabled => "gap-reason-disabled",
+            Self::Paused => "gap-reason-paused",
+            Self::NotPlanned => "gap-reason-not-planned",
+            Self::UsedUp => "gap-reason-used-up",
+            Self::Pruned => "gap-reason-pruned",
+            Self::Unplannable => "gap-reason-unplannable",
+            Self::Unknown => "gap-reason-unknown",
+        })
     }
 }

@@ -1,210 +1,197 @@
-//! The same for people: sentences, in the order of what happened.
+//! An explanation as sentences of the catalogue, in the order of what happened. The API and the command line show the English ones.
 
-use carillon_scheduler::{Cause, Millis};
+use carillon_locale::{Language, Message};
+use carillon_scheduler::{Cause, Millis, RunState};
+use carillon_store::job::history::Change;
+use carillon_store::run::route::RouteDecision;
+use carillon_store::{Misfire, RunParams, RunView};
 use chrono::{DateTime, SecondsFormat};
 
 use crate::audit::difference::GapReason;
+use crate::explain::action_words::action_text;
 use crate::explain::explanation::{ExplainedRun, Explanation, Verdict};
-use carillon_store::job::history::Change;
-use carillon_store::{Misfire, RunParams, RunView};
+
+/// Characters of parameters and messages that are shown.
+const SHOWN: usize = 300;
 
 impl Explanation {
-    /// One sentence a line.
-    pub fn sentences(&self) -> Vec<String> {
-        let mut lines = vec![self.head()];
-        lines.extend(self.definition());
-        lines.extend(self.misfire.as_ref().map(misfire));
-        lines.extend(self.why());
+    /// One sentence each.
+    pub fn sentences(&self, language: Language) -> Vec<String> {
         let of_schedule = |run: &ExplainedRun| matches!(run.run.cause, Cause::Schedule | Cause::Backfill);
-        if !self.runs.iter().any(of_schedule) {
-            lines.extend(self.neighbours());
-        }
-        for explained in &self.runs {
-            lines.extend(run(explained));
-        }
-        lines
-    }
-
-    fn head(&self) -> String {
-        let job = match &self.job {
-            Some(name) => format!("job {} `{name}`", self.job_id),
-            None => format!("job {}, which is deleted,", self.job_id),
-        };
-        let at = time(self.at);
-        match self.verdict {
-            Verdict::Recorded => format!("{at} is an instant of {job}, and it has a run."),
-            Verdict::Skipped => format!("{at} is an instant of {job} that was skipped."),
-            Verdict::Missing(GapReason::Unknown | GapReason::Unplannable) => {
-                format!("Whether {at} was an instant of {job} cannot be said.")
-            }
-            Verdict::Missing(GapReason::NotPlanned) if self.at > self.now => {
-                format!("{at} will be an instant of {job}.")
-            }
-            Verdict::Missing(_) => format!("{at} is an instant of {job} without a record."),
-            Verdict::BeforeJob => format!("At {at} there was no {job} yet."),
-            _ => format!("{at} is no instant of {job}."),
-        }
-    }
-
-    fn definition(&self) -> Option<String> {
-        let revision = self.revision?;
-        Some(match &self.begun_by {
-            Some(Change { at, actor, action }) => {
-                format!("In force then: version {revision}, since {} ({action} by {actor}).", time(*at))
-            }
-            None => format!("In force then: version {revision}."),
-        })
-    }
-
-    fn why(&self) -> Option<String> {
-        Some(match self.verdict {
-            Verdict::Excluded => format!("Its day is excluded by {}.", self.nearby.excluded_by.join(", ")),
-            Verdict::Invalid => "It lies outside the job's validity (start_at, end_at).".to_owned(),
-            Verdict::FixedDelay => "Its fires are counted from the ends of its runs, and none fell on it.".to_owned(),
-            Verdict::Missing(GapReason::Unexplained) => "Nothing explains that: the instant was lost.".to_owned(),
-            Verdict::Missing(reason) => format!("Why: {}.", reason.sentence()),
-            Verdict::Recorded | Verdict::Skipped | Verdict::NoInstant | Verdict::BeforeJob => {
-                return None;
-            }
-        })
-    }
-
-    fn neighbours(&self) -> Option<String> {
-        let time_or_none = |at: Option<Millis>| at.map_or_else(|| "none".to_owned(), time);
-        let nearby = &self.nearby;
-        (nearby.before.is_some() || nearby.after.is_some()).then(|| {
-            format!(
-                "By that definition the instant before it is {}, the one after it {}.",
-                time_or_none(nearby.before),
-                time_or_none(nearby.after)
-            )
-        })
+        let nearby = (!self.runs.iter().any(of_schedule)).then(|| neighbours(language, self)).flatten();
+        let skipped = self.misfire.as_ref().map(|range| misfire(language, range));
+        let lines = [Some(head(language, self)), definition(language, self), skipped, why(language, self), nearby];
+        let lines = lines.into_iter().flatten().map(|line| line.to_string());
+        lines.chain(self.runs.iter().flat_map(|it| run(language, it))).collect()
     }
 }
 
-fn misfire(range: &Misfire) -> String {
-    let by = match range.epoch {
-        0 => "by a change of the job".to_owned(),
-        epoch => format!("under epoch {epoch}"),
+fn head(language: Language, found: &Explanation) -> Message {
+    let job = match &found.job {
+        Some(name) => language.text("explain-job").with("id", found.job_id).with("name", name),
+        None => language.text("explain-job-deleted").with("id", found.job_id),
     };
-    let why = match range.reason.as_str() {
-        "coalesced" => "late, and only the latest was wanted (catch_up latest)".to_owned(),
-        _ => format!("reached later than the misfire threshold, policy {}", range.policy.as_str()),
+    let key = match found.verdict {
+        Verdict::Recorded => "explain-recorded",
+        Verdict::Skipped => "explain-skipped",
+        Verdict::Missing(GapReason::Unknown | GapReason::Unplannable) => "explain-not-known",
+        Verdict::Missing(GapReason::NotPlanned) if found.at > found.now => "explain-ahead",
+        Verdict::Missing(_) => "explain-missing",
+        Verdict::BeforeJob => "explain-before-job",
+        Verdict::NoInstant | Verdict::Excluded | Verdict::Invalid | Verdict::FixedDelay => "explain-no-instant",
     };
-    format!(
-        "It lies in a range of {} skipped instants, {} to {}, recorded {by}: {why}.",
-        range.count,
-        time(range.from_at),
-        time(range.to_at)
-    )
+    language.text(key).with("at", time(found.at)).with("job", job)
 }
 
-fn run(explained: &ExplainedRun) -> Vec<String> {
-    let run = &explained.run;
-    let mut lines = vec![recorded(run)];
-    lines.extend(explained.choice.as_ref().map(|choice| {
-        let among = match choice.candidates.len() {
-            0 => String::new(),
-            1 => ", the only candidate".to_owned(),
-            count => format!(", one of {count} candidates"),
-        };
-        let chosen = choice.chosen.as_deref().unwrap_or("no executor");
-        let why = choice.why.trim_end_matches('.');
-        let mut line = format!("  Chosen: {chosen}{among} ({why}).");
-        let story = &choice.story;
-        for (what, list) in
-            [("answered", &story.answers), ("passed over", &story.skipped), ("not reached", &story.hops)]
-        {
-            for it in list {
-                line.push_str(&format!(" {what}: {} ({}).", it.address, it.what));
-            }
-        }
-        line
-    }));
-    lines.extend(sent(run));
-    lines.push(params(explained));
-    lines.push(ended(run));
-    lines
-}
-
-fn recorded(run: &RunView) -> String {
-    let mut line = format!("Run {}", run.id);
-    line.push_str(match run.cause {
-        Cause::Schedule => "",
-        Cause::Manual => ", started by hand at that time",
-        Cause::Api => ", started over the API at that time",
-        Cause::Child => ", started by a parent job at that time",
-        Cause::Backfill => ", by a backfill",
-    });
-    if run.parts > 1 {
-        line.push_str(&format!(", part {} of {}", run.part, run.parts));
-    }
-    if run.attempt > 1 {
-        line.push_str(&format!(", attempt {}, due {}", run.attempt, time(run.due_at)));
-    }
-    // The shard is the one of now: another number of shards moves what is open, and leaves the epoch as it was.
-    let shard = run.shard;
-    line.push_str(&match (run.epoch, &run.owner) {
-        (0, _) if run.marked_at.is_none() => {
-            format!(": no holder of shard {shard} has taken it up.")
-        }
-        (0, Some(node)) => format!(": held by node {node}; in shard {shard}."),
-        (0, None) => format!(": in shard {shard}."),
-        (epoch, Some(node)) => {
-            format!(": held by node {node} under epoch {epoch}; in shard {shard}.")
-        }
-        (epoch, None) => format!(": held under epoch {epoch}; in shard {shard}."),
-    });
-    line
-}
-
-fn sent(run: &RunView) -> Option<String> {
-    let marked = run.marked_at?;
-    let to = run.address.as_deref().unwrap_or("no executor");
-    let times = match run.sends {
-        1 => "once".to_owned(),
-        sends => format!("{sends} times"),
-    };
-    Some(match run.sent_at {
-        Some(sent) => {
-            format!("  Marked {}, sent {times} to {to}, {} ms after it was due.", time(marked), sent - run.due_at)
-        }
-        None => format!("  Marked {}, for {to}; sends: {}.", time(marked), run.sends),
+fn definition(language: Language, found: &Explanation) -> Option<Message> {
+    let revision = found.revision?;
+    Some(match &found.begun_by {
+        Some(Change { at, actor, action }) => language
+            .text("explain-revision-since")
+            .with("revision", revision)
+            .with("at", time(*at))
+            .with("action", action_text(language, action))
+            .with("actor", actor),
+        None => language.text("explain-revision").with("revision", revision),
     })
 }
 
-fn params(explained: &ExplainedRun) -> String {
-    let shown = |text: &str| match text.is_empty() {
-        true => "none".to_owned(),
-        false => format!("`{:.300}`", text.replace(['\n', '\r'], " ")),
+fn why(language: Language, found: &Explanation) -> Option<Message> {
+    Some(match found.verdict {
+        Verdict::Excluded => language.text("explain-excluded").with("calendars", found.nearby.excluded_by.join(", ")),
+        Verdict::Invalid => language.text("explain-invalid"),
+        Verdict::FixedDelay => language.text("explain-fixed-delay"),
+        Verdict::Missing(GapReason::Unexplained) => language.text("explain-lost"),
+        Verdict::Missing(reason) => language.text("explain-why").with("reason", reason.text(language)),
+        Verdict::Recorded | Verdict::Skipped | Verdict::NoInstant | Verdict::BeforeJob => return None,
+    })
+}
+
+fn neighbours(language: Language, found: &Explanation) -> Option<Message> {
+    let (before, after) = (found.nearby.before, found.nearby.after);
+    let shown = |at: Option<Millis>| at.map_or_else(|| language.text("none").to_string(), time);
+    let text = language.text("explain-neighbours").with("before", shown(before)).with("after", shown(after));
+    (before.is_some() || after.is_some()).then_some(text)
+}
+
+fn misfire(language: Language, range: &Misfire) -> Message {
+    let by = match range.epoch {
+        0 => language.text("explain-by-change"),
+        epoch => language.text("explain-by-epoch").with("epoch", epoch),
     };
-    match &explained.params {
-        RunParams::Own(text) => format!("  Parameters, of this run alone: {}.", shown(text)),
-        RunParams::Sent(text) => match explained.run.revision {
-            Some(revision) => {
-                format!("  Parameters, of the job's version {revision}: {}.", shown(text))
-            }
-            None => format!("  Parameters: {}.", shown(text)),
-        },
-        RunParams::Waiting(text) => {
-            format!("  Not sent yet; the job's parameters are now: {}.", shown(text))
+    let why = match range.reason.as_str() {
+        "coalesced" => language.text("explain-coalesced"),
+        _ => language.text("explain-late").with("policy", range.policy.as_str()),
+    };
+    let text = language.text("explain-range").with("count", range.count);
+    text.with("from", time(range.from_at)).with("to", time(range.to_at)).with("by", by).with("why", why)
+}
+
+fn run(language: Language, explained: &ExplainedRun) -> Vec<String> {
+    let run = &explained.run;
+    let chosen = explained.choice.as_ref().map(|choice| chosen(language, choice));
+    let sent = sent(language, run).map(|text| text.to_string());
+    let params = params(language, explained).to_string();
+    let lines = [Some(recorded(language, run)), chosen, sent, Some(params), Some(ended(language, run))];
+    lines.into_iter().flatten().collect()
+}
+
+fn recorded(language: Language, run: &RunView) -> String {
+    let key = match run.cause {
+        Cause::Schedule => "explain-run",
+        Cause::Manual => "explain-run-manual",
+        Cause::Api => "explain-run-api",
+        Cause::Child => "explain-run-child",
+        Cause::Backfill => "explain-run-backfill",
+    };
+    let part = language.text("explain-part").with("part", run.part).with("parts", run.parts);
+    let due = language.text("explain-attempt").with("attempt", run.attempt).with("due", time(run.due_at));
+    let optional = [(run.parts > 1).then_some(part), (run.attempt > 1).then_some(due)];
+    let optional: String = optional.into_iter().flatten().map(|text| text.to_string()).collect();
+    format!("{}{optional}{}", language.text(key).with("run", run.id), held(language, run))
+}
+
+/// The shard is the one of now: another number of shards moves what is open, and leaves the epoch as it was.
+fn held(language: Language, run: &RunView) -> Message {
+    let text = match (run.epoch, &run.owner) {
+        (0, _) if run.marked_at.is_none() => language.text("explain-not-taken"),
+        (0, Some(node)) => language.text("explain-node").with("node", node),
+        (0, None) => language.text("explain-shard"),
+        (epoch, Some(node)) => language.text("explain-node-epoch").with("node", node).with("epoch", epoch),
+        (epoch, None) => language.text("explain-epoch").with("epoch", epoch),
+    };
+    text.with("shard", run.shard)
+}
+
+fn chosen(language: Language, choice: &RouteDecision) -> String {
+    let text = match choice.candidates.len() {
+        0 => language.text("explain-chosen"),
+        1 => language.text("explain-chosen-only"),
+        count => language.text("explain-chosen-of").with("count", count),
+    };
+    let text = text.with("chosen", executor(language, choice.chosen.as_deref()));
+    let mut parts = vec![text.with("why", language.say(choice.why.trim_end_matches('.')))];
+    let story = &choice.story;
+    let lists = [
+        ("explain-answered", &story.answers),
+        ("explain-passed-over", &story.skipped),
+        ("explain-not-reached", &story.hops),
+    ];
+    for (key, list) in lists {
+        let note =
+            |address: &str, what: &str| language.text(key).with("address", address).with("what", language.say(what));
+        parts.extend(list.iter().map(|it| note(&it.address, &it.what)));
+    }
+    parts.iter().map(Message::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn executor(language: Language, address: Option<&str>) -> String {
+    address.map_or_else(|| language.text("explain-no-executor").to_string(), str::to_owned)
+}
+
+fn sent(language: Language, run: &RunView) -> Option<Message> {
+    let marked = run.marked_at?;
+    let text = match run.sent_at {
+        Some(sent) => language.text("explain-sent").with("late", sent - run.due_at),
+        None => language.text("explain-marked"),
+    };
+    let to = executor(language, run.address.as_deref());
+    Some(text.with("at", time(marked)).with("to", to).count("count", run.sends))
+}
+
+fn params(language: Language, explained: &ExplainedRun) -> Message {
+    let (text, params) = match (&explained.params, explained.run.revision) {
+        (RunParams::Own(params), _) => (language.text("explain-params-own"), params),
+        (RunParams::Sent(params), Some(revision)) => {
+            (language.text("explain-params-revision").with("revision", revision), params)
         }
-        RunParams::NeverSent => "  It was never sent, so it was given no parameters.".to_owned(),
-        RunParams::NotOnRecord => "  Its parameters are not on record.".to_owned(),
+        (RunParams::Sent(params), None) => (language.text("explain-params"), params),
+        (RunParams::Waiting(params), _) => (language.text("explain-params-waiting"), params),
+        (RunParams::NeverSent, _) => return language.text("explain-params-never"),
+        (RunParams::NotOnRecord, _) => return language.text("explain-params-unknown"),
+    };
+    match params.is_empty() {
+        true => text.with("params", language.text("none")),
+        false => text.with("params", format!("`{}`", cut(params))),
     }
 }
 
-fn ended(run: &RunView) -> String {
-    let state = run.state.as_str();
-    let reason = run.reason.as_deref().map_or_else(String::new, |reason| format!(" ({reason})"));
-    let message = match run.message() {
-        message if message.is_empty() => String::new(),
-        message => format!(" {:.300}", message.replace(['\n', '\r'], " ")),
+fn ended(language: Language, run: &RunView) -> String {
+    let state = language.text(match run.state {
+        RunState::Unknown => "outcome-unknown",
+        state => state.as_str(),
+    });
+    let state = run.reason.as_deref().map_or_else(|| state.to_string(), |reason| format!("{state} ({reason})"));
+    let text = match run.finished_at {
+        Some(at) => language.text("explain-ended").with("state", state).with("at", time(at)),
+        None => language.text("explain-open").with("state", state),
     };
-    match run.finished_at {
-        Some(at) => format!("  {state}{reason} at {}.{message}", time(at)),
-        None => format!("  It is {state}{reason}.{message}"),
-    }
+    format!("{text} {}", cut(&language.say(&run.message()))).trim_end().to_owned()
+}
+
+/// On one line.
+fn cut(text: &str) -> String {
+    text.chars().take(SHOWN).map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect()
 }
 
 fn time(at: Millis) -> String {
@@ -214,4 +201,57 @@ fn time(at: Millis) -> String {
         _ => SecondsFormat::Millis,
     };
     time.to_rfc3339_opts(digits, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(verdict: Verdict) -> Explanation {
+        let mut found = Explanation {
+            job_id: 7,
+            job: Some("Close the day".into()),
+            at: 1_774_656_000_000,
+            now: 0,
+            verdict,
+            revision: Some(3),
+            begun_by: Some(Change { at: 5, actor: "mia".into(), action: "update".into() }),
+            nearby: Default::default(),
+            misfire: None,
+            runs: vec![],
+        };
+        found.nearby.before = Some(1_774_652_400_000);
+        found.nearby.excluded_by = vec!["bank".into()];
+        found
+    }
+
+    #[test]
+    fn every_verdict_has_its_sentences() {
+        let english = |found: &Explanation| found.sentences(Language::English);
+        let skipped = english(&found(Verdict::Skipped));
+        assert_eq!(
+            skipped,
+            [
+                "2026-03-28T00:00:00Z is an instant of job 7 `Close the day` that was skipped.",
+                "In force then: version 3, since 1970-01-01T00:00:00.005Z (changed by mia).",
+                "By that definition the instant before it is 2026-03-27T23:00:00Z, the one after it none.",
+            ]
+        );
+        let excluded = english(&found(Verdict::Excluded));
+        assert_eq!(excluded[0], "2026-03-28T00:00:00Z is no instant of job 7 `Close the day`.");
+        assert_eq!(excluded[2], "Its day is excluded by bank.");
+        let lost = english(&found(Verdict::Missing(GapReason::Unexplained)));
+        assert_eq!(lost[2], "Nothing explains that: the instant was lost.");
+        let used_up = english(&found(Verdict::Missing(GapReason::UsedUp)));
+        assert_eq!(used_up[2], "Why: its schedule had had all its fires.");
+        let deleted = Explanation { job: None, begun_by: None, ..found(Verdict::Recorded) };
+        assert_eq!(english(&deleted)[0], "2026-03-28T00:00:00Z is an instant of the deleted job 7, and it has a run.");
+    }
+
+    #[test]
+    fn the_story_is_told_in_chinese() {
+        let story = found(Verdict::Missing(GapReason::Disabled)).sentences(Language::Chinese);
+        assert_eq!(story[0], "2026-03-28T00:00:00Z 是任务 7（Close the day）的触发时刻，但没有记录。");
+        assert_eq!(story[2], "原因：任务当时已暂停，之后才恢复或一直没有恢复。");
+    }
 }

@@ -1,6 +1,7 @@
 //! What became of one instant of a job.
 
 use carillon_inspect::explain::{self, Explanation};
+use carillon_locale::Language;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -63,7 +64,7 @@ struct ExplainedRun {
 impl From<Explanation> for ExplanationView {
     fn from(found: Explanation) -> Self {
         Self {
-            story: found.sentences(),
+            story: found.sentences(Language::English),
             job_id: found.job_id,
             job: found.job,
             at: Time(found.at),

@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
+use carillon_inspect::explain::action_word;
 use carillon_scheduler::{AuditAction, AuditObjectKind};
 use carillon_store::App;
 use carillon_store::audit::list::AuditKey;
@@ -10,7 +11,7 @@ use carillon_store::audit::list::AuditKey;
 use crate::web::console::app_filter::WrongFilters;
 use crate::web::console::audit::query::AuditQuery;
 use crate::web::console::audit::row::Row;
-use crate::web::console::audit::words::{action_word, object_word};
+use crate::web::console::audit::words::object_word;
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PagePlace, PageResult, Pager, render};
 use crate::web::state::Shared;

@@ -1,10 +1,11 @@
 //! An entry of the audit as a row.
 
+use carillon_inspect::explain::action_text;
 use carillon_store::audit::list::AuditRow;
 use serde_json::Value;
 
 use crate::web::console::audit::members::{ChangeLine, RemarkLine, change_lines, remark_lines};
-use crate::web::console::audit::words::{action_text, object_word};
+use crate::web::console::audit::words::object_word;
 use crate::web::page::PageContext;
 
 /// Changed members that are shown without a click.

@@ -10,7 +10,6 @@ use carillon_store::Job;
 use serde::Deserialize;
 
 use crate::web::console::badge::Badge;
-use crate::web::console::jobs::explain_story::sentences;
 use crate::web::console::runs::row::RunRow;
 use crate::web::forms::Form;
 use crate::web::forms::moment::{moment, written};
@@ -33,7 +32,7 @@ impl Answer {
         Self {
             at: found.at,
             badge: badge(found.verdict),
-            sentences: sentences(context.language, &found),
+            sentences: found.sentences(context.language),
             before: found.nearby.before,
             after: found.nearby.after,
             rows: found.runs.into_iter().map(|it| RunRow::new(context, it.run)).collect(),

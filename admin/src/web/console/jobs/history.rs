@@ -2,12 +2,12 @@
 
 use actix_web::web;
 use askama::Template;
+use carillon_inspect::explain::action_text;
 use carillon_store::Job;
 use carillon_store::job::revisions::Revision;
 use serde_json::json;
 
 use crate::web::console::audit::members::{ChangeLine, change_lines};
-use crate::web::console::audit::words::action_text;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
 

@@ -5,7 +5,6 @@ pub mod bulk;
 pub mod delete;
 pub mod edit;
 pub mod explain;
-mod explain_story;
 pub mod form_page;
 pub mod history;
 pub mod list;

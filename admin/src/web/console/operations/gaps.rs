@@ -15,7 +15,6 @@ use crate::web::forms::child_jobs;
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageError, PagePlace, PageResult, Pager, list_address, render};
 use crate::web::state::{Shared, State};
-use crate::web::text::gap_reason::gap_reason;
 
 /// Spans that can be chosen, in h.
 const SPANS: [u32; 3] = [1, 24, 168];
@@ -84,7 +83,7 @@ impl Page {
     }
 
     fn why(&self, row: &Row) -> Message {
-        gap_reason(self.context.language, row.difference.reason)
+        row.difference.reason.text(self.context.language)
     }
 }
 

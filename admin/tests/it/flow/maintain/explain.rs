@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use carillon_inspect::audit::GapReason;
 use carillon_inspect::explain::{Explanation, VERDICTS, Verdict, explain};
+use carillon_locale::Language;
 use carillon_scheduler::{Clock as _, JobDraft, ManualClock, MisfirePolicy, ScheduleDraft};
 use carillon_store::{Job, VisibleApps};
 use carillon_testkit::RecordingExecutor;
@@ -20,7 +21,7 @@ async fn told(node: &Node, job: &Job, second: i64) -> Explanation {
 }
 
 fn says(found: &Explanation, words: &[&str]) {
-    let story = found.sentences().join("\n");
+    let story = found.sentences(Language::English).join("\n");
     for word in words {
         assert!(story.contains(word), "{word:?} is not in:\n{story}");
     }
