@@ -1,5 +1,7 @@
 //! A message that a redirect carries to the next page, in a cookie of one minute.
 
+use std::fmt::Display;
+
 use actix_web::cookie::{Cookie, SameSite, time};
 use actix_web::{HttpRequest, HttpResponse};
 use base64::Engine as _;
@@ -26,9 +28,18 @@ pub fn read(request: &HttpRequest) -> Option<Flash> {
     Some(Flash { kind: if kind == "ok" { "ok" } else { "failed" }, text })
 }
 
-/// The same with a message.
-pub fn redirect_with_flash(to: &str, kind: &'static str, text: &str) -> HttpResponse {
-    let text: String = text.chars().take(500).collect();
+/// Leads to a page that says what was done.
+pub fn done(to: &str, text: impl Display) -> HttpResponse {
+    redirect_with_flash(to, "ok", text)
+}
+
+/// Leads to a page that says why nothing was done.
+pub fn refused(to: &str, text: impl Display) -> HttpResponse {
+    redirect_with_flash(to, "failed", text)
+}
+
+pub fn redirect_with_flash(to: &str, kind: &'static str, text: impl Display) -> HttpResponse {
+    let text: String = text.to_string().chars().take(500).collect();
     let value = format!("{kind}.{}", URL_SAFE_NO_PAD.encode(text));
     let cookie = Cookie::build(FLASH, value)
         .path("/")

@@ -12,5 +12,5 @@ pub use address::console_address;
 pub use answer::{list_address, local_address, preference, redirect, render, show};
 pub use context::{PageContext, THEME, ZONE};
 pub use error_page::{PageError, PageResult, page as error_page};
-pub use flash::{FLASH, redirect_with_flash};
+pub use flash::{FLASH, done, redirect_with_flash, refused};
 pub use pager::{PagePlace, Pager};

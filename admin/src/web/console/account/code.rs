@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::web::console::account::kept_form::KeptForm;
 use crate::web::console::account::{login, step_cookie};
 use crate::web::forms::Fields;
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageError, PageResult, done, render};
 use crate::web::state::{Shared, State};
 use crate::web::text::format::duration;
 
@@ -117,7 +117,7 @@ pub async fn check(state: Shared, request: HttpRequest, context: PageContext, fi
     let mut answer = login::enter(&state, &request, context, who, (&detail.next, &detail.zone), kept).await?;
     if let Some(left) = recovery_left {
         let text = language.text("code-recovery-used").count("count", left).to_string();
-        for cookie in redirect_with_flash("/", "ok", &text).cookies() {
+        for cookie in done("/", &text).cookies() {
             answer.add_cookie(&cookie).map_err(PageError::from_cookie)?;
         }
     }

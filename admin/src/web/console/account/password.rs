@@ -12,7 +12,7 @@ use crate::web::console::account::page::{Sent, show};
 use crate::web::console::account::second_factor::wait_text;
 use crate::web::forms::{Fields, Form};
 use crate::web::guard::session_cookie::Viewer;
-use crate::web::page::{PageContext, PageResult, redirect_with_flash};
+use crate::web::page::{PageContext, PageResult, done};
 use crate::web::state::Shared;
 
 /// `POST /account/password`
@@ -41,7 +41,7 @@ pub async fn change(
                 true => context.t("account-password-and-tokens"),
                 false => context.t("account-password-changed"),
             };
-            let mut answer = redirect_with_flash("/account", "ok", &text.to_string());
+            let mut answer = done("/account", text);
             let who = SignedIn::new(viewer.account_id, credentials, SignInMethod::NewPassword);
             login::start(&state, &request, &mut answer, (who, &viewer.name), "").await?;
             return Ok(answer);

@@ -4,9 +4,7 @@ use carillon_scheduler::Zone;
 
 use crate::web::forms::Fields;
 use crate::web::locale::{LANGUAGE, Language};
-use crate::web::page::{
-    PageContext, PageError, PageResult, THEME, ZONE, local_address, preference, redirect, redirect_with_flash,
-};
+use crate::web::page::{PageContext, PageError, PageResult, THEME, ZONE, local_address, preference, redirect, refused};
 use crate::web::state::Shared;
 
 /// `POST /preferences`: theme, zone and language, also before signing in. The browser keeps them; the account keeps the language too.
@@ -17,7 +15,7 @@ pub async fn preferences(state: Shared, context: PageContext, fields: Fields) ->
     let mut answer = match known.is_none() && !zone.is_empty() {
         true => {
             let text = context.t("zone-unknown").with("zone", format_args!("{zone:.64}")).to_string();
-            redirect_with_flash(next, "failed", &text)
+            refused(next, &text)
         }
         false => redirect(next),
     };

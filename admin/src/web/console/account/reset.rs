@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::web::console::account::{code, login};
 use crate::web::forms::Fields;
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageError, PageResult, done, render};
 use crate::web::state::{Shared, State};
 
 #[derive(Template)]
@@ -63,7 +63,7 @@ pub async fn reset(state: Shared, request: HttpRequest, context: PageContext, fi
             if has_second_factor(&state, account_id).await? {
                 return code::ask(&state, &request, context, who, ("/", ""), None).await;
             }
-            let mut answer = redirect_with_flash("/", "ok", &context.t("reset-done").to_string());
+            let mut answer = done("/", context.t("reset-done"));
             login::start(&state, &request, &mut answer, who, "").await?;
             Ok(answer)
         }

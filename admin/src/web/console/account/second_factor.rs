@@ -11,7 +11,7 @@ use crate::web::console::account::page::{Sent, show, uncached};
 use crate::web::forms::Fields;
 use crate::web::guard::session_cookie::Viewer;
 use crate::web::locale::Language;
-use crate::web::page::{PageContext, PageResult, redirect_with_flash};
+use crate::web::page::{PageContext, PageResult, done};
 use crate::web::state::Shared;
 use crate::web::text::format::duration;
 
@@ -94,7 +94,7 @@ pub async fn remove(
     let client = Client { by: &by.0, proof: proof.as_deref() };
     match second_factor::remove(&state.store, keys, viewer.account_id, fields.get("code"), client, now).await? {
         CodeCheck::Right { .. } => {
-            let mut answer = redirect_with_flash("/account", "ok", &context.t("factor-removed").to_string());
+            let mut answer = done("/account", context.t("factor-removed"));
             login::prove(&state, &mut answer, viewer.account_id).await?;
             return Ok(answer);
         }

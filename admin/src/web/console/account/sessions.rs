@@ -3,7 +3,7 @@
 use crate::web::access::Caller;
 use crate::web::forms::Fields;
 use crate::web::guard::session_cookie::Viewer;
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
+use crate::web::page::{PageContext, PageError, PageResult, done};
 use crate::web::state::Shared;
 
 /// `POST /account/sessions/end`: the one that is named, or all others.
@@ -19,5 +19,5 @@ pub async fn end(state: Shared, by: Caller, viewer: Viewer, context: PageContext
             false => return Err(PageError::Missing("session".to_owned())),
         },
     };
-    Ok(redirect_with_flash("/account", "ok", &text.to_string()))
+    Ok(done("/account", text))
 }

@@ -11,7 +11,7 @@ use carillon_store::people::sessions::SignInMethod;
 
 use crate::web::console::account::login;
 use crate::web::forms::Fields;
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
+use crate::web::page::{PageContext, PageError, PageResult, done, render, show};
 use crate::web::state::{Shared, State};
 
 #[derive(Template)]
@@ -68,7 +68,7 @@ pub async fn set_up(state: Shared, request: HttpRequest, context: PageContext, f
     };
     let by = Actor { name: "setup".to_owned(), ..login::sender(&request) };
     let id = setup::set_up(&state.store, &secret, name, password, now, &by).await?.ok_or_else(used)?;
-    let mut answer = redirect_with_flash("/", "ok", &page.context.t("setup-done").to_string());
+    let mut answer = done("/", page.context.t("setup-done"));
     let who = SignedIn::new(id, 0, SignInMethod::SetUp);
     login::start(&state, &request, &mut answer, (who, name), fields.get("zone")).await?;
     Ok(answer)

@@ -12,7 +12,7 @@ use crate::web::console::account::page::{Sent, refused, show, uncached};
 use crate::web::console::account::second_factor::wait_text;
 use crate::web::forms::{Fields, Form};
 use crate::web::guard::session_cookie::Viewer;
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
+use crate::web::page::{PageContext, PageError, PageResult, done};
 use crate::web::state::{Shared, State};
 
 /// `POST /account/tokens`: the answer shows the token, so it is no redirect.
@@ -100,7 +100,7 @@ fn chosen(form: &mut Form) -> Grants {
 /// `POST /account/tokens/{id}/revoke`
 pub async fn revoke(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: web::Path<i64>) -> PageResult {
     match state.store.revoke_token(viewer.account_id, *id, state.clock.now(), &by.0).await? {
-        true => Ok(redirect_with_flash("/account", "ok", &context.t("token-revoked").to_string())),
+        true => Ok(done("/account", context.t("token-revoked"))),
         false => Err(PageError::Missing("token".to_owned())),
     }
 }

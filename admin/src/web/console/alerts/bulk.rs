@@ -6,7 +6,7 @@ use carillon_engine::manage::Error;
 use crate::web::access::Caller;
 use crate::web::console::bulk::ids_of;
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageError, PageResult, local_address, redirect_with_flash};
+use crate::web::page::{PageContext, PageError, PageResult, done, local_address, refused};
 use crate::web::state::Shared;
 
 /// Words, the keys of their labels, and for how many seconds an alert is silenced; 0: it is acknowledged.
@@ -30,15 +30,15 @@ pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Field
     };
     let outcome = match state.alerts.handle_all(&ids_of(&form), &action, &by.0).await {
         Ok(outcome) => outcome,
-        Err(error @ Error::Invalid(_)) => return Ok(redirect_with_flash(back, "failed", &error.to_string())),
+        Err(error @ Error::Invalid(_)) => return Ok(refused(back, error)),
         Err(error) => return Err(error.into()),
     };
-    let done = context.t("alerts-handled").count("count", outcome.done);
+    let handled = context.t("alerts-handled").count("count", outcome.done);
     if outcome.refused.is_empty() {
-        return Ok(redirect_with_flash(back, "ok", &done.to_string()));
+        return Ok(done(back, handled));
     }
     let why = outcome.refused.iter().take(NAMED).map(|it| format!("#{}: {}", it.id, context.say(&it.reason)));
-    let text = context.t("alerts-refused").with("done", done).count("count", outcome.refused.len());
+    let text = context.t("alerts-refused").with("done", handled).count("count", outcome.refused.len());
     let text = text.with("why", why.collect::<Vec<_>>().join("; "));
-    Ok(redirect_with_flash(back, "failed", &text.to_string()))
+    Ok(refused(back, text))
 }

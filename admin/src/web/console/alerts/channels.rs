@@ -14,7 +14,7 @@ use crate::web::console::alerts::message_line::{DeliveryLine, lines};
 use crate::web::console::alerts::rules::refuse;
 use crate::web::console::alerts::words::channel_title;
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
+use crate::web::page::{PageContext, PageError, PageResult, done, refused, render, show};
 use crate::web::state::Shared;
 
 #[derive(Template)]
@@ -147,7 +147,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
         match state.alerts.create_channel(draft, &by.0).await {
             Ok(channel) => {
                 let text = context.t("channel-created").with("name", &channel.name).to_string();
-                return Ok(redirect_with_flash(&format!("/alerts/channels/{}", channel.id), "ok", &text));
+                return Ok(done(&format!("/alerts/channels/{}", channel.id), &text));
             }
             Err(error) => refuse(&mut form, error)?,
         }
@@ -176,7 +176,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
         match state.alerts.update_channel(*id, draft, revision, &by.0).await {
             Ok(saved) => {
                 let text = context.t("channel-saved").with("name", &saved.name).to_string();
-                return Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "ok", &text));
+                return Ok(done(&format!("/alerts/channels/{id}"), &text));
             }
             Err(error) => refuse(&mut form, error)?,
         }
@@ -188,14 +188,14 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
 pub async fn test(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     state.alerts.test_channel(*id, &by.0).await?;
     let text = context.t("channel-test-sent").to_string();
-    Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "ok", &text))
+    Ok(done(&format!("/alerts/channels/{id}"), &text))
 }
 
 /// `POST /alerts/channels/{id}/delete`
 pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     match state.alerts.delete_channel(*id, &by.0).await {
-        Ok(()) => Ok(redirect_with_flash("/alerts/channels", "ok", &context.t("channel-deleted").to_string())),
-        Err(Error::InUse(why)) => Ok(redirect_with_flash(&format!("/alerts/channels/{id}"), "failed", &why)),
+        Ok(()) => Ok(done("/alerts/channels", context.t("channel-deleted"))),
+        Err(Error::InUse(why)) => Ok(refused(&format!("/alerts/channels/{id}"), &why)),
         Err(error) => Err(error.into()),
     }
 }

@@ -13,7 +13,7 @@ use crate::web::console::alerts::bulk::ACTIONS;
 use crate::web::console::alerts::message_line::{DeliveryLine, lines};
 use crate::web::console::alerts::words::{event_text, kind_word};
 use crate::web::forms::Fields;
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, show};
+use crate::web::page::{PageContext, PageError, PageResult, done, refused, show};
 use crate::web::state::Shared;
 
 const ITEMS: u32 = 100;
@@ -85,10 +85,8 @@ pub async fn acknowledge(
     let here = format!("/alerts/{id}");
     let action = AlertAction::Acknowledge { note: fields.get("note").to_owned() };
     match state.alerts.handle(*id, &action, &by.0).await {
-        Ok(()) => Ok(redirect_with_flash(&here, "ok", &context.t("alert-is-looked-after").to_string())),
-        Err(error @ (Error::Changed(_) | Error::Invalid(_))) => {
-            Ok(redirect_with_flash(&here, "failed", &error.to_string()))
-        }
+        Ok(()) => Ok(done(&here, context.t("alert-is-looked-after"))),
+        Err(error @ (Error::Changed(_) | Error::Invalid(_))) => Ok(refused(&here, error)),
         Err(error) => Err(error.into()),
     }
 }

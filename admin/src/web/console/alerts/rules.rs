@@ -15,7 +15,7 @@ use crate::web::console::alerts::rule_form::{LABELS, draft, filled, first};
 use crate::web::console::alerts::words::{KINDS, kind_label, kind_word};
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, render, show};
+use crate::web::page::{PageContext, PageResult, done, render, show};
 use crate::web::state::{Shared, State};
 
 /// Jobs of a rule that the list names.
@@ -176,11 +176,11 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
 /// `POST /alerts/rules/{id}/delete`
 pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     state.alerts.delete_rule(*id, &by.0).await?;
-    Ok(redirect_with_flash("/alerts/rules", "ok", &context.t("rule-deleted").to_string()))
+    Ok(done("/alerts/rules", context.t("rule-deleted")))
 }
 
 fn saved(context: &PageContext, rule: &AlertRule) -> HttpResponse {
-    redirect_with_flash("/alerts/rules", "ok", &context.t("rule-saved").with("name", &rule.name).to_string())
+    done("/alerts/rules", context.t("rule-saved").with("name", &rule.name))
 }
 
 /// Errors of the form; others are pages.

@@ -7,7 +7,7 @@ use carillon_store::App;
 use carillon_store::app::delete_app::AppUse;
 
 use crate::web::access::Caller;
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
+use crate::web::page::{PageContext, PageResult, done, refused, show};
 use crate::web::state::Shared;
 
 #[derive(Template)]
@@ -30,10 +30,10 @@ pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Pa
     match state.engine.apps().delete(*id, &by.0).await {
         Ok(app) => {
             let text = context.t("app-is-deleted").with("name", app.name).to_string();
-            Ok(redirect_with_flash("/apps", "ok", &text))
+            Ok(done("/apps", &text))
         }
         // It was given a job since the question.
-        Err(Error::InUse(text)) => Ok(redirect_with_flash(&format!("/apps/{id}/delete"), "failed", &text)),
+        Err(Error::InUse(text)) => Ok(refused(&format!("/apps/{id}/delete"), &text)),
         Err(error) => Err(error.into()),
     }
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::web::access::Caller;
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
+use crate::web::page::{PageContext, PageError, PageResult, done, render, show};
 use crate::web::state::{Shared, State};
 
 #[derive(Template)]
@@ -85,7 +85,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
             let set = executors.set(*id, &executor.address, weight, labels.as_deref(), &by.0).await;
             if set.is_ok() {
                 let text = context.t("executor-is-saved").with("address", &executor.address).to_string();
-                return Ok(redirect_with_flash("/apps", "ok", &text));
+                return Ok(done("/apps", &text));
             }
             set.map(drop)
         }
@@ -103,7 +103,7 @@ pub async fn drain(state: Shared, by: Caller, context: PageContext, id: web::Pat
     let (address, is_draining) = (fields.get("address"), fields.get("draining") == "yes");
     let set = state.engine.executors().set_draining(*id, address, is_draining, &by.0).await?;
     let text = context.t(if is_draining { "executor-is-drained" } else { "executor-is-undrained" });
-    Ok(redirect_with_flash("/apps", "ok", &text.with("address", set.address).to_string()))
+    Ok(done("/apps", text.with("address", set.address)))
 }
 
 /// `POST /apps/{id}/executor/remove`
@@ -111,5 +111,5 @@ pub async fn remove(state: Shared, by: Caller, context: PageContext, id: web::Pa
     let address = fields.get("address");
     state.engine.executors().remove(*id, address, &by.0).await?;
     let text = context.t("executor-is-removed").with("address", address).to_string();
-    Ok(redirect_with_flash("/apps", "ok", &text))
+    Ok(done("/apps", &text))
 }

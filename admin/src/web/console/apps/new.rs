@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::web::access::Caller;
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, render, show};
+use crate::web::page::{PageContext, PageResult, done, render, show};
 use crate::web::state::Shared;
 
 #[derive(Template)]
@@ -41,7 +41,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     match state.engine.apps().create(form.value("name").trim(), title, &by.0).await {
         Ok(app) => {
             let text = context.t("app-is-created").with("name", app.name).to_string();
-            return Ok(redirect_with_flash("/apps", "ok", &text));
+            return Ok(done("/apps", &text));
         }
         Err(Error::Invalid(errors)) => form.add_errors(errors),
         Err(Error::Taken(_)) => form.add_error("name", "There is an app of this name already."),

@@ -9,7 +9,7 @@ use carillon_store::app::rename::FormerName;
 
 use crate::web::access::Caller;
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageResult, done, render};
 use crate::web::state::{Shared, State};
 
 #[derive(Template)]
@@ -61,7 +61,7 @@ pub async fn enter(state: Shared, by: Caller, context: PageContext, id: web::Pat
     match state.engine.executors().enter(*id, form.value("address").trim(), &by.0).await {
         Ok(entered) => {
             let text = context.t("app-address-is-entered").with("address", entered.address).to_string();
-            return Ok(redirect_with_flash(&format!("/apps/{id}"), "ok", &text));
+            return Ok(done(&format!("/apps/{id}"), &text));
         }
         Err(Error::Invalid(errors)) => form.add_errors(errors),
         Err(Error::InUse(text)) => form.add_error("address", text),
@@ -78,7 +78,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
     match state.engine.apps().update(*id, Some(&name), Some(&title), &by.0).await {
         Ok(app) => {
             let text = context.t("app-is-saved").with("name", app.name).to_string();
-            return Ok(redirect_with_flash(&format!("/apps/{id}"), "ok", &text));
+            return Ok(done(&format!("/apps/{id}"), &text));
         }
         Err(Error::Invalid(errors)) => form.add_errors(errors),
         Err(Error::Taken(_)) => form.add_error("name", "Another app has this name, or had it."),
@@ -101,7 +101,7 @@ pub async fn set_starters(
     match state.engine.apps().set_starters(*id, &names, &by.0).await {
         Ok(()) => {
             let text = context.t("app-starters-saved").to_string();
-            return Ok(redirect_with_flash(&format!("/apps/{id}"), "ok", &text));
+            return Ok(done(&format!("/apps/{id}"), &text));
         }
         Err(Error::Invalid(errors)) => errors.into_iter().for_each(|error| form.add_error("starters", error.message)),
         Err(error) => return Err(error.into()),
@@ -120,5 +120,5 @@ pub async fn remove_former_name(
     let name = fields.get("name");
     state.engine.apps().remove_name(*id, name, &by.0).await?;
     let text = context.t("app-former-removed").with("name", name).to_string();
-    Ok(redirect_with_flash(&format!("/apps/{id}"), "ok", &text))
+    Ok(done(&format!("/apps/{id}"), &text))
 }

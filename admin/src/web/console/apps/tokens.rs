@@ -9,7 +9,7 @@ use carillon_store::app::executor_tokens::{ExecutorToken, MAX_TOKENS};
 
 use crate::web::access::Caller;
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageResult, done, render};
 use crate::web::state::{Shared, State};
 
 #[derive(Template)]
@@ -90,7 +90,7 @@ pub async fn revoke(state: Shared, by: Caller, context: PageContext, ids: web::P
     let (id, token_id) = *ids;
     state.engine.app_tokens().revoke(id, token_id, &by.0).await?;
     let text = context.t("app-token-revoked").to_string();
-    Ok(redirect_with_flash(&format!("/apps/{id}/tokens"), "ok", &text))
+    Ok(done(&format!("/apps/{id}/tokens"), &text))
 }
 
 /// `POST /apps/{id}/tokens/rule`
@@ -107,7 +107,7 @@ pub async fn set_rule(
         Ok(app) => {
             let text = context.t(if is_set { "app-accepts-own-alone" } else { "app-accepts-global" });
             let text = text.with("app", app.name).to_string();
-            return Ok(redirect_with_flash(&format!("/apps/{}/tokens", app.id), "ok", &text));
+            return Ok(done(&format!("/apps/{}/tokens", app.id), &text));
         }
         Err(Error::InUse(text)) => form.add_error("own_tokens_only", text),
         Err(error) => return Err(error.into()),

@@ -4,7 +4,7 @@ use askama::Template;
 use carillon_engine::manage::{BulkOutcome, Refusal};
 
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
+use crate::web::page::{PageContext, PageResult, done, show};
 
 /// Refusals that are named.
 const NAMED: usize = 500;
@@ -37,7 +37,7 @@ pub fn answer(
 ) -> PageResult {
     if outcome.refused.is_empty() {
         let text = context.t("bulk-done").with("what", what);
-        return Ok(redirect_with_flash(back, "ok", &text.to_string()));
+        return Ok(done(back, text));
     }
     Ok(show(&Page { context, outcome, list, is_of_jobs: list == "/jobs" }))
 }

@@ -7,7 +7,7 @@ use carillon_store::{Job, NamedCalendar};
 
 use crate::web::access::Caller;
 use crate::web::console::calendars::preview::jobs_of;
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
+use crate::web::page::{PageContext, PageResult, done, show};
 use crate::web::state::Shared;
 
 /// Jobs that are named.
@@ -35,7 +35,7 @@ pub async fn delete(state: Shared, by: Caller, context: PageContext, name: web::
     match state.engine.calendars().delete(&name, &by.0).await {
         Ok(()) => {
             let text = context.t("calendar-is-deleted").with("name", name).to_string();
-            Ok(redirect_with_flash("/calendars", "ok", &text))
+            Ok(done("/calendars", &text))
         }
         // A job has begun to use it: the question names it.
         Err(Error::InUse(_)) => ask_delete(state, context, name).await,

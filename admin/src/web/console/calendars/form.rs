@@ -10,7 +10,7 @@ use crate::web::access::Caller;
 use crate::web::console::calendars::preview::{CalendarPreview, preview};
 use crate::web::forms::calendar_form::{LABELS, calendar_of, filled};
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageResult, done, render};
 use crate::web::state::{Shared, State};
 
 #[derive(Template)]
@@ -134,5 +134,5 @@ fn add_error(form: &mut Form, error: Error) -> Result<(), Error> {
 
 fn saved(context: &PageContext, calendar: &Calendar) -> actix_web::HttpResponse {
     let text = context.t("calendar-is-saved").with("name", &calendar.name).to_string();
-    redirect_with_flash("/calendars", "ok", &text)
+    done("/calendars", &text)
 }

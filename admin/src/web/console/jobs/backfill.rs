@@ -13,7 +13,7 @@ use crate::web::access::Caller;
 use crate::web::console::badge::Badge;
 use crate::web::forms::moment::{moment, written};
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageError, PageResult, done, redirect_with_flash, render};
 use crate::web::state::{Shared, State};
 
 /// Backfills that are listed.
@@ -183,7 +183,7 @@ pub async fn start(state: Shared, by: Caller, context: PageContext, id: web::Pat
         true => match state.engine.backfills().create(range, concurrent, &by.0).await {
             Ok(made) => {
                 let text = context.t("backfill-started").count("count", made.instants).to_string();
-                return Ok(redirect_with_flash(&format!("/jobs/{}/backfill", job.id), "ok", &text));
+                return Ok(done(&format!("/jobs/{}/backfill", job.id), &text));
             }
             Err(error) => Err(error),
         },
@@ -236,7 +236,7 @@ pub async fn cancel(state: Shared, by: Caller, context: PageContext, id: web::Pa
         true => ("ok", "backfill-is-cancelled"),
         false => ("failed", "backfill-was-complete"),
     };
-    Ok(redirect_with_flash(&format!("/jobs/{}/backfill", backfill.job_id), kind, &context.t(text).to_string()))
+    Ok(redirect_with_flash(&format!("/jobs/{}/backfill", backfill.job_id), kind, context.t(text)))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::moment::moment;
 use crate::web::forms::{Fields, Form};
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageError, PageResult, refused, render};
 use crate::web::state::{Shared, State};
 
 /// Words, the keys of their labels in the list, and whether only an editor may do it.
@@ -83,7 +83,7 @@ pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Field
     let back = query.address(None);
     let selection = selection(&form, filter);
     if selection == Selection::Ids(vec![]) {
-        return Ok(redirect_with_flash(&back, "failed", &context.t("jobs-select-first").to_string()));
+        return Ok(refused(&back, context.t("jobs-select-first")));
     }
     if form.is("step", "do") {
         let action = action(&mut form, &context)?;

@@ -6,7 +6,7 @@ use carillon_store::Job;
 
 use crate::web::access::Caller;
 use crate::web::forms::child_jobs::{self, ChildJob};
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
+use crate::web::page::{PageContext, PageResult, done, show};
 use crate::web::state::Shared;
 
 #[derive(Template)]
@@ -28,5 +28,5 @@ pub async fn ask_delete(state: Shared, context: PageContext, id: web::Path<i64>)
 pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
     let job = state.engine.jobs().delete(*id, &by.0).await?;
     let text = context.t("job-is-deleted").with("name", job.draft.name).to_string();
-    Ok(redirect_with_flash("/jobs", "ok", &text))
+    Ok(done("/jobs", &text))
 }

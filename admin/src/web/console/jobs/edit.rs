@@ -12,7 +12,7 @@ use crate::web::console::jobs::form_page::{Purpose, page};
 use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
 use crate::web::forms::{Fields, Form, child_jobs, line_ends};
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
+use crate::web::page::{PageContext, PageError, PageResult, done};
 use crate::web::state::{Shared, State};
 
 /// What the address of a new job's form may fill in.
@@ -127,7 +127,7 @@ async fn saved(state: &State, context: &PageContext, job: &Job, form: &Form, sai
         let other = context.t("job-same-name").with("app", &job.draft.app).with("id", other.id);
         text = format!("{text} {other}");
     }
-    Ok(redirect_with_flash(&to, "ok", &text))
+    Ok(done(&to, &text))
 }
 
 async fn refused(state: &State, context: PageContext, purpose: Purpose<'_>, form: Form) -> PageResult {

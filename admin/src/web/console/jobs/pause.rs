@@ -8,7 +8,7 @@ use carillon_store::{Job, PauseNote};
 use crate::web::access::Caller;
 use crate::web::forms::moment::moment;
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageResult, local_address, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageResult, done, local_address, redirect_with_flash, render};
 use crate::web::state::Shared;
 
 #[derive(Template)]
@@ -47,7 +47,7 @@ pub async fn disable(
         match state.engine.jobs().pause(*id, note, &by.0).await {
             Ok(job) => {
                 let text = context.t("job-is-paused").with("name", job.draft.name).to_string();
-                return Ok(redirect_with_flash(local_address(form.value("next")), "ok", &text));
+                return Ok(done(local_address(form.value("next")), &text));
             }
             Err(Error::Invalid(errors)) => form.add_errors(errors),
             Err(error) => return Err(error.into()),
@@ -66,5 +66,5 @@ pub async fn enable(state: Shared, by: Caller, context: PageContext, id: web::Pa
         }
         other => ("ok", context.t("job-is-enabled").with("name", other?.draft.name)),
     };
-    Ok(redirect_with_flash(local_address(fields.get("next")), kind, &text.to_string()))
+    Ok(redirect_with_flash(local_address(fields.get("next")), kind, text))
 }

@@ -9,7 +9,7 @@ use carillon_store::Job;
 use crate::web::access::Caller;
 use crate::web::console::audit::members::{ChangeLine, change_lines};
 use crate::web::forms::Fields;
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
+use crate::web::page::{PageContext, PageResult, done, refused, show};
 use crate::web::state::Shared;
 
 #[derive(Template)]
@@ -45,16 +45,14 @@ pub async fn restore(
     match state.engine.jobs().restore(id, revision, Some(expected), &by.0).await {
         Ok(job) => {
             let text = context.t("job-is-restored").with("name", job.draft.name).with("version", revision);
-            Ok(redirect_with_flash(&format!("/jobs/{id}"), "ok", &text.to_string()))
+            Ok(done(&format!("/jobs/{id}"), text))
         }
         Err(error @ (Error::Invalid(_) | Error::Unusable(_))) => {
             let why = context.say(&error.to_string());
             let text = context.t("job-not-restored").with("version", revision).with("why", why);
-            Ok(redirect_with_flash(&history, "failed", &text.to_string()))
+            Ok(refused(&history, text))
         }
-        Err(Error::Changed(_)) => {
-            Ok(redirect_with_flash(&history, "failed", &context.t("job-changed-meanwhile").to_string()))
-        }
+        Err(Error::Changed(_)) => Ok(refused(&history, context.t("job-changed-meanwhile"))),
         Err(error) => Err(error.into()),
     }
 }

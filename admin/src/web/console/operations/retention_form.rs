@@ -9,7 +9,7 @@ use crate::web::access::Caller;
 use crate::web::console::operations::retention::{days, number};
 use crate::web::forms::{Fields, Form};
 use crate::web::locale::{Language, Message};
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageError, PageResult, done, render};
 use crate::web::state::{Shared, State};
 
 /// A field: its name, label, unit, what it means, and what is in force without a value of its own.
@@ -102,7 +102,7 @@ async fn set(state: &State, by: &Caller, context: PageContext, scope: Scope, fie
     if form.is_valid() && !form.is("step", "preview") {
         match state.engine.retention().set(scope, rule, &by.0).await {
             Ok(_) => {
-                return Ok(redirect_with_flash("/retention", "ok", &context.t("retention-saved").to_string()));
+                return Ok(done("/retention", context.t("retention-saved")));
             }
             Err(Error::Invalid(errors)) => form.add_errors(errors),
             Err(error) => return Err(error.into()),

@@ -10,7 +10,7 @@ use carillon_store::app::pauses::Pause;
 use crate::web::access::Caller;
 use crate::web::forms::moment::moment;
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageResult, done, refused, render};
 use crate::web::state::Shared;
 use crate::web::text::format::period;
 use crate::web::text::weekly::weekly_text;
@@ -89,7 +89,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     if form.is_valid() {
         match state.engine.pauses().create(request, &by.0).await {
             Ok(_) => {
-                return Ok(redirect_with_flash("/pauses", "ok", &context.t("pause-is-saved").to_string()));
+                return Ok(done("/pauses", context.t("pause-is-saved")));
             }
             Err(Error::Invalid(errors)) => form.add_errors(errors),
             Err(error) => return Err(error.into()),
@@ -103,10 +103,8 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
 /// `POST /pauses/{id}/end`
 pub async fn end(state: Shared, id: Path<i64>, by: Caller, context: PageContext) -> PageResult {
     match state.engine.pauses().end(*id, &by.0).await {
-        Ok(()) => Ok(redirect_with_flash("/pauses", "ok", &context.t("pause-is-ended").to_string())),
-        Err(Error::Missing(_)) => {
-            Ok(redirect_with_flash("/pauses", "failed", &context.t("pause-ended-already").to_string()))
-        }
+        Ok(()) => Ok(done("/pauses", context.t("pause-is-ended"))),
+        Err(Error::Missing(_)) => Ok(refused("/pauses", context.t("pause-ended-already"))),
         Err(error) => Err(error.into()),
     }
 }

@@ -10,7 +10,7 @@ use carillon_store::App;
 use crate::web::access::Caller;
 use crate::web::forms::{Fields, Form};
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageResult, done, redirect_with_flash, render};
 use crate::web::state::{Shared, State};
 use crate::web::text::day::weekday_name;
 use crate::web::text::weekly::weekly_expression;
@@ -97,7 +97,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     let windows = state.engine.maintenance_windows();
     if form.is_valid() {
         match windows.create(request, &by.0).await {
-            Ok(_) => return Ok(redirect_with_flash("/pauses", "ok", &context.t("window-is-saved").to_string())),
+            Ok(_) => return Ok(done("/pauses", context.t("window-is-saved"))),
             Err(Error::Invalid(errors)) => form.add_errors(errors),
             Err(error) => return Err(error.into()),
         }
@@ -127,5 +127,5 @@ fn answer(done: Result<(), Error>, context: &PageContext, done_text: &'static st
         Err(Error::Missing(_)) => ("failed", "window-is-gone"),
         Err(error) => return Err(error.into()),
     };
-    Ok(redirect_with_flash("/pauses", kind, &context.t(key).to_string()))
+    Ok(redirect_with_flash("/pauses", kind, context.t(key)))
 }

@@ -13,7 +13,7 @@ use crate::web::console::runs::query::ListQuery;
 use crate::web::forms::moment::written;
 use crate::web::forms::{Fields, Form};
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash, render, show};
+use crate::web::page::{PageContext, PageError, PageResult, refused, render, show};
 use crate::web::state::{Shared, State};
 
 /// Words, and the keys of their labels in the list.
@@ -118,7 +118,7 @@ pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Field
     };
     if selection == Selection::Ids(vec![]) {
         let text = context.t("runs-select-first").to_string();
-        return Ok(redirect_with_flash(&back, "failed", &text));
+        return Ok(refused(&back, &text));
     }
     let is_confirmed = form.is("step", "do");
     let action = action(&mut form, is_confirmed)?;

@@ -6,7 +6,7 @@ use carillon_engine::manage::{Error, KillResult};
 
 use crate::web::access::Caller;
 use crate::web::console::runs::row::RunRow;
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, show};
+use crate::web::page::{PageContext, PageResult, done, redirect_with_flash, show};
 use crate::web::state::Shared;
 
 #[derive(Template)]
@@ -21,7 +21,7 @@ pub async fn ask_kill(state: Shared, context: PageContext, id: web::Path<i64>) -
     let row = RunRow::new(&context, state.engine.runs().get(*id).await?);
     if !row.run.state.is_open() {
         let to = format!("/runs/{}", *id);
-        return Ok(redirect_with_flash(&to, "ok", &context.t("run-ended-already").to_string()));
+        return Ok(done(&to, context.t("run-ended-already")));
     }
     Ok(show(&KillQuestion { context, row }))
 }
@@ -36,5 +36,5 @@ pub async fn kill(state: Shared, context: PageContext, by: Caller, id: web::Path
         Err(Error::Executor(why)) => ("failed", context.t("run-goes-on").with("why", context.say(&why))),
         Err(error) => return Err(error.into()),
     };
-    Ok(redirect_with_flash(&to, kind, &text.to_string()))
+    Ok(redirect_with_flash(&to, kind, text))
 }

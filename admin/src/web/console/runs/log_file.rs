@@ -9,7 +9,7 @@ use carillon_engine::run_log::LogPage;
 use futures_util::stream;
 
 use crate::web::locale::Language;
-use crate::web::page::{PageContext, PageResult, redirect_with_flash};
+use crate::web::page::{PageContext, PageResult, refused};
 use crate::web::state::Shared;
 
 /// MiB after which the file ends with a note: an executor might never stop.
@@ -23,7 +23,7 @@ pub async fn download(state: Shared, context: PageContext, id: web::Path<i64>) -
         Ok(page) => page,
         Err(Error::NoLog(why) | Error::Executor(why)) => {
             let text = context.t("log-none").with("why", context.say(&why)).to_string();
-            return Ok(redirect_with_flash(&format!("/runs/{run_id}"), "failed", &text));
+            return Ok(refused(&format!("/runs/{run_id}"), &text));
         }
         Err(error) => return Err(error.into()),
     };

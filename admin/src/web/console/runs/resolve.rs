@@ -9,7 +9,7 @@ use crate::web::access::Caller;
 use crate::web::console::badge::run_badge;
 use crate::web::console::runs::row::RunRow;
 use crate::web::forms::{Fields, Form};
-use crate::web::page::{PageContext, PageResult, redirect_with_flash, render};
+use crate::web::page::{PageContext, PageResult, done, refused, render};
 use crate::web::state::{Shared, State};
 
 #[derive(Template)]
@@ -24,7 +24,7 @@ async fn page(state: &State, context: PageContext, id: i64, form: Form) -> PageR
     let run = state.engine.runs().get(id).await?;
     if !matches!(run.state, RunState::Unknown | RunState::Lost) {
         let text = context.t("outcome-known").with("state", context.t(run_badge(run.state).word));
-        return Ok(redirect_with_flash(&format!("/runs/{id}"), "ok", &text.to_string()));
+        return Ok(done(&format!("/runs/{id}"), text));
     }
     let status = form.status();
     let row = RunRow::new(&context, run);
@@ -60,14 +60,14 @@ pub async fn resolve(
     };
     let to = format!("/runs/{}", *id);
     match state.engine.runs().resolve(*id, outcome, &note, &by.0).await {
-        Ok(()) => Ok(redirect_with_flash(&to, "ok", &context.t("run-resolved").to_string())),
+        Ok(()) => Ok(done(&to, context.t("run-resolved"))),
         Err(Error::Invalid(errors)) => {
             form.add_errors(errors);
             page(&state, context, *id, form).await
         }
         Err(Error::NotOpen(state)) => {
             let text = context.t("outcome-known-by-now").with("state", context.t(run_badge(state).word));
-            Ok(redirect_with_flash(&to, "failed", &text.to_string()))
+            Ok(refused(&to, text))
         }
         Err(error) => Err(error.into()),
     }

@@ -9,7 +9,7 @@ use crate::web::console::users::link;
 use crate::web::console::users::page::find;
 use crate::web::guard::session_cookie::Viewer;
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageError, PageResult, redirect_with_flash};
+use crate::web::page::{PageContext, PageError, PageResult, done, refused};
 use crate::web::state::{Shared, State};
 
 /// `POST /users/{id}/reset`: the answer shows the link, so it is no redirect.
@@ -63,7 +63,7 @@ pub async fn end_sessions(state: Shared, by: Caller, context: PageContext, id: w
     let ended = people::end_access(&state.store, account.id, state.clock.now(), &by.0).await?;
     let text = context.t("user-access-ended").with("name", account.name);
     let text = text.count("count", ended.sessions).count("tokens", ended.tokens);
-    Ok(redirect_with_flash(&format!("/users/{}", account.id), "ok", &text.to_string()))
+    Ok(done(&format!("/users/{}", account.id), text))
 }
 
 /// `POST /users/{id}/tokens/{token}/revoke`
@@ -71,7 +71,7 @@ pub async fn revoke_token(state: Shared, by: Caller, context: PageContext, ids: 
     let (id, token_id) = *ids;
     let account = find(&state, id).await?;
     match people::revoke_token(&state.store, account.id, token_id, state.clock.now(), &by.0).await? {
-        true => Ok(redirect_with_flash(&format!("/users/{id}"), "ok", &context.t("token-revoked").to_string())),
+        true => Ok(done(&format!("/users/{id}"), context.t("token-revoked"))),
         false => Err(PageError::Missing("token".to_owned())),
     }
 }
@@ -87,14 +87,14 @@ pub async fn remove_second_factor(
     let account = find(&state, *id).await?;
     let back = format!("/users/{}", account.id);
     if account.id == viewer.account_id {
-        return Ok(redirect_with_flash(&back, "failed", &context.t("user-own-factor").to_string()));
+        return Ok(refused(&back, context.t("user-own-factor")));
     }
     if account.totp_since.is_none() {
         return Err(PageError::Missing("second factor".to_owned()));
     }
     people::remove_second_factor(&state.store, account.id, state.clock.now(), &by.0).await?;
     let text = context.t("user-factor-removed").with("name", account.name);
-    Ok(redirect_with_flash(&back, "ok", &text.to_string()))
+    Ok(done(&back, text))
 }
 
 /// `POST /users/{id}/delete`
@@ -109,13 +109,13 @@ pub async fn delete(state: Shared, by: Caller, viewer: Viewer, context: PageCont
 }
 
 fn not_oneself(context: &PageContext, id: i64, key: &'static str) -> actix_web::HttpResponse {
-    redirect_with_flash(&format!("/users/{id}"), "failed", &context.t(key).to_string())
+    refused(&format!("/users/{id}"), context.t(key))
 }
 
-fn finished(done: Result<(), Error>, to: &str, back: &str, text: &Message) -> PageResult {
-    match done {
-        Ok(()) => Ok(redirect_with_flash(to, "ok", &text.to_string())),
-        Err(Error::Store(carillon_store::Error::InUse(why))) => Ok(redirect_with_flash(back, "failed", &why)),
+fn finished(result: Result<(), Error>, to: &str, back: &str, text: &Message) -> PageResult {
+    match result {
+        Ok(()) => Ok(done(to, text)),
+        Err(Error::Store(carillon_store::Error::InUse(why))) => Ok(refused(back, &why)),
         Err(error) => Err(error.into()),
     }
 }

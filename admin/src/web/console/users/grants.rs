@@ -10,7 +10,7 @@ use crate::web::console::users::grant_lines::read;
 use crate::web::console::users::page::{find, show};
 use crate::web::forms::{Fields, Form};
 use crate::web::guard::session_cookie::Viewer;
-use crate::web::page::{PageContext, PageResult, redirect_with_flash};
+use crate::web::page::{PageContext, PageResult, done};
 use crate::web::state::Shared;
 
 /// `POST /users/{id}/grants`
@@ -32,7 +32,7 @@ pub async fn update(
     if form.is_valid() {
         let text = context.t("user-roles-saved").with("name", &account.name).to_string();
         match people::set_grants(&state.store, account.id, &grants, state.clock.now(), &by.0).await {
-            Ok(()) => return Ok(redirect_with_flash(&format!("/users/{}", account.id), "ok", &text)),
+            Ok(()) => return Ok(done(&format!("/users/{}", account.id), &text)),
             Err(Error::Refused(text) | Error::Store(carillon_store::Error::InUse(text))) => {
                 form.add_error("grants", text)
             }
