@@ -86,3 +86,4 @@ sign-in-code = code
 sign-in-recovery-code = recovery code
 sign-in-set-up = set-up
 sign-in-new-password = new password
+member-app-id = app, by number

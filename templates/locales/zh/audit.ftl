@@ -83,3 +83,4 @@ sign-in-code = 验证码
 sign-in-recovery-code = 恢复码
 sign-in-set-up = 初始设置
 sign-in-new-password = 新密码
+member-app-id = 应用（编号）

@@ -233,7 +233,7 @@ mod tests {
             skipped,
             [
                 "2026-03-28T00:00:00Z is an instant of job 7 `Close the day` that was skipped.",
-                "In force then: version 3, since 1970-01-01T00:00:00.005Z (changed by mia).",
+                "In force then: version 3, since 1970-01-01T00:00:00.005Z (update by mia).",
                 "By that definition the instant before it is 2026-03-27T23:00:00Z, the one after it none.",
             ]
         );

@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(exponential("90000", "300"), "retry_base: 90000 is not allowed; 0 to 86400 seconds");
         assert_eq!(exponential("5", "0"), "retry_cap: 0 is not allowed; 1 to 604800 seconds");
         assert_eq!(exponential("600", "60"), "retry_cap: must not be shorter than the first delay, 600 seconds");
-        assert!(exponential("5 m", "300").starts_with("retry_base: “5 m” is not a time"));
+        assert!(exponential("5x", "300").starts_with("retry_base: “5x” is not a time"));
         let other = |kind: &str, name: &str, value: &str| read(&[("retry_kind", kind), (name, value)]).unwrap_err();
         assert!(other("fixed", "retry_seconds", "").contains("Write the seconds"));
         assert!(other("fixed", "retry_seconds", "-1").contains("-1 is not allowed; 0 to 604800 seconds"));

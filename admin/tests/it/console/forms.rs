@@ -111,7 +111,7 @@ fn schedules_that_cannot_be_are_refused_with_their_field() {
             (&[("expression", "0 0 0 30 2 ?")][..], "expression", "never fires"),
             (&[("timezone", "Mars/Olympus")], "timezone", "Mars/Olympus"),
             (&[("kind", "fixed_rate"), ("seconds", "0")], "seconds", "1"),
-            (&[("kind", "fixed_rate"), ("seconds", "often")], "seconds", "`often`"),
+            (&[("kind", "fixed_rate"), ("seconds", "often")], "seconds", "“often” is not a time"),
             (&[("kind", "weekly")], "kind", "no kind of schedule"),
         ] {
             let answer = admin.submit("/jobs", &but(changes)).await;

@@ -77,7 +77,7 @@ fn both_languages_have_the_same_messages_with_the_same_arguments() {
 #[test]
 fn each_message_is_used_and_each_used_message_exists() {
     let keys = messages("en", |name| !name.starts_with(SENTENCES));
-    let sources: String = ["templates", "admin/src/web", "admin/alerts/src"]
+    let sources: String = ["templates", "admin/src/web", "admin/alerts/src", "admin/inspect/src"]
         .map(|folder| files(&root().join(folder)))
         .concat()
         .into_iter()

@@ -44,8 +44,9 @@ impl ListPage {
 }
 
 /// The fields and the keys of their labels, in the order of the page.
-const LABELS: &[(&str, &str)] = &[
+pub const LABELS: &[(&str, &str)] = &[
     ("name", "name"),
+    ("kind", "channel-kind"),
     ("host", "channel-host"),
     ("port", "channel-port"),
     ("tls", "channel-encryption"),
@@ -56,6 +57,7 @@ const LABELS: &[(&str, &str)] = &[
     ("to", "channel-to"),
     ("url", "channel-url"),
     ("secret", "channel-secret"),
+    ("secrets", "channel-secrets"),
     ("routing_key", "channel-integration-key"),
     ("template", "channel-body"),
     ("all_apps", "channel-apps"),

@@ -5,6 +5,6 @@ pub mod channels;
 pub mod list;
 mod message_line;
 pub mod page;
-mod rule_form;
+pub mod rule_form;
 pub mod rules;
 mod words;

@@ -11,17 +11,22 @@ use crate::web::forms::{Form, child_jobs};
 pub const LABELS: &[(&str, &str)] = &[
     ("name", "name"),
     ("app", "app"),
+    ("app_id", "member-app-id"),
+    ("enabled", "rule-enabled"),
     ("kinds", "alert-events"),
     ("threshold", "rule-threshold"),
     ("running_seconds", "rule-running-seconds"),
     ("running_p95_percent", "rule-running-percent"),
+    ("jobs", "rule-jobs"),
     ("children", "rule-jobs"),
     ("child_name", "rule-jobs"),
     ("channels", "channels"),
     ("second_channels", "rule-second-channels"),
     ("after_seconds", "rule-second-after"),
+    ("group_by", "rule-group"),
     ("group_seconds", "rule-gather"),
     ("repeat_seconds", "rule-repeat"),
+    ("recovered", "rule-recovered"),
     ("silences", "rule-silence"),
 ];
 

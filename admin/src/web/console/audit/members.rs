@@ -3,6 +3,7 @@
 use carillon_scheduler::{BlockStrategy, Cause, Overlap, RetryDelay, RouteStrategy, Weekday};
 use serde_json::Value;
 
+use crate::web::console::alerts::{channels, rule_form};
 use crate::web::console::audit::change::{ChangedMember, changes, remarks, time_of};
 use crate::web::forms::{calendar_form, job_form};
 use crate::web::locale::{Language, Message};
@@ -132,6 +133,9 @@ fn label(language: Language, object: &str, path: &str) -> Option<Message> {
     let key = match (object, name) {
         (_, "retry_delay") => Some("retry-delay"),
         ("calendar", name) => find(calendar_form::LABELS, name),
+        ("alert_channel", name) => find(channels::LABELS, name.strip_prefix("settings.").unwrap_or(name)),
+        ("alert_rule", "escalation" | "escalation.channels") => find(rule_form::LABELS, "second_channels"),
+        ("alert_rule", name) => find(rule_form::LABELS, name.strip_prefix("escalation.").unwrap_or(name)),
         // The same word for another member than in a schedule.
         (_, "kind") if !in_schedule => Some("executor-kind"),
         (_, name) => find(&job_form::labels(), name).or_else(|| find(OTHERS, name)),
@@ -209,6 +213,19 @@ mod tests {
         let names = draft.as_object().unwrap().keys().filter(|name| *name != "schedule").cloned();
         for name in names.chain(schedule.map(|name| format!("schedule.{name}"))) {
             assert!(label(Language::English, "job", &name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn each_member_of_a_rule_and_of_a_channel_has_the_name_of_the_form() {
+        let rule = "name app_id enabled kinds jobs threshold running_seconds running_p95_percent group_by group_seconds channels \
+                    escalation escalation.channels escalation.after_seconds repeat_seconds recovered silences";
+        let channel = "name kind secrets apps language zone per_hour settings.host settings.port settings.tls settings.ca \
+                       settings.user settings.from settings.to settings.url settings.template";
+        for (object, names) in [("alert_rule", rule), ("alert_channel", channel)] {
+            for name in names.split_whitespace() {
+                assert!(label(Language::English, object, name).is_some(), "{object} {name}");
+            }
         }
     }
 

@@ -153,10 +153,10 @@ fn a_retry_delay_is_a_kind_and_its_numbers() {
             assert!(form.contains(&format!("value=\"{kind}\" selected")), "{kind}");
         }
         for (changes, field, text) in [
-            (&[("retry_kind", "exponential"), ("retry_base", "5m")][..], "retry_base", "`5m` is not a whole number"),
+            (&[("retry_kind", "exponential"), ("retry_base", "5x")][..], "retry_base", "“5x” is not a time"),
             (&[("retry_base", "600"), ("retry_cap", "60")], "retry_cap", "shorter than the first delay"),
             (&[("retry_kind", "fixed"), ("retry_seconds", "")], "retry_seconds", "Write the seconds"),
-            (&[("retry_kind", "list"), ("retry_list", "10, soon")], "retry_list", "`soon` is not a whole number"),
+            (&[("retry_kind", "list"), ("retry_list", "10, soon")], "retry_list", "“soon” is not a time"),
             (&[("retry_kind", "never")], "retry_kind", "allowed: exponential, fixed, list"),
         ] {
             let answer = admin.submit("/jobs", &but(changes)).await;
