@@ -298,7 +298,7 @@ async fn until_idle(engine: &Engine) {
 }
 
 async fn open(config: &Config) -> Result<Arc<Store>, Error> {
-    let store = Store::open_for(&(&config.database).into(), config.engine.lease_ttl).await?;
+    let store = Store::open_for(&(&config.database).into(), config.engine.lease_ttl, config.report_zone).await?;
     if config.no_migrate {
         store.check_schema().await?;
     } else {

@@ -257,6 +257,12 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_ADMIN_SECOND_FACTOR", help_heading = "Sign-in")]
     pub admin_second_factor: bool,
 
+    /// Time zone whose days the reports count, an IANA name such as Asia/Shanghai; the same on every node
+    ///
+    /// Days that were counted before a change keep the zone of that time.
+    #[arg(long, env = "CARILLON_REPORT_ZONE", value_name = "ZONE", default_value = "UTC", help_heading = "Time zones")]
+    pub report_zone: String,
+
     /// How log lines are written to standard error: text or json
     #[arg(long, env = "CARILLON_LOG_FORMAT", value_name = "FORMAT", default_value = "text", help_heading = "Logging")]
     pub log_format: String,

@@ -13,6 +13,7 @@ use crate::config::{
 use carillon_accounts::openid;
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::secret_keys::SecretKeys;
+use carillon_scheduler::Zone;
 
 use super::limit_settings::LimitSettings;
 use super::secret_files::given_or_in_file;
@@ -104,6 +105,7 @@ impl ServeSettings {
         if let Some(text) = &self.shards {
             put(number("shards", text, 1..=1024).map(|count| config.shards = Some(count)));
         }
+        put(zone("report-zone", &self.report_zone).map(|zone| config.report_zone = zone));
         let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
         put(word("log-format", &self.log_format, "format", formats).map(|format| config.log_format = format));
         let (engine, ms, s) = (&mut config.engine, Duration::from_millis, Duration::from_secs);
@@ -246,6 +248,12 @@ fn word<T: Copy>(setting: &'static str, text: &str, kind: &str, words: [(&str, T
     })
 }
 
+fn zone(setting: &'static str, text: &str) -> Result<Zone, Problem> {
+    let wrong =
+        |_| Problem::new(setting, format!("`{text}` is no time zone; write an IANA name, such as Asia/Shanghai"));
+    text.parse().map_err(wrong)
+}
+
 fn number<N>(setting: &'static str, text: &str, range: RangeInclusive<N>) -> Result<N, Problem>
 where
     N: FromStr + PartialOrd + fmt::Debug,
@@ -318,7 +326,7 @@ mod tests {
             "--listen=[::]:9 --public-url=https://c.example --trusted-proxies=10.0.0.7 --tls-cert=c --tls-key=k --executor-listen=[::]:10 \
              --executor-tls-cert=ec --executor-tls-key=ek --executor-tls-client-ca=ca --executor-ca=eca --executor-client-cert=cc --executor-client-key=ck \
              --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
-             --shards=3 --access-token={token} --admin-password={other} --api-token={other} --log-format=json \
+             --shards=3 --access-token={token} --admin-password={other} --api-token={other} --report-zone=Asia/Shanghai --log-format=json \
              --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl \
              --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --secret-key={key} \
              --request-rate=7 --registration-rate=8 --app-executors=9 --app-jobs=10 --min-period=11s \
@@ -360,6 +368,7 @@ mod tests {
         (expected.admin_password, expected.api_token) = (Some(other.clone()), Some(other));
         expected.secret_keys = SecretKeys::parse(&key).unwrap();
         (expected.log_format, expected.engine.in_flight) = (LogFormat::Json, 5);
+        expected.report_zone = "Asia/Shanghai".parse().unwrap();
         (expected.engine.look_ahead, expected.engine.lease_ttl) = (Duration::from_secs(2), Duration::from_secs(3));
         expected.engine.connect_timeout = Duration::from_millis(300);
         expected.engine.request_timeout = Duration::from_millis(400);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use carillon_accounts::openid;
 use carillon_accounts::secret_keys::SecretKeys;
 use carillon_engine::Options;
+use carillon_scheduler::Zone;
 
 use crate::config::database::Database;
 use crate::config::networks::Networks;
@@ -68,6 +69,8 @@ pub struct Config {
     pub has_passwords: bool,
     /// Ask a second factor of administrators who sign in with a password.
     pub admin_second_factor: bool,
+    /// The zone whose days the reports count.
+    pub report_zone: Zone,
     /// How log lines are written.
     pub log_format: LogFormat,
     /// Requests a second of one account or API token; 1 to 100,000.
@@ -106,6 +109,7 @@ impl Config {
             openid: None,
             has_passwords: true,
             admin_second_factor: false,
+            report_zone: Zone::UTC,
             log_format: LogFormat::Text,
             request_rate: 1000,
             registration_rate: 500,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use carillon_scheduler::{Millis, Zone};
 use sea_orm::{ConnectionTrait as _, DbBackend};
 
 use crate::audit::refusal_limit::Refusals;
@@ -37,6 +38,8 @@ pub struct Store {
     pub(crate) refusals: Refusals,
     /// Where tokens were used from.
     pub(crate) token_sources: TokenSources,
+    /// The zone whose days the summaries of runs count.
+    pub(crate) report_zone: Zone,
     /// Held as long as this process uses the SQLite file.
     _file_lock: Option<std::fs::File>,
 }
@@ -44,20 +47,21 @@ pub struct Store {
 impl Store {
     /// Opens the database; does not touch its schema. See [`Store::migrate`] and [`Store::check_schema`].
     pub async fn open(database: &Database) -> Result<Arc<Self>> {
-        Self::open_for(database, connect::STATEMENT).await
+        Self::open_for(database, connect::STATEMENT, Zone::UTC).await
     }
 
-    /// The same for a node whose leases last `ttl`: on a server no statement of the engine is waited for longer.
-    pub async fn open_for(database: &Database, ttl: Duration) -> Result<Arc<Self>> {
-        Ok(Self::with_pools(database, connect::open(database, ttl).await?))
+    /// The same for a node whose leases last `ttl` (on a server no statement of the engine is waited for longer), and whose
+    /// summaries count the days of `report_zone`.
+    pub async fn open_for(database: &Database, ttl: Duration, report_zone: Zone) -> Result<Arc<Self>> {
+        Ok(Self::with_pools(database, connect::open(database, ttl).await?, report_zone))
     }
 
     /// For a command that changes something, and ends: possible while a node works, on SQLite too.
     pub async fn open_beside(database: &Database) -> Result<Arc<Self>> {
-        Ok(Self::with_pools(database, connect::open_beside(database).await?))
+        Ok(Self::with_pools(database, connect::open_beside(database).await?, Zone::UTC))
     }
 
-    fn with_pools(database: &Database, pools: connect::Pools) -> Arc<Self> {
+    fn with_pools(database: &Database, pools: connect::Pools, report_zone: Zone) -> Arc<Self> {
         let backend = pools.engine.get_database_backend();
         #[cfg(feature = "failpoints")]
         if backend == DbBackend::Sqlite {
@@ -77,6 +81,7 @@ impl Store {
             set_aside: set_aside::SetAside::default(),
             refusals: Refusals::default(),
             token_sources: TokenSources::default(),
+            report_zone,
         })
     }
 
@@ -96,8 +101,19 @@ impl Store {
             set_aside: set_aside::SetAside::default(),
             refusals: Refusals::default(),
             token_sources: TokenSources::default(),
+            report_zone: Zone::UTC,
             _file_lock: None,
         }))
+    }
+
+    /// The day on which reports count a time, in days since 1970-01-01.
+    pub fn report_day(&self, at: Millis) -> i32 {
+        self.report_zone.day_of(at)
+    }
+
+    /// The zone whose days the reports count.
+    pub fn report_zone(&self) -> Zone {
+        self.report_zone
     }
 
     /// True where this process is the only one that can use the database.

@@ -1,5 +1,5 @@
 # Reports.
-report-intro = { $from } to { $to }. A run is counted on the UTC day on which it was due, about three minutes after it ends. Retries count as runs of their own.
+report-intro = { $from } to { $to }. A run is counted on the day of { $zone } on which it was due, about three minutes after it ends. Retries count as runs of their own.
 report-group = Group by
 by-day = By day
 by-job = By job

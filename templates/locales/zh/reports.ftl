@@ -1,5 +1,5 @@
 # 统计报表
-report-intro = { $from } 至 { $to }。运行计入其触发时刻的 UTC 日期，在结束约三分钟后统计；每次重试都计为一次运行。
+report-intro = { $from } 至 { $to }。运行计入其触发时刻在 { $zone } 的日期，在结束约三分钟后统计；每次重试都计为一次运行。
 report-group = 分组
 by-day = 按日期
 by-job = 按任务

@@ -8,6 +8,8 @@ use jiff::Timestamp;
 use jiff::civil;
 use jiff::tz::{AmbiguousOffset, TimeZone};
 
+use crate::time::Millis;
+
 /// A zone of the data: its name, and its data in the format TZif. The data is parsed at the first use.
 pub(super) struct Entry {
     name: &'static str,
@@ -66,6 +68,13 @@ impl Zone {
     /// Seconds that the clock is ahead of UTC at a UTC epoch second.
     pub fn offset_at(self, second: i64) -> i32 {
         self.0.clock().to_offset(timestamp(second)).seconds()
+    }
+
+    /// The day that the clock shows at a time, in days since 1970-01-01.
+    pub fn day_of(self, at: Millis) -> i32 {
+        let second = at.div_euclid(1000);
+        let day = (second + i64::from(self.offset_at(second))).div_euclid(86_400);
+        i32::try_from(day).unwrap_or(if day < 0 { i32::MIN } else { i32::MAX })
     }
 
     /// The offsets at which the clock shows a local time: none in a gap, two in a repeated hour (the first pass first).

@@ -74,7 +74,7 @@ async fn put(state: &State, scope: Scope, caller: Caller, body: Body<RetentionUp
 
 /// Counts of deleted runs, for the days of their instants.
 pub async fn days(state: Shared, id: Id, query: Query) -> Answer<DayCounts> {
-    let (now, day) = (state.clock.now(), |at: Millis| i32::try_from(at.div_euclid(DAY)).unwrap_or(i32::MAX));
+    let (now, day) = (state.clock.now(), |at: Millis| state.store.report_day(at));
     let (from, to) = (query.time("from")?.unwrap_or(now - 365 * DAY), query.time("to")?.unwrap_or(now));
     let counts = state.store.day_counts(id.0, day(from), day(to)).await?;
     Ok(Json(DayCounts::new(counts)))

@@ -171,7 +171,7 @@ fn others() -> Vec<Endpoint> {
             .query("hours", "How far to look", number(24, forecast::MAX_HOURS)),
         Endpoint::json(GET, "/reports", Policy(View, AnyApp), reports::report)
             .describe("reports", "report", "Runs, success rate, durations and lateness by day, app or job")
-            .query("days", "UTC days up to and including today", number(reports::DAYS, reports::MAX_DAYS))
+            .query("days", "days up to and including today, in the zone of the reports", number(reports::DAYS, reports::MAX_DAYS))
             .query("group", "`day`, the default, `app` or `job`", text())
             .query("app", "Of this app", text())
             .query("job_id", "Of this job", id())

@@ -11,7 +11,6 @@ use crate::web::reports::sort::ReportSort;
 /// Days of a report: if not given, and at most.
 pub const DAYS: u32 = 30;
 pub const MAX_DAYS: u32 = summarize::DAYS as u32;
-const DAY: Millis = 86_400_000;
 
 /// A question whose words are known.
 #[derive(Clone, Debug)]
@@ -35,14 +34,9 @@ pub fn day_text(day: i64) -> String {
 }
 
 impl Question {
-    fn to_day(now: Millis) -> i32 {
-        i32::try_from(now.div_euclid(DAY)).unwrap_or(i32::MAX)
-    }
-
     /// The first and the last day.
-    pub fn range(&self, now: Millis) -> (i32, i32) {
-        let to = Self::to_day(now);
-        (to - i32::try_from(self.days).unwrap_or(1) + 1, to)
+    pub fn range(&self, today: i32) -> (i32, i32) {
+        (today - i32::try_from(self.days).unwrap_or(1) + 1, today)
     }
 }
 
@@ -64,7 +58,7 @@ pub async fn answer(
         };
         app_id = Some(app.id);
     }
-    let (from_day, to_day) = question.range(now);
+    let (from_day, to_day) = question.range(store.report_day(now));
     let filter = ReportFilter { apps: visible, app_id, job_id: question.job_id, from_day, to_day };
     let Some(mut report) = store.report(&filter, question.group).await? else {
         let message =
@@ -81,9 +75,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_a_day_of_utc() {
+    fn a_range_ends_today() {
         assert_eq!((day_text(0), day_text(20_413)), ("1970-01-01".to_owned(), "2025-11-21".to_owned()));
         let question = Question { days: 7, group: ReportGroup::Day, app: None, job_id: None, sort: None };
-        assert_eq!(question.range(20_413 * DAY + 5), (20_407, 20_413));
+        assert_eq!(question.range(20_413), (20_407, 20_413));
     }
 }

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use carillon_scheduler::{Millis, RunState};
+use carillon_scheduler::{Millis, RunState, Zone};
 
 use crate::db::sql::rows::Code;
 use crate::report::buckets::DayLine;
 use crate::report::counts::Counts;
 
 const HOUR: Millis = 3_600_000;
-const DAY: Millis = 24 * HOUR;
 
 /// A run as the summaries see it.
 #[derive(Clone, Copy, Debug)]
@@ -38,22 +37,27 @@ impl CountedRun {
 }
 
 /// By day and job (or `-app`), and by hour and app.
-#[derive(Default)]
 pub(crate) struct Changes {
+    /// The zone whose days are counted.
+    zone: Zone,
     pub days: BTreeMap<i32, BTreeMap<i64, DayLine>>,
     pub hours: BTreeMap<i32, BTreeMap<i64, Counts>>,
 }
 
 impl Changes {
+    pub fn new(zone: Zone) -> Self {
+        Self { zone, days: BTreeMap::new(), hours: BTreeMap::new() }
+    }
+
     /// Counts a run that has ended, or whose outcome is not known. `was_doubtful`: it was counted as such before.
     pub fn count(&mut self, run: &CountedRun, was_doubtful: bool) {
-        let part = |length: Millis| i32::try_from(run.scheduled_at.div_euclid(length)).unwrap_or(i32::MAX);
+        let hour = i32::try_from(run.scheduled_at.div_euclid(HOUR)).unwrap_or(i32::MAX);
         let mut counts = Counts::default();
         if let Some(count) = counts.of(run.state) {
             *count += 1;
         }
         counts.doubtful -= i64::from(was_doubtful);
-        let lines = self.days.entry(part(DAY)).or_default();
+        let lines = self.days.entry(self.zone.day_of(run.scheduled_at)).or_default();
         for key in [run.job_id, -run.app_id] {
             let line = lines.entry(key).or_default();
             line.app_id = run.app_id;
@@ -67,6 +71,6 @@ impl Changes {
                 line.times.durations.add(took);
             }
         }
-        self.hours.entry(part(HOUR)).or_default().entry(run.app_id).or_default().add(&counts);
+        self.hours.entry(hour).or_default().entry(run.app_id).or_default().add(&counts);
     }
 }

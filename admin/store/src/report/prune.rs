@@ -15,7 +15,7 @@ const AT_ONCE: i64 = 500;
 impl Store {
     /// Answers how many rows it has deleted.
     pub(crate) async fn prune_reports(&self, now: Millis) -> Result<u64> {
-        let day = now.div_euclid(24 * HOUR) - DAYS;
+        let day = i64::from(self.report_day(now) - DAYS);
         let hour = now.div_euclid(HOUR) - 24 * HOUR_DAYS;
         let days = self.prune_part("report_day", "day", "job_id", day).await?;
         let hours = self.prune_part("report_hour", "hour", "app_id", hour).await?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use carillon_scheduler::{Millis, RunState};
+use carillon_scheduler::{Millis, RunState, Zone};
 
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
@@ -16,10 +16,9 @@ use crate::retention::rules::Retentions;
 use crate::store::Store;
 
 /// Days that a report may reach back; a run of an earlier day is not counted.
-pub const DAYS: i64 = 90;
+pub const DAYS: i32 = 90;
 
 const HOUR: Millis = 3_600_000;
-const DAY: Millis = 24 * HOUR;
 /// Runs of one transaction.
 const PAGE: usize = 1000;
 
@@ -37,7 +36,6 @@ struct Position {
 }
 
 /// What one transaction does.
-#[derive(Default)]
 struct Round {
     passed: i64,
     changes: Changes,
@@ -48,6 +46,20 @@ struct Round {
     /// Open runs that were counted as doubtful now.
     doubted: Vec<i64>,
     ended: Vec<i64>,
+}
+
+impl Round {
+    fn new(passed: i64, zone: Zone) -> Self {
+        Self {
+            passed,
+            changes: Changes::new(zone),
+            outcomes: Outcomes::default(),
+            failures: NewFailures::default(),
+            opened: vec![],
+            doubted: vec![],
+            ended: vec![],
+        }
+    }
 }
 
 /// What one step did.
@@ -114,7 +126,7 @@ impl Store {
         let passed = last.unwrap_or(before - 1);
         // One that cannot be read, of a newer version or made by hand, is in no summary, and does not keep the others out.
         let runs: Vec<CountedRun> = self.readable("run", &rows);
-        let mut round = Round { passed, ..Round::default() };
+        let mut round = Round::new(passed, self.report_zone);
         let mut ended = BTreeMap::new();
         for run in &runs {
             let is_doubtful = matches!(run.state, RunState::Unknown | RunState::Lost);
@@ -123,7 +135,7 @@ impl Store {
             }
             round.outcomes.add(run);
             round.failures.add(run);
-            if (run.state.is_final() || is_doubtful) && is_counted(run, now) {
+            if (run.state.is_final() || is_doubtful) && self.is_counted(run, now) {
                 round.changes.count(run, false);
                 add_recent(&mut ended, run, now);
             }
@@ -146,12 +158,12 @@ impl Store {
         if found.is_empty() {
             return Ok(Summarized { has_more, open_after, ..Summarized::default() });
         }
-        let mut round = Round { passed: from.run_id, ..Round::default() };
+        let mut round = Round::new(from.run_id, self.report_zone);
         let mut ended = BTreeMap::new();
         for OpenRun { run, is_doubtful } in &found {
             round.outcomes.add(run);
             round.failures.add(run);
-            if is_counted(run, now) {
+            if self.is_counted(run, now) {
                 round.changes.count(run, *is_doubtful);
                 add_recent(&mut ended, run, now);
             }
@@ -164,6 +176,11 @@ impl Store {
             true => Ok(Summarized { runs: found.len(), ended, has_more, open_after }),
             false => Ok(Summarized { has_more: true, open_after: after, ..Summarized::default() }),
         }
+    }
+
+    /// Is it young enough for a report?
+    fn is_counted(&self, run: &CountedRun, now: Millis) -> bool {
+        self.report_day(run.scheduled_at) > self.report_day(now) - DAYS
     }
 
     /// False: another node has been here since `from` was read, and nothing is changed; the next step reads again.
@@ -240,9 +257,4 @@ fn add_recent(ended: &mut BTreeMap<(i64, i16), u64>, run: &CountedRun, now: Mill
     if run.finished_at.unwrap_or(run.due_at) > now - HOUR {
         *ended.entry((run.app_id, run.state.code())).or_default() += 1;
     }
-}
-
-/// Is it young enough for a report?
-fn is_counted(run: &CountedRun, now: Millis) -> bool {
-    run.scheduled_at.div_euclid(DAY) > now.div_euclid(DAY) - DAYS
 }

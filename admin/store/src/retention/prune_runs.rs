@@ -66,7 +66,7 @@ pub(crate) static LOCK_PRUNABLE: Bulk = Bulk::lock(Lock {
 /// Runs of one job and day that are gone, by how they ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromQueryResult)]
 pub struct DayCounts {
-    /// Days since 1970-01-01, UTC, of their instants.
+    /// Days since 1970-01-01 of their instants, in the zone of the reports.
     pub day: i32,
     pub job_id: i64,
     pub app_id: i64,
@@ -77,7 +77,6 @@ pub struct DayCounts {
 }
 
 const DAY_COUNTS: &str = "day, job_id, app_id, succeeded, failed, killed, cancelled";
-const DAY: Millis = 86_400_000;
 
 impl Store {
     /// Runs with a greater id than this, in the order of their ids.
@@ -151,11 +150,11 @@ impl Store {
     }
 
     async fn count_days(&self, tx: &Transaction, going: &[LockedPrunable]) -> Result<()> {
-        let mut days: HashMap<(i64, i64), DayCounts> = HashMap::new();
+        let mut days: HashMap<(i32, i64), DayCounts> = HashMap::new();
         for run in going {
-            let day = run.scheduled_at.div_euclid(DAY);
+            let day = self.report_day(run.scheduled_at);
             let counts = days.entry((day, run.job_id)).or_insert(DayCounts {
-                day: i32::try_from(day).unwrap_or(i32::MAX),
+                day,
                 job_id: run.job_id,
                 app_id: run.app_id,
                 ..DayCounts::default()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use carillon_scheduler::{JobDraft, Millis, ScheduleDraft};
+use carillon_scheduler::{JobDraft, Millis, ScheduleDraft, Zone};
 use carillon_store::{Actor, App, Definition, Job, RunFilter, RunView, Store};
 use sea_orm::{ConnectionTrait, DatabaseConnection, QueryResult, Statement};
 
@@ -24,7 +24,12 @@ pub struct Fixture {
 
 impl Fixture {
     pub async fn new(db: &TestDatabase) -> Self {
-        let store = Store::open(&db.store()).await.unwrap();
+        Self::counting_days_of(db, Zone::UTC).await
+    }
+
+    /// The store's reports count the days of this zone.
+    pub async fn counting_days_of(db: &TestDatabase, zone: Zone) -> Self {
+        let store = Store::open_for(&db.store(), Duration::from_secs(10), zone).await.unwrap();
         store.migrate().await.unwrap();
         store.ensure_shards(Some(SHARDS)).await.unwrap();
         let app = store.create_app("billing", "Billing", NOW, &actor()).await.unwrap();

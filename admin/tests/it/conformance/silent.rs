@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use carillon_scheduler::Zone;
 use carillon_store::db::ids;
 use carillon_store::{Database, Error, Store};
 use futures_util::future::join_all;
@@ -19,7 +20,7 @@ async fn behind_a_wire(db: &TestDatabase) -> (Wire, Arc<Store>) {
     let url = db.url().unwrap();
     let wire = Wire::to(wire::address_of(url)).await;
     let database = Database::Server { url: wire.url(url) };
-    let store = Store::open_for(&database, LIMIT).await.unwrap();
+    let store = Store::open_for(&database, LIMIT, Zone::UTC).await.unwrap();
     store.migrate().await.unwrap();
     store.ensure_shards(Some(4)).await.unwrap();
     (wire, store)

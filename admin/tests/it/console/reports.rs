@@ -31,7 +31,10 @@ fn reports_by_day_app_and_job_and_their_file() {
         let job = console.job(|draft| draft.name = "=cmd <b>".to_owned()).await;
         fill(&console, job.id, job.app_id).await;
         let page = admin.get("/reports").await.body;
-        assert!(page.contains("UTC day") && page.contains("90.0 %") && page.contains("2025-10-09"), "{page}");
+        assert!(
+            page.contains("on the day of UTC on which") && page.contains("90.0 %") && page.contains("2025-10-09"),
+            "{page}"
+        );
         let days: Vec<&str> = page.split("<tr data-key=\"").skip(1).map(|row| row.split('"').next().unwrap()).collect();
         assert_eq!(days, [(START / DAY).to_string(), (START / DAY - 1).to_string()], "the latest first");
         let today = admin.get("/reports?days=1").await.body;

@@ -34,5 +34,5 @@ pub async fn report(state: Shared, caller: Caller, query: Query) -> Answer<Repor
     let now = state.clock.now();
     let found = reports::answer(&state.store, caller.visible(), &question, now).await?;
     let report = found.map_err(|(field, message)| Error::field(field, message))?;
-    Ok(Json(ReportView::new(report, &question, now, limit as usize)))
+    Ok(Json(ReportView::new(report, &question, state.store.report_day(now), limit as usize)))
 }

@@ -1,13 +1,12 @@
 //! A report.
 
-use carillon_scheduler::Millis;
 use carillon_store::report::read::{Report, ReportGroup, ReportLine};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::web::reports::{Question, day_text};
 
-/// What runs came to. A run counts on the UTC day of its instant, some minutes after its end; each attempt of a retry is a run
+/// What runs came to. A run counts on the day of its instant, in the zone of the server's `--report-zone`, some minutes after its end; each attempt of a retry is a run
 #[derive(Serialize, ToSchema)]
 #[schema(as = Report)]
 pub struct ReportView {
@@ -82,8 +81,8 @@ impl From<&ReportLine> for ReportNumbers {
 }
 
 impl ReportView {
-    pub fn new(report: Report, question: &Question, now: Millis, limit: usize) -> Self {
-        let (from, to) = question.range(now);
+    pub fn new(report: Report, question: &Question, today: i32, limit: usize) -> Self {
+        let (from, to) = question.range(today);
         let is_day = question.group == ReportGroup::Day;
         let line = |line: &ReportLine| ReportLineView {
             day: is_day.then(|| day_text(line.key)),

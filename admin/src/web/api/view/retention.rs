@@ -75,7 +75,7 @@ impl DayCounts {
 /// Counts of the deleted runs of one day
 #[derive(Serialize, ToSchema)]
 struct DayCount {
-    /// Of their instants, in UTC
+    /// Of their instants, in the zone of the reports
     day: NaiveDate,
     /// How many had succeeded
     #[schema(minimum = 0)]

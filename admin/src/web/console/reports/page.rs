@@ -40,6 +40,8 @@ struct Page {
     columns: [(&'static str, &'static str); 6],
     from: String,
     to: String,
+    /// The zone whose days are counted.
+    zone: &'static str,
 }
 
 impl Page {
@@ -117,7 +119,7 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<ReportQ
             Err((field, message)) => wrong.push((if field == "app" { "app" } else { "period" }, message)),
         }
     }
-    let (from, to) = question.range(context.now);
+    let (from, to) = question.range(state.store.report_day(context.now));
     let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let page = Page {
         apps: state.store.apps(&context.visible()).await?,
@@ -130,6 +132,7 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<ReportQ
         columns: COLUMNS,
         from: day_text(from.into()),
         to: day_text(to.into()),
+        zone: state.store.report_zone().name(),
     };
     Ok(render(&page, status))
 }

@@ -1,5 +1,6 @@
 //! Summaries of runs: each run counts once, whatever happens to it later.
 
+use carillon_scheduler::Zone;
 use carillon_store::VisibleApps;
 use carillon_store::report::counts::Counts;
 use carillon_store::report::read::{Report, ReportFilter, ReportGroup};
@@ -118,6 +119,25 @@ databases! {
         let hours = fixture.store.hourly_counts(0, &VisibleApps::All).await.unwrap();
         assert_eq!(hours.iter().map(|(_, counts)| counts.all()).sum::<i64>(), 6);
         assert_eq!(hours[0].0, i32::try_from(yesterday / 3_600_000).unwrap());
+    }
+
+    // covers: B12
+    async fn a_day_is_one_of_the_zone_of_the_reports(db: &TestDatabase) {
+        let zone: Zone = "Asia/Shanghai".parse().unwrap();
+        let fixture = Fixture::counting_days_of(db, zone).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
+        // 16:00 UTC is midnight in Shanghai.
+        let midnight = NOW.div_euclid(DAY) * DAY - 8 * 3_600_000;
+        let mut last = 0;
+        for instant in [midnight - 1000, midnight, midnight + 1000] {
+            last = fixture.run(&job, Row { fire_no: instant, state: DONE, ..Row::default() }).await;
+        }
+        assert_eq!(summarize(&fixture, last + 1).await, 3);
+        let days = report(&fixture, ReportGroup::Day).await;
+        let all: Vec<(i64, i64)> = days.lines.iter().map(|line| (line.key, line.counts.all())).collect();
+        let day = i64::from(fixture.store.report_day(midnight));
+        assert_eq!(all, [(day - 1, 1), (day, 2)]);
+        assert_eq!(day, NOW.div_euclid(DAY), "the evening in UTC is the next day there");
     }
 
     async fn a_run_that_ends_behind_the_cursor_counts_then_and_a_doubtful_one_until_then(db: &TestDatabase) {
