@@ -155,7 +155,7 @@ pub async fn deregister(request: HttpRequest, body: AuthenticatedBody, state: Sh
     if !registration.value.bytes().all(|byte| byte.is_ascii_graphic()) {
         return refused("registryValue has blanks or control characters, so it never was registered");
     }
-    // An executor that has started anew is not ended by a request of its start before, which may come late, or was recorded.
+    // An executor that has restarted is not ended by a request of its previous start, which may come late or be a replay.
     let boot_id = boot_id(&request);
     match state.engine.executors().deregister(&registration.key, &registration.value, boot_id.as_deref()).await {
         Ok(()) => {

@@ -173,7 +173,7 @@ async fn admit_unknown(
     }
     if !safe && path != "/logout" {
         let fields = match read_fields(request, SMALL_FORM).await {
-            // Nobody is known who may send more, so it is not kept.
+            // A caller without a session gets the small limit, so a larger form is not kept.
             Err(PageError::TooLarge(_)) => Fields::default(),
             fields => fields?,
         };

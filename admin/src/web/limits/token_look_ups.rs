@@ -33,11 +33,11 @@ impl TokenLookUps {
 /// Look-ups a second of what people and their programs send, of one network and of all together.
 const OF_NETWORK: u32 = 20;
 const OF_NETWORKS: u32 = 200;
-/// Credentials that are remembered. When there are more, all are asked for anew.
+/// Number of credentials that are remembered. When there are more, all are forgotten and looked up again.
 const KNOWN: usize = 10_000;
 
-/// Personal tokens and sessions. One that was right before is always asked for: a flood from the same network keeps out nobody who
-/// is signed in.
+/// Personal tokens and sessions. A credential that was right before is always looked up, so a flood from the same network does not
+/// keep out people who are signed in.
 pub struct CredentialLookUps {
     of_network: RateLimit<String>,
     of_all: RateLimit<()>,

@@ -51,7 +51,7 @@ impl Row {
     }
 }
 
-/// `30 days`; 0 means for ever.
+/// `30 days`; 0: without end.
 pub fn days(language: Language, count: i32) -> Message {
     match count {
         0 => language.text("for-ever"),

@@ -25,7 +25,7 @@ const BEGINS: [char; 2] = ['\u{1b}', '\\'];
 const MOST_PARTS: usize = 1_000;
 
 impl LogLine {
-    /// The style of a line begins anew: a line is often seen without those before it. The line is read once, from its start to its
+    /// Each line starts without a style, since a line is often shown without the lines before it. The line is read once, from its start to its
     /// end: one of a megabyte may have a sequence at every few characters.
     pub fn new(line: &str) -> Self {
         let (mut parts, mut style, mut plain) = (vec![], Style::default(), String::new());

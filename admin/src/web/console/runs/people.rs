@@ -6,7 +6,7 @@ use carillon_store::audit::list::{AuditFilter, AuditRow};
 
 use crate::web::state::State;
 
-/// None: it was nobody, or the audit does not reach back to it.
+/// None: the program did it, or the audit does not reach back to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunPeople {
     pub started: Option<String>,
