@@ -33,6 +33,6 @@ too-many-attempts = Too many failed attempts. Try again in { $time }.
 code-recovery-used = { $count ->
     [one] You have used a recovery code; { $count } is left.
    *[other] You have used a recovery code; { $count } are left.
-} Set up the second factor anew if the app is lost.
+} Set up the second factor again if the app is lost.
 reset-done = Your new password is set.
 setup-done = Welcome. You are the first administrator.

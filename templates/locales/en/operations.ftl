@@ -97,7 +97,7 @@ gap-unexplained = { $kind ->
     [twice] doubled
     [unlooked] not looked at
 }, unexplained
-retention-days-hint = 0: for ever.
+retention-days-hint = 0: forever.
 retention-most-hint = The latest runs that did not fail; 0: no limit.
 retention-last-hint = They stay, however old they are.
 retention-saved = The rule is saved. Old runs are deleted by it soon.

@@ -55,7 +55,7 @@ span-days = { $count ->
 }
 number = { $number }
 no-limit = no limit
-for-ever = for ever
+for-ever = forever
 all-jobs = All jobs
 of-all-jobs = all jobs
 jobs-of = Jobs of { $app }

@@ -177,13 +177,12 @@ fn parse(
 fn check_times(maintenance: &Maintenance, now: Millis) -> Result<(), FieldError> {
     let begins: Vec<Millis> = maintenance.begins_after(now).take(COMPARED).collect();
     if begins.is_empty() {
-        return Err(FieldError::new("expression", "never begins in the next 100 years; see its day, month and year"));
+        return Err(FieldError::new("expression", "never starts in the next 100 years; see its day, month and year"));
     }
     let lasts = Millis::from(maintenance.window.minutes) * 60_000;
     match begins.windows(2).map(|pair| pair[1] - pair[0]).min() {
         Some(apart) if apart <= lasts => {
-            let message =
-                format!("the window would begin again before its end: two begins are {} min apart", apart / 60_000);
+            let message = format!("the window would start again after {} min, before it ends", apart / 60_000);
             Err(FieldError::new("minutes", message))
         }
         _ => Ok(()),

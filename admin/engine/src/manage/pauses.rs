@@ -133,7 +133,7 @@ fn wrong_members(note: &str, request: &PauseRequest, now: Millis) -> Vec<FieldEr
     if begin > now + FURTHEST_MS {
         wrong.push(FieldError::new("from", "is more than a year ahead"));
     } else if request.until.is_some_and(|until| until <= begin) {
-        wrong.push(FieldError::new("until", "must be later than now and than the begin"));
+        wrong.push(FieldError::new("until", "must be later than now and later than the start"));
     } else if request.until.is_some_and(|until| until > now + FURTHEST_MS) {
         wrong.push(FieldError::new("until", "is more than a year ahead"));
     }

@@ -28,7 +28,7 @@ const MOST_SENDS: i32 = 4;
 const PATIENCE_MS: i64 = 60_000;
 
 const NO_ANSWER: &str = "sent, and no answer came";
-const JOURNAL_LOST: &str = "sent, and no answer came; its executor has started anew since, does not know the run and may keep another \
+const JOURNAL_LOST: &str = "sent, and no answer came; its executor has restarted since, does not know the run and may keep another \
      journal, so the run was not sent again";
 const MOVED: &str =
     "sent, and no answer came; its executor does not know the run, and the job has moved to another app since";

@@ -35,7 +35,7 @@ fn messages_name_the_field_and_the_allowed_values() {
         ),
         (
             "0 0 0 1 1 ? 2030-2028",
-            "year field: `2030-2028` ends before it begins; write the earlier year first (field 7 of 7: `2030-2028`)",
+            "year field: `2030-2028` ends before it starts; write the earlier year first (field 7 of 7: `2030-2028`)",
         ),
         (
             "0 0 9 15 * MON",

@@ -30,7 +30,7 @@ impl Years {
 fn year_item(text: &str) -> Result<Item, String> {
     let item = YEAR.item(text)?;
     match item.to {
-        Some(to) if to < item.from => Err(format!("`{text}` ends before it begins; write the earlier year first")),
+        Some(to) if to < item.from => Err(format!("`{text}` ends before it starts; write the earlier year first")),
         _ => Ok(item),
     }
 }

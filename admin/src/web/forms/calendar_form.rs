@@ -98,7 +98,7 @@ fn range(entry: &str) -> Result<(NaiveDate, NaiveDate), String> {
     let wrong = || format!("`{entry:.64}` is no day; write 2026-12-25, or 2026-12-24 to 2026-12-31");
     let (first, last) = day(ends.0).zip(day(ends.1)).ok_or_else(wrong)?;
     match (last - first).num_days() {
-        ..0 => Err(format!("`{entry:.64}` ends before it begins")),
+        ..0 => Err(format!("`{entry:.64}` ends before it starts")),
         MOST_DAYS.. => Err(format!("`{entry:.64}` has more than {MOST_DAYS} days")),
         _ => Ok((first, last)),
     }
@@ -150,7 +150,7 @@ mod tests {
         calendar_of(&mut form);
         let wrong: Vec<&str> = form.errors().iter().map(|(_, message)| message.split('`').nth(1).unwrap()).collect();
         assert_eq!(wrong, ["2026-13-01", "tomorrow", "soon"]);
-        assert!(read("2026-12-26 to 2026-12-24").contains("ends before it begins"));
+        assert!(read("2026-12-26 to 2026-12-24").contains("ends before it starts"));
         assert!(read("1970-01-01 to 9999-12-31").contains("more than 5000 days"));
         let many: String =
             (1000..9900).step_by(13).map(|year| format!("{year}-01-01 to {}-12-31\n", year + 12)).collect();

@@ -36,7 +36,7 @@ fn what_is_wrong_with_a_pause_is_named() {
         );
         assert_eq!(
             wrong(json!({"note": "x", "until": "2025-10-09T08:54:00Z"})).await,
-            "400 invalid until: must be later than now and than the begin"
+            "400 invalid until: must be later than now and later than the start"
         );
         assert_eq!(
             wrong(json!({"note": "x", "from": "2027-01-01T00:00:00Z"})).await,
@@ -84,7 +84,11 @@ fn what_is_wrong_with_a_maintenance_window_is_named() {
             ("expression", json!("0 0 2 30 2 ?"), "400 invalid expression: "),
             ("timezone", json!("Mars/Phobos"), "400 invalid timezone: "),
             ("minutes", json!(0), "400 invalid minutes: 0 is not allowed; 1 to 10080"),
-            ("minutes", json!(10_080), "400 invalid minutes: the window would begin again before its end"),
+            (
+                "minutes",
+                json!(10_080),
+                "400 invalid minutes: the window would start again after 10080 min, before it ends",
+            ),
             ("days", json!(1), "400 invalid days: there is no member `days`"),
         ] {
             let mut body = good.clone();

@@ -1,6 +1,6 @@
 # Errors of apps, executors, pauses, maintenance windows and retention.
 error-app-taken = There is an app of this name already.
-error-app-taken-before = Another app has this name, or had it.
+error-app-taken-before = The name belongs or belonged to another app.
 error-app-used = app { $app } has { $jobs } jobs and { $runs } runs that have not ended
 error-app-none = there is no app `{ $name }`
 error-app-unknown = there is no app { $name }
@@ -27,11 +27,11 @@ error-name-unresolved = its name is not resolved in time
 error-name-no-address = the name has no address
 error-note-why = must say why, so that others know whether it may be ended
 error-until-year = is more than a year ahead
-error-until-begin = must be later than now and than the begin
+error-until-begin = must be later than now and later than the start
 error-until-now = must be later than now
 error-pauses-many = there are { $most } pauses already; end some of them first
 error-pause-app = Choose an app.
 error-windows-many = there are { $most } windows already; delete some of them first
-error-window-again = the window would begin again before its end: two begins are { $minutes } min apart
-error-window-gone = There is no such maintenance any more.
+error-window-again = the window would start again after { $minutes } min, before it ends
+error-window-gone = This maintenance window was deleted.
 error-retention = is out of range; write a number from 0 to { $most }, or null

@@ -110,7 +110,7 @@ tag-remove = Remove a tag
 run-now = Run now
 jobs-run-hint = Each job runs once now with its own parameters, enabled or not.
 jobs-delete-hint = The jobs will not fire any more. Their runs that are not sent yet are cancelled; past runs stay until the retention removes them. A job that has one of them as a child gets a new version without it.
-jobs-resume-hint = Their schedules begin now; jobs that the engine has paused go on where they stopped.
+jobs-resume-hint = Their schedules start now; jobs that the engine has paused go on where they stopped.
 # A parent that the viewer may not see.
 job-of-another-app = a job of another app
 # Next fires during a pause.

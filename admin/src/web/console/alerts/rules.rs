@@ -199,7 +199,7 @@ pub(super) fn refuse(form: &mut Form, error: Error) -> Result<(), Error> {
             }
         }
         Error::Taken(_) => form.add_error("name", "This name is taken already."),
-        Error::Changed(text) => form.add_error("name", format!("{text}: open the page anew to see it.")),
+        Error::Changed(text) => form.add_error("name", format!("{text}: open the page again to see it.")),
         other => return Err(other),
     }
     Ok(())

@@ -81,7 +81,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
             return Ok(done(&format!("/apps/{id}"), &text));
         }
         Err(Error::Invalid(errors)) => form.add_errors(errors),
-        Err(Error::Taken(_)) => form.add_error("name", "Another app has this name, or had it."),
+        Err(Error::Taken(_)) => form.add_error("name", "The name belongs or belonged to another app."),
         Err(error) => return Err(error.into()),
     }
     show(&state, context, *id, Some(form)).await

@@ -25,7 +25,7 @@ fn rules_are_set_for_all_for_an_app_and_for_a_job() {
         assert_eq!(rule(Scope::App(app)).await, Retention { runs: Some(500), ..Retention::default() });
         assert_eq!(rule(Scope::Job(1)).await, Retention { days: Some(0), ..Retention::default() });
         let page = admin.get("/retention").await.body;
-        for text in ["60 days", "500", "for ever", "/jobs/1/retention"] {
+        for text in ["60 days", "500", "forever", "/jobs/1/retention"] {
             assert!(page.contains(text), "{text}: {page}");
         }
         let wrong = admin.submit("/jobs/1/retention", &[("days", "4000"), ("failures", "many")]).await;
