@@ -1,10 +1,7 @@
 //! The label `app` of metrics: a bounded number of values, however many apps there are.
 
-use std::sync::Mutex;
-
 use foldhash::HashSet;
-
-use crate::runtime::lock;
+use parking_lot::Mutex;
 
 /// A histogram has 17 series for each of them.
 const MOST: usize = 200;
@@ -18,7 +15,7 @@ pub struct AppLabels(Mutex<HashSet<String>>);
 
 impl AppLabels {
     pub fn label<'a>(&self, app: &'a str) -> &'a str {
-        let mut known = lock(&self.0);
+        let mut known = self.0.lock();
         if known.contains(app) {
             return app;
         }

@@ -1,11 +1,12 @@
 //! All components of a node, made in the order in which a run passes them.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_inspect::forecast::Forecaster;
 use carillon_scheduler::{Clock, Millis};
 use foldhash::{HashMap, HashMapExt as _};
+use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::task::TaskTracker;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -39,11 +39,6 @@ pub trait Service: Send + Sync + 'static {
     fn wake(&self) -> Option<Arc<Notify>> {
         None
     }
-}
-
-/// A poisoned lock is used on: no component leaves its state half changed where it can panic.
-pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// This many panics of one service within a minute end the process: it is safe to start anew.

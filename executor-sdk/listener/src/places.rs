@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::net::TcpStream;
 
 use crate::activity::{Activity, now_ms};
@@ -110,7 +111,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.places.open().remove(self.id);
+        self.places.open.lock().remove(self.id);
     }
 }
 
@@ -137,7 +138,7 @@ impl Places {
             tracing::debug!(client.address = %peer, "a connection too many is closed");
             return None;
         }
-        let mut open = self.open();
+        let mut open = self.open.lock();
         open.next_id += 1;
         let id = open.next_id;
         let activity = Arc::new(Activity::new(tcp));
@@ -148,7 +149,7 @@ impl Places {
     }
 
     fn full(&self, source: SourceNetwork, peer: IpAddr) -> Option<Full> {
-        let open = self.open();
+        let open = self.open.lock();
         let known = is_known(&open, source);
         let of_source = if known { self.limits.most_of_known } else { self.limits.most_of_unknown };
         let of_all = if known { self.limits.most } else { self.limits.most_of_all_unknown() };
@@ -166,7 +167,7 @@ impl Places {
             Full::Source => of == source,
             Full::All { for_known } => *for_known || !it.is_known(),
         };
-        let mut open = self.open();
+        let mut open = self.open.lock();
         let all = open.all.iter().filter_map(|(id, (source, it))| Some((*id, *source, it.upgrade()?)));
         let idle = all.filter(|(_, of, it)| may_go(*of, it)).filter_map(|(id, _, it)| Some((it.idle(now)?, id, it)));
         let Some((_, id, longest)) = idle.max_by_key(|(idle, _, _)| *idle) else {
@@ -179,7 +180,7 @@ impl Places {
     }
 
     fn know(&self, source: SourceNetwork) {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         let now = now_ms();
         if open.known.len() >= MOST_KNOWN {
             open.known.retain(|_, until| *until > now);
@@ -187,10 +188,6 @@ impl Places {
         if open.known.len() < MOST_KNOWN {
             open.known.insert(source, now + KNOWN_MS);
         }
-    }
-
-    fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -205,7 +202,7 @@ async fn watch(places: Weak<Places>) {
             return;
         };
         let now = now_ms();
-        let all = places.open().all.values().filter_map(|(_, it)| it.upgrade()).collect::<Vec<_>>();
+        let all = places.open.lock().all.values().filter_map(|(_, it)| it.upgrade()).collect::<Vec<_>>();
         all.iter().filter(|it| it.has_overstayed(now)).for_each(|it| it.cut());
     }
 }

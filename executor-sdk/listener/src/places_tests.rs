@@ -60,7 +60,7 @@ async fn a_source_has_an_eighth_and_a_known_one_half() {
     assert!(held.iter().all(Pair::is_in));
     assert!(!connect(&places, 1).await.is_in(), "32 / 2");
     drop(held);
-    assert!(places.open().all.is_empty() && places.open().by_source.is_empty());
+    assert!(places.open.lock().all.is_empty() && places.open.lock().by_source.is_empty());
 }
 
 // covers: V7
@@ -73,9 +73,9 @@ async fn the_longest_idle_connection_makes_room_and_one_that_is_answered_does_no
     one.answer().await;
     let three = connect(&places, 1).await;
     assert!(three.is_in() && one.is_cut().await);
-    assert_eq!(places.open().of_source(SourceNetwork::from(IpAddr::from([127, 0, 0, 1]))), 2);
+    assert_eq!(places.open.lock().of_source(SourceNetwork::from(IpAddr::from([127, 0, 0, 1]))), 2);
     drop((one, two, three));
-    assert!(places.open().all.is_empty(), "each is counted off once");
+    assert!(places.open.lock().all.is_empty(), "each is counted off once");
 }
 
 // covers: V7

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::RwLock;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -66,7 +67,7 @@ impl Tls {
     }
 
     pub(crate) fn current(&self) -> Arc<ServerConfig> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).0.clone()
+        self.current.read().0.clone()
     }
 
     /// Takes the files as they are now, if they have changed. Returns whether they had.
@@ -75,11 +76,11 @@ impl Tls {
     /// They cannot be used; what was in use stays in use.
     pub fn reload(&self) -> Result<bool, TlsError> {
         let contents = read(&self.files)?;
-        if self.current.read().unwrap_or_else(PoisonError::into_inner).1 == contents {
+        if self.current.read().1 == contents {
             return Ok(false);
         }
         let config = config(&self.files, &contents)?;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = (config, contents);
+        *self.current.write() = (config, contents);
         Ok(true)
     }
 }

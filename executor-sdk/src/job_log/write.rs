@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use carillon_protocol::RunRequest;
 use chrono::DateTime;
+use parking_lot::Mutex;
 
 use super::job_logs::JobLogs;
 use crate::run::wall_clock;
@@ -57,7 +57,7 @@ impl RunLog {
 
     /// Appends a text as one or more lines, in one write.
     pub(crate) fn write(&self, text: &str) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.ended {
             return;
         }

@@ -1,10 +1,11 @@
 //! The journal as the rest of the executor uses it.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use carillon_protocol::CallbackItem;
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 use super::completion_sink::CompletionSink;
@@ -106,7 +107,7 @@ impl Journal {
 impl JournalHandle {
     fn close(&self) {
         self.queue.push_and_wake(|batch| batch.close = true);
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = self.thread.lock();
         if let Some(thread) = thread.take() {
             let _ = thread.join();
         }

@@ -5,10 +5,10 @@
 //! and the writer reports completions in lists.
 
 use std::mem::take;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use carillon_protocol::CallbackItem;
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::oneshot;
 
 use super::completion_sink::CompletionSink;
@@ -83,7 +83,7 @@ impl WriteQueue {
     /// Adds to the batch; [`wake`](Self::wake) must follow soon. After the close the entry is dropped, which closes the
     /// channel that its sender waits on.
     pub(super) fn push(&self, change: impl FnOnce(&mut Batch)) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if !state.closed {
             change(&mut state.batch);
             state.closed = state.batch.close;
@@ -92,7 +92,7 @@ impl WriteQueue {
 
     /// Wakes the writer, if the batch has an entry that it waits for.
     pub(super) fn wake(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let wake = match state.writer {
             WriterWait::Awake => false,
             WriterWait::Urgent => state.batch.is_urgent(),
@@ -107,26 +107,19 @@ impl WriteQueue {
 
     /// Waits for the next batch.
     pub(super) fn next(&self) -> Batch {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while !state.batch.is_urgent() {
             if state.batch.lines.is_empty() {
                 state.writer = WriterWait::Any;
-                state = self.woken.wait(state).unwrap_or_else(PoisonError::into_inner);
+                self.woken.wait(&mut state);
                 continue;
             }
             state.writer = WriterWait::Urgent;
-            let waited = self.woken.wait_timeout(state, DEFER);
-            let (woken, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-            state = woken;
-            if waited.timed_out() {
+            if self.woken.wait_for(&mut state, DEFER).timed_out() {
                 break;
             }
         }
         state.writer = WriterWait::Awake;
         take(&mut state.batch)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

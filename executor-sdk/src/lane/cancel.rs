@@ -8,14 +8,14 @@ use crate::run::Run;
 impl Lanes {
     /// Cancels all runs of a job; `false` if there is none.
     pub(crate) fn kill_job(&self, job_id: i32, reason: &str) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let lane = state.lanes.get_mut(&job_id);
         lane.map(|lane| self.cancel_lane(lane, reason)).is_some()
     }
 
     /// Cancels one run of a job; `false` if it is not here.
     pub(crate) fn kill_run(&self, job_id: i32, log_id: i64, reason: &str) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let Some(lane) = state.lanes.get_mut(&job_id) else {
             return false;
         };
@@ -34,14 +34,14 @@ impl Lanes {
 
     /// Cancels all runs of all jobs.
     pub(crate) fn cancel_all(&self, reason: &str) {
-        for lane in self.lock().lanes.values_mut() {
+        for lane in self.state.lock().lanes.values_mut() {
             self.cancel_lane(lane, reason);
         }
     }
 
     /// Reports the runs whose handlers did not end. If one ends later, its result is ignored.
     pub(crate) fn report_unfinished(&self, reason: &str) {
-        for lane in self.lock().lanes.values() {
+        for lane in self.state.lock().lanes.values() {
             if let Some(run) = &lane.running {
                 self.report(run.result(FAILURE, Some(format!("{reason} [job running, killed]"))));
             }

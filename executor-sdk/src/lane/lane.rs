@@ -4,9 +4,10 @@
 //! before? stopping? block strategy) is made under one lock, so that concurrent requests see each other's effects.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use carillon_protocol::{BlockStrategy, CallbackItem};
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -57,7 +58,7 @@ pub(super) struct State {
 
 /// All lanes, by job id.
 pub(crate) struct Lanes {
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
     emptied: Notify,
     seen_runs: Arc<SeenRuns>,
     journal: Journal,
@@ -87,7 +88,7 @@ impl Lanes {
         handler: Result<Arc<dyn BoxedHandler>, String>,
         sink: &CompletionSink,
     ) -> EnqueueResult {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some(phase) = self.seen_runs.phase(run.request.log_id) {
             return EnqueueResult::Seen(phase);
         }
@@ -139,7 +140,7 @@ impl Lanes {
     /// Starts the runs that the journal has written, until the journal is closed.
     pub(crate) async fn start_journaled(self: Arc<Self>, mut journaled: mpsc::UnboundedReceiver<Vec<JournaledRun>>) {
         while let Some(runs) = journaled.recv().await {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             for run in runs {
                 if self.needs_task(&mut state, &run) {
                     self.runtime.spawn(Arc::clone(&self).work_off(run.job_id));
@@ -191,7 +192,7 @@ impl Lanes {
     }
 
     fn next(&self, job_id: i32) -> Option<WaitingRun> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let lane = state.lanes.get_mut(&job_id)?;
         lane.running = None;
         if let Some(next) = lane.queue.pop_front_if(|first| first.is_written) {
@@ -222,26 +223,22 @@ impl Lanes {
 
     /// Whether this executor has no run of the job.
     pub(crate) fn is_idle(&self, job_id: i32) -> bool {
-        !self.lock().lanes.contains_key(&job_id)
+        !self.state.lock().lanes.contains_key(&job_id)
     }
 
     /// Refuses new runs from now on.
     pub(crate) fn close(&self, reason: &'static str) {
-        self.lock().closed = Some(reason);
+        self.state.lock().closed = Some(reason);
     }
 
     /// Waits until no run is left.
     pub(crate) async fn emptied(&self) {
         loop {
             let emptied = self.emptied.notified();
-            if self.lock().lanes.is_empty() {
+            if self.state.lock().lanes.is_empty() {
                 return;
             }
             emptied.await;
         }
-    }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,10 +4,10 @@
 //! lost answer, and never repeats one whose result it has committed.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use carillon_protocol::CallbackItem;
+use parking_lot::Mutex;
 
 use super::recovered_runs::RecoveredRuns;
 
@@ -58,7 +58,7 @@ struct Inner {
 impl SeenRuns {
     /// Adds a run that was not seen before.
     pub(crate) fn insert(&self, log_id: i64, fire_key: Option<&str>, attempt: u32) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.runs.insert(log_id, Phase::Queued);
         if let Some(key) = fire_key.filter(|_| attempt > 1) {
             inner.attempts.insert(key.to_owned(), (attempt, log_id));
@@ -68,18 +68,18 @@ impl SeenRuns {
 
     /// Removes a run that could not be written to the journal.
     pub(crate) fn remove(&self, log_id: i64) {
-        self.lock().remove(log_id);
+        self.inner.lock().remove(log_id);
     }
 
     pub(crate) fn set_running(&self, log_id: i64) {
-        if let Some(phase) = self.lock().runs.get_mut(&log_id) {
+        if let Some(phase) = self.inner.lock().runs.get_mut(&log_id) {
             *phase = Phase::Running;
         }
     }
 
     /// Stores a result; `false` if the run has one already, which is kept, or is unknown.
     pub(crate) fn finish(&self, item: &CallbackItem) -> bool {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         match inner.runs.get_mut(&item.log_id) {
             Some(Phase::Finished(_)) => false,
             Some(phase) => {
@@ -95,7 +95,7 @@ impl SeenRuns {
         for (log_id, fire_key, attempt) in &recovered.attempts {
             self.insert(*log_id, Some(fire_key), *attempt);
         }
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         for item in recovered.unreported.iter().chain(&recovered.reported) {
             let phase = Phase::Finished(item.clone());
             inner.runs.insert(item.log_id, phase);
@@ -106,7 +106,7 @@ impl SeenRuns {
 
     /// Notes that an admin has these results, and forgets runs that were acknowledged long ago.
     pub(crate) fn acknowledge(&self, ids: impl Iterator<Item = i64>) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let now = Instant::now();
         inner.acknowledged.extend(ids.map(|id| (now, id)));
         while let Some(&(at, id)) = inner.acknowledged.front() {
@@ -121,22 +121,18 @@ impl SeenRuns {
     /// So many runs have no result that an admin has: another one would use up the memory. It happens where admins reach this executor,
     /// and it reaches none of them.
     pub(crate) fn is_full(&self) -> bool {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         inner.runs.len().saturating_sub(inner.acknowledged.len()) >= MOST_OPEN
     }
 
     pub(crate) fn phase(&self, log_id: i64) -> Option<Phase> {
-        self.lock().runs.get(&log_id).cloned()
+        self.inner.lock().runs.get(&log_id).cloned()
     }
 
     /// A higher attempt of this fire than the given one, if one was seen.
     pub(crate) fn higher_attempt(&self, fire_key: &str, attempt: u32) -> Option<u32> {
-        let seen = self.lock().attempts.get(fire_key).map(|seen| seen.0);
+        let seen = self.inner.lock().attempts.get(fire_key).map(|seen| seen.0);
         seen.filter(|&seen| seen > attempt)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

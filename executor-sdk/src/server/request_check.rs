@@ -1,9 +1,8 @@
 //! Whether a request comes from an admin: it has an access token, or a signature that is made with one.
 
-use std::sync::{Mutex, PoisonError};
-
 use actix_web::HttpRequest;
 use carillon_protocol::{NonceMemory, Signature, SignatureProblem, SignedRequest, SigningKey, WRONG_TOKEN, headers};
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
@@ -87,7 +86,7 @@ impl SignatureCheck {
         if signature.at < self.began_at - CLOCK_ERROR_MS {
             return Err(SignatureProblem::Earlier);
         }
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).note(&signature, now)?;
+        self.seen.lock().note(&signature, now)?;
         Ok(signature)
     }
 }

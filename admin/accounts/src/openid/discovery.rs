@@ -1,10 +1,9 @@
 //! What the provider says of itself, with its keys: read when it is needed, kept for an hour, and read again when a token has a key
 //! that is not among them.
 
-use std::sync::{Mutex, PoisonError};
-
 use carillon_scheduler::Millis;
 use openidconnect::{DiscoveryError, IssuerUrl};
+use parking_lot::Mutex;
 
 use crate::openid::claims::Metadata;
 use crate::openid::http;
@@ -50,7 +49,7 @@ impl Discovery {
 
     /// Why the last attempt to read it has failed.
     pub fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.failure.lock().clone()
     }
 
     async fn at_most(&self, age: i64, now: Millis) -> Result<Metadata, String> {
@@ -61,7 +60,7 @@ impl Discovery {
         let send = |request| http::send(self.client.clone(), request);
         let read = Metadata::discover_async(self.issuer.clone(), &send).await;
         let failure = read.as_ref().err().map(describe);
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&failure);
+        self.failure.lock().clone_from(&failure);
         match (read, known.as_ref()) {
             (Ok(metadata), _) => {
                 *known = Some(Known { metadata: metadata.clone(), read_at: now });

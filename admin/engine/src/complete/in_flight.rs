@@ -2,12 +2,10 @@
 //! what will be answered yet.
 
 use std::mem::ManuallyDrop;
-use std::sync::{Mutex, MutexGuard};
 
 use carillon_scheduler::Millis;
 use foldhash::HashMap;
-
-use crate::runtime::lock;
+use parking_lot::Mutex;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendInFlight {
@@ -20,22 +18,18 @@ pub struct SendInFlight {
 pub struct InFlight(Mutex<HashMap<i64, SendInFlight>>);
 
 impl InFlight {
-    fn map(&self) -> MutexGuard<'_, HashMap<i64, SendInFlight>> {
-        lock(&self.0)
-    }
-
     pub fn begin(&self, run_id: i64, sent_at: Millis) -> RequestGuard<'_> {
-        self.map().insert(run_id, SendInFlight { sent_at, settled: false });
+        self.0.lock().insert(run_id, SendInFlight { sent_at, settled: false });
         RequestGuard { run_id, in_flight: self }
     }
 
     pub fn contains(&self, run_id: i64) -> bool {
-        self.map().contains_key(&run_id)
+        self.0.lock().contains_key(&run_id)
     }
 
     /// A result came first: when its request left.
     pub fn settled(&self, run_id: i64) -> Option<Millis> {
-        let mut map = self.map();
+        let mut map = self.0.lock();
         let flight = map.get_mut(&run_id)?;
         flight.settled = true;
         Some(flight.sent_at)
@@ -52,12 +46,12 @@ impl RequestGuard<'_> {
     pub fn end(self) -> Option<SendInFlight> {
         // Removed here, so not once more by the guard.
         let guard = ManuallyDrop::new(self);
-        guard.in_flight.map().remove(&guard.run_id)
+        guard.in_flight.0.lock().remove(&guard.run_id)
     }
 }
 
 impl Drop for RequestGuard<'_> {
     fn drop(&mut self) {
-        self.in_flight.map().remove(&self.run_id);
+        self.in_flight.0.lock().remove(&self.run_id);
     }
 }

@@ -2,17 +2,17 @@
 //! stays when its request ends, as some clients send one only once; its repetition joins it instead of waiting a second time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::{Millis, RunEvent, RunReason};
 use foldhash::HashMap;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 use crate::complete::in_flight::InFlight;
 use crate::complete::unsent::UnsentRuns;
 use crate::complete::unwritten::{Held, Hold};
-use crate::runtime::lock;
 use carillon_store::run::settle::finding::{Reporter, RunReport};
 use carillon_store::run::settle::outcomes::may_fail;
 
@@ -253,10 +253,6 @@ pub struct OutcomeQueue {
 }
 
 impl OutcomeQueue {
-    fn work(&self) -> MutexGuard<'_, PendingOutcomes> {
-        lock(&self.work)
-    }
-
     /// Results reported by an executor; answers after the commit.
     pub async fn report(&self, findings: Vec<RunReport>) -> Result<(), ReportNotStored> {
         let has_failures = findings.iter().any(may_fail);
@@ -273,7 +269,7 @@ impl OutcomeQueue {
 
     /// Results that wait already are not taken twice: their repetition waits with them.
     fn take_in(&self, findings: Vec<RunReport>) -> Result<Vec<Answer>, ReportNotStored> {
-        let mut work = self.work();
+        let mut work = self.work.lock();
         let waits = |finding: &RunReport| work.reported.contains_key(&key(finding));
         let (again, fresh): (Vec<_>, Vec<_>) = findings.into_iter().partition(waits);
         let is_full = work.count + fresh.len() > FINDINGS_WAITING || work.bytes + bytes(&fresh) > BYTES_WAITING;
@@ -302,19 +298,19 @@ impl OutcomeQueue {
 
     /// From now on reports are refused at once: no service would write them.
     pub fn close(&self) {
-        self.work().closed = true;
+        self.work.lock().closed = true;
     }
 
     /// What this node found out itself; kept until it is written.
     pub fn report_own(&self, finding: RunReport) {
         let report = Report::of(vec![finding], true, &self.held);
-        self.work().add(report, false);
+        self.work.lock().add(report, false);
         self.wake.notify_one();
     }
 
     pub fn accepted(&self, run_id: i64, sent_at: Millis, now: Duration) {
         let accepted = Accepted { sent_at, since: now };
-        let mut work = self.work();
+        let mut work = self.work.lock();
         let is_first = work.accepted.is_empty();
         work.accepted.insert(run_id, accepted);
         drop(work);
@@ -326,7 +322,7 @@ impl OutcomeQueue {
     /// An outcome of this run waits here, or is being written.
     fn holds(&self, run_id: i64) -> bool {
         // In this order: an accepted run is held before it leaves its place.
-        self.work().accepted.contains_key(&run_id) || self.held.contains(run_id)
+        self.work.lock().accepted.contains_key(&run_id) || self.held.contains(run_id)
     }
 
     /// This process knows, or will know, what became of the run: after an outage of the database that may not be written yet.
@@ -335,12 +331,12 @@ impl OutcomeQueue {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.is_empty_but_accepted() && self.work().accepted.is_empty()
+        self.is_empty_but_accepted() && self.work.lock().accepted.is_empty()
     }
 
     /// What fails again and again is not waited for.
     pub fn is_empty_but_accepted(&self) -> bool {
-        let work = self.work();
+        let work = self.work.lock();
         let waits = |report: &Report| {
             let mut findings = report.findings.iter();
             findings.any(|finding| !work.failed.contains_key(&finding.run_id))
@@ -350,18 +346,18 @@ impl OutcomeQueue {
     }
 
     pub fn has_reports(&self, lane: Lane) -> bool {
-        !self.work().lane(lane).is_empty()
+        !self.work.lock().lane(lane).is_empty()
     }
 
     /// Something waits for its moment: an accepted run, or a report that could not be written.
     pub fn has_waiting(&self) -> bool {
-        let work = self.work();
+        let work = self.work.lock();
         !work.accepted.is_empty() || !work.parked.is_empty()
     }
 
     /// The oldest of a lane, and those of it that have waited long enough.
     pub fn take_reports(&self, lane: Lane, now: Duration) -> Vec<Report> {
-        let mut work = self.work();
+        let mut work = self.work.lock();
         work.unpark(now);
         let (mut taken, mut count) = (Vec::new(), 0);
         while count < BATCH
@@ -377,7 +373,7 @@ impl OutcomeQueue {
     /// too much of stays with its executors, which repeat it, and leaves the others' places free. Results that have been
     /// repeated while they were written wait as their repetition.
     pub fn park(&self, mut report: Report, findings: Vec<RunReport>, now: Duration) {
-        let mut work = self.work();
+        let mut work = self.work.lock();
         let is_repeated = |it: &RunReport| !report.is_own && work.reported.contains_key(&key(it));
         let (again, left): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_repeated);
         match &again[..] {
@@ -401,7 +397,7 @@ impl OutcomeQueue {
 
     /// A finding of this run has failed alone. `passes`: for a reason that may pass by itself.
     pub fn note_failed(&self, run_id: i64, passes: bool, now: Duration) -> Failure {
-        let mut work = self.work();
+        let mut work = self.work.lock();
         if work.failed.len() >= FAILURES_REMEMBERED {
             work.failed.clear();
         }
@@ -418,18 +414,18 @@ impl OutcomeQueue {
     }
 
     pub fn forget_failed(&self, run_id: i64) {
-        self.work().failed.remove(&run_id);
+        self.work.lock().failed.remove(&run_id);
     }
 
     /// A finding of this run has failed alone; true: it may be tried again now.
     pub fn failed(&self, run_id: i64, now: Duration) -> Option<bool> {
-        let work = self.work();
+        let work = self.work.lock();
         work.failed.get(&run_id).map(|it| it.again_at <= now)
     }
 
     /// Notes when the requests of accepted runs left: that they were accepted need not be written any more.
     pub fn take_accepted_of(&self, findings: &mut [RunReport]) {
-        let mut work = self.work();
+        let mut work = self.work.lock();
         for finding in findings {
             let accepted = work.accepted.remove(&finding.run_id);
             finding.sent_at = finding.sent_at.or(accepted.map(|it| it.sent_at));
@@ -437,7 +433,7 @@ impl OutcomeQueue {
     }
 
     pub fn take_accepted(&self, before: Duration) -> Ripe {
-        let mut work = self.work();
+        let mut work = self.work.lock();
         let ripe = work.accepted.extract_if(|_, it| it.since <= before);
         let runs: Vec<(i64, Millis)> = ripe.map(|(run_id, it)| (run_id, it.sent_at)).collect();
         let hold = self.held.hold(runs.iter().map(|(run_id, _)| *run_id).collect());

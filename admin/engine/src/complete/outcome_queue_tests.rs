@@ -70,7 +70,7 @@ fn results_that_are_held_up_leave_half_of_the_places_to_the_others() {
         );
     }
     assert_eq!(parked, 40, "the other lists stay with their executors");
-    assert_eq!(queue.work().count, FINDINGS_WAITING / 2);
+    assert_eq!(queue.work.lock().count, FINDINGS_WAITING / 2);
 }
 
 /// A request that has sent this report, and ended before the answer.
@@ -111,7 +111,7 @@ fn a_repeated_report_waits_with_the_first_and_takes_no_room() {
     ended(&queue, 1);
     ended(&queue, 1);
     let mut second = queue.take_in(vec![failure(1, 1), failure(2, 1)]).unwrap();
-    assert_eq!(queue.work().count, 2, "one finding of each run");
+    assert_eq!(queue.work.lock().count, 2, "one finding of each run");
     let mut taken = queue.take_reports(Lane::Others, Duration::ZERO);
     assert_eq!(taken[0].replies.len(), 1, "of requests that wait");
     taken[0].reply(true);
@@ -128,7 +128,7 @@ fn a_report_that_is_repeated_while_it_is_written_waits_as_its_repetition() {
     ended(&queue, 1);
     let findings = report.findings.clone();
     queue.park(report, findings, Duration::ZERO);
-    assert_eq!(queue.work().count, 1);
+    assert_eq!(queue.work.lock().count, 1);
     let mut taken = queue.take_reports(Lane::Others, Duration::ZERO);
     taken[0].reply(true);
     assert!(matches!(first[0].try_recv(), Ok(Ok(()))));

@@ -35,7 +35,7 @@ impl Service for Unmarker {
     }
 
     async fn step(&self) -> Step<usize> {
-        let waiting: Vec<(ClaimedRun, i64)> = self.outcomes.unsent.runs().values().cloned().collect();
+        let waiting: Vec<(ClaimedRun, i64)> = self.outcomes.unsent.runs.lock().values().cloned().collect();
         let mut parts: Vec<&[(ClaimedRun, i64)]> = waiting.chunks(BATCH).collect();
         let (mut all, mut did) = (true, 0);
         while let Some(part) = parts.pop() {
@@ -74,7 +74,7 @@ impl Unmarker {
         let is_back = |(run, _): &&(ClaimedRun, i64)| !unmarked.held_up.contains(&run.run_id);
         let back: Vec<_> = part.iter().filter(is_back).collect();
         let marks: HashSet<_> = back.iter().map(|(run, token)| (run.run_id, *token)).collect();
-        let mut waiting = self.outcomes.unsent.runs();
+        let mut waiting = self.outcomes.unsent.runs.lock();
         waiting.retain(|run_id, (_, token)| !marks.contains(&(*run_id, *token)));
         drop(waiting);
         let count = back.len();

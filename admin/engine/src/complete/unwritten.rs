@@ -1,23 +1,18 @@
 //! Runs whose outcome this process has and the database has not: from the moment it is known until its write is committed,
 //! also while it is being written. The resolver asks nothing about them.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use foldhash::HashMap;
-
-use crate::runtime::lock;
+use parking_lot::Mutex;
 
 /// By run: how many outcomes of it are held.
 #[derive(Clone, Default)]
 pub struct Held(Arc<Mutex<HashMap<i64, usize>>>);
 
 impl Held {
-    fn map(&self) -> MutexGuard<'_, HashMap<i64, usize>> {
-        lock(&self.0)
-    }
-
     pub fn hold(&self, runs: Vec<i64>) -> Hold {
-        let mut map = self.map();
+        let mut map = self.0.lock();
         for run_id in &runs {
             *map.entry(*run_id).or_default() += 1;
         }
@@ -26,7 +21,7 @@ impl Held {
     }
 
     pub fn contains(&self, run_id: i64) -> bool {
-        self.map().contains_key(&run_id)
+        self.0.lock().contains_key(&run_id)
     }
 }
 
@@ -38,7 +33,7 @@ pub struct Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        let mut map = self.held.map();
+        let mut map = self.held.0.lock();
         for run_id in &self.runs {
             if let Some(count) = map.get_mut(run_id) {
                 *count -= 1;

@@ -1,18 +1,18 @@
 //! The pauses and maintenance windows of apps, as this node last read them: once a second, and when a change comes through this
 //! node. So a change counts on every node within about two seconds, and a run that is marked already is sent.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use carillon_scheduler::{Cause, Millis};
 use carillon_store as store;
 use carillon_store::app::maintenance_windows::MaintenanceWindow;
 use carillon_store::app::pauses::Pause;
 use carillon_store::run::adopt::ClaimedRun;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::context::Context;
 use crate::dispatch::maintenance::{Maintenance, parse_all};
-use crate::runtime::lock;
 
 pub struct AppPauses {
     cx: Arc<Context>,
@@ -68,7 +68,7 @@ impl AppPauses {
     pub async fn refresh(&self) -> store::Result<()> {
         let _reading = self.reading.lock().await;
         let read = self.read().await;
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock();
         let read = read.map(|(pauses, windows)| {
             known.windows = parse_all(windows, &known.windows);
             known.pauses = pauses;
@@ -92,7 +92,7 @@ impl AppPauses {
 
     /// In force or ahead, in the order of their starts.
     pub fn known(&self) -> Arc<[Pause]> {
-        lock(&self.known).all.clone()
+        self.known.lock().all.clone()
     }
 
     /// Those in force.

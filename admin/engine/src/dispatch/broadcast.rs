@@ -1,9 +1,10 @@
 //! Broadcasts. Their executors are fixed by a transaction of its own for each, which waits for the row of its job. It runs
 //! beside the dispatcher: a lock on one job delays neither the marks of later runs nor other broadcasts.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use foldhash::HashSet;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
@@ -12,7 +13,6 @@ use crate::dispatch::stages::AdmittedRun;
 use crate::lease::held_shards::HeldShards;
 use crate::plan::due_queue::DueQueue;
 use crate::plan::wakes::ScanWakes;
-use crate::runtime::lock;
 
 /// Each takes a connection of the engine, perhaps for as long as a statement may last; the marks need the others.
 const MAX_CONCURRENT: usize = 4;
@@ -35,7 +35,7 @@ struct ExpansionGuard {
 
 impl Drop for ExpansionGuard {
     fn drop(&mut self) {
-        lock(&self.expander.open).remove(&self.run_id);
+        self.expander.open.lock().remove(&self.run_id);
     }
 }
 
@@ -51,14 +51,14 @@ impl BroadcastExpander {
     }
 
     pub fn is_empty(&self) -> bool {
-        lock(&self.open).is_empty()
+        self.open.lock().is_empty()
     }
 
     /// Until it is done the run is not in the queue. A scan that reads the table again may put it there: that entry is
     /// dropped, since the expansion under way puts the parts there, or the run itself.
     pub fn spawn(self: &Arc<Self>, admitted: AdmittedRun, addresses: Vec<String>) {
         let run_id = admitted.run.run_id;
-        if !lock(&self.open).insert(run_id) {
+        if !self.open.lock().insert(run_id) {
             return;
         }
         let guard = ExpansionGuard { expander: self.clone(), run_id };

@@ -2,14 +2,14 @@
 //! time: what waits is in its rows, and a holder that knows nothing of it finds it there.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::{Cause, Millis};
 use foldhash::HashMap;
+use parking_lot::Mutex;
 
 use crate::lease::held_shards::ShardListener;
-use crate::runtime::lock;
 use carillon_store::run::adopt::ClaimedRun;
 
 /// Which fire of its job.
@@ -41,13 +41,9 @@ impl Inner {
 pub struct OverlapTracker(Mutex<Inner>);
 
 impl OverlapTracker {
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        lock(&self.0)
-    }
-
     /// All that waits of a job, with these; nothing of it waits here any more.
     pub fn take_parked(&self, job_id: i64, due: Vec<ClaimedRun>) -> Vec<ClaimedRun> {
-        let mut inner = self.inner();
+        let mut inner = self.0.lock();
         let mut waiting = inner.waiting.remove(&job_id).unwrap_or_default();
         inner.forget_blockers(job_id);
         waiting.extend(due.into_iter().map(|run| ((run.due_at, run.run_id), run)));
@@ -56,11 +52,11 @@ impl OverlapTracker {
 
     /// Something of the job waits, by the rule that it had then.
     pub fn has_parked(&self, job_id: i64) -> bool {
-        self.inner().waiting.contains_key(&job_id)
+        self.0.lock().waiting.contains_key(&job_id)
     }
 
     pub fn park(&self, job_id: i64, runs: Vec<ClaimedRun>, blockers: impl Iterator<Item = i64>) {
-        let mut inner = self.inner();
+        let mut inner = self.0.lock();
         let runs = runs.into_iter().map(|run| ((run.due_at, run.run_id), run));
         inner.waiting.entry(job_id).or_default().extend(runs);
         let blockers: Vec<i64> = blockers.collect();
@@ -71,7 +67,7 @@ impl OverlapTracker {
 
     /// These runs have ended: the first that waits of each job that waited for them.
     pub fn ended(&self, run_ids: impl Iterator<Item = i64>) -> Vec<ClaimedRun> {
-        let mut inner = self.inner();
+        let mut inner = self.0.lock();
         if inner.blockers.is_empty() {
             return vec![];
         }
@@ -83,13 +79,13 @@ impl OverlapTracker {
     /// From now on the run's fire counts as open.
     pub fn admit(self: &Arc<Self>, run: &ClaimedRun) -> Admission {
         let (job_id, run_id) = (run.job_id, run.run_id);
-        self.inner().admitted.entry(job_id).or_default().insert(run_id, (run.cause, run.fire_no));
+        self.0.lock().admitted.entry(job_id).or_default().insert(run_id, (run.cause, run.fire_no));
         Admission { tracker: self.clone(), job_id, run_id }
     }
 
     /// Fires of a job that were admitted and have no mark yet.
     pub fn admitted_fires(&self, job_id: i64) -> Vec<FireId> {
-        let inner = self.inner();
+        let inner = self.0.lock();
         inner.admitted.get(&job_id).into_iter().flat_map(HashMap::values).copied().collect()
     }
 }
@@ -97,7 +93,7 @@ impl OverlapTracker {
 impl ShardListener for OverlapTracker {
     fn lost(&self, shard: i32) {
         let of_shard = |runs: &BTreeMap<_, ClaimedRun>| runs.values().any(|run| run.shard == shard);
-        let mut inner = self.inner();
+        let mut inner = self.0.lock();
         let jobs = inner.waiting.iter().filter(|(_, runs)| of_shard(runs));
         let jobs: Vec<i64> = jobs.map(|(job_id, _)| *job_id).collect();
         for job_id in jobs {
@@ -117,7 +113,7 @@ pub struct Admission {
 
 impl Drop for Admission {
     fn drop(&mut self) {
-        let mut inner = self.tracker.inner();
+        let mut inner = self.tracker.0.lock();
         if let Some(runs) = inner.admitted.get_mut(&self.job_id) {
             runs.remove(&self.run_id);
             if runs.is_empty() {
@@ -150,7 +146,7 @@ mod tests {
     }
 
     fn held(overlaps: &OverlapTracker) -> (usize, usize, usize) {
-        let inner = overlaps.inner();
+        let inner = overlaps.0.lock();
         let of_jobs = inner.blockers_of.values().map(Vec::len).sum();
         (inner.waiting.len(), inner.blockers.len(), of_jobs)
     }
@@ -189,6 +185,6 @@ mod tests {
         assert_eq!(overlaps.admitted_fires(1), [(Cause::Schedule, 8)]);
         assert_eq!(overlaps.admitted_fires(2), []);
         drop(second);
-        assert!(overlaps.inner().admitted.is_empty());
+        assert!(overlaps.0.lock().admitted.is_empty());
     }
 }

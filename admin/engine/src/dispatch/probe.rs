@@ -4,11 +4,12 @@
 //! stays `claimed`; if the process dies meanwhile, nothing was sent. When its answer is there the dispatcher takes it up,
 //! together with all others that have come back in the meantime.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::route::Probe;
 use foldhash::{HashMap, HashSet};
+use parking_lot::Mutex;
 
 use crate::context::Context;
 use crate::dispatch::route::decision::note;
@@ -19,7 +20,6 @@ use crate::executor::client::ExecutorClient;
 use crate::executor::directory::Candidate;
 use crate::executor::outcome::Outcome;
 use crate::plan::due_queue::DueQueue;
-use crate::runtime::lock;
 
 /// Runs that may be asked about at once, in all and of one app; more wait in memory. Slow executors of one app leave places for
 /// the others.
@@ -77,7 +77,7 @@ pub struct ProbeGuard {
 
 impl Drop for ProbeGuard {
     fn drop(&mut self) {
-        lock(&self.prober.runs).remove(self.run_id, self.app_id);
+        self.prober.runs.lock().remove(self.run_id, self.app_id);
     }
 }
 
@@ -88,7 +88,7 @@ impl Prober {
 
     /// No run is asked about.
     pub fn is_empty(&self) -> bool {
-        lock(&self.runs).ids.is_empty()
+        self.runs.lock().ids.is_empty()
     }
 
     /// Asks in a task of its own; gives the run back if there are too many already, of its app or in all.
@@ -96,7 +96,7 @@ impl Prober {
         let run_id = ordered.admitted.run.run_id;
         let app_id = ordered.admitted.job.stored.app_id;
         {
-            let mut runs = lock(&self.runs);
+            let mut runs = self.runs.lock();
             // The audit of its shard has found it again: it is on its way already.
             if runs.ids.contains(&run_id) {
                 return None;
@@ -110,19 +110,19 @@ impl Prober {
         tokio::spawn(async move {
             let prober = guard.prober.clone();
             let step = prober.ask(probe, ordered).await;
-            lock(&prober.answered).push((step, guard));
+            prober.answered.lock().push((step, guard));
             prober.queue.wake.notify_one();
         });
         None
     }
 
     pub fn has_answered(&self) -> bool {
-        !lock(&self.answered).is_empty()
+        !self.answered.lock().is_empty()
     }
 
     /// What has come back; each run counts as asked about as long as its guard lives.
     pub fn take_answered(&self) -> Vec<(RouteStep, ProbeGuard)> {
-        std::mem::take(&mut *lock(&self.answered))
+        std::mem::take(&mut *self.answered.lock())
     }
 
     async fn ask(&self, probe: Probe, mut ordered: OrderedRun) -> RouteStep {

@@ -2,13 +2,13 @@
 //! a task for each run would be woken once more to get its slot.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt as _};
+use parking_lot::Mutex;
 
 use crate::dispatch::send_task::{SendTask, Sender};
 use crate::executor::address_gate::{AddressGate, STALLED_AFTER};
-use crate::runtime::lock;
 
 struct SendQueue {
     sender: Arc<Sender>,
@@ -31,7 +31,7 @@ pub fn send_single(sender: &Arc<Sender>, tasks: Vec<SendTask>) {
 
 impl SendQueue {
     fn start(self) {
-        let (sender, count) = (self.sender.clone(), lock(&self.tasks).len());
+        let (sender, count) = (self.sender.clone(), self.tasks.lock().len());
         let workers = count.min(sender.cx.settings.in_flight);
         let queue = Arc::new(self);
         for _ in 0..workers {
@@ -43,7 +43,7 @@ impl SendQueue {
     }
 
     fn next(&self) -> Option<SendTask> {
-        lock(&self.tasks).pop_front()
+        self.tasks.lock().pop_front()
     }
 
     async fn work(self: Arc<Self>) {
@@ -61,7 +61,7 @@ impl SendQueue {
             if has_workers && !self.gate.is_stalled(self.sender.cx.clock.monotonic()) {
                 continue;
             }
-            for task in std::mem::take(&mut *lock(&self.tasks)) {
+            for task in std::mem::take(&mut *self.tasks.lock()) {
                 self.sender.tasks.spawn(task.run());
             }
             return;

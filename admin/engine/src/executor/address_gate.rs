@@ -1,15 +1,15 @@
 //! Limits and breaker of one executor address. There is no total limit that one address could fill.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use carillon_scheduler::Clock;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::executor::freed_apps::FreedApps;
 use crate::executor::outcome::Outcome;
-use crate::runtime::lock;
 
 /// After this many requests in a row without an answer of the protocol (none in time, the connection closed, an error of a proxy) the
 /// address is left alone for a while.
@@ -89,7 +89,7 @@ impl Drop for Reservation {
         self.address.waiting.fetch_sub(1, Ordering::Relaxed);
         if self.probe {
             // What it learned is recorded already; if it was never sent, the next run may try.
-            self.address.breaker().probing = false;
+            self.address.breaker.lock().probing = false;
         }
     }
 }
@@ -110,18 +110,14 @@ impl AddressGate {
         }
     }
 
-    fn breaker(&self) -> MutexGuard<'_, Breaker> {
-        lock(&self.breaker)
-    }
-
     /// Until when it is left alone, which may be in the past; None: it has answered since, or never failed.
     pub(super) fn open_until(&self) -> Option<Duration> {
-        self.breaker().open_until
+        self.breaker.lock().open_until
     }
 
     /// Chooses the address for one run, if it has room. After the breaker's pause exactly one run gets in to probe it.
     pub fn try_reserve(self: &Arc<Self>, now: Duration, limit: usize) -> Result<Reservation, SlotDenied> {
-        let mut breaker = self.breaker();
+        let mut breaker = self.breaker.lock();
         if let Some(until) = breaker.open_until
             && (now < until || breaker.probing)
         {
@@ -150,7 +146,7 @@ impl AddressGate {
 
     /// It has not answered lately, and is left alone for now.
     pub fn is_closed(&self, now: Duration) -> bool {
-        self.breaker().open_until.is_some_and(|until| now < until)
+        self.breaker.lock().open_until.is_some_and(|until| now < until)
     }
 
     /// A slot for one request. A run that may leave for another address does not wait where nothing moves.
@@ -197,7 +193,7 @@ impl AddressGate {
     }
 
     fn rejects(&self, probe: bool) -> bool {
-        !probe && self.breaker().open_until.is_some()
+        !probe && self.breaker.lock().open_until.is_some()
     }
 
     /// Learns from a request. Answers true if the address has just been closed.
@@ -206,7 +202,7 @@ impl AddressGate {
             return false;
         }
         self.touch(now);
-        let mut breaker = self.breaker();
+        let mut breaker = self.breaker.lock();
         let failed = match outcome {
             Outcome::NotSent { .. } => true,
             Outcome::Unknown { .. } => {

@@ -1,14 +1,14 @@
 //! The gates of all executor addresses.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::{Clock, Millis};
+use parking_lot::Mutex;
 
 use crate::executor::address_gate::AddressGate;
 use crate::executor::freed_apps::FreedApps;
-use crate::runtime::lock;
 use crate::settings::ms;
 
 /// With at most this number of gates none is removed.
@@ -69,7 +69,7 @@ impl AddressPool {
     }
 
     pub fn get(&self, app: &str, address: &str) -> Arc<AddressGate> {
-        let mut gates = lock(&self.gates);
+        let mut gates = self.gates.lock();
         if let Some(found) = gates.find(app, address) {
             return found.clone();
         }
@@ -81,7 +81,7 @@ impl AddressPool {
 
     /// Whether the last requests of this node to an executor of an app failed, and no heartbeat has come since it may be tried again.
     pub fn is_unreachable(&self, app: &str, address: &str, seen_at: Millis) -> bool {
-        let gate = lock(&self.gates).find(app, address).cloned();
+        let gate = self.gates.lock().find(app, address).cloned();
         let Some(until) = gate.and_then(|gate| gate.open_until()) else {
             return false;
         };
@@ -134,7 +134,7 @@ mod tests {
         for number in 0..3 * FEW {
             pool.get("payroll", &format!("http://{number}/"));
         }
-        let count = |pool: &AddressPool| lock(&pool.gates).by_app.values().map(HashMap::len).sum::<usize>();
+        let count = |pool: &AddressPool| pool.gates.lock().by_app.values().map(HashMap::len).sum::<usize>();
         assert!(count(&pool) <= FEW + 2, "{}", count(&pool));
         assert!(Arc::ptr_eq(&used, &pool.get("orders", ADDRESS)));
         assert!(pool.is_unreachable("orders", "http://closed/", 0));

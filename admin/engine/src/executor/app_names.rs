@@ -2,13 +2,12 @@
 //! was renamed hold them.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use carillon_store::app::rename::FormerName;
 use foldhash::HashMap;
-
-use crate::runtime::lock;
+use parking_lot::Mutex;
 
 #[derive(Default)]
 pub struct AppNames {
@@ -20,7 +19,7 @@ pub struct AppNames {
 impl AppNames {
     pub(crate) fn update(&self, former: Vec<FormerName>) {
         let next: HashMap<String, String> = former.into_iter().map(|it| (it.name, it.app)).collect();
-        let mut current = lock(&self.current);
+        let mut current = self.current.lock();
         if **current != next {
             *current = Arc::new(next);
             self.changes.fetch_add(1, Ordering::Relaxed);
@@ -29,7 +28,7 @@ impl AppNames {
 
     /// The name of the app now; a name that no app had is itself.
     pub fn current<'a>(&self, name: &'a str) -> Cow<'a, str> {
-        match lock(&self.current).get(name) {
+        match self.current.lock().get(name) {
             Some(current) => Cow::Owned(current.clone()),
             None => Cow::Borrowed(name),
         }

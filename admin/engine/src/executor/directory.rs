@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use carillon_protocol::headers;
 use carillon_scheduler::{Labels, Millis};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::context::Context;
 use crate::executor::tokens::ExecutorTokens;
-use crate::runtime::lock;
 use crate::settings::{Settings, ms};
 use carillon_store as store;
 use carillon_store::app::executors::Executor;
@@ -122,12 +122,12 @@ impl ExecutorDirectory {
         let now = self.cx.clock.now();
         let (own, stock) = (self.cx.settings.own_lease, self.cx.settings.stock_lease);
         let grace = LeaseGrace { last_alive_at, since: now, own_until: now + ms(own), stock_until: now + ms(stock) };
-        *lock(&self.grace) = Some(grace);
+        *self.grace.lock() = Some(grace);
     }
 
     /// Until when a registration counts, for a run that may have lost its executor.
     pub fn lease_end(&self, expires_at: Millis, is_own: bool) -> Millis {
-        let grace = *lock(&self.grace);
+        let grace = *self.grace.lock();
         match grace {
             Some(grace) if expires_at >= grace.last_alive_at => {
                 expires_at.max(if is_own { grace.own_until } else { grace.stock_until })
@@ -138,7 +138,7 @@ impl ExecutorDirectory {
 
     /// From when on a run that finds no executor may be given up: not for the time in which none could register.
     pub fn give_up_from(&self, due_at: Millis) -> Millis {
-        let grace = *lock(&self.grace);
+        let grace = *self.grace.lock();
         grace.map_or(due_at, |grace| grace.since.max(due_at))
     }
 
@@ -149,7 +149,7 @@ impl ExecutorDirectory {
 
     /// Executors whose lease is over may still count as live.
     pub fn is_in_grace(&self) -> bool {
-        let (grace, now) = (*lock(&self.grace), self.cx.clock.now());
+        let (grace, now) = (*self.grace.lock(), self.cx.clock.now());
         grace.is_some_and(|grace| now < grace.own_until.max(grace.stock_until))
     }
 
@@ -166,7 +166,7 @@ impl ExecutorDirectory {
             let app = executor.app.clone();
             snapshot.by_app.entry(app).or_default().push(Arc::new(RegisteredExecutor::new(executor)));
         }
-        *lock(&self.snapshot) = Arc::new(snapshot);
+        *self.snapshot.lock() = Arc::new(snapshot);
         Ok(())
     }
 
@@ -178,8 +178,8 @@ impl ExecutorDirectory {
     /// The live executors of an app, by address.
     pub fn live(&self, app: &str) -> Vec<Candidate> {
         let now = self.cx.clock.now();
-        let snapshot = lock(&self.snapshot).clone();
-        let grace = *lock(&self.grace);
+        let snapshot = self.snapshot.lock().clone();
+        let grace = *self.grace.lock();
         let Some(all) = snapshot.by_app.get(&*self.tokens.names.current(app)) else {
             return vec![];
         };

@@ -1,11 +1,10 @@
 //! Apps of which an executor has room again, after runs of them found none.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use foldhash::HashSet;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
-
-use crate::runtime::lock;
 
 /// By name, as the gates of their executors know them.
 #[derive(Default)]
@@ -21,13 +20,13 @@ impl FreedApps {
     }
 
     pub fn add(&self, app: &str) {
-        let is_new = lock(&self.apps).insert(app.to_owned());
+        let is_new = self.apps.lock().insert(app.to_owned());
         if is_new {
             self.wake.notify_one();
         }
     }
 
     pub fn take(&self) -> HashSet<String> {
-        std::mem::take(&mut *lock(&self.apps))
+        std::mem::take(&mut *self.apps.lock())
     }
 }

@@ -4,7 +4,6 @@ use carillon_protocol::{SIGNED_FOR_ADMIN, Signature, SignatureProblem, SignedReq
 use carillon_scheduler::Millis;
 
 use crate::executor::tokens::{Credential, ExecutorTokens};
-use crate::runtime::lock;
 
 impl ExecutorTokens {
     /// Whose request this is, by the value of its header `Carillon-Signature`. Its body is compared with the signature that
@@ -25,7 +24,7 @@ impl ExecutorTokens {
         let signature = Signature::parse(value)?;
         let (credential, key) = self.by_key_id(&signature.key_id, now).ok_or(SignatureProblem::Wrong)?;
         signature.check(&key, SignedRequest { receiver: SIGNED_FOR_ADMIN, path, headers }, now)?;
-        lock(&self.signatures).note(&signature, now)?;
+        self.signatures.lock().note(&signature, now)?;
         Ok((credential, signature))
     }
 }

@@ -2,8 +2,8 @@
 //! request costs a statement. A token that is revoked counts for nothing on any node within two seconds.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use carillon_accounts::secret_keys::SecretKeys;
 use carillon_protocol::{NonceMemory, SigningKey};
@@ -12,12 +12,12 @@ use carillon_store::AuditObject;
 use carillon_store::app::executor_tokens::AppToken;
 use carillon_store::app::executors::Executor;
 use carillon_store::run::settle::finding::ReporterToken;
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::executor::app_names::AppNames;
 use crate::executor::connections::check_value;
 use crate::executor::registrations::Registrations;
-use crate::runtime::lock;
 
 /// How often the last use of a token is written.
 const USED_STEP_MS: Millis = 60_000;
@@ -199,7 +199,7 @@ impl ExecutorTokens {
             None => false,
         });
         executors.iter().for_each(|executor| next.registrations.add(executor));
-        *lock(&self.known) = Arc::new(next);
+        *self.known.lock() = Arc::new(next);
     }
 
     fn read(&self, id: i64, token_hash: &str, row: AppToken) -> OwnToken {
@@ -317,7 +317,7 @@ impl ExecutorTokens {
     }
 
     fn known(&self) -> Arc<KnownTokens> {
-        lock(&self.known).clone()
+        self.known.lock().clone()
     }
 }
 

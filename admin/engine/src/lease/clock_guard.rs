@@ -6,18 +6,19 @@
 //! a lease, and then works nothing until the clocks are put right. On SQLite no other clock counts: three samples of
 //! this machine's clock, a second apart, are enough. Refusing them would leave the node on a wrong time until its restart.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use carillon_scheduler::clock::AGREE_MS;
 use carillon_scheduler::{AlarmKind, Millis, Observed, Sample};
+use parking_lot::Mutex;
 
 use crate::context::Context;
 use crate::executor::directory::ExecutorDirectory;
 use crate::lease::held_shards::HeldShards;
 use crate::lease::lock::ShardLock;
-use crate::runtime::{Service, Step, lock};
+use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
 
@@ -167,7 +168,7 @@ impl ClockGuard {
     /// How long this machine has been suspended since its time was last certain.
     fn slept(&self) -> Duration {
         let suspended = self.cx.clock.suspended();
-        suspended.saturating_sub(lock(&self.suspicion).suspended)
+        suspended.saturating_sub(self.suspicion.lock().suspended)
     }
 
     fn whose(&self) -> &'static str {
@@ -190,9 +191,9 @@ impl ClockGuard {
         if samples == 1 && by.abs() > ms(ttl) {
             self.held.close();
         }
-        let since = *lock(&self.suspicion).since.get_or_insert(asked);
+        let since = *self.suspicion.lock().since.get_or_insert(asked);
         let is_over = asked - since > ttl;
-        if (samples >= 3 || is_over) && !std::mem::replace(&mut lock(&self.suspicion).alarmed, true) {
+        if (samples >= 3 || is_over) && !std::mem::replace(&mut self.suspicion.lock().alarmed, true) {
             self.cx.raise_alarm(AlarmKind::Clock, None, None, self.doubt_text(by)).await;
         }
         if is_over && !self.has_failed.swap(true, Ordering::Relaxed) {
@@ -220,7 +221,7 @@ impl ClockGuard {
         let differs = by.abs() > DIFFERS_MS;
         let suspended = self.cx.clock.suspended();
         let is_news = {
-            let mut suspicion = lock(&self.suspicion);
+            let mut suspicion = self.suspicion.lock();
             (suspicion.since, suspicion.alarmed, suspicion.suspended) = (None, false, suspended);
             differs && !std::mem::replace(&mut suspicion.differs, differs)
         };
@@ -232,7 +233,7 @@ impl ClockGuard {
             );
             self.cx.raise_alarm(AlarmKind::Clock, None, None, text).await;
         } else if !differs {
-            lock(&self.suspicion).differs = false;
+            self.suspicion.lock().differs = false;
         }
     }
 }

@@ -2,14 +2,15 @@
 //! them is degraded: it goes on under the leases of the database alone.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+
+use parking_lot::Mutex;
 
 use crate::lease::held_shards::HeldShards;
 use crate::lease::lock::ShardLock;
 use crate::lease::redis::lock::LockAnswer;
 use crate::metrics::Metrics;
-use crate::runtime::lock;
 
 pub struct LockHealth {
     pub lock: Arc<ShardLock>,
@@ -33,7 +34,7 @@ impl LockHealth {
     pub fn record(&self, shard: i32, answer: LockAnswer) {
         self.asked.store(true, Ordering::Relaxed);
         match answer {
-            LockAnswer::Granted => drop(lock(&self.taken).insert(shard)),
+            LockAnswer::Granted => drop(self.taken.lock().insert(shard)),
             LockAnswer::Taken => {}
             LockAnswer::Unreachable => self.away.store(true, Ordering::Relaxed),
         }
@@ -47,7 +48,7 @@ impl LockHealth {
     /// Gives back what belongs to no shard of ours, and notes whether the node is degraded.
     pub async fn end(&self, held: &HeldShards, metrics: &Metrics) {
         let held = held.all();
-        let idle: Vec<i32> = lock(&self.taken).extract_if(.., |shard| !held.contains_key(shard)).collect();
+        let idle: Vec<i32> = self.taken.lock().extract_if(.., |shard| !held.contains_key(shard)).collect();
         if !idle.is_empty() && !self.are_away() {
             self.lock.release(&idle).await;
         }

@@ -2,10 +2,9 @@
 //! shard stands still until an operator has set the epochs right.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
 
-use crate::runtime::lock;
 use carillon_store::lease::leases::Lease;
+use parking_lot::Mutex;
 
 #[derive(Default)]
 pub struct EpochGuard(Mutex<SeenEpochs>);
@@ -18,18 +17,18 @@ struct SeenEpochs {
 
 impl EpochGuard {
     pub fn remember(&self, shard: i32, epoch: i64) {
-        let mut seen = lock(&self.0);
+        let mut seen = self.0.lock();
         let highest = seen.highest.entry(shard).or_insert(epoch);
         *highest = (*highest).max(epoch);
     }
 
     pub fn is_stopped(&self, shard: i32) -> bool {
-        lock(&self.0).stopped.contains(&shard)
+        self.0.lock().stopped.contains(&shard)
     }
 
     /// The epoch that was seen before, if this one is lower; once for each time that it happens.
     pub fn regressed(&self, lease: &Lease) -> Option<i64> {
-        let mut seen = lock(&self.0);
+        let mut seen = self.0.lock();
         let highest = seen.highest.entry(lease.shard).or_insert(lease.epoch);
         let before = *highest;
         *highest = before.max(lease.epoch);
@@ -41,6 +40,6 @@ impl EpochGuard {
     }
 
     pub fn stopped(&self) -> usize {
-        lock(&self.0).stopped.len()
+        self.0.lock().stopped.len()
     }
 }

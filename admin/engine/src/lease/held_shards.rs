@@ -1,15 +1,15 @@
 //! Which shards this node holds, under which epoch, and for how long it may trust that.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use carillon_scheduler::Clock;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::metrics::Metrics;
-use crate::runtime::lock;
 
 /// One shard of this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,10 +76,6 @@ impl HeldShards {
         }
     }
 
-    fn map(&self) -> MutexGuard<'_, BTreeMap<i32, HeldShard>> {
-        lock(&self.map)
-    }
-
     /// How many shards the database has.
     pub fn total(&self) -> i32 {
         self.total.load(Ordering::Relaxed)
@@ -96,7 +92,7 @@ impl HeldShards {
     /// The epoch under which the shard may be worked now; None when it is not ours or not trusted any more.
     pub fn epoch(&self, shard: i32) -> Option<i64> {
         let now = self.clock.monotonic();
-        let map = self.map();
+        let map = self.map.lock();
         let held = map.get(&shard).filter(|held| !held.is_mark_only)?;
         (now < held.trusted_until).then_some(held.epoch)
     }
@@ -115,12 +111,12 @@ impl HeldShards {
     /// worked, or what is due between two holders would be late. The next holder's epoch ends it in each row that it adopts.
     pub fn may_mark(&self, shard: i32, epoch: i64) -> bool {
         let now = self.clock.monotonic();
-        self.map().get(&shard).is_some_and(|held| held.epoch == epoch && now < held.trusted_until)
+        self.map.lock().get(&shard).is_some_and(|held| held.epoch == epoch && now < held.trusted_until)
     }
 
     /// The shards that this node works.
     pub fn all(&self) -> BTreeMap<i32, HeldShard> {
-        self.map().iter().filter(|(_, held)| !held.is_mark_only).map(|(shard, held)| (*shard, *held)).collect()
+        self.map.lock().iter().filter(|(_, held)| !held.is_mark_only).map(|(shard, held)| (*shard, *held)).collect()
     }
 
     /// The shards that this node works, ascending.
@@ -130,18 +126,18 @@ impl HeldShards {
 
     /// Shards that are only marked, with their epochs.
     pub fn all_mark_only(&self) -> Vec<(i32, i64)> {
-        self.map().iter().filter(|(_, held)| held.is_mark_only).map(|(shard, held)| (*shard, held.epoch)).collect()
+        self.map.lock().iter().filter(|(_, held)| held.is_mark_only).map(|(shard, held)| (*shard, held.epoch)).collect()
     }
 
     pub fn take(&self, shard: i32, held: HeldShard) {
-        self.map().insert(shard, held);
+        self.map.lock().insert(shard, held);
         self.changed.notify_one();
         self.listeners.iter().for_each(|listener| listener.taken(shard));
     }
 
     /// A claim or a renewal went through: trusted anew, if it is still the same epoch.
     pub fn renewed(&self, shard: i32, epoch: i64, asked: Duration, trust: Duration) {
-        if let Some(held) = self.map().get_mut(&shard).filter(|held| held.epoch == epoch && !held.is_mark_only) {
+        if let Some(held) = self.map.lock().get_mut(&shard).filter(|held| held.epoch == epoch && !held.is_mark_only) {
             held.trusted_until = held.trusted_until.max(asked + trust);
             held.renewed = held.renewed.max(asked);
         }
@@ -149,7 +145,7 @@ impl HeldShards {
 
     /// The locks of these shards were asked for; the answer does not matter.
     pub fn lock_asked(&self, shards: &[i32], asked: Duration) {
-        let mut map = self.map();
+        let mut map = self.map.lock();
         for shard in shards {
             if let Some(held) = map.get_mut(shard) {
                 held.lock_asked = asked;
@@ -159,7 +155,7 @@ impl HeldShards {
 
     /// From now on the shard is only marked.
     pub fn hand_over(&self, shard: i32, epoch: i64) {
-        if let Some(held) = self.map().get_mut(&shard).filter(|held| held.epoch == epoch) {
+        if let Some(held) = self.map.lock().get_mut(&shard).filter(|held| held.epoch == epoch) {
             held.is_mark_only = true;
             self.changed.notify_one();
         }
@@ -191,14 +187,14 @@ impl HeldShards {
 
     /// Nothing more is marked: what waits in memory waits in its rows for the next holder.
     pub fn close(&self) {
-        let shards: Vec<i32> = self.map().keys().copied().collect();
+        let shards: Vec<i32> = self.map.lock().keys().copied().collect();
         for shard in shards {
             self.remove(shard, |_| true);
         }
     }
 
     fn remove(&self, shard: i32, is_meant: impl Fn(&HeldShard) -> bool) -> bool {
-        let mut map = self.map();
+        let mut map = self.map.lock();
         if !map.get(&shard).is_some_and(is_meant) {
             return false;
         }
@@ -266,7 +262,7 @@ mod tests {
 
     impl ShardListener for Lost {
         fn lost(&self, shard: i32) {
-            lock(&self.0).push(shard);
+            self.0.lock().push(shard);
         }
     }
 
@@ -280,11 +276,11 @@ mod tests {
         held.step_down(0, 1);
         held.step_down(0, 1);
         held.hand_over(1, 1);
-        assert_eq!(*lock(&lost.0), [0], "what is still marked stays");
+        assert_eq!(*lost.0.lock(), [0], "what is still marked stays");
         held.let_go(1);
         held.let_go(2);
-        assert_eq!(*lock(&lost.0), [0, 1]);
+        assert_eq!(*lost.0.lock(), [0, 1]);
         held.close();
-        assert_eq!(*lock(&lost.0), [0, 1, 2, 3]);
+        assert_eq!(*lost.0.lock(), [0, 1, 2, 3]);
     }
 }

@@ -1,10 +1,9 @@
 //! Nodes of different versions, or with different editions of the time zones: they agree on every instant that is recorded,
 //! since one of them wins its row, but may not agree on the next one. It is only reported: an upgrade looks the same.
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 
 use crate::context::Context;
-use crate::runtime::lock;
 use carillon_store::lease::nodes::{Node, version};
 
 /// What the others were when it was last reported; empty: the same as this one.
@@ -18,7 +17,7 @@ impl VersionSkew {
         let others: Vec<String> =
             live.iter().filter(differ).map(|node| format!("{} {}", node.address, node.version)).collect();
         cx.metrics.skew.set(others.len() as i64);
-        let mut reported = lock(&self.0);
+        let mut reported = self.0.lock();
         if !others.is_empty() && *reported != others {
             tracing::warn!(
                 node.version = ours,

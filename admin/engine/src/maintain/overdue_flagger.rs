@@ -1,16 +1,17 @@
 //! Runs that are due and were not sent for too long are flagged by the holder of their shard.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
 use foldhash::{HashMap, HashSet};
+use parking_lot::Mutex;
 
 use crate::context::Context;
 use crate::dispatch::app_pauses::AppPauses;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
-use crate::runtime::{Service, Step, lock};
+use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::overdue::{OverdueRun, PAGE};
@@ -74,7 +75,7 @@ impl OverdueFlagger {
 
     /// Where a look at the shard begins now. None: a whole look is due.
     fn begin(&self, shard: i32, epoch: i64) -> Option<Millis> {
-        let mut begins = lock(&self.begins);
+        let mut begins = self.begins.lock();
         let begin = begins.get_mut(&shard)?;
         begin.left = begin.left.checked_sub(1)?;
         (begin.epoch == epoch).then_some(begin.from)
@@ -83,7 +84,7 @@ impl OverdueFlagger {
     async fn begin_anew(&self, shard: i32, epoch: i64, now: Millis) -> store::Result<()> {
         let oldest = self.cx.store.oldest_waiting(shard, epoch).await?;
         let begin = Begin { epoch, from: oldest.map_or(now, |oldest| oldest.min(now)) - BEHIND_MS, left: WHOLE - 1 };
-        let mut begins = lock(&self.begins);
+        let mut begins = self.begins.lock();
         begins.insert(shard, begin);
         Ok(())
     }
@@ -111,7 +112,7 @@ impl OverdueFlagger {
         for (shard, epoch, from) in held {
             match with_overdue.contains(&shard) {
                 true => *flagged += self.look(shard, epoch, from).await?,
-                false => lock(&self.seen).forget(shard),
+                false => self.seen.lock().forget(shard),
             }
         }
         Ok(())
@@ -125,7 +126,7 @@ impl OverdueFlagger {
             Some(paused) => self.cx.store.late(shard, epoch, after, from, until, &paused).await?,
             None => vec![],
         };
-        let stuck = lock(&self.seen).again(shard, epoch, &late, now);
+        let stuck = self.seen.lock().again(shard, epoch, &late, now);
         for page in stuck.chunks(PAGE) {
             let flagged = self.cx.store.flag(page, now).await?;
             self.cx.metrics.flagged.inc_by(flagged.runs as u64);

@@ -1,18 +1,18 @@
 //! What takes long or makes much: backfills, bulk actions, exports, the gap audit, runs by hand. One account leaves room for the
 //! others. Each node counts for itself.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::Clock;
 use carillon_store::{self as store, Actor};
 use foldhash::HashMap;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::manage::error::Error;
 use crate::manage::rate::RateLimit;
-use crate::runtime::lock;
 
 /// At once on this node, and of one account.
 const OF_NODE: usize = 4;
@@ -53,7 +53,7 @@ impl CostlyWork {
     /// `TooMany`
     pub async fn enter(&self, by: &Actor) -> Result<CostlyPlace, Error> {
         let own = {
-            let mut all = lock(&self.of_one);
+            let mut all = self.of_one.lock();
             // Each permit, and each request that waits for one, holds its account's places.
             all.retain(|_, places| Arc::strong_count(places) > 1);
             all.entry(requester(by)).or_insert_with(|| Arc::new(Semaphore::new(OF_ONE))).clone()

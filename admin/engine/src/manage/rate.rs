@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 /// A caller that was silent may make the requests of this time at once.
 const BURST_SECONDS: f64 = 10.0;
@@ -39,7 +40,7 @@ impl<K: Eq + Hash> RateLimit<K> {
 
     /// Whether a caller may make one more request, which is not counted.
     pub fn has_left(&self, caller: &K, now: Duration) -> bool {
-        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let buckets = self.buckets.lock();
         buckets.get(caller).is_none_or(|bucket| self.left(bucket, now) >= 1.0)
     }
 
@@ -54,7 +55,7 @@ impl<K: Eq + Hash> RateLimit<K> {
     /// As [`take`](Self::take).
     pub fn take_many(&self, caller: K, count: usize, now: Duration) -> Result<(), u64> {
         let most = self.per_second * BURST_SECONDS;
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.buckets.lock();
         let left = |bucket: &Bucket| self.left(bucket, now);
         if buckets.len() >= KEPT {
             buckets.retain(|_, bucket| left(bucket) < most);
@@ -109,6 +110,6 @@ mod tests {
             assert_eq!(limit.take(caller, Duration::ZERO), Ok(()));
         }
         assert_eq!(limit.take(KEPT, Duration::from_secs(60)), Ok(()));
-        assert_eq!(limit.buckets.lock().unwrap().len(), 1);
+        assert_eq!(limit.buckets.lock().len(), 1);
     }
 }

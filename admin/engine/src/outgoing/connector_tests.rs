@@ -1,6 +1,6 @@
-use std::sync::Mutex;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reqwest::dns::{Addrs, Name, Resolving};
 use tokio::net::TcpListener;
 
@@ -18,13 +18,13 @@ impl Answers {
     }
 
     fn left(&self) -> usize {
-        self.0.lock().unwrap().len()
+        self.0.lock().len()
     }
 }
 
 impl Resolve for Answers {
     fn resolve(&self, _: Name) -> Resolving {
-        let answer = self.0.lock().unwrap().pop().expect("a further question");
+        let answer = self.0.lock().pop().expect("a further question");
         let ips: Vec<SocketAddr> = answer.iter().map(|ip| SocketAddr::new(ip.parse().unwrap(), 0)).collect();
         Box::pin(async move { Ok(Box::new(ips.into_iter()) as Addrs) })
     }

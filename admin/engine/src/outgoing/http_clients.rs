@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Url};
 
 use crate::outgoing::connector::Connector;
-use crate::runtime::lock;
 
 type Configure = Box<dyn Fn(ClientBuilder) -> ClientBuilder + Send + Sync>;
 
@@ -53,7 +53,7 @@ impl HttpClients {
     }
 
     fn of_port(&self, port: u16) -> io::Result<Client> {
-        let mut guarded = lock(&self.guarded);
+        let mut guarded = self.guarded.lock();
         if let Some(client) = guarded.get(&port) {
             return Ok(client.clone());
         }

@@ -6,7 +6,6 @@ use carillon_scheduler::{AlarmKind, Cause, Millis, MisfirePolicy, RunReason};
 
 use crate::plan::job_cache::CachedJob;
 use crate::plan::scanner::Scanner;
-use crate::runtime::lock;
 use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
 use carillon_store::run::claim::HeldLease;
@@ -82,7 +81,7 @@ impl Scanner {
     /// of its shard go on.
     async fn alarm_unreadable(&self, unreadable: &[(i64, String)]) {
         for (run_id, what) in unreadable {
-            if !lock(&self.unreadable).insert(*run_id) {
+            if !self.unreadable.lock().insert(*run_id) {
                 continue;
             }
             let text = format!("run {run_id} waits and cannot be read, so it is not sent: {what}");

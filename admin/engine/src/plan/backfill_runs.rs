@@ -1,11 +1,10 @@
 //! The open runs of backfills that this node has created.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use foldhash::HashSet;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
-
-use crate::runtime::lock;
 
 /// Their ends wake the releaser early.
 #[derive(Default)]
@@ -16,12 +15,12 @@ pub struct OpenBackfillRuns {
 
 impl OpenBackfillRuns {
     pub fn add(&self, run_ids: &[i64]) {
-        lock(&self.runs).extend(run_ids);
+        self.runs.lock().extend(run_ids);
     }
 
     /// Wakes the service if one of these is a run of a backfill.
     pub fn ended(&self, run_ids: impl Iterator<Item = i64>) {
-        let mut runs = lock(&self.runs);
+        let mut runs = self.runs.lock();
         if !runs.is_empty() && run_ids.filter(|id| runs.remove(id)).count() > 0 {
             self.wake.notify_one();
         }

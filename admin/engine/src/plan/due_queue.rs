@@ -1,15 +1,15 @@
 //! Runs that wait in memory for their second: the ring, and what wakes the dispatcher.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 
 use carillon_scheduler::{Millis, Ring};
 use foldhash::{HashMap, HashMapExt as _};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::lease::held_shards::ShardListener;
 use crate::plan::deferred_runs::DeferredRuns;
-use crate::runtime::lock;
 use carillon_store::run::adopt::ClaimedRun;
 
 pub struct DueQueue {
@@ -30,10 +30,6 @@ impl DueQueue {
         Self { ring: Mutex::new(Ring::new(capacity)), deferred, capacity, taken, is_full, wake }
     }
 
-    fn ring(&self) -> MutexGuard<'_, Ring<ClaimedRun>> {
-        lock(&self.ring)
-    }
-
     /// Wakes the dispatcher if this is due before all others.
     pub fn insert(&self, run: ClaimedRun, at: Millis) {
         self.insert_all(std::iter::once((run, at)));
@@ -41,7 +37,7 @@ impl DueQueue {
 
     /// The same for many: each with the moment at which it is due.
     pub fn insert_all(&self, runs: impl Iterator<Item = (ClaimedRun, Millis)>) {
-        let mut ring = self.ring();
+        let mut ring = self.ring.lock();
         let next = ring.next_due();
         let inserted = runs.map(|(run, at)| {
             insert_newer(&mut ring, run, at);
@@ -62,13 +58,13 @@ impl DueQueue {
 
     /// Until an executor of its app has room, at most until then.
     pub fn defer(&self, run: ClaimedRun, app: &str, until: Millis) {
-        lock(&self.deferred).add(app, until, run.run_id);
+        self.deferred.lock().add(app, until, run.run_id);
         self.insert(run, until);
     }
 
     /// Of those of an app, the ones that have waited longest.
     pub fn take_deferred(&self, app: &str, most: usize) -> Vec<ClaimedRun> {
-        let (mut deferred, mut ring) = (lock(&self.deferred), self.ring());
+        let (mut deferred, mut ring) = (self.deferred.lock(), self.ring.lock());
         let runs = std::iter::from_fn(|| deferred.pop(app));
         let runs: Vec<_> =
             runs.filter_map(|run_id| ring.remove(run_id)).map(|entry| entry.payload).take(most).collect();
@@ -77,16 +73,16 @@ impl DueQueue {
     }
 
     pub fn has_deferred(&self, app: &str) -> bool {
-        lock(&self.deferred).has(app)
+        self.deferred.lock().has(app)
     }
 
     pub fn remove(&self, run_id: i64) {
-        self.ring().remove(run_id);
+        self.ring.lock().remove(run_id);
     }
 
     pub fn drain_due(&self, until: Millis) -> Vec<ClaimedRun> {
-        lock(&self.deferred).remove_until(until);
-        let mut ring = self.ring();
+        self.deferred.lock().remove_until(until);
+        let mut ring = self.ring.lock();
         let due = ring.drain_due(until);
         self.taken.fetch_add(due.len(), Ordering::Relaxed);
         drop(ring);
@@ -100,32 +96,32 @@ impl DueQueue {
 
     /// Of these runs, those that are not here under this epoch.
     pub fn missing(&self, mut run_ids: Vec<i64>, epoch: i64) -> Vec<i64> {
-        let ring = self.ring();
+        let ring = self.ring.lock();
         run_ids.retain(|id| ring.get(*id).is_none_or(|run| run.epoch != epoch));
         run_ids
     }
 
     pub fn next_due(&self) -> Option<Millis> {
-        self.ring().next_due()
+        self.ring.lock().next_due()
     }
 
     /// Runs that wait although they were due before this moment, by job.
     pub fn due_before(&self, before: Millis) -> HashMap<i64, i64> {
         let mut by_job = HashMap::new();
-        for run in self.ring().iter().filter(|run| run.due_at < before) {
+        for run in self.ring.lock().iter().filter(|run| run.due_at < before) {
             *by_job.entry(run.job_id).or_default() += 1;
         }
         by_job
     }
 
     pub fn len(&self) -> usize {
-        self.ring().len()
+        self.ring.lock().len()
     }
 
     /// For how many more runs there is room. What the dispatcher has taken counts until the end of its tick: where executors have
     /// no room it comes back, and a slow tick would let in as much again each time.
     pub fn free(&self) -> usize {
-        let ring = self.ring();
+        let ring = self.ring.lock();
         ring.free().saturating_sub(self.taken.load(Ordering::Relaxed))
     }
 
@@ -140,7 +136,7 @@ impl DueQueue {
 
 impl ShardListener for DueQueue {
     fn lost(&self, shard: i32) {
-        self.ring().remove_shard(shard);
+        self.ring.lock().remove_shard(shard);
     }
 }
 

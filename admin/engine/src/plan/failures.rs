@@ -1,10 +1,7 @@
 //! How often in a row planning a job has failed: one failure may have a passing cause.
 
-use std::sync::Mutex;
-
 use foldhash::HashMap;
-
-use crate::runtime::lock;
+use parking_lot::Mutex;
 
 /// After this many failures in a row the job is paused.
 pub const MOST_FAILURES: u32 = 3;
@@ -16,13 +13,13 @@ pub struct PlanFailures(Mutex<HashMap<i64, u32>>);
 impl PlanFailures {
     /// True: it was one too many.
     pub fn record(&self, job_id: i64) -> bool {
-        let mut map = lock(&self.0);
+        let mut map = self.0.lock();
         let count = map.entry(job_id).or_default();
         *count += 1;
         *count >= MOST_FAILURES
     }
 
     pub fn clear(&self, job_id: i64) {
-        lock(&self.0).remove(&job_id);
+        self.0.lock().remove(&job_id);
     }
 }

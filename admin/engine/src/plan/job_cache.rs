@@ -1,16 +1,16 @@
 //! Definitions in memory, by their revision: parsed once, replaced when the revision differs.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 
 use carillon_scheduler::{
     BlockStrategy, CatchUp, Labels, MisfirePolicy, Overlap, PlanInput, RouteStrategy, Schedule, ScheduleContext,
     ScheduleDraft,
 };
 use foldhash::{HashMap, HashMapExt as _, HashSet};
+use parking_lot::Mutex;
 
 use crate::plan::recent::Recent;
-use crate::runtime::lock;
 use carillon_store as store;
 use carillon_store::Store;
 use carillon_store::job::job_row::{Definition, Params};
@@ -133,25 +133,21 @@ impl JobCache {
         Self { store, jobs: Mutex::new(Recent::new(MOST_BYTES)), names_version: AtomicU64::new(0) }
     }
 
-    fn map(&self) -> MutexGuard<'_, Recent<Arc<CachedJob>>> {
-        lock(&self.jobs)
-    }
-
     /// The memory of what is kept, about.
     pub fn bytes(&self) -> usize {
-        self.map().weight()
+        self.jobs.lock().weight()
     }
 
     /// An app's name is in the definitions of its jobs, and no part of their revisions: when one has changed, all are read anew.
     pub fn apps_are_named(&self, version: u64) {
         if self.names_version.swap(version, Ordering::Relaxed) != version {
-            *self.map() = Recent::new(MOST_BYTES);
+            *self.jobs.lock() = Recent::new(MOST_BYTES);
         }
     }
 
     /// The apps of those of these jobs that are kept.
     pub fn apps(&self, ids: impl Iterator<Item = i64>) -> HashMap<i64, String> {
-        let mut map = self.map();
+        let mut map = self.jobs.lock();
         ids.filter_map(|id| Some((id, map.get(id)?.stored.app.clone()))).collect()
     }
 
@@ -177,7 +173,7 @@ impl JobCache {
     fn known(&self, wanted: &[(i64, i64)]) -> (JobsById, Vec<i64>) {
         let mut found = JobsById::with_capacity(wanted.len());
         let mut stale = Vec::new();
-        let mut map = self.map();
+        let mut map = self.jobs.lock();
         for (id, revision) in wanted {
             match map.get(*id).filter(|job| job.stored.revision == *revision) {
                 Some(job) => drop(found.insert(*id, job.clone())),
@@ -190,7 +186,7 @@ impl JobCache {
     /// These jobs as they are committed now. Missing ones do not exist any more.
     pub async fn current(&self, ids: &[i64]) -> store::Result<JobsById> {
         let mut found: JobsById = {
-            let mut map = self.map();
+            let mut map = self.jobs.lock();
             let known = ids.iter().filter_map(|id| Some((*id, map.get(*id)?.clone())));
             known.collect()
         };
@@ -201,7 +197,7 @@ impl JobCache {
         let missing: Vec<i64> = ids.iter().filter(missing).copied().collect();
         if !missing.is_empty() {
             let loaded = self.load(&missing).await?;
-            let mut map = self.map();
+            let mut map = self.jobs.lock();
             for gone in missing.iter().filter(|id| !loaded.contains_key(id)) {
                 map.remove(*gone);
             }
@@ -213,7 +209,7 @@ impl JobCache {
 
     async fn load(&self, ids: &[i64]) -> store::Result<JobsById> {
         let loaded = self.read(ids).await?;
-        let mut map = self.map();
+        let mut map = self.jobs.lock();
         for (id, job) in &loaded {
             // Two loads at once: the higher revision stays.
             if map.get(*id).is_none_or(|old| old.stored.revision <= job.stored.revision) {

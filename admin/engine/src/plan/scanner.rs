@@ -1,10 +1,11 @@
 //! Due jobs → claimed runs → due queue, for one shard. A round drains the backlog; it does not stop at one page.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use carillon_scheduler::AlarmKind;
 use foldhash::HashSet;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::backoff::Backoff;

@@ -1,8 +1,9 @@
 //! The scans of all shards, one service each, and one task for each shard that this node holds.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -14,7 +15,7 @@ use crate::plan::due_queue::DueQueue;
 use crate::plan::job_cache::JobCache;
 use crate::plan::scanner::Scanner;
 use crate::plan::wakes::ScanWakes;
-use crate::runtime::{lock, steps};
+use crate::runtime::steps;
 
 pub struct ScannerPool {
     pub cx: Arc<Context>,
@@ -57,7 +58,7 @@ impl Running {
 impl ScannerPool {
     /// One for each shard there is, and for those that there have been: they find nothing to do.
     pub fn all(&self) -> Vec<Arc<Scanner>> {
-        let mut scanners = lock(&self.scanners);
+        let mut scanners = self.scanners.lock();
         let first = i32::try_from(scanners.len()).unwrap_or(i32::MAX);
         scanners.extend((first..self.held.total()).map(|shard| Arc::new(self.scanner(shard))));
         scanners.clone()

@@ -1,15 +1,15 @@
 //! Wakes the scanner of a shard; and the shards whose waiting runs are read from the table again, because some may have left
 //! the queue without being sent: the answer to a commit was lost, or the lease was not trusted for a moment.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::Clock;
 use foldhash::HashMap;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::lease::held_shards::ShardListener;
-use crate::runtime::lock;
 use carillon_store::lease::reshard::MAX_SHARDS;
 
 /// A transaction that this node gave up may still be committed by the server: it waits at most 3 s for a lock. Until then a
@@ -47,12 +47,12 @@ impl ScanWakes {
 
     /// The same, from the next scan on.
     pub fn read_again_later(&self, shard: i32) {
-        lock(&self.reread).insert(shard, self.clock.monotonic() + UNSETTLED);
+        self.reread.lock().insert(shard, self.clock.monotonic() + UNSETTLED);
     }
 
     /// Whether this scan of the shard is to read. The last one is the first after the time.
     pub fn is_to_read_again(&self, shard: i32) -> bool {
-        let mut reread = lock(&self.reread);
+        let mut reread = self.reread.lock();
         let Some(until) = reread.get(&shard) else {
             return false;
         };
@@ -64,7 +64,7 @@ impl ScanWakes {
 
     /// Whether a later scan of the shard is to read again as well.
     pub fn has_to_read_again(&self, shard: i32) -> bool {
-        lock(&self.reread).contains_key(&shard)
+        self.reread.lock().contains_key(&shard)
     }
 }
 

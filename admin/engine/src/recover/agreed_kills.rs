@@ -1,13 +1,13 @@
 //! Kills that executors have agreed to: whether the run is over.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use carillon_scheduler::{AlarmKind, Millis, RunEvent, RunReason};
 use foldhash::HashMap;
+use parking_lot::Mutex;
 
 use crate::complete::outcome_queue::finding;
 use crate::recover::executor_state::{ExecutorState, PATIENCE, REPORT, Word, is_own};
-use crate::runtime::lock;
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::running::RunningRun;
@@ -32,7 +32,7 @@ impl AgreedKills {
     }
 
     pub fn keep(&self, shard: i32, agreed: &[i64]) {
-        lock(&self.seen).retain(|run_id, it| it.shard != shard || agreed.contains(run_id));
+        self.seen.lock().retain(|run_id, it| it.shard != shard || agreed.contains(run_id));
     }
 
     /// The run counts as killed when its executor has been without it for long enough to have reported another end. While the
@@ -78,6 +78,6 @@ impl AgreedKills {
 
     fn note<T>(&self, shard: i32, run_id: i64, change: impl FnOnce(&mut AgreedKill) -> T) -> T {
         let fresh = AgreedKill { shard, gone_since: None, is_alarmed: false };
-        change(lock(&self.seen).entry(run_id).or_insert(fresh))
+        change(self.seen.lock().entry(run_id).or_insert(fresh))
     }
 }

@@ -1,10 +1,9 @@
 //! Questions that are under way: a run is asked about once at a time, and one address cannot take all the places.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
-
-use crate::runtime::lock;
+use parking_lot::Mutex;
 
 #[derive(Default)]
 struct UnderWay {
@@ -33,7 +32,7 @@ impl Inquiries {
 
     /// None: the run is asked about already, or there is no place.
     pub fn try_begin(&self, run_id: i64, address: &str) -> Option<InquiryGuard> {
-        let mut all = lock(&self.under_way);
+        let mut all = self.under_way.lock();
         let of_this = all.by_address.get(address).copied().unwrap_or_default();
         if of_this >= self.of_one_address || all.runs.len() >= self.in_all {
             return None;
@@ -48,7 +47,7 @@ impl Inquiries {
 
 impl Drop for InquiryGuard {
     fn drop(&mut self) {
-        let mut all = lock(&self.asking.under_way);
+        let mut all = self.asking.under_way.lock();
         all.runs.remove(&self.run_id);
         match all.by_address.get_mut(&self.address) {
             Some(of_this) if *of_this > 1 => *of_this -= 1,

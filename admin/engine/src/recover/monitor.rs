@@ -4,11 +4,12 @@
 //! A run is given up only for a reason that is on its row, and never because this node could take no heartbeats: leases count anew
 //! from when heartbeats could be taken again (see `executor/directory`).
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
 use foldhash::{HashMap, HashSet, HashSetExt as _};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
@@ -22,7 +23,7 @@ use crate::recover::inquiry::Inquiries;
 use crate::recover::resolver::TAKEN_TOGETHER;
 use crate::recover::run_checks::RunChecks;
 use crate::recover::stuck::StuckRuns;
-use crate::runtime::{Service, Step, lock};
+use crate::runtime::{Service, Step};
 use crate::settings::{LostRule, ms};
 use carillon_store as store;
 use carillon_store::run::open::misplaced::Walk;
@@ -120,7 +121,7 @@ impl RunMonitor {
             }
         }
         self.checks.spawn_due();
-        lock(&self.deregistered).retain(|address, _| away.contains(address));
+        self.deregistered.lock().retain(|address, _| away.contains(address));
         Ok(())
     }
 
@@ -179,7 +180,7 @@ impl RunMonitor {
         match &run.registered {
             Some(it) => self.executors.directory.lease_end(it.expires_at, it.is_own()),
             None => {
-                let mut deregistered = lock(&self.deregistered);
+                let mut deregistered = self.deregistered.lock();
                 let since = *deregistered.entry(address.clone()).or_insert(now);
                 since + ms(DEREGISTERED)
             }

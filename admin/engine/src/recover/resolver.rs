@@ -4,10 +4,11 @@
 //! at once, and every look says when the next question will be due. With a fixed period a node that is killed again and again
 //! would never come to its second look, and no executor would ever be asked.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::{HashMap, HashMapExt as _};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
@@ -17,7 +18,7 @@ use crate::periodic::Periodic;
 use crate::plan::wakes::ScanWakes;
 use crate::recover::evidence::Evidence;
 use crate::recover::inquiry::Inquiries;
-use crate::runtime::{Service, Step, lock};
+use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::unanswered::PAGE;
@@ -123,9 +124,9 @@ impl Resolver {
     /// Fixed delays whose last run ended without a next instant: a node died between the two.
     async fn restart_fixed_delays(&self) -> store::Result<()> {
         for shard in self.held.shards() {
-            let after = lock(&self.delays).get(&shard).copied().unwrap_or(0);
+            let after = self.delays.lock().get(&shard).copied().unwrap_or(0);
             let (stalled, next) = self.cx.store.stalled_fixed_delays(shard, after).await?;
-            lock(&self.delays).insert(shard, next);
+            self.delays.lock().insert(shard, next);
             for job_id in stalled {
                 if self.cx.store.restart_fixed_delay(job_id, self.cx.clock.now()).await? {
                     tracing::info!(job.id = job_id, "a fixed delay that had stopped goes on");

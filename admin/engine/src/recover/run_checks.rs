@@ -1,17 +1,17 @@
 //! Runs that stay `running` at a live executor that keeps no journal: it may have lost the result, or the run. Each is
 //! checked one minute after it was sent, then after twice as long, up to every hour.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use carillon_scheduler::{AlarmKind, Millis};
 use foldhash::{HashMap, HashSet};
+use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 
 use crate::recover::check::{OtherRuns, Sight, look};
 use crate::recover::check_schedule::{Agenda, Doubt, next_after};
 use crate::recover::executor_state::{ExecutorState, OVER_TIME};
 use crate::recover::inquiry::Inquiries;
-use crate::runtime::lock;
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::checked::{LongRunning, Place, ToCheck};
@@ -40,16 +40,16 @@ impl RunChecks {
     }
 
     pub fn keep_shards(&self, held: &HashSet<i32>) {
-        let mut places = lock(&self.places);
+        let mut places = self.places.lock();
         if places.keys().any(|shard| !held.contains(shard)) {
             places.retain(|shard, _| held.contains(shard));
-            lock(&self.agenda).keep_shards(held);
+            self.agenda.lock().keep_shards(held);
         }
     }
 
     fn add(&self, shard: i32, found: &[LongRunning]) {
         let (now, first) = (self.executors.cx.clock.now(), self.executors.cx.settings.check_after);
-        let mut agenda = lock(&self.agenda);
+        let mut agenda = self.agenda.lock();
         for run in found {
             let age = now - run.sent_at;
             if run.is_own || age < ms(first) {
@@ -70,7 +70,7 @@ impl RunChecks {
         for run_id in runs {
             let Some(it) = found.get(run_id) else {
                 // It has ended.
-                lock(&self.agenda).remove(*run_id);
+                self.agenda.lock().remove(*run_id);
                 continue;
             };
             if !self.check(it).await? {
@@ -92,11 +92,11 @@ impl RunChecks {
         };
         // Over its time it is ended by that rule; an address that is not registered is not called.
         if run.ends_by().is_some_and(is_over) || !is_registered {
-            lock(&self.agenda).note(run.run_id, next, None, true);
+            self.agenda.lock().note(run.run_id, next, None, true);
             return Ok(true);
         }
         let (before, beside) = {
-            let agenda = lock(&self.agenda);
+            let agenda = self.agenda.lock();
             (agenda.doubt(run.run_id), agenda.beside(run.run_id))
         };
         let others = OtherRuns {
@@ -110,11 +110,11 @@ impl RunChecks {
         match sight {
             Sight::AtWork => {
                 checks.with_label_values(&["at_work"]).inc();
-                lock(&self.agenda).note(run.run_id, next, None, true);
+                self.agenda.lock().note(run.run_id, next, None, true);
             }
             Sight::Unclear(why) => {
                 checks.with_label_values(&["unclear"]).inc();
-                let times = lock(&self.agenda).note(run.run_id, next, None, false);
+                let times = self.agenda.lock().note(run.run_id, next, None, false);
                 if times >= UNCLEAR {
                     self.alarm_unclear(it, &why).await;
                 }
@@ -128,17 +128,17 @@ impl RunChecks {
                 // node could receive both.
                 let pause_ends = directory.give_up_from(since) + ms(first);
                 if before.is_some() && pause_ends <= now {
-                    lock(&self.agenda).remove(run.run_id);
+                    self.agenda.lock().remove(run.run_id);
                     outcomes.report_own(finding);
                 } else {
                     let doubt = Doubt { seen, since };
                     let again = pause_ends.max(now + 1);
-                    lock(&self.agenda).note(run.run_id, again, Some(doubt), true);
+                    self.agenda.lock().note(run.run_id, again, Some(doubt), true);
                 }
             }
         }
         if let Some(address) = &run.address {
-            lock(&self.alarmed).remove(address);
+            self.alarmed.lock().remove(address);
         }
         Ok(true)
     }
@@ -146,7 +146,7 @@ impl RunChecks {
     async fn alarm_unclear(&self, it: &ToCheck, why: &str) {
         let run = &it.run;
         let address = run.address.clone().unwrap_or_default();
-        if !lock(&self.alarmed).insert(address.clone()) {
+        if !self.alarmed.lock().insert(address.clone()) {
             return;
         }
         let text = format!("whether {address} still works on run {} cannot be checked: {why}", run.run_id);
@@ -155,9 +155,9 @@ impl RunChecks {
 
     /// The next page of a shard's running runs.
     pub async fn look_for_long_running(&self, shard: i32) -> store::Result<()> {
-        let behind = lock(&self.places).get(&shard).copied();
+        let behind = self.places.lock().get(&shard).copied();
         let (found, next) = self.executors.cx.store.long_running(shard, behind.unwrap_or_default()).await?;
-        lock(&self.places).insert(shard, next);
+        self.places.lock().insert(shard, next);
         self.add(shard, &found);
         Ok(())
     }
@@ -165,7 +165,7 @@ impl RunChecks {
     /// Checks what is due, each address in a task of its own.
     pub fn spawn_due(self: &Arc<Self>) {
         let now = self.executors.cx.clock.now();
-        let due = lock(&self.agenda).due(now, MAX_CONCURRENT);
+        let due = self.agenda.lock().due(now, MAX_CONCURRENT);
         for (address, runs) in due {
             let Some(guard) = runs.first().and_then(|run| self.inquiries.try_begin(*run, &address)) else {
                 continue;

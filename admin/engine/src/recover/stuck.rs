@@ -1,10 +1,7 @@
 //! Runs that wait and that no service works on: no code leaves such a row, and without an alarm a defect would stay unseen.
 
-use std::sync::Mutex;
-
 use foldhash::HashMap;
-
-use crate::runtime::lock;
+use parking_lot::Mutex;
 
 /// The first overdue run of each shard in the round before, and whether an alarm has named it.
 #[derive(Default)]
@@ -13,7 +10,7 @@ pub struct StuckRuns(Mutex<HashMap<i32, (i64, bool)>>);
 impl StuckRuns {
     /// True: it was there in the round before, and no alarm has named it.
     pub fn is_news(&self, shard: i32, first: Option<i64>) -> bool {
-        let mut seen = lock(&self.0);
+        let mut seen = self.0.lock();
         let Some(first) = first else {
             seen.remove(&shard);
             return false;

@@ -5,11 +5,12 @@
 
 use crate::forecast::load;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use carillon_scheduler::{Clock, Millis};
+use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::forecast::busiest::Busiest;
@@ -147,23 +148,19 @@ impl Forecaster {
         }
         let now = self.clock.monotonic();
         let (_turn, loads) = self.count_loads(turn, None).await?;
-        *self.recent() = Some((now, loads.clone()));
+        *self.recent.lock() = Some((now, loads.clone()));
         Ok(loads)
     }
 
     /// A job was saved on this node: the next preview shows what saving another one would choose now.
     pub fn forget_loads(&self) {
-        *self.recent() = None;
+        *self.recent.lock() = None;
     }
 
     fn kept_loads(&self) -> Option<LoadBySecond> {
         let now = self.clock.monotonic();
-        let recent = self.recent().clone();
+        let recent = self.recent.lock().clone();
         recent.filter(|(at, _)| now.saturating_sub(*at) < RECENT).map(|(_, loads)| loads)
-    }
-
-    fn recent(&self) -> MutexGuard<'_, Option<(Duration, LoadBySecond)>> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Questions that wait for a forecast. Each costs up to a second of one core, so their number is bounded; those who ask the same wait
 //! together.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use carillon_scheduler::Millis;
 use carillon_store::VisibleApps;
+use parking_lot::Mutex;
 
 /// Different questions that may wait at once, the one that is being counted included.
 pub(crate) const MOST_WAITING: usize = 4;
@@ -23,7 +24,7 @@ pub(crate) struct Waiting(Arc<Mutex<Vec<(Question, usize)>>>);
 impl Waiting {
     /// None: too many questions wait already.
     pub(crate) fn enter(&self, question: Question) -> Option<WaitingPlace> {
-        let mut all = self.all();
+        let mut all = self.0.lock();
         let is_full = all.len() >= MOST_WAITING;
         match all.iter_mut().find(|(asked, _)| *asked == question) {
             Some((_, requests)) => *requests += 1,
@@ -36,11 +37,7 @@ impl Waiting {
 
     /// Whether a request waits for the answer to this question.
     pub(crate) fn has(&self, question: &Question) -> bool {
-        self.all().iter().any(|(asked, _)| asked == question)
-    }
-
-    fn all(&self) -> MutexGuard<'_, Vec<(Question, usize)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().iter().any(|(asked, _)| asked == question)
     }
 }
 
@@ -52,7 +49,7 @@ pub(crate) struct WaitingPlace {
 
 impl Drop for WaitingPlace {
     fn drop(&mut self) {
-        self.waiting.all().retain_mut(|(asked, requests)| {
+        self.waiting.0.lock().retain_mut(|(asked, requests)| {
             *requests -= usize::from(*asked == self.question);
             *requests > 0
         });
@@ -74,6 +71,6 @@ mod tests {
         places.truncate(1);
         assert!(waiting.has(&places[0].question) && ask(100).is_some());
         drop(places);
-        assert!(waiting.all().is_empty());
+        assert!(waiting.0.lock().is_empty());
     }
 }

@@ -1,7 +1,8 @@
 //! The clock for tests.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::sample::{Observed, Sample, millis};
 use super::step_guard::StepGuard;
@@ -46,57 +47,53 @@ impl ManualClock {
 
     /// Advances all clocks.
     pub fn advance(&self, by: Duration) {
-        self.state().monotonic += by;
+        self.state.lock().monotonic += by;
     }
 
     /// Sets [`Clock::now`], forward or back; the monotonic clock does not move.
     pub fn set(&self, now: Millis) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.guard.offset = now - millis(state.monotonic);
     }
 
     /// Sets [`Clock::wall`] alone.
     pub fn set_wall(&self, now: Millis) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.wall = now - millis(state.monotonic);
     }
 
     /// Suspends the machine for a time: its wall clock advances, the monotonic clock does not.
     pub fn suspend(&self, by: Duration) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.wall += millis(by);
         state.suspended += by;
-    }
-
-    fn state(&self) -> MutexGuard<'_, Manual> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Millis {
-        let state = self.state();
+        let state = self.state.lock();
         state.guard.offset + millis(state.monotonic)
     }
 
     fn monotonic(&self) -> Duration {
-        self.state().monotonic
+        self.state.lock().monotonic
     }
 
     fn observe(&self, sample: Sample) -> Observed {
         match self.follows {
-            true => self.state().guard.observe(sample),
+            true => self.state.lock().guard.observe(sample),
             false => Observed::Slewed { by: 0 },
         }
     }
 
     fn wall(&self) -> Option<Millis> {
-        let state = self.state();
+        let state = self.state.lock();
         self.follows.then(|| state.wall + millis(state.monotonic))
     }
 
     fn suspended(&self) -> Duration {
-        self.state().suspended
+        self.state.lock().suspended
     }
 }
 

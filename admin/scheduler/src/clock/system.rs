@@ -1,5 +1,6 @@
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::sample::{Observed, Sample, millis};
 use super::step_guard::StepGuard;
@@ -18,10 +19,6 @@ impl SystemClock {
     pub fn new() -> Self {
         Self { start: Instant::now(), guard: Mutex::new(StepGuard::new(wall_clock())) }
     }
-
-    fn guard(&self) -> MutexGuard<'_, StepGuard> {
-        self.guard.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the clock")]
@@ -38,7 +35,7 @@ impl Default for SystemClock {
 
 impl Clock for SystemClock {
     fn now(&self) -> Millis {
-        self.guard().offset + millis(self.monotonic())
+        self.guard.lock().offset + millis(self.monotonic())
     }
 
     fn monotonic(&self) -> Duration {
@@ -46,7 +43,7 @@ impl Clock for SystemClock {
     }
 
     fn observe(&self, sample: Sample) -> Observed {
-        self.guard().observe(sample)
+        self.guard.lock().observe(sample)
     }
 
     fn wall(&self) -> Option<Millis> {

@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use carillon_scheduler::Millis;
+use parking_lot::Mutex;
 
 /// Sources that are kept; a new one takes the place of the one that was silent the longest.
 const KEPT: usize = 50;
@@ -111,7 +111,7 @@ impl RefusedExecutors {
     /// A request was refused. True: it is to be audited, as the first of this source, reason and app within a minute.
     pub fn note(&self, source: IpAddr, reason: RefusalReason, app: Option<&str>, now: Millis) -> bool {
         let app = app.filter(|app| app.len() <= 64);
-        let mut state = self.state();
+        let mut state = self.0.lock();
         let place = state.place(source, reason, app, now);
         let it = &mut state.sources[place];
         it.last_at = now;
@@ -135,19 +135,15 @@ impl RefusedExecutors {
             Some(named) => named == app,
             None => now - it.last_at > REPEATED_WITHIN,
         };
-        self.state().sources.retain(|it| it.source != source || !is_over(it));
+        self.0.lock().sources.retain(|it| it.source != source || !is_over(it));
     }
 
     /// The last one first.
     pub fn recent(&self, now: Millis) -> Vec<RefusedExecutor> {
-        let mut all = self.state().sources.clone();
+        let mut all = self.0.lock().sources.clone();
         all.retain(|it| now - it.last_at < SHOWN_FOR);
         all.sort_by_key(|it| std::cmp::Reverse(it.last_at));
         all
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -183,13 +179,13 @@ mod tests {
         assert_eq!(all.recent(62_000).len(), KEPT);
         let logged = |state: &State, at| state.logged.iter().filter(|it| **it == at).count();
         assert_eq!(
-            logged(&all.state(), 62_000),
+            logged(&all.0.lock(), 62_000),
             LOG_LIMIT - 4,
             "256 sources, and four lines were written within the minute before"
         );
         for number in 0..=255 {
             all.note(IpAddr::from([10, 0, 2, number]), RefusalReason::WrongToken, None, 122_000);
         }
-        assert_eq!(logged(&all.state(), 122_000), LOG_LIMIT, "a minute later");
+        assert_eq!(logged(&all.0.lock(), 122_000), LOG_LIMIT, "a minute later");
     }
 }

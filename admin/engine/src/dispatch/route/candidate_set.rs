@@ -2,14 +2,14 @@
 //! notes its set's id. `maintain/idle_sets` deletes those that are not used any more.
 
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use carillon_scheduler::Millis;
 use carillon_scheduler::route::HashRing;
 use foldhash::HashMap;
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
-use crate::runtime::lock;
 use carillon_store as store;
 use carillon_store::Store;
 
@@ -72,7 +72,7 @@ pub struct CandidateSets {
 impl CandidateSets {
     /// The set of these addresses, which are in ascending order.
     pub fn of<'a>(&self, addresses: impl Iterator<Item = &'a str> + Clone) -> Arc<CandidateSet> {
-        let mut last = lock(&self.last);
+        let mut last = self.last.lock();
         match last.as_ref().filter(|set| addresses.clone().eq(set.addresses.iter().map(String::as_str))) {
             Some(set) => set.clone(),
             None => last.insert(self.look_up(addresses)).clone(),
@@ -88,7 +88,7 @@ impl CandidateSets {
         let digest = digest.finalize();
         let first = digest.iter().take(8);
         let id = first.fold(0_i64, |id, byte| id << 8 | i64::from(*byte)) & i64::MAX;
-        let mut sets = lock(&self.by_id);
+        let mut sets = self.by_id.lock();
         if sets.len() >= CAPACITY && !sets.contains_key(&id) {
             sets.clear();
         }

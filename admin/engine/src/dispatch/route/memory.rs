@@ -3,16 +3,15 @@
 //! All of it may be lost. A node that takes a shard over begins new turns; where sticky jobs go is in the database, and
 //! what is here is a copy that counts only for the epoch under which it was read.
 
-use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use carillon_scheduler::RouteStrategy;
 use carillon_scheduler::route::{Candidate, Frequency, HashRing, Recency, RouteInput, order};
 use foldhash::HashMap;
+use parking_lot::Mutex;
 
 use crate::plan::job_cache::JobsById;
 use crate::plan::recent::Recent;
-use crate::runtime::lock;
 use carillon_store::Store;
 use carillon_store::run::adopt::ClaimedRun;
 
@@ -84,10 +83,6 @@ fn of_job(map: &mut Recent<JobRouteState>, job_id: i64) -> Option<&mut JobRouteS
 }
 
 impl RouteMemory {
-    fn map(&self) -> MutexGuard<'_, Recent<JobRouteState>> {
-        lock(&self.by_job)
-    }
-
     /// The order in which the candidates of a job's next run are to be tried.
     pub fn order(
         &self,
@@ -97,7 +92,7 @@ impl RouteMemory {
         ring: Option<&HashRing>,
         now: Duration,
     ) -> Vec<usize> {
-        let mut map = self.map();
+        let mut map = self.by_job.lock();
         let Some(state) = of_job(&mut map, job_id) else {
             return (0..candidates.len()).collect();
         };
@@ -118,7 +113,7 @@ impl RouteMemory {
 
     /// The run goes there. True: it is a sticky job, and its last run went elsewhere.
     pub fn record_use(&self, strategy: RouteStrategy, run: &ClaimedRun, address: &str) -> bool {
-        let mut map = self.map();
+        let mut map = self.by_job.lock();
         let Some(state) = map.get(run.job_id) else {
             return false;
         };
@@ -147,27 +142,27 @@ impl RouteMemory {
 
     /// The job is gone.
     pub fn forget(&self, job_id: i64) {
-        self.map().remove(job_id);
+        self.by_job.lock().remove(job_id);
     }
 
     /// Now and then: states that were not used for a day.
     pub fn sweep(&self, now: Duration) {
-        let mut swept_at = lock(&self.swept_at);
+        let mut swept_at = self.swept_at.lock();
         if now.saturating_sub(*swept_at) >= HOUR {
             *swept_at = now;
-            self.map().retain(|state| state.used_at + FORGET_AFTER > now);
+            self.by_job.lock().retain(|state| state.used_at + FORGET_AFTER > now);
         }
     }
 
     fn knows_sticky(&self, run: &ClaimedRun) -> bool {
-        let mut map = self.map();
+        let mut map = self.by_job.lock();
         let known = map.get(run.job_id).and_then(|state| state.sticky.as_ref());
         known.is_some_and(|sticky| sticky.epoch == run.epoch)
     }
 
     fn learn_sticky(&self, run: &ClaimedRun, address: Option<String>) {
         let sticky = Sticky { epoch: run.epoch, address };
-        if let Some(state) = of_job(&mut self.map(), run.job_id) {
+        if let Some(state) = of_job(&mut self.by_job.lock(), run.job_id) {
             state.sticky = Some(Box::new(sticky));
         }
     }

@@ -1,14 +1,13 @@
 //! Open runs of each executor, for the route `least_active`: as the database had them a moment ago (runs of all nodes and
 //! all jobs), and those that this node has routed since.
 
-use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use carillon_scheduler::RouteStrategy;
 use foldhash::HashMap;
+use parking_lot::Mutex;
 
 use crate::plan::job_cache::{CachedJob, JobsById};
-use crate::runtime::lock;
 use carillon_store as store;
 use carillon_store::Store;
 
@@ -25,23 +24,19 @@ struct Counts {
 pub struct OpenRunCounts(Mutex<Counts>);
 
 impl OpenRunCounts {
-    fn counts(&self) -> MutexGuard<'_, Counts> {
-        lock(&self.0)
-    }
-
     /// True: they were not counted lately.
     fn request_refresh(&self, now: Duration) -> bool {
-        let until = self.counts().wanted_until.replace(now + WANTED_FOR);
+        let until = self.0.lock().wanted_until.replace(now + WANTED_FOR);
         until.is_none_or(|until| until < now)
     }
 
     pub fn of(&self, address: &str) -> u32 {
-        self.counts().by_address.get(address).copied().unwrap_or(0)
+        self.0.lock().by_address.get(address).copied().unwrap_or(0)
     }
 
     /// A run was routed there.
     pub fn add_routed(&self, address: &str) {
-        let mut counts = self.counts();
+        let mut counts = self.0.lock();
         match counts.by_address.get_mut(address) {
             Some(count) => *count += 1,
             None => drop(counts.by_address.insert(address.to_owned(), 1)),
@@ -49,12 +44,12 @@ impl OpenRunCounts {
     }
 
     pub async fn refresh(&self, store: &Store, shards: i32, now: Duration) -> store::Result<()> {
-        let wanted = self.counts().wanted_until;
+        let wanted = self.0.lock().wanted_until;
         if wanted.is_none_or(|until| until < now) {
             return Ok(());
         }
         let counted = store.active(shards).await?;
-        self.counts().by_address =
+        self.0.lock().by_address =
             counted.into_iter().map(|(address, count)| (address, u32::try_from(count).unwrap_or(u32::MAX))).collect();
         Ok(())
     }

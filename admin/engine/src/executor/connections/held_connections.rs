@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reqwest::Url;
 use tokio::time::{Instant, timeout};
 
@@ -14,7 +15,6 @@ use crate::executor::connections::connection::{Connection, Exchange};
 use crate::executor::connections::request_headers::RequestHeaders;
 use crate::executor::outcome::{Outcome, unknown};
 use crate::outgoing::Connector;
-use crate::runtime::lock;
 
 /// Limits of each request.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ impl HeldConnections {
 
     /// None: the address is no `http://` URL with a host.
     pub(crate) fn target(&self, address: &str) -> Option<Arc<Target>> {
-        let mut targets = lock(&self.targets.by_address);
+        let mut targets = self.targets.by_address.lock();
         if let Some(target) = targets.get(address) {
             return Some(target.clone());
         }
@@ -169,7 +169,7 @@ impl Targets {
 
     /// Closes what was idle for too long, and forgets addresses without connections and requests. False: no connection is left.
     fn close_idle(&self) -> bool {
-        let mut targets = lock(&self.by_address);
+        let mut targets = self.by_address.lock();
         let mut is_any_left = false;
         targets.retain(|_, target| {
             let is_idle = !target.close_idle();
@@ -218,7 +218,7 @@ impl Target {
 
     /// The connection that was used last, so that the others come to their end.
     fn take_idle(&self) -> Option<Connection> {
-        let mut idle = lock(&self.idle);
+        let mut idle = self.idle.lock();
         let newest = idle.pop()?;
         if newest.used_at.elapsed() < IDLE_LIMIT {
             return Some(newest);
@@ -229,12 +229,12 @@ impl Target {
 
     fn keep(&self, mut connection: Connection) {
         connection.used_at = Instant::now();
-        lock(&self.idle).push(connection);
+        self.idle.lock().push(connection);
     }
 
     /// False: none is left.
     fn close_idle(&self) -> bool {
-        let mut idle = lock(&self.idle);
+        let mut idle = self.idle.lock();
         let old = idle.partition_point(|it| it.used_at.elapsed() >= IDLE_LIMIT);
         idle.drain(..old);
         !idle.is_empty()

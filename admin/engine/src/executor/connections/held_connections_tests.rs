@@ -80,7 +80,7 @@ async fn an_idle_connection_is_closed_although_no_request_follows() {
         assert_eq!(requests.recv().await.unwrap().0, 0);
         tokio::time::pause();
         assert_eq!(requests.recv().await.unwrap().1, "closed");
-        assert!(lock(&held.targets.by_address).is_empty(), "nor is its address kept");
+        assert!(held.targets.by_address.lock().is_empty(), "nor is its address kept");
         tokio::time::resume();
     }
 }

@@ -1,11 +1,12 @@
 //! The connection: to one server, to the master that Sentinels name, or to a Cluster. The client connects to a server and a Cluster
 //! when it is first used, and anew after an error; of Sentinels it has only the search for the master.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
+use parking_lot::Mutex;
 use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig, MultiplexedConnection};
 use redis::cluster::{ClusterClient, ClusterConfig};
 use redis::cluster_async::ClusterConnection;
@@ -16,7 +17,6 @@ use redis::{
 };
 
 use crate::lease::redis::url::{RedisForm, RedisUrl};
-use crate::runtime::lock;
 
 /// For one answer, and for one connection.
 const LIMIT: Duration = Duration::from_millis(500);
@@ -70,12 +70,12 @@ impl Master {
     }
 
     fn get(&self) -> Search {
-        lock(&self.search).get_or_insert_with(|| find(self.client.clone())).clone()
+        self.search.lock().get_or_insert_with(|| find(self.client.clone())).clone()
     }
 
     /// Not a search that is under way: its answer is for the next question.
     fn forget(&self) {
-        lock(&self.search).take_if(|search| search.peek().is_some());
+        self.search.lock().take_if(|search| search.peek().is_some());
     }
 }
 
