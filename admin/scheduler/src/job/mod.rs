@@ -1,4 +1,4 @@
-//! A job's definition: as a user writes it ([`JobDraft`]) and as the engine uses it ([`JobSpec`]).
+//! A job's definition: as a user writes it ([`JobDraft`]), and what its check parses ([`JobSpec`]).
 
 mod block;
 mod draft;

@@ -106,24 +106,8 @@ impl JobDraft {
         JobSpec {
             name: self.name.trim().to_owned(),
             handler: self.handler.trim().to_owned(),
-            params: self.params.clone(),
             schedule,
-            catch_up: self.catch_up,
-            misfire: self.misfire,
-            misfire_threshold_ms: self.misfire_threshold_seconds * 1_000,
-            misfire_limit: self.misfire_limit.unsigned_abs(),
-            misfire_window_ms: self.misfire_window_seconds * 1_000,
-            route: self.route,
             route_labels: self.labels().unwrap_or_default(),
-            overlap: self.overlap,
-            overlap_queue: self.overlap_queue.unsigned_abs(),
-            block: self.block,
-            timeout_seconds: self.timeout_seconds,
-            retries: self.retries,
-            retry_delay: self.retry_delay.clone(),
-            children: self.children.clone(),
-            flag_after_seconds: self.flag_after_seconds,
-            enabled: self.enabled,
         }
     }
 }

@@ -21,7 +21,7 @@ fn wrong(change: impl FnOnce(&mut JobDraft)) -> String {
 #[test]
 fn a_draft_becomes_a_spec() {
     let spec = draft().validate(&ScheduleContext::from_anchor(NOW), None, NOW).unwrap();
-    assert_eq!((spec.name.as_str(), spec.misfire_threshold_ms), ("Close the day", 60_000));
+    assert_eq!((spec.name.as_str(), spec.handler.as_str()), ("Close the day", "closeDay"));
     assert_eq!(spec.schedule.kind(), "none");
 }
 
