@@ -71,10 +71,10 @@ use carillon_store::{self as store, Store};
 /// A run that is on time leaves within a fraction of it.
 const OVERDUE_AFTER: Duration = Duration::from_secs(1);
 
-/// A component, with its own share of each value of these names.
+/// A component, with its own share of each value of these names, and behind `;` the members that begin with their default.
 macro_rules! component {
-    ($component:ident { $($shared:ident),* }) => {
-        $component { $($shared: $shared.clone()),* }
+    ($component:ident { $($shared:ident),* $(; $($own:ident),*)? }) => {
+        $component { $($shared: $shared.clone(),)* $($($own: Default::default(),)*)? }
     };
 }
 
@@ -138,19 +138,24 @@ impl Engine {
         let held = Arc::new(HeldShards::new(clock.clone(), metrics.clone(), shards, listeners));
         let cx = Arc::new(Context { store, clock, metrics, settings, node });
 
-        let directory = Arc::new(ExecutorDirectory::new(cx.clone(), client.tokens.clone()));
+        let tokens = &client.tokens;
+        let directory = Arc::new(component!(ExecutorDirectory {
+            cx, tokens; snapshot, grace, refreshing, read_at, changed
+        }));
         let freed = FreedApps::new(queue.wake.clone());
         let addresses = Arc::new(AddressPool::new(cx.clock.clone(), cx.settings.in_flight, freed));
         let clock_guard = Arc::new(ClockGuard::new(cx.clone(), held.clone(), lock.clone(), directory.clone()));
-        let coordinator =
-            LeaseCoordinator::new(cx.clone(), held.clone(), clock_guard.clone(), LockHealth::new(lock), address);
+        let locks = Arc::new(component!(LockHealth { lock; asked, away, taken }));
+        let coordinator = component!(LeaseCoordinator {
+            cx, held, clock_guard, locks, address; epochs, skew, has_peers, stopping, refused, backoff
+        });
         let scanners = Arc::<Mutex<Vec<Arc<Scanner>>>>::default();
         let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, scanners });
-        let pauses = Arc::new(AppPauses::new(cx.clone()));
+        let pauses = Arc::new(component!(AppPauses { cx; known, reading, changed }));
         let killer = Arc::new(component!(RunKiller { cx, client, directory, queue }));
-        let router = Arc::new(Router::new(cx.clone(), directory.clone(), addresses.clone()));
+        let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
         let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
-        let prober = Arc::new(Prober::new(cx.clone(), client.clone(), router.clone(), queue.clone()));
+        let prober = Arc::new(component!(Prober { cx, client, router, queue; runs, answered }));
         let expander = BroadcastExpander::new(cx.clone(), held.clone(), queue.clone(), wakes.clone(), tasks.clone());
         let expander = Arc::new(expander);
         let marker = Arc::new(component!(Marker { cx, jobs, outcomes }));
@@ -198,16 +203,11 @@ impl Engine {
             monitor: Arc::new(monitor),
             backfill_releaser: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
             calendar_follower: Arc::new(CalendarFollower::new(cx.clone(), held.clone(), wakes.clone())),
-            zone_follower: Arc::new(ZoneFollower::new(cx.clone(), held.clone(), wakes.clone())),
-            gap_auditor: Arc::new(GapAuditor::new(cx.clone(), held.clone(), jobs.clone())),
+            zone_follower: Arc::new(component!(ZoneFollower { cx, held, wakes; done })),
+            gap_auditor: Arc::new(component!(GapAuditor { cx, held, jobs; passed, walk, reported })),
             pruner: Arc::new(Pruner::new(cx.clone(), held.clone(), clock_guard.clone())),
-            summarizer: Arc::new(RunSummarizer::new(cx.clone(), held.clone())),
-            overdue_flagger: Arc::new(OverdueFlagger::new(
-                cx.clone(),
-                held.clone(),
-                clock_guard.clone(),
-                pauses.clone(),
-            )),
+            summarizer: Arc::new(component!(RunSummarizer { cx, held; progress })),
+            overdue_flagger: Arc::new(component!(OverdueFlagger { cx, held, clock_guard, pauses; seen, begins })),
             alarm_escalator: Arc::new(component!(AlarmEscalator { cx, held, clock_guard })),
             clock_guard,
         };

@@ -15,15 +15,15 @@ use crate::context::Context;
 use crate::dispatch::maintenance::{Maintenance, parse_all};
 
 pub struct AppPauses {
-    cx: Arc<Context>,
-    known: Mutex<Known>,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) known: Mutex<Known>,
     /// One reads at a time: an earlier answer never replaces a later one.
-    reading: tokio::sync::Mutex<()>,
+    pub(crate) reading: tokio::sync::Mutex<()>,
     pub changed: Arc<Notify>,
 }
 
 #[derive(Default)]
-struct Known {
+pub(crate) struct Known {
     pauses: Vec<Pause>,
     windows: Vec<Arc<Maintenance>>,
     /// The pauses, and of each window the time in force or the next one, in the order of their begins.
@@ -61,10 +61,6 @@ impl DueInPause {
 }
 
 impl AppPauses {
-    pub fn new(cx: Arc<Context>) -> Self {
-        Self { cx, known: Mutex::default(), reading: tokio::sync::Mutex::default(), changed: Arc::default() }
-    }
-
     pub async fn refresh(&self) -> store::Result<()> {
         let _reading = self.reading.lock().await;
         let read = self.read().await;

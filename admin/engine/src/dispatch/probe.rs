@@ -31,17 +31,17 @@ const BEAT_COUNTS_FOR: Duration = Duration::from_secs(1);
 const ASK_AGAIN_MS: i64 = 1_000;
 
 pub struct Prober {
-    cx: Arc<Context>,
-    client: Arc<ExecutorClient>,
-    router: Arc<Router>,
-    queue: Arc<DueQueue>,
-    runs: Mutex<AskedRuns>,
-    answered: Mutex<Vec<(RouteStep, ProbeGuard)>>,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) client: Arc<ExecutorClient>,
+    pub(crate) router: Arc<Router>,
+    pub(crate) queue: Arc<DueQueue>,
+    pub(crate) runs: Mutex<AskedRuns>,
+    pub(crate) answered: Mutex<Vec<(RouteStep, ProbeGuard)>>,
 }
 
 /// The runs that are asked about.
 #[derive(Default)]
-struct AskedRuns {
+pub(crate) struct AskedRuns {
     ids: HashSet<i64>,
     of_app: HashMap<i64, usize>,
 }
@@ -82,10 +82,6 @@ impl Drop for ProbeGuard {
 }
 
 impl Prober {
-    pub fn new(cx: Arc<Context>, client: Arc<ExecutorClient>, router: Arc<Router>, queue: Arc<DueQueue>) -> Self {
-        Self { cx, client, router, queue, runs: Mutex::default(), answered: Mutex::default() }
-    }
-
     /// No run is asked about.
     pub fn is_empty(&self) -> bool {
         self.runs.lock().ids.is_empty()

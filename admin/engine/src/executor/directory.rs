@@ -77,14 +77,14 @@ impl Deref for Candidate {
 }
 
 #[derive(Default)]
-struct Snapshot {
+pub(crate) struct Snapshot {
     by_app: HashMap<String, Vec<Arc<RegisteredExecutor>>>,
 }
 
 /// No executor counts as dead while no node could take its heartbeats: those that were live when a node was last alive
 /// keep their lease for its full length after this node's start.
 #[derive(Clone, Copy, Debug)]
-struct LeaseGrace {
+pub(crate) struct LeaseGrace {
     last_alive_at: Millis,
     since: Millis,
     own_until: Millis,
@@ -92,31 +92,19 @@ struct LeaseGrace {
 }
 
 pub struct ExecutorDirectory {
-    cx: Arc<Context>,
-    tokens: Arc<ExecutorTokens>,
-    snapshot: Mutex<Arc<Snapshot>>,
-    grace: Mutex<Option<LeaseGrace>>,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) tokens: Arc<ExecutorTokens>,
+    pub(crate) snapshot: Mutex<Arc<Snapshot>>,
+    pub(crate) grace: Mutex<Option<LeaseGrace>>,
     /// One refresh at a time: the older of two must not be kept.
-    refreshing: tokio::sync::Mutex<()>,
+    pub(crate) refreshing: tokio::sync::Mutex<()>,
     /// When the registrations were last read.
-    read_at: AtomicI64,
+    pub(crate) read_at: AtomicI64,
     /// A registration has changed: wakes the refresher.
     pub changed: Arc<Notify>,
 }
 
 impl ExecutorDirectory {
-    pub fn new(cx: Arc<Context>, tokens: Arc<ExecutorTokens>) -> Self {
-        Self {
-            cx,
-            tokens,
-            snapshot: Mutex::default(),
-            grace: Mutex::default(),
-            refreshing: tokio::sync::Mutex::default(),
-            read_at: AtomicI64::new(0),
-            changed: Arc::default(),
-        }
-    }
-
     /// Executors that were live at that time have a full lease from now on.
     pub fn restart_lease_grace(&self, last_alive_at: Millis) {
         let now = self.cx.clock.now();

@@ -33,19 +33,19 @@ pub(crate) async fn few_at_once(statements: Vec<impl Future<Output = ()>>) {
 pub struct LeaseCoordinator {
     pub(crate) cx: Arc<Context>,
     pub(crate) held: Arc<HeldShards>,
-    clock_guard: Arc<ClockGuard>,
-    pub(crate) locks: LockHealth,
+    pub(crate) clock_guard: Arc<ClockGuard>,
+    pub(crate) locks: Arc<LockHealth>,
     pub(crate) epochs: EpochGuard,
-    skew: VersionSkew,
+    pub(crate) skew: VersionSkew,
     /// Where this node listens.
-    address: String,
+    pub(crate) address: String,
     /// Another live node is there to take over.
-    has_peers: AtomicBool,
+    pub(crate) has_peers: AtomicBool,
     /// Nothing new is taken any more.
     pub(crate) stopping: AtomicBool,
     /// Another node was faster in this round.
     pub(crate) refused: AtomicBool,
-    backoff: Backoff,
+    pub(crate) backoff: Backoff,
 }
 
 /// What a round changed.
@@ -57,28 +57,6 @@ pub struct LeaseReport {
 }
 
 impl LeaseCoordinator {
-    pub fn new(
-        cx: Arc<Context>,
-        held: Arc<HeldShards>,
-        clock_guard: Arc<ClockGuard>,
-        locks: LockHealth,
-        address: String,
-    ) -> Self {
-        Self {
-            cx,
-            held,
-            clock_guard,
-            locks,
-            address,
-            epochs: EpochGuard::default(),
-            skew: VersionSkew::default(),
-            has_peers: AtomicBool::new(false),
-            stopping: AtomicBool::new(false),
-            refused: AtomicBool::new(false),
-            backoff: Backoff::default(),
-        }
-    }
-
     /// Is another live node there to take over?
     pub fn has_peers(&self) -> bool {
         self.has_peers.load(Ordering::Relaxed)

@@ -15,17 +15,13 @@ use crate::metrics::Metrics;
 pub struct LockHealth {
     pub lock: Arc<ShardLock>,
     /// In this round: were they asked, and did an answer fail to come?
-    asked: AtomicBool,
-    away: AtomicBool,
+    pub(crate) asked: AtomicBool,
+    pub(crate) away: AtomicBool,
     /// Shards whose lock may be ours.
-    taken: Mutex<BTreeSet<i32>>,
+    pub(crate) taken: Mutex<BTreeSet<i32>>,
 }
 
 impl LockHealth {
-    pub fn new(lock: Arc<ShardLock>) -> Self {
-        Self { lock, asked: AtomicBool::new(false), away: AtomicBool::new(false), taken: Mutex::default() }
-    }
-
     pub fn begin(&self) {
         self.asked.store(false, Ordering::Relaxed);
         self.away.store(false, Ordering::Relaxed);

@@ -38,21 +38,17 @@ const SUSPECTS: usize = 50;
 
 /// The service.
 pub struct GapAuditor {
-    cx: Arc<Context>,
-    held: Arc<HeldShards>,
-    jobs: Arc<JobCache>,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) jobs: Arc<JobCache>,
     /// Instants up to this one were looked at.
-    passed: AtomicI64,
-    walk: Mutex<Walk>,
+    pub(crate) passed: AtomicI64,
+    pub(crate) walk: Mutex<Walk>,
     /// What was reported, by job: the quick part and the walk may find the same.
-    reported: Mutex<HashMap<i64, Vec<Difference>>>,
+    pub(crate) reported: Mutex<HashMap<i64, Vec<Difference>>>,
 }
 
 impl GapAuditor {
-    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, jobs: Arc<JobCache>) -> Self {
-        Self { cx, held, jobs, passed: AtomicI64::new(0), walk: Mutex::default(), reported: Mutex::default() }
-    }
-
     /// Looks at the next span; answers whether there is more to look at already.
     async fn round(&self) -> store::Result<bool> {
         let now = self.cx.clock.now();

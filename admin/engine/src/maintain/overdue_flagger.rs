@@ -25,7 +25,7 @@ const MOST: usize = 500;
 /// What each shard's look saw, under which epoch. After an outage everything is late when it is claimed, and sent
 /// milliseconds later: only what a second look sees too is stuck.
 #[derive(Default)]
-struct SeenRuns(HashMap<i32, (i64, HashSet<i64>)>);
+pub(crate) struct SeenRuns(HashMap<i32, (i64, HashSet<i64>)>);
 
 impl SeenRuns {
     /// Those that are late, and were there the last time.
@@ -52,7 +52,7 @@ const BEHIND_MS: i64 = 60_000;
 
 /// Where the next look at a shard begins.
 #[derive(Clone, Copy)]
-struct Begin {
+pub(crate) struct Begin {
     epoch: i64,
     from: Millis,
     /// Looks until the next whole one.
@@ -60,19 +60,15 @@ struct Begin {
 }
 
 pub struct OverdueFlagger {
-    cx: Arc<Context>,
-    held: Arc<HeldShards>,
-    clock_guard: Arc<ClockGuard>,
-    pauses: Arc<AppPauses>,
-    seen: Mutex<SeenRuns>,
-    begins: Mutex<HashMap<i32, Begin>>,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) clock_guard: Arc<ClockGuard>,
+    pub(crate) pauses: Arc<AppPauses>,
+    pub(crate) seen: Mutex<SeenRuns>,
+    pub(crate) begins: Mutex<HashMap<i32, Begin>>,
 }
 
 impl OverdueFlagger {
-    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, clock_guard: Arc<ClockGuard>, pauses: Arc<AppPauses>) -> Self {
-        Self { cx, held, clock_guard, pauses, seen: Mutex::default(), begins: Mutex::default() }
-    }
-
     /// Where a look at the shard begins now. None: a whole look is due.
     fn begin(&self, shard: i32, epoch: i64) -> Option<Millis> {
         let mut begins = self.begins.lock();

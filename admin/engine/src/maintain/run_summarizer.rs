@@ -25,13 +25,13 @@ pub const LAG: Duration = RUN_BLOCK_AGE.saturating_add(Duration::from_secs(120))
 const PAGES: usize = 5;
 
 pub struct RunSummarizer {
-    cx: Arc<Context>,
-    held: Arc<HeldShards>,
-    progress: Mutex<Progress>,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) progress: Mutex<Progress>,
 }
 
 #[derive(Default)]
-struct Progress {
+pub(crate) struct Progress {
     given: VecDeque<Given>,
     /// How far the walk over the runs that were open has come.
     open_after: i64,
@@ -45,10 +45,6 @@ struct Given {
 }
 
 impl RunSummarizer {
-    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>) -> Self {
-        Self { cx, held, progress: Mutex::default() }
-    }
-
     /// Runs below this id are all inserted.
     async fn horizon(&self, given: &mut VecDeque<Given>) -> store::Result<Option<i64>> {
         let at = self.cx.clock.monotonic();

@@ -23,18 +23,14 @@ const PAGE: u32 = 1_000;
 
 /// The holder of the first shard does it for all.
 pub struct ZoneFollower {
-    cx: Arc<Context>,
-    held: Arc<HeldShards>,
-    wakes: Arc<ScanWakes>,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) wakes: Arc<ScanWakes>,
     /// The other versions of nodes that lived when all jobs were looked at; None: they have not been.
-    done: Mutex<Option<Vec<String>>>,
+    pub(crate) done: Mutex<Option<Vec<String>>>,
 }
 
 impl ZoneFollower {
-    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, wakes: Arc<ScanWakes>) -> Self {
-        Self { cx, held, wakes, done: Mutex::default() }
-    }
-
     /// Plans the jobs anew whose next fire is different by the data of this process; returns their number. A job that cannot be
     /// written now is left to a later round, which the second value says.
     async fn follow(&self) -> store::Result<(usize, bool)> {

@@ -28,7 +28,7 @@ use carillon_store::run::claim::HeldLease;
 const PAGE: usize = 500;
 
 /// No epoch.
-const NONE: i64 = -1;
+pub(crate) const NONE: i64 = -1;
 
 /// New cursors and new runs lie in the future, or a little behind: one that was written during the last scan, or is caught up.
 pub(crate) const BEHIND_MS: i64 = 60_000;
@@ -47,14 +47,14 @@ pub struct Scanner {
     pub(crate) slow: PlanFailures,
     pub(crate) batch: BatchSize,
     /// The epoch under which all that waits has been read once, and judged by its job's misfire policy.
-    judged: AtomicI64,
+    pub(crate) judged: AtomicI64,
     /// Nothing before this moment was left when a round ended.
-    done_until: AtomicI64,
+    pub(crate) done_until: AtomicI64,
     /// Due now and then in any case: everything is looked for from the beginning, and what is not in the queue is read.
-    audit: Periodic,
+    pub(crate) audit: Periodic,
     /// Runs that cannot be read and are alarmed already.
     pub(crate) unreadable: Mutex<HashSet<i64>>,
-    backoff: Backoff,
+    pub(crate) backoff: Backoff,
 }
 
 /// What a round did.
@@ -71,34 +71,6 @@ pub struct ScanReport {
 }
 
 impl Scanner {
-    pub fn new(
-        shard: i32,
-        cx: Arc<Context>,
-        held: Arc<HeldShards>,
-        clock_guard: Arc<ClockGuard>,
-        queue: Arc<DueQueue>,
-        jobs: Arc<JobCache>,
-        wakes: Arc<ScanWakes>,
-    ) -> Self {
-        Self {
-            shard,
-            cx,
-            held,
-            clock_guard,
-            queue,
-            jobs,
-            wakes,
-            failures: PlanFailures::default(),
-            slow: PlanFailures::default(),
-            batch: BatchSize::default(),
-            judged: AtomicI64::new(NONE),
-            done_until: AtomicI64::new(i64::MIN),
-            audit: Periodic::after_one(),
-            unreadable: Mutex::default(),
-            backoff: Backoff::default(),
-        }
-    }
-
     /// One round under this epoch. True: nothing was left, so the next round may wait until something comes near.
     #[tracing::instrument(name = "scan", level = "debug", skip_all, fields(shard = self.shard, lease.epoch = epoch))]
     async fn round(&self, epoch: i64, report: &mut ScanReport) -> store::Result<bool> {

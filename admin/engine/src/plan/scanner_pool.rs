@@ -2,18 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::backoff::Backoff;
 use crate::context::Context;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
+use crate::periodic::Periodic;
+use crate::plan::batch_size::BatchSize;
 use crate::plan::due_queue::DueQueue;
+use crate::plan::failures::PlanFailures;
 use crate::plan::job_cache::JobCache;
-use crate::plan::scanner::Scanner;
+use crate::plan::scanner::{NONE, Scanner};
 use crate::plan::wakes::ScanWakes;
 use crate::runtime::steps;
 
@@ -65,9 +70,23 @@ impl ScannerPool {
     }
 
     fn scanner(&self, shard: i32) -> Scanner {
-        let (held, clock_guard) = (self.held.clone(), self.clock_guard.clone());
-        let (queue, jobs, wakes) = (self.queue.clone(), self.jobs.clone(), self.wakes.clone());
-        Scanner::new(shard, self.cx.clone(), held, clock_guard, queue, jobs, wakes)
+        Scanner {
+            shard,
+            cx: self.cx.clone(),
+            held: self.held.clone(),
+            clock_guard: self.clock_guard.clone(),
+            queue: self.queue.clone(),
+            jobs: self.jobs.clone(),
+            wakes: self.wakes.clone(),
+            failures: PlanFailures::default(),
+            slow: PlanFailures::default(),
+            batch: BatchSize::default(),
+            judged: AtomicI64::new(NONE),
+            done_until: AtomicI64::new(i64::MIN),
+            audit: Periodic::after_one(),
+            unreadable: Mutex::default(),
+            backoff: Backoff::default(),
+        }
     }
 
     /// Runs those of the shards that are held, each from its taking to its loss, until `stop`.

@@ -14,11 +14,11 @@ use carillon_store::run::open::running::RunningRun;
 
 /// Runs whose executor agreed to a kill and has not reported the end.
 pub struct AgreedKills {
-    executors: Arc<ExecutorState>,
-    seen: Mutex<HashMap<i64, AgreedKill>>,
+    pub(crate) executors: Arc<ExecutorState>,
+    pub(crate) seen: Mutex<HashMap<i64, AgreedKill>>,
 }
 
-struct AgreedKill {
+pub(crate) struct AgreedKill {
     shard: i32,
     /// Since when the executor no longer has the run, or does not answer.
     gone_since: Option<Millis>,
@@ -27,10 +27,6 @@ struct AgreedKill {
 }
 
 impl AgreedKills {
-    pub fn new(executors: Arc<ExecutorState>) -> Self {
-        Self { executors, seen: Mutex::default() }
-    }
-
     pub fn keep(&self, shard: i32, agreed: &[i64]) {
         self.seen.lock().retain(|run_id, it| it.shard != shard || agreed.contains(run_id));
     }

@@ -84,7 +84,7 @@ impl RunMonitor {
         tasks: TaskTracker,
     ) -> Self {
         let checks = Arc::new(RunChecks::new(executors.clone(), tasks.clone()));
-        let kills = Arc::new(AgreedKills::new(executors.clone()));
+        let kills = Arc::new(AgreedKills { executors: executors.clone(), seen: Mutex::default() });
         Self {
             cx,
             held,

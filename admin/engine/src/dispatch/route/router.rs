@@ -25,15 +25,10 @@ pub struct Router {
     pub(crate) addresses: Arc<AddressPool>,
     pub(crate) memory: RouteMemory,
     pub(crate) counts: OpenRunCounts,
-    sets: CandidateSets,
+    pub(crate) sets: CandidateSets,
 }
 
 impl Router {
-    pub fn new(cx: Arc<Context>, directory: Arc<ExecutorDirectory>, addresses: Arc<AddressPool>) -> Self {
-        let (memory, counts, sets) = Default::default();
-        Self { cx, directory, addresses, memory, counts, sets }
-    }
-
     /// What the routes of these jobs need of the database.
     pub async fn load(&self, jobs: &JobsById, due: &[ClaimedRun], shards: i32) -> store::Result<()> {
         let (store, now) = (&self.cx.store, self.cx.clock.monotonic());
