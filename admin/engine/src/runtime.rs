@@ -41,7 +41,7 @@ pub trait Service: Send + Sync + 'static {
     }
 }
 
-/// This many panics of one service within a minute end the process: it is safe to start anew.
+/// This many panics of one service within a minute end the process: it is safe to start again.
 const PANICS_A_MINUTE: usize = 3;
 
 /// Runs a service as a task of its own, as [`steps`] does.

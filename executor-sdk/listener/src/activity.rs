@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use socket2::SockRef;
 use tokio::net::TcpStream;
 
-/// A caller that has shown no credential may keep a connection open without a request for so long.
+/// The longest time that a caller without a credential may keep a connection open without a request.
 pub(crate) const IDLE_UNKNOWN: Duration = Duration::from_secs(10);
 /// A client that does not read its answer: how long before its pace is checked, and bytes a second then.
 const GRACE: Duration = Duration::from_secs(10);

@@ -16,7 +16,7 @@ pub struct NonceMemory {
 }
 
 impl NonceMemory {
-    /// At most so many signatures of each key, some 20 bytes each. A key that has as many is refused: to forget would let old requests
+    /// Upper limit of the signatures of each key, some 20 bytes each. A key that has as many is refused: to forget would let old requests
     /// in. The others are not, so that who has one token cannot silence those who have another.
     pub fn new(most: usize) -> Self {
         Self { most, kept: HashMap::new(), by_second: BTreeMap::new() }

@@ -186,7 +186,7 @@ impl ExecutorDirectory {
     }
 
     /// The registrations were just read. After a longer silence (of the database, or a pause of this process) no heartbeat
-    /// could be taken meanwhile, and leases count anew.
+    /// could be taken meanwhile, and leases count from now.
     pub fn record_read(&self) {
         self.note_silence(self.read_at.swap(self.cx.clock.now(), Ordering::Relaxed));
     }
@@ -216,7 +216,7 @@ impl LeaseGrace {
     }
 }
 
-/// Longer without the database than this, and leases count anew from its return.
+/// After a longer time without the database than this, leases count from its return.
 const OUTAGE_MS: i64 = 5_000;
 
 /// An address that was called before, and that no executor of the app has registered now.

@@ -1,5 +1,5 @@
 //! The highest epoch that was seen of each shard. A lower one means that an older state of the database was restored: the
-//! shard stands still until an operator has set the epochs right.
+//! shard is stopped until an operator has set the epochs right.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -135,7 +135,7 @@ impl HeldShards {
         self.listeners.iter().for_each(|listener| listener.taken(shard));
     }
 
-    /// A claim or a renewal went through: trusted anew, if it is still the same epoch.
+    /// A claim or a renewal went through: the lease is trusted again, if it is still the same epoch.
     pub fn renewed(&self, shard: i32, epoch: i64, asked: Duration, trust: Duration) {
         if let Some(held) = self.map.lock().get_mut(&shard).filter(|held| held.epoch == epoch && !held.is_mark_only) {
             held.trusted_until = held.trusted_until.max(asked + trust);
@@ -173,7 +173,7 @@ impl HeldShards {
         self.remove(shard, |held| held.is_mark_only);
     }
 
-    /// The shard's lease has another epoch than ours: another node holds it, or the shards were divided anew.
+    /// The shard's lease has another epoch than ours: another node holds it, or the shards were divided again.
     pub fn fence(&self, shard: i32, epoch: i64) {
         self.metrics.fenced.inc();
         tracing::warn!(

@@ -1,4 +1,4 @@
-//! A calendar has changed: the jobs that use it are planned anew, one after the other, each by the transaction of an edit.
+//! A calendar has changed: the jobs that use it are planned again, one after the other, each by the transaction of an edit.
 //!
 //! A change of a calendar does it at once; what a crash has left is found here.
 
@@ -36,7 +36,7 @@ impl CalendarFollower {
         Self { cx, held, wakes, followed: Mutex::default(), everything: Periodic::at_once() }
     }
 
-    /// Plans every job anew that is planned with an old version of a calendar; answers how many. A job that cannot be
+    /// Plans every job again that is planned with an old version of a calendar; answers how many. A job that cannot be
     /// written now is left to a later round.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl CalendarFollower {
 
 impl Service for CalendarFollower {
     const NAME: &'static str = "calendars";
-    /// Jobs that were planned anew.
+    /// Number of jobs that were planned again.
     type Report = usize;
 
     async fn step(&self) -> Step<usize> {

@@ -82,7 +82,7 @@ impl GapAuditor {
         for suspect in walk.step(&self.cx.store, &self.jobs, &self.held.trusted(), end).await? {
             self.report(suspect.job_id, suspect.from, suspect.to).await?;
         }
-        // No pass looks further back, not even one that begins anew.
+        // No pass looks further back, not even one that starts again.
         let mut reported = self.reported.lock().await;
         reported.retain(|_, gaps| gaps.iter().any(|gap| gap.to >= end - audit_walk::AT_START));
         Ok(())

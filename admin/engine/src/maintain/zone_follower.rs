@@ -1,4 +1,4 @@
-//! After a change of the time zone data, jobs whose next fire is different by the new data are planned anew.
+//! After a change of the time zone data, jobs whose next fire is different by the new data are planned again.
 //!
 //! The data of a process does not change, so this is work for the first minute after a start, and after another node has ended
 //! that plans with other data.
@@ -31,7 +31,7 @@ pub struct ZoneFollower {
 }
 
 impl ZoneFollower {
-    /// Plans the jobs anew whose next fire is different by the data of this process; returns their number. A job that cannot be
+    /// Plans the jobs again whose next fire is different by the data of this process; returns their number. A job that cannot be
     /// written now is left to a later round, which the second value says.
     async fn follow(&self) -> store::Result<(usize, bool)> {
         let (mut after, mut did, mut all) = (0, 0, true);

@@ -17,7 +17,7 @@ use crate::manage::rate::RateLimit;
 /// At once on this node, and of one account.
 const OF_NODE: usize = 4;
 const OF_ONE: usize = 2;
-/// A request waits so long for a place.
+/// The longest time that a request waits for a place.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Runs by hand of one account, a second. One bulk action may ask for more; the next one waits until the rate has made up for it.
 const RUNS: u32 = 1000;

@@ -86,7 +86,7 @@ impl Scanner {
             // After a clock went back, `near` is the earlier one.
             false => Some(self.done_until.load(Ordering::Relaxed).min(near).saturating_sub(BEHIND_MS)),
         };
-        // Read and judged anew next time, unless this time it is known to have succeeded.
+        // The next round reads and judges everything again, unless this round is known to have succeeded.
         self.judged.store(NONE, Ordering::Relaxed);
         report.adopted += self.adopt_orphans(&holder, (from, until), is_new, is_audit).await?;
         self.judged.store(epoch, Ordering::Relaxed);

@@ -12,7 +12,7 @@
 //! | no log of a run | nothing: it may wait in a queue, or the executor keeps no logs | |
 //! | a later run has succeeded (`serial`, `discard_later`) | every run that was sent before it is over | later runs |
 //! | a later run was accepted (`discard_later`) | the same | later runs |
-//! | a later run was sent (`cover_early`) | an earlier one whose log stands still was replaced | runs without a log |
+//! | a later run was sent (`cover_early`) | an earlier one whose log does not grow was replaced | runs without a log |
 //! | `/kill` agrees | it will end **all** runs of the job there | |
 
 use std::hash::{DefaultHasher, Hasher as _};

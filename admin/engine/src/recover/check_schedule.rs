@@ -28,7 +28,7 @@ pub enum Seen {
     Overtaken,
     /// Its log has an end, with this code.
     Ended(i32),
-    /// A later run has taken its place, and its log (a digest of it) stands still.
+    /// A later run has taken its place, and its log (a digest of it) does not grow.
     Replaced { log: u64 },
 }
 

@@ -22,9 +22,9 @@ use carillon_store as store;
 use carillon_store::run::open::unanswered::{ResendPermit, UnansweredRun};
 use carillon_store::run::settle::finding::RunReport;
 
-/// An executor that takes requests and answers none is not asked for ever.
+/// The highest number of sends of one run whose executors give no answer.
 const MOST_SENDS: i32 = 4;
-/// Nor is one that is asked about a run, and says nothing.
+/// An executor that does not answer a question about a run is asked again for this time, in ms, from the send.
 const PATIENCE_MS: i64 = 60_000;
 
 const NO_ANSWER: &str = "sent, and no answer came";

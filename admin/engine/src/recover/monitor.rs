@@ -1,7 +1,7 @@
 //! Runs that their executors have: lost with their executor, over their time, killed and never ended, or dropped there. Looked for by the
 //! holder of their shard.
 //!
-//! A run is given up only for a reason that is on its row, and never because this node could take no heartbeats: leases count anew
+//! A run is given up only for a reason that is on its row, and never because this node could take no heartbeats: leases count
 //! from when heartbeats could be taken again (see `executor/directory`).
 
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl RunMonitor {
     }
 
     async fn round(&self) -> store::Result<()> {
-        // After a pause of this process, or of the database, leases count anew: before anything is judged by them.
+        // After a pause of this process, or of the database, leases count from now. This comes before anything is judged by them.
         self.executors.directory.refresh().await?;
         self.executors.directory.record_read();
         let mut away = HashSet::new();

@@ -1,4 +1,4 @@
-//! The audit of rows that no service works on: with it no row that a defect left behind stays in its state for ever.
+//! The audit of rows that no service works on: with it no row that a defect left behind stays in its state permanently.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ impl RunMonitor {
 
     pub(crate) async fn alarm_stuck_runs(&self, shard: i32) -> store::Result<()> {
         let before = self.cx.clock.now() - ms(OVERDUE);
-        // After an outage runs are given their time anew.
+        // After an outage the time of every run starts again.
         let waited_since = self.executors.directory.give_up_from(0);
         let overdue = self.cx.store.overdue(shard, before, waited_since).await?;
         if self.stuck.is_news(shard, overdue.map(|(first, _)| first))

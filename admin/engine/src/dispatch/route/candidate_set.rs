@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use carillon_store as store;
 use carillon_store::Store;
 
-/// More sets than this, and they are looked up anew.
+/// With more sets than this they are all looked up again.
 const CAPACITY: usize = 10_000;
 /// A set that is used is renewed in the database after this time, so that it is not taken for one that is not.
 const RENEWED_AFTER: Millis = 86_400_000;

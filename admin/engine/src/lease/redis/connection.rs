@@ -1,5 +1,5 @@
 //! The connection: to one server, to the master that Sentinels name, or to a Cluster. The client connects to a server and a Cluster
-//! when it is first used, and anew after an error; of Sentinels it has only the search for the master.
+//! when it is first used, and again after an error; of Sentinels it has only the search for the master.
 
 use std::sync::Arc;
 use std::time::Duration;
