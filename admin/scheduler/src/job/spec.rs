@@ -4,7 +4,7 @@ use crate::schedule::Schedule;
 /// What the check of a [`JobDraft`](super::JobDraft) has parsed; the other members are used as they stand in the draft.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobSpec {
-    /// The name for users without blanks around it, 1 to 64 characters. Need not be unique.
+    /// The name for users without blanks around it, 1 to 255 characters. Need not be unique.
     pub name: String,
     /// The name of the handler in the executor without blanks around it, 1 to 255 characters.
     pub handler: String,
