@@ -2,13 +2,13 @@
 
 mod alarm;
 mod apps;
-mod attention;
 mod backfill;
 mod calendar;
 pub mod fixture;
 pub mod hot;
 mod jobs;
 mod lists;
+mod overdue_runs;
 mod people;
 mod plans;
 mod poll;

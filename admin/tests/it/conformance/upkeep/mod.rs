@@ -1,8 +1,8 @@
 //! What is put right, divided anew or deleted.
 
-mod astray;
 mod candidate_sets;
-mod mend;
+mod misplaced_rows;
 mod prune;
+mod repair;
 mod reports;
 mod reshard;

@@ -1,9 +1,9 @@
 //! Who works which shard, and what a clock or a lock may do to it.
 
-mod churn;
 mod clocks;
 mod degraded;
 mod leaderless;
+mod lease_turnover;
 pub mod leases;
 mod lock_traffic;
 mod own_clock;

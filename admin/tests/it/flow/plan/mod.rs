@@ -1,11 +1,11 @@
 //! From a schedule to a claimed run, and what an edit changes of it.
 
+mod adoption;
 mod backfill;
 mod catch_up;
 mod delay;
 mod edits;
 mod fires;
-mod found_again;
 mod planning;
 mod revisions;
 mod scans;

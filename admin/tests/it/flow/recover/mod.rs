@@ -3,10 +3,10 @@
 mod checks;
 mod crashes;
 pub mod cut_wire;
-mod doubt;
 mod job_evidence;
 mod journals;
-mod known_here;
 pub mod lost;
+mod pending_outcomes;
 mod repeated_kills;
+mod unanswered_runs;
 pub mod unknown_commits;

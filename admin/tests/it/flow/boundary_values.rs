@@ -1,4 +1,4 @@
-//! Cases that would be easy to get wrong: a herd, a monster, a black hole.
+//! Values at the limits: 10,000 jobs due at one instant, 10 MB of parameters, an address that accepts no connection.
 
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;

@@ -112,7 +112,7 @@ databases! {
         raise(&fixture, AlarmKind::Lost, job.id, Some(ids[1]), 1).await;
         raise(&fixture, AlarmKind::Stuck, job.id, Some(ids[2]), 2).await;
         raise(&fixture, AlarmKind::Paused, job.id, None, 3).await;
-        // These wait for nobody.
+        // These alarms are never open: no operator has to act on them.
         raise(&fixture, AlarmKind::Failed, job.id, Some(ids[3]), 4).await;
         raise(&fixture, AlarmKind::Stuck, job.id, None, 5).await;
         fixture.sql("UPDATE job SET paused_reason = 'x'").await;

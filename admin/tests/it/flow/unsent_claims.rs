@@ -1,4 +1,4 @@
-//! Hard cases of the engine that need no second process: a lock lost, a database that takes no writes, a full ring, edits.
+//! Claimed runs that are not sent yet when the lease ends, the database takes no writes, the ring is full, or the job is edited.
 
 use std::sync::Arc;
 use std::time::Duration;
