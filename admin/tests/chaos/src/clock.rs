@@ -18,7 +18,7 @@ pub fn text(at: Millis) -> String {
         .map_or_else(|| at.to_string(), |at| at.to_rfc3339_opts(SecondsFormat::Millis, true))
 }
 
-/// Of an RFC 3339 text, as the management API writes times.
+/// The time in an RFC 3339 text, as the management API writes times.
 pub fn parse(text: &str) -> Option<Millis> {
     Some(DateTime::parse_from_rfc3339(text).ok()?.timestamp_millis())
 }

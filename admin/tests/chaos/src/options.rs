@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Db {
     Postgres,
     Mariadb,
-    /// One node, with a deck of its own.
+    /// One node, with faults of its own.
     Sqlite,
 }
 
@@ -53,7 +53,7 @@ impl Control {
 
 /// One thing that goes wrong, in the middle of many runs a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Drill {
+pub enum Rehearsal {
     /// Redis is away for a minute.
     RedisAway,
     /// A holder is killed, and does not come back.
@@ -61,23 +61,23 @@ pub enum Drill {
     /// Another number of shards, and back.
     Reshard,
     /// A holder is killed at several moments around the whole second: how many runs were marked by it and never sent.
-    WindowOfDoubt,
+    UnknownOutcomes,
 }
 
-impl Drill {
+impl Rehearsal {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::RedisAway => "redis_away",
             Self::NodeKilled => "node_killed",
             Self::Reshard => "reshard",
-            Self::WindowOfDoubt => "window_of_doubt",
+            Self::UnknownOutcomes => "unknown_outcomes",
         }
     }
 
     /// Jobs of its load, each due every second.
     pub fn jobs(self) -> usize {
         match self {
-            Self::WindowOfDoubt => 500,
+            Self::UnknownOutcomes => 500,
             _ => 1000,
         }
     }
@@ -89,7 +89,7 @@ pub struct Options {
     #[arg(long, default_value = "180", default_value_if("soak", "true", "1800"))]
     pub seconds: u64,
     /// Before a release: half an hour, the nodes' default times, faults 5 to 8 s apart, a herd every five minutes
-    #[arg(long, conflicts_with_all = ["drill", "calm"])]
+    #[arg(long, conflicts_with_all = ["rehearsal", "calm"])]
     pub soak: bool,
     #[arg(long, value_enum, default_value = "postgres")]
     pub db: Db,
@@ -102,13 +102,13 @@ pub struct Options {
     /// After it, run the two clusters that are broken on purpose for a minute each: neither may pass
     #[arg(long)]
     pub controls: bool,
-    /// Instead of the deck: one fault in the middle of many runs a second
+    /// Instead of all faults: one fault in the middle of many runs a second
     #[arg(long, value_enum, conflicts_with_all = ["calm", "only", "control", "controls"])]
-    pub drill: Option<Drill>,
+    pub rehearsal: Option<Rehearsal>,
     /// No faults at all
     #[arg(long)]
     pub calm: bool,
-    /// Only cards whose names contain one of these texts
+    /// Only faults whose names contain one of these texts
     #[arg(long, value_delimiter = ',')]
     pub only: Vec<String>,
     /// The `carillon` under test, built with the feature `failpoints`
@@ -131,12 +131,12 @@ impl Options {
         if self.soak { (5_000, 8_000) } else { (3_000, 5_000) }
     }
 
-    /// How long a card pauses a node at most, ms: longer than its lease.
+    /// How long a fault pauses a node at most, ms: longer than its lease.
     pub fn longest_pause_ms(&self) -> i64 {
         2 * self.ttl_ms
     }
 
-    /// A card of the soak, or one that is asked for by its name.
+    /// Whether the disk is filled: in a soak, or if the fault is chosen by its name.
     pub fn fills_the_disk(&self) -> bool {
         self.soak || self.only.iter().any(|text| text == "db_full")
     }

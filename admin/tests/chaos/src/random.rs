@@ -24,7 +24,7 @@ impl Random {
         from + self.below(to.saturating_sub(from) + 1)
     }
 
-    /// True in so many of a hundred cases.
+    /// True with a probability of `chance` percent.
     pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }

@@ -1,4 +1,4 @@
-//! One run: warm-up, faults, heal, quiet, stop, wait, dump.
+//! One run: warm-up, faults, recover, quiet, stop, wait, dump.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::clock::{Millis, now};
 use crate::cluster::{Cluster, supervise};
 use crate::load::{self, APP, Absent, Api, Calls, HANG, HOLE, Herd};
 use crate::nemesis;
-use crate::options::{Drill, Options};
+use crate::options::{Options, Rehearsal};
 use crate::record::{History, Job, Meta, Op, Outcome, Phases, files};
 use crate::samples;
 
@@ -59,10 +59,10 @@ fn new_folder(options: &Options, seed: u64) -> anyhow::Result<PathBuf> {
     folder.canonicalize().context("the folder of the run")
 }
 
-/// What runs beside it, ended with this value.
-struct Beside(Vec<JoinHandle<()>>);
+/// Tasks that run during the faults; dropping this value ends them.
+struct Companions(Vec<JoinHandle<()>>);
 
-impl Drop for Beside {
+impl Drop for Companions {
     fn drop(&mut self) {
         self.0.iter().for_each(JoinHandle::abort);
     }
@@ -72,8 +72,8 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     let roots: Vec<String> = cluster.admins.iter().map(|admin| admin.wire.url()).collect();
     let api = Arc::new(Api::new(roots.clone(), &cluster.secrets.api, Duration::from_secs(5)));
     let started_at = now();
-    let (absent, jobs) = match options.drill {
-        Some(drill) => (None, busy(&api, drill).await?),
+    let (absent, jobs) = match options.rehearsal {
+        Some(rehearsal) => (None, busy(&api, rehearsal).await?),
         None => {
             let (absent, jobs) = set_up(&api, cluster, roots).await?;
             (Some(absent), jobs)
@@ -82,14 +82,14 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     nemesis::control::apply(cluster, options).await?;
 
     let calls = Calls::default();
-    // In a drill no job is edited.
-    let edited = options.drill.map_or_else(|| jobs.clone(), |_| vec![]);
+    // In a rehearsal no job is edited.
+    let edited = options.rehearsal.map_or_else(|| jobs.clone(), |_| vec![]);
     let stop = CancellationToken::new();
     let longest_pause = Duration::from_millis(options.longest_pause_ms().unsigned_abs());
     let clients = load::work(api.clone(), edited, calls.clone(), seed, longest_pause, stop.clone());
     let samples = samples::Samples::default();
     samples::watch_the_machine(samples.clone());
-    let mut beside = Beside(vec![
+    let mut companions = Companions(vec![
         tokio::spawn(samples::take(cluster.clone(), api.clone(), samples.clone())),
         tokio::spawn(supervise(cluster.clone())),
         tokio::spawn(clients),
@@ -97,29 +97,29 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     tokio::time::sleep(WARM_UP).await;
 
     let faults_from = now();
-    let faults = if let Some(drill) = options.drill {
-        nemesis::drill::play(cluster, drill, seed).await
+    let faults = if let Some(rehearsal) = options.rehearsal {
+        nemesis::rehearsal::play(cluster, rehearsal, seed).await
     } else if options.calm {
         tokio::time::sleep(Duration::from_secs(options.seconds)).await;
         vec![]
     } else {
-        nemesis::strike(cluster, options, seed).await
+        nemesis::inject(cluster, options, seed).await
     };
     let faults_to = now();
-    nemesis::heal(cluster).await?;
-    let healed_at = now();
+    nemesis::recover(cluster).await?;
+    let recovered_at = now();
     println!("{} faults; quiet", faults.len());
     tokio::time::sleep(QUIET).await;
 
     // Edits end before the stop, so that the last word about each job is the suite's.
     stop.cancel();
-    if let Some(clients) = beside.0.pop() {
+    if let Some(clients) = companions.0.pop() {
         clients.await?;
     }
     let stopped_at = now();
     stop_all(&api, &jobs, &calls).await?;
     let in_time = settled(cluster).await?;
-    let phases = Phases { started_at, faults_from, faults_to, healed_at, stopped_at, dumped_at: now() };
+    let phases = Phases { started_at, faults_from, faults_to, recovered_at, stopped_at, dumped_at: now() };
     println!("dump{}", if in_time { "" } else { " (some runs are still open)" });
     let history = History {
         meta: meta(options, seed, phases).await,
@@ -135,10 +135,10 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
     Ok(history)
 }
 
-/// The load of a drill.
-async fn busy(api: &Api, drill: Drill) -> anyhow::Result<Vec<Job>> {
+/// The load of a rehearsal.
+async fn busy(api: &Api, rehearsal: Rehearsal) -> anyhow::Result<Vec<Job>> {
     api.create_app(APP).await?;
-    api.create_jobs(load::busy(drill.jobs())).await
+    api.create_jobs(load::busy(rehearsal.jobs())).await
 }
 
 async fn set_up(api: &Api, cluster: &Cluster, roots: Vec<String>) -> anyhow::Result<(Absent, Vec<Job>)> {
@@ -203,7 +203,7 @@ async fn meta(options: &Options, seed: u64, phases: Phases) -> Meta {
         seed,
         db: options.db.as_str().to_owned(),
         control: options.control.as_str().to_owned(),
-        drill: options.drill.map_or("", |drill| drill.as_str()).to_owned(),
+        rehearsal: options.rehearsal.map_or("", |rehearsal| rehearsal.as_str()).to_owned(),
         soak: options.soak,
         chosen: !options.only.is_empty(),
         seconds: options.seconds,

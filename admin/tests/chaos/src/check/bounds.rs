@@ -71,7 +71,7 @@ impl<'a> Bounds<'a> {
         }
     }
 
-    /// An instant that waits may be struck once more: the node that should take its shard over is killed as well, and stays
+    /// A second fault may hit an instant that waits: the node that should take its shard over is killed as well, and stays
     /// in the list of members for a lease; the database is away when the first lease ends. Such faults follow each other;
     /// one of another class delays the request at the end. Not a sum: each bound counts from the end of its own fault.
     fn waits_until(&self, until: Millis, later: &[&Fault]) -> Millis {

@@ -100,7 +100,7 @@ fn silent(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<'_>
 fn cut(history: &History, index: &Index<'_>, findings: &mut Findings) {
     let was_wiped = |event: &Event| {
         let mut faults = history.faults.iter();
-        faults.any(|it| it.card == "executor_wiped" && it.target == event.executor && it.to >= event.at)
+        faults.any(|it| it.name == "executor_wiped" && it.target == event.executor && it.to >= event.at)
     };
     for event in history.events.iter().filter(|event| event.what == What::Cut) {
         findings.total("cut", 1);

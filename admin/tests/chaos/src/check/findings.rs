@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::doubt::Doubt;
 use super::lateness::Times;
+use super::unknown_outcomes::UnknownOutcomes;
 
 /// Examples kept of each kind.
 const EXAMPLES: usize = 20;
@@ -110,8 +110,8 @@ pub struct Findings {
     pub totals: BTreeMap<&'static str, i64>,
     pub skipped: BTreeMap<String, i64>,
     pub times: Times,
-    /// Of each kill of the drill that looks for it.
-    pub doubts: Vec<Doubt>,
+    /// One entry for each kill of the rehearsal `unknown_outcomes`.
+    pub unknown_outcomes: Vec<UnknownOutcomes>,
 }
 
 impl Findings {

@@ -48,7 +48,7 @@ pub fn check(history: &History, findings: &mut Findings) {
     }
 }
 
-/// Of all nodes.
+/// The median over all nodes.
 fn median(history: &History, from: i64, to: i64, of: fn(&Sample) -> i64) -> i64 {
     let within = |sample: &&Sample| sample.rss_kib > 0 && (from..to).contains(&sample.at);
     let mut all: Vec<i64> = history.samples.iter().filter(within).map(of).collect();

@@ -83,7 +83,7 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             again += RESOLVED;
             if history.meta.db == "sqlite" {
                 // One node that is killed every few seconds never lives long enough to wait that long.
-                again += (history.meta.phases.healed_at - run.scheduled_at).max(0);
+                again += (history.meta.phases.recovered_at - run.scheduled_at).max(0);
             }
         }
         let (mut bound, class) = match index.group(run.job_id) {
@@ -91,7 +91,7 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             _ => bounds.of(run.scheduled_at, again),
         };
         bound += match index.group(run.job_id) {
-            // Of its two executors one is a black hole. When a fault closes the way to the other one too, the run waits
+            // One of the two executors is a black hole. When a fault closes the way to the other one too, the run waits
             // until the breaker lets a request try that one again.
             "hole" => HOP + BREAKER,
             "edited" => EDITED,
@@ -172,7 +172,7 @@ fn class_times<'a>(delays: impl Iterator<Item = &'a Delay>) -> ClassTimes {
     }
 }
 
-/// Of an ascending list.
+/// A percentile of an ascending list.
 pub fn percentile(sorted: &[Millis], percent: usize) -> Millis {
     let index = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
     sorted.get(index).copied().unwrap_or(0)

@@ -4,7 +4,6 @@ mod bounds;
 mod callbacks;
 mod children;
 mod delivery;
-mod doubt;
 mod edits;
 mod findings;
 mod growth;
@@ -17,6 +16,7 @@ mod recorded;
 mod retries;
 mod targets;
 mod unclear;
+mod unknown_outcomes;
 
 #[cfg(test)]
 mod tests;
@@ -49,6 +49,6 @@ pub fn check(history: &History) -> Findings {
     edits::check(history, &mut findings);
     processes::check(history, &index, &mut findings);
     growth::check(history, &mut findings);
-    doubt::check(history, &index, &mut findings);
+    unknown_outcomes::check(history, &index, &mut findings);
     findings
 }

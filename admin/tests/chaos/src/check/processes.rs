@@ -45,7 +45,7 @@ fn sent_after_leave(history: &History, index: &Index<'_>, findings: &mut Finding
     let mut left: BTreeMap<&str, &Event> = BTreeMap::new();
     for event in &history.events {
         match event.what {
-            What::Left => {
+            What::Deregistered => {
                 left.insert(&event.boot, event);
             }
             What::Receive => {
@@ -62,7 +62,7 @@ fn sent_after_leave(history: &History, index: &Index<'_>, findings: &mut Finding
     }
 }
 
-/// Counters of all nodes and all of their starts: a counter that falls has begun anew.
+/// Counters of all nodes and all of their starts: a counter that falls has started again at 0.
 fn counters(history: &History, findings: &mut Findings) {
     for (name, total) in [
         ("fence_hits", "carillon_fence_hits_total"),
@@ -82,7 +82,7 @@ fn counters(history: &History, findings: &mut Findings) {
     findings.totals.insert("admin_descriptors_peak", peak(|sample| sample.descriptors));
 }
 
-/// Of all labels, all nodes and all of their starts.
+/// The sum over all labels, all nodes and all of their starts.
 fn summed(history: &History, name: &str) -> f64 {
     let mut last: BTreeMap<(&str, &str), f64> = BTreeMap::new();
     let mut sum = 0.0;

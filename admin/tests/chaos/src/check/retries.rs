@@ -53,7 +53,7 @@ fn may_be_disabled(history: &History, job: i64, at: Millis) -> bool {
     })
 }
 
-/// It ran at a stock executor that was killed: only the end of its lease, after minutes, can tell.
+/// Whether the run was at a stock executor that was killed: only the end of its lease, after minutes, can tell.
 fn waits_for_a_lease(run: &RunRow, index: &Index<'_>) -> bool {
     let receipts = index.receipts_of(run.id);
     run.state == State::Running

@@ -10,7 +10,7 @@ use crate::record::{Call, History, Job, Op, Outcome, Schedule};
 /// An instant this close to a change may lie on either side of it.
 const BLUR: Millis = 1_000;
 
-/// Of one job.
+/// The instants of one job.
 #[derive(Clone, Debug, Default)]
 pub struct Targets {
     pub required: BTreeSet<Millis>,
@@ -45,7 +45,7 @@ fn of_one(job: &Job, calls: &[&Call], history: &History) -> Targets {
     let mut held = vec![Held { enabled: true, schedule: job.schedule.clone() }];
     let mut calls: Vec<&Call> = calls.iter().copied().filter(|call| changes_targets(&call.op)).collect();
     calls.sort_by_key(|call| call.invoked_at);
-    // Of the first second only what lies after the row's own moment can be.
+    // In the first second only instants after the creation of the row are possible.
     let mut from = job.created_at + BLUR;
     optional(&mut targets, &held, job.created_at, from);
     // Calls that may still take effect, and until when.

@@ -3,10 +3,10 @@
 mod batches;
 mod bounds;
 mod counted;
-mod doubt;
 mod exits;
 mod pauses;
 mod unclear;
+mod unknown_outcomes;
 
 use std::collections::BTreeMap;
 
@@ -265,7 +265,7 @@ fn times_before_the_instant_and_after_the_bound() {
 
 fn fault(from: Millis, to: Millis) -> Fault {
     Fault {
-        card: "admin_kill".into(),
+        name: "admin_kill".into(),
         class: Class::Holder,
         target: "a1".into(),
         from,
@@ -352,7 +352,13 @@ fn edits_and_leaving_executors() {
     assert_flagged(&[Figure::SentAfterLeave], |history| {
         history.events.insert(
             2,
-            Event { what: What::Left, at: 9_000, executor: "e3".into(), boot: "e3-1".into(), ..Event::default() },
+            Event {
+                what: What::Deregistered,
+                at: 9_000,
+                executor: "e3".into(),
+                boot: "e3-1".into(),
+                ..Event::default()
+            },
         );
         history.events.sort_by_key(|event| event.at);
         for run in history.runs.iter_mut().filter(|run| run.job_id == 1) {

@@ -49,9 +49,9 @@ impl Ways {
         })
     }
 
-    pub fn heal(&self) {
+    pub fn recover(&self) {
         for wire in [&self.database, &self.redis].into_iter().flatten() {
-            wire.heal();
+            wire.recover();
         }
     }
 }
@@ -72,7 +72,7 @@ pub struct Admin {
     pub process: Turn<Option<Process>>,
     /// The nemesis has ended it, and starts it again.
     pub is_down_on_purpose: AtomicBool,
-    /// It was not ready in time, and its supervisor must try again.
+    /// The node was not ready in time, and its supervisor must try again.
     pub is_given_up: AtomicBool,
     /// Its ends before it was ready.
     pub failed_starts: Mutex<Vec<Exit>>,
@@ -134,7 +134,7 @@ impl Admin {
     /// database is away; the checker judges these ends.
     pub async fn start(&self) -> anyhow::Result<()> {
         let mut slot = self.process.lock().await;
-        // A card and the supervisor may both want it back.
+        // A fault and the supervisor may both want it back.
         if slot.is_some() {
             return Ok(());
         }
@@ -198,7 +198,7 @@ impl Admin {
         let at = now();
         let mut process = self.process.lock().await.take()?;
         process.signal("TERM").await;
-        // One that another card has paused would never hear it: that card does not find it here any more.
+        // A process that another fault has paused would never get the signal: that fault does not find the process here any more.
         process.signal("CONT").await;
         let mut status = process.wait(Duration::from_secs(20)).await;
         if status.is_none() {

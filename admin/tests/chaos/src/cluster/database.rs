@@ -1,4 +1,4 @@
-//! A connection beside the nodes', on no proxy: to aim at the holder of a shard, to meddle, and to dump at the end.
+//! A connection beside the nodes', on no proxy: to find the holder of a shard, to change rows, and to dump at the end.
 
 use std::path::{Path, PathBuf};
 

@@ -47,7 +47,7 @@ pub struct Cluster {
     pub other_redis: Option<Turn<Server>>,
     pub admins: Vec<Arc<Admin>>,
     pub recorders: Vec<Arc<Recorder>>,
-    /// Where the database's data lie, if a card fills it.
+    /// Where the database's data lie, if a fault fills it.
     pub disk: Option<SmallDisk>,
     exits: Mutex<Vec<Exit>>,
     _outside: Outside,
@@ -130,13 +130,13 @@ impl Cluster {
     }
 
     /// Every wire as it was made.
-    pub fn heal_wires(&self) {
+    pub fn recover_wires(&self) {
         for admin in &self.admins {
-            admin.wire.heal();
-            admin.ways.heal();
+            admin.wire.recover();
+            admin.ways.recover();
         }
         for recorder in &self.recorders {
-            recorder.wire.heal();
+            recorder.wire.recover();
         }
     }
 

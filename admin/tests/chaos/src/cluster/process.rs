@@ -24,7 +24,7 @@ pub fn command(program: &str, user: Option<&str>) -> Command {
     command
         .env_remove("RUST_LOG")
         .stdin(Stdio::null())
-        // Ctrl-C is ours: the servers must outlive the moment in which we heal and stop them.
+        // Ctrl-C is ours: the servers must outlive the moment in which we recover and stop them.
         .process_group(0)
         .kill_on_drop(true);
     command

@@ -69,7 +69,7 @@ impl Recorder {
     }
 
     pub async fn start(&self) -> anyhow::Result<()> {
-        // Not its path: the file may have been built anew since this run began.
+        // Not its path: the file may have been rebuilt since this run started.
         let program = format!("/proc/{}/exe", std::process::id());
         let mut start = command(&program, None);
         start.arg("executor").args(&self.arguments).env("CHAOS_ACCESS_TOKEN", &self.token);

@@ -1,4 +1,4 @@
-//! A disk in memory, small enough to be filled: the database's data lie on it when a card wants to fill it.
+//! A disk in memory, small enough to be filled: the database's data lie on it when a fault fills it.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -50,7 +50,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // At once, whoever still has a file open on it.
+        // Unmounted at once, even if a process still has a file open on it.
         let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
 }

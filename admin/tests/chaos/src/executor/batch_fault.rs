@@ -16,7 +16,7 @@ pub enum BatchFault {
 impl BatchFault {
     pub const ALL: [Self; 2] = [Self::AnswerCut, Self::ExecutorKilled];
 
-    /// The name of its card and of the file that arms it.
+    /// The name of its fault and of the file that arms it.
     pub fn name(self) -> &'static str {
         match self {
             Self::AnswerCut => "batch_answer_cut",

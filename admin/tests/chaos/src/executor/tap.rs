@@ -26,7 +26,7 @@ struct Tap {
     /// Inwards: the executor alone. Outwards: the admins, chosen by the first part of the path.
     targets: Vec<String>,
     inwards: bool,
-    /// Inwards: where a card arms a fault of the next batch.
+    /// Inwards: where the suite arms a fault of the next batch.
     faults: Option<PathBuf>,
 }
 
@@ -183,7 +183,7 @@ impl Tap {
             return;
         }
         if path.ends_with("/registryRemove") {
-            self.events.write(Event { what: What::Left, ..Event::default() });
+            self.events.write(Event { what: What::Deregistered, ..Event::default() });
         }
         if path.ends_with("/callback") {
             let results: Vec<Value> = serde_json::from_slice(asked).unwrap_or_default();

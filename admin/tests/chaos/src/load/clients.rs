@@ -94,7 +94,7 @@ async fn edit(mut desk: Desk, job: Job) {
     }
 }
 
-/// One job, over and over: paused for less or more than the look-ahead, and left alone until it was resumed. Nobody else changes
+/// One job, over and over: paused for less or more than the look-ahead, and left alone until it was resumed. No other client changes
 /// it, so each of its instants must be recorded: on time, or by its misfire policy after the pause.
 async fn rest(mut desk: Desk, job: Job) {
     while desk.pause(1_000, 6_000).await {
@@ -123,7 +123,7 @@ async fn describe(mut desk: Desk, job: Job) {
             3 => {
                 let days = format!("2099-12-{}", desk.random.between(10, 28));
                 let body = json!({"name": CALENDAR, "days": [days]});
-                // It changes no instant, so the checker need not know of it.
+                // The change of the calendar changes no instant, so the checker need not know of it.
                 desk.api.ask(node, Method::PUT, &format!("api/v1/calendars/{CALENDAR}"), Some(&body)).await;
                 continue;
             }

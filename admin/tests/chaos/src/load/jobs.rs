@@ -98,7 +98,7 @@ pub fn plan(herd: Herd, misfire_seconds: i64) -> Vec<Planned> {
     all
 }
 
-/// The load of a drill: as many jobs, each due every second, with nothing but quick runs, half of them at most once.
+/// The load of a rehearsal: as many jobs, each due every second, with nothing but quick runs, half of them at most once.
 pub fn busy(jobs: usize) -> Vec<Planned> {
     let one = |number: usize| Planned {
         group: "busy",
@@ -111,7 +111,7 @@ pub fn busy(jobs: usize) -> Vec<Planned> {
     (0..jobs).map(one).collect()
 }
 
-/// Every so many seconds of each minute, from one on: unlike a rate it has no anchor that an edit could move.
+/// Every `seconds` seconds of each minute, starting at second `from`: unlike a rate this schedule has no anchor that an edit could move.
 pub fn step(from: u64, seconds: u64) -> Value {
     json!({"kind": "cron", "expression": format!("{from}/{seconds} * * * * ?"), "timezone": "UTC"})
 }

@@ -21,7 +21,7 @@ pub async fn apply(cluster: &Cluster, options: &Options) -> anyhow::Result<()> {
 fn statements(control: Control, db: Db) -> Vec<String> {
     match control {
         Control::None => vec![],
-        // Every lease is over at once and has the same epoch for ever, so the Redis lock alone decides who works; and a mark
+        // Every lease is over at once and its epoch never changes, so the Redis lock alone decides who works; and a mark
         // leaves no trace in the state, so it does not keep a second holder from sending.
         Control::RedisLockOnly => [
             // Above 0, which is the epoch of runs that no holder has adopted.

@@ -1,11 +1,11 @@
-//! Deals the faults: a seeded deck, one card after the other, never more than two at once, mostly at a holder.
+//! Injects the faults: in a seeded order, one after the other, never more than two at once, mostly at a holder.
 
-mod aim;
-mod cards;
 pub mod control;
-pub mod deck;
-pub mod drill;
+pub mod fault_catalogue;
+mod faults;
+pub mod rehearsal;
 mod spacing;
+mod target;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use self::cards::Scene;
-use self::deck::{Card, Deck, WHOLE_DECK_SECONDS};
+use self::fault_catalogue::{FaultKind, FaultQueue, WHOLE_CATALOGUE_SECONDS};
+use self::faults::Scene;
 use self::spacing::Spacing;
 use crate::clock::{Millis, now};
 use crate::cluster::Cluster;
@@ -28,32 +28,32 @@ const AT_ONCE: usize = 2;
 
 type Faults = Arc<Mutex<Vec<Fault>>>;
 
-/// For the whole phase; answers what was done, when all of it is healed.
-pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec<Fault> {
+/// For the whole phase; answers what was done, when all of it is recovered.
+pub async fn inject(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec<Fault> {
     let until = Instant::now() + Duration::from_secs(options.seconds);
     let mut random = Random::new(seed);
-    let mut deck = Deck::new(options.db, &options.only, options.fills_the_disk());
+    let mut queue = FaultQueue::new(options.db, &options.only, options.fills_the_disk());
     let faults = Faults::default();
     let slots = Arc::new(Semaphore::new(AT_ONCE));
     let spacing = Arc::<Mutex<Spacing>>::default();
     let mut running = JoinSet::new();
     let (least, most) = options.gap_ms();
-    let deals_all = options.seconds >= WHOLE_DECK_SECONDS;
-    let is_incomplete = |deck: &Deck| deals_all && !deck.is_dealt_once();
-    while Instant::now() < until || is_incomplete(&deck) {
+    let injects_all = options.seconds >= WHOLE_CATALOGUE_SECONDS;
+    let is_incomplete = |queue: &FaultQueue| injects_all && !queue.is_drawn_once();
+    while Instant::now() < until || is_incomplete(&queue) {
         let started = Instant::now();
-        // All that is random about a card is drawn here: what the cluster does meanwhile must not shift the next draw.
-        let (card, own, gap) = (deck.draw(&mut random), Random::new(random.next()), random.between(least, most));
+        // All that is random about a fault is drawn here: what the cluster does meanwhile must not shift the next draw.
+        let (kind, own, gap) = (queue.draw(&mut random), Random::new(random.next()), random.between(least, most));
         let Ok(slot) = slots.clone().acquire_owned().await else {
             break;
         };
         let (scene, faults) = (Scene::new(cluster.clone(), own, spacing.clone()), faults.clone());
         running.spawn(async move {
-            play(scene, card, faults).await;
+            play(scene, kind, faults).await;
             drop(slot);
         });
         let next = started + Duration::from_millis(gap);
-        tokio::time::sleep_until(if is_incomplete(&deck) { next } else { next.min(until) }.into()).await;
+        tokio::time::sleep_until(if is_incomplete(&queue) { next } else { next.min(until) }.into()).await;
     }
     while running.join_next().await.is_some() {}
     let mut faults = std::mem::take(&mut *faults.lock().unwrap_or_else(PoisonError::into_inner));
@@ -61,9 +61,9 @@ pub async fn strike(cluster: &Arc<Cluster>, options: &Options, seed: u64) -> Vec
     faults
 }
 
-async fn play(mut scene: Scene, card: Card, faults: Faults) {
-    println!("{}  {}", crate::clock::text(scene.from), card.name);
-    let done = cards::play(card.name, &mut scene).await;
+async fn play(mut scene: Scene, kind: FaultKind, faults: Faults) {
+    println!("{}  {}", crate::clock::text(scene.from), kind.name);
+    let done = faults::play(kind.name, &mut scene).await;
     scene.end();
     let failed = done.is_err();
     let note = match done {
@@ -71,8 +71,8 @@ async fn play(mut scene: Scene, card: Card, faults: Faults) {
         Err(error) => format!("{} {error:#}", scene.note),
     };
     let fault = Fault {
-        card: card.name.to_owned(),
-        class: card.class,
+        name: kind.name.to_owned(),
+        class: kind.class,
         target: scene.target,
         from: scene.from,
         to: now(),
@@ -83,9 +83,9 @@ async fn play(mut scene: Scene, card: Card, faults: Faults) {
     faults.lock().unwrap_or_else(PoisonError::into_inner).push(fault);
 }
 
-/// Everything runs and is connected again, whatever a card has left behind.
-pub async fn heal(cluster: &Arc<Cluster>) -> anyhow::Result<()> {
-    cluster.heal_wires();
+/// Everything runs and is connected again, whatever a fault has left behind.
+pub async fn recover(cluster: &Arc<Cluster>) -> anyhow::Result<()> {
+    cluster.recover_wires();
     for server in [&cluster.server, &cluster.redis, &cluster.other_redis] {
         let Some(server) = server else { continue };
         let mut server = server.lock().await;

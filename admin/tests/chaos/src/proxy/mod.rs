@@ -21,11 +21,11 @@ pub struct Mode {
     pub delay: Duration,
     /// Before each piece of the client is passed on: of a database, each statement.
     pub statement_delay: Duration,
-    /// Nobody listens: connections are refused, those of now end.
+    /// No listener: new connections are refused, existing ones end.
     pub down: bool,
     /// Connections stay open and nothing passes: half open, as after a cable was pulled.
     pub silent: bool,
-    /// A connection ends after so many bytes from the client.
+    /// Bytes from the client after which a connection ends.
     pub cut_after: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ pub struct Wire {
 impl Wire {
     pub async fn open(target: SocketAddr) -> anyhow::Result<Self> {
         let wire = Self {
-            // Not one that the kernel gives to others while nobody listens here.
+            // Not a port that the kernel gives to other processes while the wire does not listen.
             address: ([127, 0, 0, 1], free_port()).into(),
             state: Arc::new(Mutex::new(State {
                 mode: Mode::default(),
@@ -91,7 +91,7 @@ impl Wire {
     }
 
     /// As it was made, without traps.
-    pub fn heal(&self) {
+    pub fn recover(&self) {
         let mut state = self.state();
         state.mode = Mode::default();
         state.traps.clear();
@@ -108,7 +108,7 @@ impl Wire {
         self.set(down);
     }
 
-    /// The process is there again; what a card has set besides stays.
+    /// The process is there again; what a fault has set besides stays.
     pub fn listen(&self) {
         let up = Mode { down: false, ..self.mode() };
         self.set(up);
@@ -121,7 +121,7 @@ impl Wire {
     }
 
     /// The connections of now carry nothing any more, in either direction, and neither side learns of it: a NAT table
-    /// that lost its entries. New connections work. `heal` does not revive the silenced ones.
+    /// that lost its entries. New connections work. `recover` does not revive the silenced ones.
     pub fn silence(&self) {
         let mut state = self.state();
         std::mem::take(&mut state.speaks).cancel();

@@ -18,7 +18,7 @@ const SERVER_FORGETS_AFTER: Duration = Duration::from_secs(30);
 /// How often a silent wire looks whether it may speak again.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Listens whenever the wire is not down. `ready` is told when it does for the first time.
+/// Listens whenever the wire is not down. `ready` gets a message when the wire listens for the first time.
 pub async fn accept(wire: Wire, ready: oneshot::Sender<()>) {
     let mut listens = wire.listens.subscribe();
     let mut ready = Some(ready);
@@ -132,7 +132,7 @@ async fn back(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, wire: &Wire, mu
                 Ok(length @ 1..) => length,
                 _ => return,
             },
-            // An answer that does not come from the server waits for nobody.
+            // A replaced answer does not wait for the server.
             _ = told.wait_for(|back| matches!(back, Back::Replace(_))) => 0,
         };
         hold(wire).await;

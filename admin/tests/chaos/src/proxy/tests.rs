@@ -91,7 +91,7 @@ async fn a_wire_is_down_silent_cut_led_elsewhere_and_healed() {
     assert!(comes("refused", &wire).await);
     wire.set(Mode { cut_after: Some(3), ..Mode::default() });
     assert!(ask(&wire, "abcd").await.len() <= 5);
-    wire.heal();
+    wire.recover();
     assert!(comes("a!", &wire).await);
     let mut open = TcpStream::connect(wire.address).await.unwrap();
     open.write_all(b"a").await.unwrap();
@@ -114,7 +114,7 @@ async fn a_silenced_connection_never_speaks_again_and_new_ones_do() {
     wire.silence();
     old.write_all(b"lost").await.unwrap();
     assert_eq!(ask(&wire, "b").await, "b!", "a new connection");
-    wire.heal();
+    wire.recover();
     assert_eq!(said(&mut old).await, "", "healing does not revive it");
     let mut byte = [0];
     let ended = tokio::time::timeout(Duration::from_millis(100), old.read(&mut byte)).await;

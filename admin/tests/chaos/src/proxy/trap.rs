@@ -10,13 +10,13 @@ pub struct Trap {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trick {
-    /// It is passed on whole, then the connection ends: the client cannot know what became of it.
+    /// The request is passed on whole, then the connection ends: the client cannot know what became of the request.
     CutForwarded,
-    /// It is passed on, and what the server says to it is swallowed; then the connection ends.
+    /// The request is passed on, and the server's answer is swallowed; then the connection ends.
     LoseAnswer,
-    /// It is not passed on; the client gets this, and the connection ends.
+    /// The request is not passed on; the client gets this, and the connection ends.
     Answer(String),
-    /// It is passed on, and the client gets this in the place of the server's answer.
+    /// The request is passed on, and the client gets this in the place of the server's answer.
     Replace(String),
 }
 

@@ -17,9 +17,9 @@ pub enum What {
     Boot,
     /// A `/run` request was read.
     Receive,
-    /// It was answered: `code`, and `state` if the executor had seen the run before.
+    /// The request was answered: `code`, and `state` if the executor had seen the run before.
     Answer,
-    /// It was in a batch whose answer was cut: `state` says whether the executor read it.
+    /// The run was in a batch whose answer was cut: `state` says whether the executor read it.
     Cut,
     /// The handler began.
     Start,
@@ -28,7 +28,8 @@ pub enum What {
     /// An admin answered 200 to a callback that carried this run's result.
     Acked,
     /// A request after which the executor is no longer registered was answered 200.
-    Left,
+    #[serde(alias = "left")]
+    Deregistered,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +38,7 @@ pub struct Event {
     pub what: What,
     pub at: Millis,
     pub executor: String,
-    /// Of this start of the process.
+    /// Identifies this start of the process.
     pub boot: String,
     pub run: i64,
     #[serde(skip_serializing_if = "is_zero")]

@@ -63,18 +63,19 @@ impl Class {
 /// One fault.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fault {
-    /// The card's name.
-    pub card: String,
+    /// Name of its kind, such as `admin_kill`.
+    #[serde(alias = "card")]
+    pub name: String,
     pub class: Class,
     /// `a1`, `database`, `redis`, `e3` …
     pub target: String,
     pub from: Millis,
-    /// When it was healed: the process runs again, the wire is whole.
+    /// When it was repaired: the process runs again, the wire is whole.
     pub to: Millis,
     /// Details for the report.
     #[serde(default)]
     pub note: String,
-    /// The card itself went wrong: the suite's fault, or a process that does not come back.
+    /// The fault itself failed: a defect of the suite, or a process that does not come back.
     #[serde(default)]
     pub failed: bool,
     /// Whether the target held a shard.

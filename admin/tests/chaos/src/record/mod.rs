@@ -134,7 +134,8 @@ pub struct Phases {
     pub started_at: Millis,
     pub faults_from: Millis,
     pub faults_to: Millis,
-    pub healed_at: Millis,
+    #[serde(alias = "healed_at")]
+    pub recovered_at: Millis,
     /// The first call that disables a job at the end.
     pub stopped_at: Millis,
     pub dumped_at: Millis,
@@ -145,13 +146,13 @@ pub struct Meta {
     pub seed: u64,
     pub db: String,
     pub control: String,
-    /// One fault instead of the deck, by its name; empty: the deck.
-    #[serde(default)]
-    pub drill: String,
+    /// Name of the rehearsal; empty in a run with all faults.
+    #[serde(default, alias = "drill")]
+    pub rehearsal: String,
     /// Half an hour with default times.
     #[serde(default)]
     pub soak: bool,
-    /// Some cards only.
+    /// Whether only some faults were chosen.
     #[serde(default)]
     pub chosen: bool,
     pub seconds: u64,

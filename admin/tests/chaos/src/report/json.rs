@@ -17,7 +17,7 @@ pub fn line(history: &History, findings: &Findings, verdict: &Verdict) -> anyhow
     all.insert("seconds".into(), json!(meta.seconds));
     all.insert("versions".into(), json!(meta.versions));
     all.insert("load_average".into(), json!(meta.load));
-    all.insert("faults".into(), json!(by_card(history)));
+    all.insert("faults".into(), json!(by_name(history)));
     for (name, total) in &findings.totals {
         all.insert((*name).into(), json!(total));
     }
@@ -27,8 +27,8 @@ pub fn line(history: &History, findings: &Findings, verdict: &Verdict) -> anyhow
     all.insert("logged".into(), json!(meta.logged));
     all.insert("skipped".into(), json!(findings.skipped));
     all.insert("lateness".into(), serde_json::to_value(&findings.times)?);
-    if !findings.doubts.is_empty() {
-        all.insert("doubts".into(), json!(findings.doubts));
+    if !findings.unknown_outcomes.is_empty() {
+        all.insert("unknown_outcomes".into(), json!(findings.unknown_outcomes));
     }
     let exits: Vec<String> =
         history.exits.iter().map(|exit| format!("{}: {} after {}", exit.process, exit.how, exit.why)).collect();
@@ -38,10 +38,10 @@ pub fn line(history: &History, findings: &Findings, verdict: &Verdict) -> anyhow
     Ok(serde_json::to_string(&Value::Object(all))?)
 }
 
-pub fn by_card(history: &History) -> BTreeMap<&str, usize> {
-    let mut cards = BTreeMap::new();
+pub fn by_name(history: &History) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
     for fault in &history.faults {
-        *cards.entry(&*fault.card).or_default() += 1;
+        *counts.entry(&*fault.name).or_default() += 1;
     }
-    cards
+    counts
 }

@@ -53,13 +53,13 @@ fn draw_into(history: &History, out: &mut String) -> std::fmt::Result {
             class_colour(fault.class),
             x(fault.to) + 4.0,
             y + 10.0,
-            fault.card,
+            fault.name,
             fault.target
         )?;
     }
     for (name, at) in [
         ("faults", history.meta.phases.faults_from),
-        ("healed", history.meta.phases.healed_at),
+        ("recovered", history.meta.phases.recovered_at),
         ("stop", history.meta.phases.stopped_at),
     ] {
         writeln!(

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::json::by_card;
+use super::json::by_name;
 use crate::check::{ClassTimes, Figure, Findings};
 use crate::clock;
 use crate::record::History;
@@ -38,19 +38,19 @@ pub fn text_of(history: &History, findings: &Findings, out: &mut String) -> std:
         findings.times.machine_stall_p99_ms,
         findings.times.machine_pressure
     )?;
-    if !findings.doubts.is_empty() {
-        writeln!(out, "\n-- window of doubt: marked by the killed node and never sent")?;
-        for doubt in &findings.doubts {
+    if !findings.unknown_outcomes.is_empty() {
+        writeln!(out, "\n-- unknown outcomes: marked by the killed node and never sent")?;
+        for of_kill in &findings.unknown_outcomes {
             writeln!(
                 out,
                 "{} killed at {:+5} ms {:>8} runs, {:.3} s of runs",
-                doubt.node, doubt.at_ms, doubt.runs, doubt.seconds
+                of_kill.node, of_kill.at_ms, of_kill.runs, of_kill.seconds
             )?;
         }
     }
     writeln!(out, "\n-- faults")?;
-    for (card, count) in by_card(history) {
-        writeln!(out, "{card:<40} {count:>4}")?;
+    for (name, count) in by_name(history) {
+        writeln!(out, "{name:<40} {count:>4}")?;
     }
     for fault in &history.faults {
         let holder = if fault.held { " (holder)" } else { "" };
@@ -59,7 +59,7 @@ pub fn text_of(history: &History, findings: &Findings, out: &mut String) -> std:
             "{}  {:>6} ms  {:<34} {}{holder} {}",
             clock::text(fault.from),
             fault.to - fault.from,
-            fault.card,
+            fault.name,
             fault.target,
             fault.note
         )?;

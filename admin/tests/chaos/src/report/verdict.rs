@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::check::{Figure, Findings};
-use crate::nemesis::deck::{self, WHOLE_DECK_SECONDS};
+use crate::nemesis::fault_catalogue::{self, WHOLE_CATALOGUE_SECONDS};
 use crate::record::History;
 
 /// Why not; empty: passed.
@@ -40,8 +40,8 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
     }
     // What the jobs of the load would come to, roughly: far less means that the load was never there.
     let offered = total("expected") as f64;
-    let is_drill = !meta.drill.is_empty();
-    let rate = if is_drill { history.jobs.len() as f64 } else { 50.0 };
+    let is_rehearsal = !meta.rehearsal.is_empty();
+    let rate = if is_rehearsal { history.jobs.len() as f64 } else { 50.0 };
     let nominal = rate * (meta.phases.stopped_at - meta.phases.started_at) as f64 / 1000.0;
     if meta.db != "sqlite" && offered < 0.95 * nominal {
         reasons.push(format!("only {offered} instants of {nominal:.0} were offered"));
@@ -50,25 +50,25 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
         reasons.push(format!("the nodes' own audit missed {missed} instants"));
     }
     let failed = history.faults.iter().filter(|fault| fault.failed);
-    reasons.extend(failed.map(|fault| format!("card {}: {}", fault.card, fault.note.trim())));
+    reasons.extend(failed.map(|fault| format!("fault {}: {}", fault.name, fault.note.trim())));
     if let Some(panics @ 1..) = meta.logged.get("panics") {
         reasons.push(format!("{panics} panics in the nodes' logs"));
     }
-    // A run of chosen cards need not hit all that the whole deck must hit.
+    // A run of chosen faults need not hit everything that a run of all faults must hit.
     let with_faults = !history.faults.is_empty() && !meta.chosen;
-    if with_faults && meta.db != "sqlite" && !is_drill {
+    if with_faults && meta.db != "sqlite" && !is_rehearsal {
         // In a short run the callback may settle each lost answer before the resolver asks; the executor that never answers
         // is always asked.
-        let is_short = meta.seconds < WHOLE_DECK_SECONDS;
+        let is_short = meta.seconds < WHOLE_CATALOGUE_SECONDS;
         let asked = total("resolver") + if is_short { total("unknown") } else { 0 };
         for (name, hits) in [("fence_hits", total("fence_hits")), ("resolver", asked)] {
             if hits == 0 {
                 reasons.push(format!("{name} 0: the windows that matter were not hit"));
             }
         }
-        let missing = deck::missing(history);
-        if meta.seconds >= WHOLE_DECK_SECONDS && !missing.is_empty() {
-            reasons.push(format!("cards not dealt: {}", missing.join(", ")));
+        let missing = fault_catalogue::missing(history);
+        if meta.seconds >= WHOLE_CATALOGUE_SECONDS && !missing.is_empty() {
+            reasons.push(format!("faults not injected: {}", missing.join(", ")));
         }
         let least = meta.seconds / if meta.soak { 9 } else { 6 };
         if (history.faults.len() as u64) < least {

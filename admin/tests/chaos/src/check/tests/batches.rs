@@ -19,7 +19,7 @@ fn cut(history: &mut History) {
 fn assert_cut(expected: &[Figure], change: impl FnOnce(&mut History)) {
     assert_flagged(expected, |history| {
         cut(history);
-        history.faults.push(Fault { card: "batch_answer_cut".into(), target: "e1".into(), ..fault(8_000, 10_100) });
+        history.faults.push(Fault { name: "batch_answer_cut".into(), target: "e1".into(), ..fault(8_000, 10_100) });
         change(history);
     });
 }
@@ -51,7 +51,7 @@ fn a_run_that_is_given_up_is_found_unless_it_may_not_be_sent_again() {
     });
     assert_cut(&[], |history| {
         give_up(history);
-        let wiped = Fault { card: "executor_wiped".into(), target: "e1".into(), ..fault(12_000, 14_000) };
+        let wiped = Fault { name: "executor_wiped".into(), target: "e1".into(), ..fault(12_000, 14_000) };
         history.faults.push(wiped);
     });
 }

@@ -1,4 +1,4 @@
-//! Whom a card strikes: with 70 % the holder of a random shard, or faults would mostly hit those who do nothing.
+//! The node that a fault hits: with 70 % the holder of a random shard, or faults would mostly hit those who do nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ const AT_A_HOLDER: u64 = 70;
 
 /// A node that runs, and whether it holds a shard.
 pub async fn admin(cluster: &Arc<Cluster>, random: &mut Random) -> Option<(Arc<Admin>, bool)> {
-    // Both are drawn whatever comes of it: the next card's chance must not depend on the cluster.
+    // Both are drawn whatever comes of it: the chance of the next fault must not depend on the cluster.
     let (wants_holder, lot) = (random.percent(AT_A_HOLDER), random.next());
     let holders = cluster.database.holders().await.unwrap_or_default();
     let holds = |admin: &Arc<Admin>| {

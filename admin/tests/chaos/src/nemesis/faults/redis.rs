@@ -29,7 +29,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
             let other = cluster.other_redis.as_ref().context("no second Redis")?;
             let address = other.lock().await.address();
             tell(&*other.lock().await, &["FLUSHALL"]).await?;
-            let admin = scene.aim().await?;
+            let admin = scene.target_node().await?;
             let wire = admin.ways.redis.as_ref().context("no wire")?;
             let home = wire.target();
             wire.lead_to(address);

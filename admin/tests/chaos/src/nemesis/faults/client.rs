@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::Scene;
 
 pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
-    let admin = scene.aim().await?;
+    let admin = scene.target_node().await?;
     let root = admin.wire.url();
     let mut clients = JoinSet::new();
     // One for all: making one reads the machine's certificates, and the suite's own wires would wait for that.

@@ -1,4 +1,4 @@
-//! What each card does. A card heals what it has broken before it ends.
+//! What each fault does. A fault repairs what it has broken before it ends.
 
 mod admin;
 mod client;
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use super::aim;
 use super::spacing::Spacing;
+use super::target;
 use crate::clock::{Millis, now};
 use crate::cluster::Cluster;
 use crate::cluster::admin::Admin;
@@ -22,7 +22,7 @@ use crate::cluster::recorder::Recorder;
 use crate::executor::Kind;
 use crate::random::Random;
 
-/// What a card is played on: the cluster, its own random numbers, the target, and notes for the report.
+/// What a fault acts on: the cluster, its own random numbers, the target, and notes for the report.
 pub struct Scene {
     pub cluster: Arc<Cluster>,
     pub random: Random,
@@ -40,9 +40,9 @@ impl Scene {
     }
 
     /// A node, most likely one that holds a shard.
-    pub async fn aim(&mut self) -> anyhow::Result<Arc<Admin>> {
-        let aimed = aim::admin(&self.cluster, &mut self.random).await;
-        let (admin, held) = aimed.context("no node is up")?;
+    pub async fn target_node(&mut self) -> anyhow::Result<Arc<Admin>> {
+        let found = target::admin(&self.cluster, &mut self.random).await;
+        let (admin, held) = found.context("no node is up")?;
         self.target.clone_from(&admin.name);
         self.held = held;
         Ok(admin)
@@ -71,7 +71,7 @@ impl Scene {
         }
     }
 
-    /// To be called when the card has healed what it has broken.
+    /// To be called when the fault has repaired what it has broken.
     pub fn end(&self) {
         self.spacing.lock().unwrap_or_else(PoisonError::into_inner).end(&self.target, Instant::now());
     }

@@ -1,15 +1,15 @@
-//! One thing that goes wrong, in the middle of many runs a second: what it costs is easier to read than after a whole deck.
+//! One thing that goes wrong, in the middle of many runs a second: what it costs is easier to read than after all faults of a run.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 
-use super::cards::Scene;
-use super::{aim, rest};
+use super::faults::Scene;
+use super::{rest, target};
 use crate::clock::now;
 use crate::cluster::Cluster;
-use crate::options::Drill;
+use crate::options::Rehearsal;
 use crate::random::Random;
 use crate::record::{Class, Fault};
 
@@ -19,30 +19,30 @@ const REDIS_AWAY_MS: i64 = 60_000;
 const KILLED_MS: i64 = 25_000;
 /// Between the two changes of the number of shards.
 const RESHARDED_MS: i64 = 20_000;
-const HEALED_WITHIN: Duration = Duration::from_secs(15);
+const RECOVERED_WITHIN: Duration = Duration::from_secs(15);
 
-pub async fn play(cluster: &Arc<Cluster>, drill: Drill, seed: u64) -> Vec<Fault> {
+pub async fn play(cluster: &Arc<Cluster>, rehearsal: Rehearsal, seed: u64) -> Vec<Fault> {
     rest(AROUND_MS).await;
     let mut scene = Scene::new(cluster.clone(), Random::new(seed), Arc::default());
     let mut faults = vec![];
-    let done = match drill {
-        Drill::RedisAway => redis_away(&mut scene, &mut faults).await,
-        Drill::NodeKilled => node_killed(&mut scene, &mut faults).await,
-        Drill::Reshard => reshard(&mut scene, &mut faults).await,
-        Drill::WindowOfDoubt => window_of_doubt(&mut scene, &mut faults).await,
+    let done = match rehearsal {
+        Rehearsal::RedisAway => redis_away(&mut scene, &mut faults).await,
+        Rehearsal::NodeKilled => node_killed(&mut scene, &mut faults).await,
+        Rehearsal::Reshard => reshard(&mut scene, &mut faults).await,
+        Rehearsal::UnknownOutcomes => unknown_outcomes(&mut scene, &mut faults).await,
     };
     if let Err(error) = done {
         let note = format!("{error:#}");
-        faults.push(Fault { failed: true, ..fault(drill, &scene, Class::Harmless, note) });
+        faults.push(Fault { failed: true, ..fault(rehearsal, &scene, Class::Harmless, note) });
     }
     rest(AROUND_MS).await;
     faults
 }
 
-fn fault(drill: Drill, scene: &Scene, class: Class, note: String) -> Fault {
+fn fault(rehearsal: Rehearsal, scene: &Scene, class: Class, note: String) -> Fault {
     let at = now();
     Fault {
-        card: drill.as_str().to_owned(),
+        name: rehearsal.as_str().to_owned(),
         class,
         target: scene.target.clone(),
         from: at,
@@ -58,7 +58,7 @@ async fn redis_away(scene: &mut Scene, faults: &mut Vec<Fault>) -> anyhow::Resul
     let cluster = scene.cluster.clone();
     scene.target = "redis".into();
     let redis = cluster.redis.as_ref().context("no Redis")?;
-    let mut away = fault(Drill::RedisAway, scene, Class::Redis, String::new());
+    let mut away = fault(Rehearsal::RedisAway, scene, Class::Redis, String::new());
     redis.lock().await.kill().await;
     rest(REDIS_AWAY_MS / 2).await;
     let said = degraded(&cluster).await?;
@@ -66,12 +66,12 @@ async fn redis_away(scene: &mut Scene, faults: &mut Vec<Fault>) -> anyhow::Resul
     redis.lock().await.restart().await?;
     away.to = now();
     let (back, mut left) = (Instant::now(), degraded(&cluster).await?);
-    while left > 0 && back.elapsed() < HEALED_WITHIN {
+    while left > 0 && back.elapsed() < RECOVERED_WITHIN {
         rest(200).await;
         left = degraded(&cluster).await?;
     }
-    let (nodes, healed) = (cluster.admins.len(), back.elapsed().as_millis());
-    away.note = format!("{said} of {nodes} nodes said degraded; healed {healed} ms after it came back");
+    let (nodes, recovered) = (cluster.admins.len(), back.elapsed().as_millis());
+    away.note = format!("{said} of {nodes} nodes said degraded; recovered {recovered} ms after it came back");
     println!("{}", away.note);
     faults.push(away);
     ensure!(said == nodes, "only {said} nodes said that they were degraded");
@@ -93,9 +93,9 @@ async fn degraded(cluster: &Cluster) -> anyhow::Result<usize> {
 
 /// The dead one stays away until all is over.
 async fn node_killed(scene: &mut Scene, faults: &mut Vec<Fault>) -> anyhow::Result<()> {
-    let (admin, held) = aim::admin(&scene.cluster, &mut scene.random).await.context("no node is up")?;
+    let (admin, held) = target::admin(&scene.cluster, &mut scene.random).await.context("no node is up")?;
     scene.target.clone_from(&admin.name);
-    let mut killed = fault(Drill::NodeKilled, scene, Class::Holder, String::new());
+    let mut killed = fault(Rehearsal::NodeKilled, scene, Class::Holder, String::new());
     killed.held = held;
     let exit = admin.kill("kill -9").await;
     scene.cluster.exits().extend(exit);
@@ -111,12 +111,12 @@ const KILLED_AT_MS: [i64; 8] = [-240, -190, -140, -90, -40, -10, 10, 60];
 const EVEN_AGAIN_MS: i64 = 12_000;
 
 /// A holder is killed at each of these moments, and comes back. The checker counts what each of them had marked and not sent.
-async fn window_of_doubt(scene: &mut Scene, faults: &mut Vec<Fault>) -> anyhow::Result<()> {
+async fn unknown_outcomes(scene: &mut Scene, faults: &mut Vec<Fault>) -> anyhow::Result<()> {
     for at in KILLED_AT_MS {
-        let (admin, held) = aim::admin(&scene.cluster, &mut scene.random).await.context("no node is up")?;
+        let (admin, held) = target::admin(&scene.cluster, &mut scene.random).await.context("no node is up")?;
         scene.target.clone_from(&admin.name);
         rest((at - now()).rem_euclid(1_000)).await;
-        let mut killed = fault(Drill::WindowOfDoubt, scene, Class::Holder, String::new());
+        let mut killed = fault(Rehearsal::UnknownOutcomes, scene, Class::Holder, String::new());
         killed.held = held;
         let exit = admin.kill("kill -9").await;
         scene.cluster.exits().extend(exit);
@@ -134,7 +134,7 @@ async fn reshard(scene: &mut Scene, faults: &mut Vec<Fault>) -> anyhow::Result<(
     scene.target = "shards".into();
     let admin = scene.cluster.admins.first().context("no node")?.clone();
     for shards in ["32", "8"] {
-        let mut changed = fault(Drill::Reshard, scene, Class::GracefulStop, format!("to {shards}"));
+        let mut changed = fault(Rehearsal::Reshard, scene, Class::GracefulStop, format!("to {shards}"));
         let done = admin.command_of(&["shards", "set", shards]).output().await?;
         changed.to = now();
         changed.note = format!("to {shards}, {} ms", changed.to - changed.from);

@@ -16,7 +16,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
         "db_dead" => dead(scene).await,
         "db_slow" => slow(scene).await,
         _ => {
-            let admin = scene.aim().await?;
+            let admin = scene.target_node().await?;
             let wire = admin.ways.database.clone().context("no wire")?;
             on_wire(name, scene, &wire).await
         }
@@ -57,7 +57,7 @@ async fn slow(scene: &mut Scene) -> anyhow::Result<()> {
     let wires: Vec<Wire> = scene.cluster.admins.iter().filter_map(|admin| admin.ways.database.clone()).collect();
     wires.iter().for_each(|wire| wire.set(slow));
     rest(8_000).await;
-    wires.iter().for_each(Wire::heal);
+    wires.iter().for_each(Wire::recover);
     Ok(())
 }
 
@@ -106,7 +106,7 @@ async fn on_wire(name: &str, scene: &mut Scene, wire: &Wire) -> anyhow::Result<(
         wire.cut();
     }
     rest(lasts).await;
-    wire.heal();
+    wire.recover();
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! The window of doubt: runs that a killed node had marked and not sent. None is lost: an executor of ours is asked again, at any
+//! The unknown outcomes: runs that a killed node had marked and not sent. None is lost: an executor of ours is asked again, at any
 //! other the run is `unknown`, as its row is that of a run whose answer was lost.
 
 use serde::Serialize;
@@ -13,9 +13,9 @@ const ON_ITS_WAY: Millis = 200;
 /// Runs that were due around the kill: marks are ahead by less, and no later run can have been marked.
 const AROUND: Millis = 1_000;
 
-/// Of one kill.
+/// What one kill left behind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Doubt {
+pub struct UnknownOutcomes {
     pub node: String,
     /// From the whole second that was nearest.
     pub at_ms: Millis,
@@ -25,13 +25,13 @@ pub struct Doubt {
 }
 
 pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
-    if history.meta.drill != "window_of_doubt" {
+    if history.meta.rehearsal != "unknown_outcomes" {
         return;
     }
     for fault in history.faults.iter().filter(|fault| !fault.failed) {
         let was_due = |run: &&RunRow| (run.due_at - fault.from).abs() <= AROUND;
         let runs = history.runs.iter().filter(was_due).filter(|run| is_in_doubt(run, fault.from, index)).count();
-        findings.doubts.push(Doubt {
+        findings.unknown_outcomes.push(UnknownOutcomes {
             node: fault.target.clone(),
             at_ms: (fault.from + 500).rem_euclid(1_000) - 500,
             runs,
@@ -39,7 +39,7 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
             seconds: runs as f64 / history.jobs.len().max(1) as f64,
         });
     }
-    let most = findings.doubts.iter().map(|doubt| doubt.runs).max().unwrap_or_default();
+    let most = findings.unknown_outcomes.iter().map(|of_kill| of_kill.runs).max().unwrap_or_default();
     findings.total("in_doubt_most", most);
 }
 

@@ -12,7 +12,7 @@ use crate::proxy::{Mode, Trap, Trick, Wire, http};
 const RUN: &str = "POST /run";
 const BATCH: &str = "POST /runs ";
 const CALLBACK: &str = "/api/callback ";
-/// Requests that a card plays its trick on.
+/// Number of requests that a fault plays its trick on.
 const TIMES: u32 = 3;
 /// Some jobs of the load fire every second.
 const BATCH_WITHIN: Duration = Duration::from_secs(8);
@@ -79,14 +79,14 @@ async fn process(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
         _ => {
             executor.wire.set(Mode { down: true, ..Mode::default() });
             rest(3_000).await;
-            executor.wire.heal();
+            executor.wire.recover();
             Ok(())
         }
     }
 }
 
 /// An executor of our SDK takes a run, its answer is lost, and it comes back without its data directory: a container that
-/// was made anew under the same address. It must be asked, and never be sent that run again.
+/// was created again under the same address. The executor must be asked, and must never get that run again.
 async fn wiped(scene: &mut Scene) -> anyhow::Result<()> {
     let executor = scene.executor(Some(Kind::Sdk)).await?;
     let before = executor.wire.sprung();

@@ -23,7 +23,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
     if name == "admin_rolling" {
         return rolling(scene).await;
     }
-    let admin = scene.aim().await?;
+    let admin = scene.target_node().await?;
     match name {
         "admin_kill" => {
             let exit = admin.kill("kill -9").await;
