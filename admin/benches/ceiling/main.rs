@@ -27,7 +27,7 @@ use futures_util::future::join_all;
 use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
 
 use database::{BenchDatabase, DatabaseChoice};
-use session::{Session, Spent};
+use session::{Session, WriteTimes};
 
 #[derive(Parser)]
 struct Options {
@@ -90,18 +90,18 @@ async fn measure(choice: &DatabaseChoice, options: &Options, table: &mut String)
     // The first rounds fill caches and connections.
     run(&mut sessions, Duration::from_secs(1)).await;
     let (cpu, begun) = (cpu_seconds(), Instant::now());
-    let spent = run(&mut sessions, Duration::from_secs(options.seconds)).await;
+    let times = run(&mut sessions, Duration::from_secs(options.seconds)).await;
     let (cpu, took) = (cpu_seconds() - cpu, begun.elapsed());
-    let thousands = spent.runs as f64 / 1000.0;
+    let thousands = times.runs as f64 / 1000.0;
     let ms = |time: Duration| time.as_secs_f64() * 1000.0 / thousands;
     writeln!(
         table,
         "| {} | {:.0} | {:.1} / {:.1} / {:.1} | {:.4} |",
         version(&own, folder.path()).await,
-        spent.runs as f64 / took.as_secs_f64(),
-        ms(spent.claim),
-        ms(spent.mark),
-        ms(spent.settle),
+        times.runs as f64 / took.as_secs_f64(),
+        ms(times.claim),
+        ms(times.mark),
+        ms(times.settle),
         cpu / thousands
     )
     .unwrap();
@@ -136,17 +136,17 @@ async fn version(database: &BenchDatabase, folder: &Path) -> String {
     row.try_get_by_index(0).unwrap()
 }
 
-async fn run(sessions: &mut [Session], time: Duration) -> Spent {
+async fn run(sessions: &mut [Session], time: Duration) -> WriteTimes {
     let until = Instant::now() + time;
-    let spent = join_all(sessions.iter_mut().map(|session| session.run(until))).await;
-    spent.into_iter().fold(Spent::default(), Spent::add)
+    let times = join_all(sessions.iter_mut().map(|session| session.run(until))).await;
+    times.into_iter().fold(WriteTimes::default(), WriteTimes::add)
 }
 
 fn actor() -> Actor {
     Actor::unlimited("bench", "127.0.0.1")
 }
 
-/// Of this process; `/proc` counts in hundredths.
+/// CPU time of this process, in seconds; `/proc` counts in hundredths.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();

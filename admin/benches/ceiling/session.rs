@@ -11,7 +11,7 @@ use carillon_store::run::mark::MarkRequest;
 use carillon_store::run::settle::finding::{RunReport, SettleContext};
 
 const NODE: &str = "bench";
-/// Of a lease, longer than any measurement: it is not renewed.
+/// Length of a lease, longer than any measurement: the lease is not renewed.
 const TTL: Millis = 24 * 3_600_000;
 
 pub struct Session {
@@ -22,16 +22,16 @@ pub struct Session {
     batch: usize,
 }
 
-/// Runs, and what was waited for each write of them.
+/// Number of runs, and the time that each kind of write took for them.
 #[derive(Default)]
-pub struct Spent {
+pub struct WriteTimes {
     pub runs: usize,
     pub claim: Duration,
     pub mark: Duration,
     pub settle: Duration,
 }
 
-impl Spent {
+impl WriteTimes {
     pub fn add(self, other: Self) -> Self {
         Self {
             runs: self.runs + other.runs,
@@ -49,8 +49,8 @@ impl Session {
         Self { store, clock, shard, epoch, batch }
     }
 
-    pub async fn run(&mut self, until: Instant) -> Spent {
-        let mut spent = Spent::default();
+    pub async fn run(&mut self, until: Instant) -> WriteTimes {
+        let mut times = WriteTimes::default();
         while Instant::now() < until {
             let begun = Instant::now();
             let runs = self.claim().await;
@@ -58,12 +58,12 @@ impl Session {
             self.mark(&runs).await;
             let marked = Instant::now();
             self.settle(&runs).await;
-            spent.runs += runs.len();
-            spent.claim += claimed - begun;
-            spent.mark += marked - claimed;
-            spent.settle += marked.elapsed();
+            times.runs += runs.len();
+            times.claim += claimed - begun;
+            times.mark += marked - claimed;
+            times.settle += marked.elapsed();
         }
-        spent
+        times
     }
 
     /// The jobs whose cursors are first, whenever they are due: one instant of each.

@@ -82,7 +82,7 @@ fn count_from_the_second(receipt: &mut Receipt) {
     receipt.due_at = receipt.received_at / 1000 * 1000;
 }
 
-/// Of each figure by itself.
+/// The median of each figure by itself.
 fn median(rounds: &[Figures]) -> Figures {
     let of = |figure: fn(&Figures) -> f64| shares(rounds.iter().map(figure).collect())[0];
     // The parts of one round, so that their sum is the median of the sums.

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::executors::Executors;
 use crate::node;
 use crate::options::{Options, every_second};
-use crate::report::Felt;
+use crate::report::ClientLatency;
 use crate::trial::Trial;
 
 pub async fn measure(options: &Options) {
@@ -31,10 +31,10 @@ pub async fn measure(options: &Options) {
     tokio::time::sleep(Duration::from_secs(2)).await;
     let executors = &trial.executors;
     for (name, time) in ["alone", "beside successes", "beside failures", "with alerts"].into_iter().zip(&times) {
-        Felt::of(&executors.receipts(), &executors.callbacks(), *time).print(name);
+        ClientLatency::of(&executors.receipts(), &executors.callbacks(), *time).print(name);
     }
     for (name, time) in ["the other, succeeding", "the other, failing", "with alerts"].into_iter().zip(&times[1..]) {
-        Felt::of(&other.receipts(), &other.callbacks(), *time).print(name);
+        ClientLatency::of(&other.receipts(), &other.callbacks(), *time).print(name);
     }
     trial.end().await;
 }

@@ -13,7 +13,7 @@ const REGISTERED: Duration = Duration::from_millis(1500);
 
 pub struct Executors {
     all: Vec<RecordingExecutor>,
-    /// Of each result.
+    /// The code of each result.
     code: Arc<AtomicI32>,
 }
 

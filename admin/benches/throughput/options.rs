@@ -43,7 +43,7 @@ pub struct Options {
     /// How long to measure, each time
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub seconds: u64,
-    /// Of `--against`
+    /// Rounds of `--against`
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=20))]
     pub rounds: u8,
     /// Where `--highest` and `--nodes` end
@@ -104,7 +104,7 @@ impl Options {
         }
     }
 
-    /// Of the job with this number.
+    /// The schedule of the job with this number.
     pub fn schedule(&self, job: usize) -> Value {
         let first = if self.spread { job % self.every } else { 0 };
         match self.every {

@@ -1,6 +1,6 @@
 //! ratch-job, a scheduler for executors of xxl-job that is written in Rust: built from the registry, and run with its defaults.
 //!
-//! It listens on all addresses and has no setting for that; its API asks for no token. It runs as long as it is measured.
+//! ratch-job listens on all addresses and has no setting for that; its API asks for no token. The process ends after the measurement.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use carillon_testkit::{Callback, Receipt, Usage};
 
-/// Of the runs that were due in a time, and of the process that sent them.
+/// Figures of the runs that were due in a time, and of the process that sent them.
 #[derive(Default)]
 pub struct Figures {
     pub runs: usize,
@@ -24,7 +24,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Of jobs that fire each `every` seconds.
+    /// Figures of jobs that fire each `every` seconds.
     pub fn of(received: &[Receipt], every: usize, (from, to): (i64, i64), (before, after): (&Usage, &Usage)) -> Self {
         let window: Vec<&Receipt> =
             received.iter().filter(|receipt| receipt.due_at >= from && receipt.due_at < to).collect();
@@ -57,13 +57,13 @@ impl Figures {
 }
 
 /// Lateness and callback latency of one app in a time, for the comparison of two times.
-pub struct Felt {
+pub struct ClientLatency {
     runs: usize,
     lateness: [f64; 3],
     latency: [f64; 3],
 }
 
-impl Felt {
+impl ClientLatency {
     pub fn of(received: &[Receipt], called: &[Callback], (from, to): (i64, i64)) -> Self {
         let within = |at: i64| at >= from && at < to;
         let due = received.iter().filter(|receipt| within(receipt.due_at));

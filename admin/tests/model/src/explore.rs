@@ -1,4 +1,4 @@
-//! Every state that a story can reach, and whether what must hold does.
+//! Every state that a trace can reach, and whether what must hold does.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ pub struct Report {
 #[derive(Debug)]
 pub struct Violation {
     pub what: &'static str,
-    pub story: Vec<Step>,
+    pub trace: Vec<Step>,
 }
 
 impl Report {
@@ -31,8 +31,8 @@ impl Report {
         match &self.violation {
             None => format!("{} states, nothing broken", self.states),
             Some(violation) => {
-                let story = violation.story.iter().map(|step| format!("\n  {step:?}"));
-                format!("{}{}", violation.what, story.collect::<String>())
+                let trace = violation.trace.iter().map(|step| format!("\n  {step:?}"));
+                format!("{}{}", violation.what, trace.collect::<String>())
             }
         }
     }
@@ -46,19 +46,19 @@ struct Graph {
 }
 
 impl Graph {
-    fn story(&self, mut at: usize) -> Vec<Step> {
-        let mut story = vec![];
+    fn trace(&self, mut at: usize) -> Vec<Step> {
+        let mut trace = vec![];
         while at != 0 {
             let (from, step) = self.came_by[at];
-            story.push(step);
+            trace.push(step);
             at = from as usize;
         }
-        story.reverse();
-        story
+        trace.reverse();
+        trace
     }
 }
 
-/// Breadth first, so that the first violation has a shortest story.
+/// Breadth first, so that the first violation has a shortest trace.
 pub fn explore(scenario: &Scenario) -> Report {
     let first = State::first(scenario);
     let mut graph = Graph { states: vec![first], came_by: vec![(0, Step::Tick)], before: vec![] };
@@ -78,9 +78,9 @@ pub fn explore(scenario: &Scenario) -> Report {
                 graph.before.push((id, at as u32));
             }
             if let Some(what) = broken(scenario, &to).or_else(|| broken_by(&from, &to)) {
-                let mut story = graph.story(at);
-                story.push(step);
-                return report(scenario, &graph, Some(Violation { what, story }));
+                let mut trace = graph.trace(at);
+                trace.push(step);
+                return report(scenario, &graph, Some(Violation { what, trace }));
             }
         }
         at += 1;
@@ -114,6 +114,6 @@ fn first_stuck(scenario: &Scenario, graph: &mut Graph) -> Option<Violation> {
     let stuck = (0..graph.states.len()).find(|id| !can_settle[*id] && has_a_holder(&graph.states[*id]))?;
     Some(Violation {
         what: "liveness: a holder is in office and cannot bring everything to its end",
-        story: graph.story(stuck),
+        trace: graph.trace(stuck),
     })
 }

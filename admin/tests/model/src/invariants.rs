@@ -82,7 +82,7 @@ fn forgotten(state: &State) -> Option<&'static str> {
     None
 }
 
-/// A node in good health holds the shard of the job: it needs nobody's help.
+/// A node in good health holds the shard of the job, and needs no help of another node.
 pub fn has_a_holder(state: &State) -> bool {
     let shard = usize::from(state.job.shard);
     let epoch = Some(state.leases[shard].epoch);

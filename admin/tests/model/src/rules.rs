@@ -1,4 +1,4 @@
-//! What the protocol demands, and how much may go wrong in one story.
+//! What the protocol demands, and how much may go wrong in one trace.
 
 /// Each rule can be taken away, to see that the checker misses it.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub struct Rules {
     pub record_with_cursor: bool,
     /// A callback is answered after its result is committed.
     pub answer_after_commit: bool,
-    /// The address is written with the mark, so that whoever inherits the run asks the right executor.
+    /// The address is written with the mark, so that the node that inherits the run asks the right executor.
     pub address_with_mark: bool,
     /// Only executors that keep a journal are sent a run again.
     pub resend_to_journals_only: bool,
@@ -70,7 +70,7 @@ impl Rules {
     };
 }
 
-/// How long a story is, and how often each thing may happen in it.
+/// How long a trace is, and how often each thing may happen in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Scenario {
     pub name: &'static str,

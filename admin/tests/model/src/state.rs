@@ -5,7 +5,7 @@ use crate::rules::Scenario;
 pub const NODES: usize = 2;
 pub const SHARDS: usize = 2;
 pub const EXECUTORS: usize = 2;
-/// Most instants of a story.
+/// Most instants of a trace.
 pub const INSTANTS: usize = 3;
 pub const ATTEMPTS: usize = 2;
 /// Runs are counted by instant and attempt.
@@ -57,7 +57,7 @@ pub struct Job {
 pub struct Node {
     pub up: bool,
     pub stopping: bool,
-    /// It has ended in good order.
+    /// Whether the node has ended in good order.
     pub gone: bool,
     /// The epochs under which it believes to hold shards.
     pub epochs: [Option<u8>; SHARDS],

@@ -43,7 +43,7 @@ fn nothing_breaks_while_nothing_goes_wrong() {
 fn nothing_breaks_whoever_takes_the_shard_and_crashes_when() {
     let report = holds(&FAULTS);
     holds(&TAKEOVERS);
-    assert!(report.states > 10_000, "the story is too short to prove anything");
+    assert!(report.states > 10_000, "the trace is too short to prove anything");
 }
 
 // covers: H10

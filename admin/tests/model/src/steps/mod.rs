@@ -9,7 +9,7 @@ mod send;
 use crate::rules::Scenario;
 use crate::state::{NODES, State};
 
-/// What happened, for the story of a violation. Nodes, shards and executors are counted from 0; `run` is its place
+/// What happened, for the trace of a violation. Nodes, shards and executors are counted from 0; `run` is its place
 /// among [`crate::state::RUNS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -44,7 +44,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Whether it belongs to a day on which nothing breaks and nobody intervenes.
+    /// Whether the step also happens when nothing breaks and no operator intervenes.
     pub fn is_ordinary(self) -> bool {
         !matches!(
             self,

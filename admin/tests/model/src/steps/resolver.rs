@@ -74,7 +74,7 @@ impl Next<'_> {
             state.runs[run].state = RunState::Unknown;
             let is_first = run.is_multiple_of(ATTEMPTS);
             if retries > 0 && is_first && state.runs[run + 1].state == RunState::None {
-                // Whoever writes it: the holder's next scan adopts it.
+                // Any node may write the retry: the holder's next scan adopts it.
                 state.runs[run + 1] = Run { state: RunState::Claimed, shard, ..Run::default() };
             }
         });
