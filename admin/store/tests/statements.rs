@@ -1,6 +1,6 @@
 //! The text of each statement that runs all day, on each database, as a file: a change of SQL is a visible difference.
 //!
-//! `UPDATE_STATEMENTS=1 cargo test -p carillon-store --test statements` writes the file anew.
+//! `UPDATE_STATEMENTS=1 cargo test -p carillon-store --test statements` rewrites the file.
 
 use std::fmt::Write as _;
 

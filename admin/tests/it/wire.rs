@@ -1,4 +1,4 @@
-//! A TCP proxy before a database, whose existing connections can be made silent for ever while new ones pass: what a host that
+//! A TCP proxy before a database, whose existing connections can be made silent for good while new ones pass: what a host that
 //! lost its power, or a forgotten NAT entry, looks like from the client.
 
 use std::net::SocketAddr;

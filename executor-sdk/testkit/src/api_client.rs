@@ -18,7 +18,7 @@ pub fn http_client(limit: Duration) -> reqwest::Client {
 #[derive(Clone)]
 pub struct ApiClient {
     http: reqwest::Client,
-    /// Of one node or several: `http://host:port`.
+    /// Addresses of one node or several: `http://host:port`.
     nodes: Vec<String>,
     /// The API token.
     pub token: String,
@@ -47,7 +47,7 @@ impl Answer {
     /// The body of a success.
     ///
     /// # Panics
-    /// It is an error.
+    /// The response is an error.
     pub fn ok(self) -> Value {
         assert!(self.status.is_success(), "{}", self.error());
         self.json
@@ -56,7 +56,7 @@ impl Answer {
     /// The `items` of a list, by one member.
     ///
     /// # Panics
-    /// It is no list.
+    /// The response is no list.
     pub fn column(&self, member: &str) -> Vec<Value> {
         let items = self.json["items"].as_array().unwrap_or_else(|| panic!("{}", self.error()));
         items.iter().map(|item| item[member].clone()).collect()

@@ -13,9 +13,9 @@ pub struct Authority {
 
 /// PEM texts of a certificate and its key.
 pub struct CertificatePair {
-    /// Of the certificate.
+    /// The certificate.
     pub cert: String,
-    /// Of its private key.
+    /// The private key of the certificate.
     pub key: String,
 }
 

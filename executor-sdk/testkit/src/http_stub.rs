@@ -65,7 +65,7 @@ impl Call {
     /// The id of the run that the request is about.
     ///
     /// # Panics
-    /// It is about no run.
+    /// The request is about no run.
     pub fn run_id(&self) -> i64 {
         self.json()["logId"].as_i64().unwrap()
     }

@@ -106,7 +106,7 @@ impl ProgramSettings {
     /// Starts the node and waits until it serves. The next start gets the same port.
     ///
     /// # Panics
-    /// It does not start.
+    /// The program does not start.
     pub async fn start(&mut self) -> Program {
         let process = Process::spawn(self.command());
         let address = process.after("\"listen.address\":\"").await;
@@ -161,7 +161,7 @@ impl Deref for Program {
 /// A child process, and what it has printed. It is killed with this value.
 pub struct Process {
     child: Child,
-    /// Of standard output and standard error.
+    /// Lines of standard output and standard error.
     lines: Arc<Mutex<Vec<String>>>,
 }
 
@@ -170,9 +170,9 @@ pub struct Process {
 pub struct Memory {
     /// All that is in memory.
     pub resident: f64,
-    /// Of that, what no file stands for: heap, stacks, and what allocators map.
+    /// The part of `resident` for which no file stands: heap, stacks, and what allocators map.
     pub anonymous: f64,
-    /// Of that, the part that the C library extends: an allocator of its own maps its memory elsewhere.
+    /// The part of `anonymous` that the C library extends: an allocator of its own maps its memory elsewhere.
     pub heap: f64,
 }
 
@@ -189,7 +189,7 @@ impl Process {
     /// Starts a program; each of its lines is read as it comes.
     ///
     /// # Panics
-    /// It cannot be started.
+    /// The program cannot be started.
     pub fn spawn(command: Command) -> Self {
         let mut command = tokio::process::Command::from(command);
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -231,7 +231,7 @@ impl Process {
     /// `kill -TERM`; returns how it ended.
     ///
     /// # Panics
-    /// It has not ended within the limit.
+    /// The process has not ended within the limit.
     pub async fn terminate(&mut self, within: Duration) -> ExitStatus {
         self.signal("TERM").await;
         match tokio::time::timeout(within, self.child.wait()).await {
@@ -250,7 +250,7 @@ impl Process {
     /// Its number.
     ///
     /// # Panics
-    /// It has ended.
+    /// The process has ended.
     pub fn pid(&self) -> u32 {
         self.child.id().unwrap()
     }

@@ -6,7 +6,7 @@ pub const LIMIT: Duration = Duration::from_secs(60);
 /// Polls a condition until it holds.
 ///
 /// # Panics
-/// It did not hold within [`LIMIT`].
+/// The condition did not hold within [`LIMIT`].
 pub async fn wait_for(what: &str, mut condition: impl AsyncFnMut() -> bool) {
     let waiting = async {
         while !condition().await {

@@ -1,5 +1,5 @@
-//! The table `expected.tsv`: each route with the answers that each caller gets. `UPDATE_MATRIX=1` writes it anew; what changes in it
-//! is to be read line by line.
+//! The table `expected.tsv`: each route with the answers that each caller gets. `UPDATE_MATRIX=1` rewrites the table; read each
+//! changed line.
 //!
 //! A cell is a status, or the statuses for an object of the own app, of another app, and a missing one. `login` is the way to the
 //! sign-in page. Of the executors' paths it is what the protocol says: `taken` or `refused`. Who sees only the own app gets the same

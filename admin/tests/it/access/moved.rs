@@ -41,7 +41,7 @@ fn a_run_of_before_its_job_moved_starts_none_of_the_other_app() {
     });
 }
 
-/// What nobody of the app to which the job has moved may see.
+/// Text that users of the app to which the job has moved may not see.
 const SECRET: &str = "told-by-the-other-app";
 
 // covers: S11, S13

@@ -142,7 +142,7 @@ impl World {
         messages.map(|message| message.title(&Locale::default())).collect()
     }
 
-    /// So many seconds later.
+    /// Advances the clock by `seconds`.
     pub fn later(&self, seconds: u64) {
         self.clock.advance(std::time::Duration::from_secs(seconds));
     }

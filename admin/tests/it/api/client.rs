@@ -1,4 +1,4 @@
-//! A client of the management API, and the node that it talks to. The clock stands still unless a test moves it.
+//! A client of the management API, and the node that it talks to. The clock is stopped unless a test moves it.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -90,7 +90,7 @@ impl Browser {
         self.client.find(Locator::Css(css)).await.is_ok()
     }
 
-    /// The page may be replaced between finding the element and reading it: then it is found anew.
+    /// The page may be replaced between finding the element and reading it: then the element is searched again.
     pub async fn text(&self, css: &str) -> String {
         for _ in 0..20 {
             if let Ok(text) = self.find(css).await.text().await {

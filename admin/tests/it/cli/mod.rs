@@ -184,7 +184,7 @@ async fn the_demo_runs_jobs_within_twenty_seconds() {
     let hello = runs().await.into_iter().find(|run| run["job"] == "Say hello").unwrap();
     let log = api.get(&format!("runs/{}/log", hello["id"])).await.ok();
     assert!(log["content"].as_str().unwrap().contains("hello, world"), "{log}");
-    // Its failing job is told of without a network.
+    // The failing job of the demo is reported without a network.
     let jobs = api.get("jobs").await.ok();
     let copy = jobs["items"].as_array().unwrap().iter().find(|job| job["handler"] == "copy").unwrap();
     api.post(&format!("jobs/{}/run", copy["id"]), json!({})).await.ok();

@@ -74,7 +74,7 @@ databases! {
         fixture.run(&job, Row { fire_no: today, ..Default::default() }).await;
         fixture.set_cursor(&job, today + 86_400_000).await;
         fixture.store.update_calendar(&calendar(&["2025-10-09", "2025-10-10"]), None, NOW, &actor()).await.unwrap();
-        // Until it is written anew, the job's revision means the old version.
+        // Until the job is rewritten, its revision means the old version.
         assert_eq!(planned(&fixture, &job).await, Some(today));
         assert_eq!(fixture.store.jobs_behind_calendars(0, 10).await.unwrap(), [job.id]);
         assert_eq!(fixture.store.jobs_behind_calendars(job.id, 10).await.unwrap(), [0i64; 0]);

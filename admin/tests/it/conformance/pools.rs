@@ -15,7 +15,7 @@ use super::fixture::{Fixture, NOW, actor};
 use super::hot::rows::{TTL, connect};
 use crate::services::{Kind, TestDatabase, on};
 
-/// A view in the place of a table, whose rows need for ever: a statement that scans far too much.
+/// A view in the place of a table, whose rows never come to an end: like a statement that scans far too much.
 pub async fn make_endless(db: &TestDatabase, table: &str) {
     let endless = match db.kind() {
         Kind::Sqlite => "(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n) > 0",

@@ -11,7 +11,7 @@ use super::fixture::{Fixture, NOW, actor, after, each};
 const DAY: i64 = 86_400_000;
 
 impl Fixture {
-    /// So many rows `(i, …)` in one table, by a text for each.
+    /// Inserts `count` rows into one table; `row` gives the values of each.
     async fn many(&self, table: &str, count: i64, row: impl Fn(i64) -> String) {
         let ids: Vec<i64> = (1..=count).collect();
         for chunk in ids.chunks(1000) {

@@ -50,7 +50,7 @@ databases! {
         let written = "action = 'use_token' AND source = '2001:db8:1:2::/64' AND detail LIKE '%2001:db8:1:2::1\"%'";
         assert_eq!(fixture.count("audit", written).await, 1, "with the address that came first");
         assert_eq!(fixture.count("audit", "action = 'use_token'").await, 1);
-        // Whoever has a thousand networks fills no table.
+        // A client with a thousand networks fills no table.
         for number in 0..300 {
             let by = from(&format!("2001:db8:2:{number:x}::1"));
             fixture.store.note_token_use(token, &by, NOW).await.unwrap();

@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 /// What a flood of requests without a token may add to the peak of the resident memory.
 const GROWTH: u64 = 48 << 20;
 
-/// So many zeros as gzip writes them.
+/// `bytes` zeros as gzip compresses them.
 fn bomb(bytes: usize) -> Vec<u8> {
     let mut gzip = Command::new("gzip").arg("-c").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = gzip.stdin.take().unwrap();
@@ -26,8 +26,8 @@ fn bomb(bytes: usize) -> Vec<u8> {
 /// Sources of a flood: one that has shown no credential has an eighth of the connections.
 const SOURCES: u8 = 8;
 
-/// Sends the body to the path over so many connections at once, from several addresses of this machine; answers the statuses and texts
-/// that came.
+/// Sends the body to the URL over `connections` connections at once, from several addresses of this machine; returns the statuses and
+/// texts of the answers.
 async fn flood(url: &str, connections: usize, encoding: &str, body: &[u8]) -> Vec<(u16, String)> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = |source: u8| {

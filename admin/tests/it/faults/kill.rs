@@ -53,7 +53,7 @@ async fn a_killed_node_loses_nothing_and_sends_nothing_twice() {
     assert_acknowledged_results_are_there(&runs, &load.executors);
     assert_policies(&load.jobs, &misfires);
     assert_caught_up(&runs, back_at);
-    // 002-34: nobody was held to be dead because the node was.
+    // 002-34: no executor was declared dead because the node was dead.
     assert!(runs.iter().all(|run| run.state != "lost"));
     drop(node);
 }

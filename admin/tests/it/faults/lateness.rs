@@ -9,7 +9,7 @@ use super::load::{Load, every_second};
 use crate::program::settings;
 
 const JOBS: usize = 5;
-/// A node that stands still for longer than a second is late with the runs of one second at least.
+/// A node that is stopped for longer than a second is late with the runs of one second at least.
 const STANDSTILL: Duration = Duration::from_millis(1_100);
 /// The difference that is allowed. A machine under load exceeds it now and then, a wrong figure always.
 const TOLERANCE_MS: f64 = 5.0;

@@ -24,7 +24,7 @@ enum Step {
     Scan,
     /// Marks and sends what is due.
     Tick,
-    /// All leases are over and nobody has been seen for long, as each of the two will find.
+    /// All leases are over and no node has been seen for a long time, as each of the two will find.
     Lapse,
 }
 

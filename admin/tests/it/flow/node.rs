@@ -103,7 +103,7 @@ impl Node {
         .await
     }
 
-    /// So many jobs alike.
+    /// Creates `count` equal jobs.
     pub async fn create_jobs(&self, count: usize, change: impl FnOnce(&mut JobDraft)) -> Vec<Job> {
         let mut draft = JobDraft::new("orders", "job", "handle");
         change(&mut draft);

@@ -67,7 +67,7 @@ fn a_node_has_as_many_scanning_tasks_as_shards() {
         b.has(0).await;
         seconds(2, &[&a]).await;
         a.has(6).await;
-        // Divided anew, while it runs.
+        // The number of shards changes while the node runs.
         let now = START + 2_400_000_100_000;
         a.node.store.set_shards(9, now, &actor()).await.unwrap();
         seconds(3, &[&a]).await;

@@ -27,7 +27,7 @@ impl RedisServer {
         })
     }
 
-    /// A Sentinel that watches one master, and needs nobody's consent.
+    /// A Sentinel that watches one master, and needs no other Sentinel's consent.
     pub fn sentinel(master: u16) -> Self {
         let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
         let file = folder.path().join("sentinel.conf");

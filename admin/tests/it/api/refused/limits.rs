@@ -1,4 +1,4 @@
-//! What one token, one account and one app may take. The clock stands still, so nothing that was used up comes back.
+//! What one token, one account and one app may take. The clock is stopped, so no used-up limit is refilled.
 
 use std::time::Duration;
 

@@ -33,11 +33,11 @@ databases! {
         assert!(!store.register_executor(&later).await.unwrap());
         let kept = Executor { registered_at: NOW, ..later };
         assert_eq!(store.executors().await.unwrap(), [kept]);
-        // It has started anew.
+        // The executor has restarted.
         let anew = beat("http://x:1/", Some("boot-2"), NOW + 20_000);
         assert!(store.register_executor(&anew).await.unwrap());
         assert_eq!(store.executors().await.unwrap(), std::slice::from_ref(&anew));
-        // It was over, and is back.
+        // The lease of the executor was over, and the executor is back.
         assert!(!anew.is_live(NOW + 50_000));
         let back = beat("http://x:1/", Some("boot-2"), NOW + 50_000);
         assert!(store.register_executor(&back).await.unwrap());

@@ -1,4 +1,4 @@
-//! Ids are known before an insert, and nobody gets one twice.
+//! Ids are known before an insert, and no id is given twice.
 
 use std::collections::HashSet;
 

@@ -48,7 +48,7 @@ databases! {
         let job = fixture.ticking("tick").await;
         let epoch = fixture.take(job.shard).await;
         store.release_shard(job.shard, epoch).await.unwrap();
-        // Begun before the lease went back: recorded, for nobody else has the shard yet.
+        // Begun before the lease went back: recorded, for no other node has the shard yet.
         let changed = store.claim(&holder(job.shard, epoch), &[claim(&job, &[(1, after(1))])], NOW).await.unwrap();
         assert!(changed.is_empty());
         assert!(store.renew_shard(job.shard, epoch, NOW, TTL).await.unwrap());

@@ -11,7 +11,7 @@ databases! {
     // covers: 003-2
     async fn a_lock_on_one_shard_holds_up_no_other(db: &TestDatabase) {
         if db.kind() == Kind::Sqlite {
-            // One process, one writer: nobody else can hold anything.
+            // One process, one writer: no other session can hold a lock.
             return;
         }
         let fixture = Fixture::new(db).await;
@@ -33,7 +33,7 @@ databases! {
         let held_up = tokio::spawn(async move { store.claim(&holder(stuck.shard, epoch), &[waiting], NOW).await });
         fixture.store.claim(&holder(free.shard, other), &[claim(&free, &[(2, after(1))])], NOW).await.unwrap();
         assert!(!held_up.is_finished() && begun.elapsed() < Duration::from_secs(2));
-        // The stuck one is told so in time, and its scan says it aloud.
+        // The stuck claim ends with an error in time.
         let error = held_up.await.unwrap().unwrap_err();
         assert!(error.is_transient() && !error.is_lock_conflict(), "{error:?}");
         assert!(begun.elapsed() < Duration::from_secs(8), "well within the lease");

@@ -10,7 +10,7 @@ use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement, TransactionTr
 use super::rows::connect;
 use crate::services::{Kind, TestDatabase};
 
-/// So many nodes on one database; only one where it takes only one.
+/// `wanted` nodes on one database; one node on SQLite, which takes only one.
 pub async fn nodes(db: &TestDatabase, wanted: usize) -> Vec<Arc<Store>> {
     let count = if db.kind() == Kind::Sqlite { 1 } else { wanted };
     let opening = (0..count).map(|_| async { Store::open(&db.store()).await.unwrap() });

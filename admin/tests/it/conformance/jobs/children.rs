@@ -40,7 +40,7 @@ databases! {
         assert_eq!(error.to_string(), circle);
         let error = fixture.give_children(&a, &[a.id]).await.unwrap_err();
         assert_eq!(error.to_string(), format!("children: job {0} would run after itself: {0} → {0}", a.id));
-        // A deleted job is nobody's child.
+        // A deleted job is the child of no job.
         fixture.store.delete_job(c.id, NOW, &actor()).await.unwrap();
         assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [a.id]);
         let d = fixture.give_children(&d, &[]).await.unwrap();

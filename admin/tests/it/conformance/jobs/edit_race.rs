@@ -1,4 +1,4 @@
-//! Edits and claims at the same time: every instant is recorded once, whoever is quicker.
+//! Edits and claims at the same time: every instant is recorded once, whichever is quicker.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

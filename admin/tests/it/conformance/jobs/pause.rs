@@ -17,7 +17,7 @@ async fn change(fixture: &Fixture, job: &Job, change: &JobChange, at: i64) -> Jo
     fixture.store.change_job(job.id, change, at, &actor()).await.unwrap().job
 }
 
-/// So many of its fires have failed in a row; three are allowed.
+/// The last `failures` fires of the job have failed in a row; three are allowed.
 async fn fails(fixture: &Fixture, job: &Job, failures: i32) {
     fixture.sql(&format!("UPDATE job SET pause_after_failures = 3 WHERE id = {}", job.id)).await;
     fixture.sql(&format!("DELETE FROM job_failure WHERE job_id = {}", job.id)).await;

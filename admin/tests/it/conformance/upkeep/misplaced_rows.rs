@@ -31,7 +31,7 @@ databases! {
             places.push((row.shard, row.epoch));
         }
         let here = |epoch| (job.shard, epoch);
-        // What may wait (again) is an orphan; of the others the epoch says who sent them; nobody looks at what has ended.
+        // A run that may wait (again) becomes an orphan; the others keep the epoch of their sender; runs that have ended are not examined.
         assert_eq!(places, [here(0), here(0), here(8), here(8), here(8), (900, 8), here(1)]);
         assert_eq!(fixture.count("job", &format!("shard = {}", job.shard)).await, 1);
         assert_eq!(fixture.count("job_clock", &format!("shard = {}", job.shard)).await, 1);
@@ -51,7 +51,7 @@ databases! {
         fixture.sql(&format!("UPDATE run SET shard = {wrong}, epoch = 3, mark_token = 7, marked_at = {NOW}, sends = 1")).await;
         assert!(right < 3, "the wrong shard has seen more holders");
         assert!(fixture.store.repair_misplaced(&mut Walk::default(), NOW).await.unwrap().is_some());
-        // The one that was marked was not sent after all: whoever marked it goes by its token.
+        // The marked run was not sent after all: its sender is identified by the token.
         let unsent = Unsent { run_id: ids[1], token: 7, bound: false };
         assert_eq!(fixture.store.unmark(&[unsent], NOW).await.unwrap().done, 1);
         assert_eq!(fixture.store.adopt(&holder(job.shard, right), None, after(10), 1_000).await.unwrap().len(), 2);

@@ -1,4 +1,4 @@
-//! What is put right, divided anew or deleted.
+//! Repair, division into another number of shards, and deletion.
 
 mod candidate_sets;
 mod misplaced_rows;

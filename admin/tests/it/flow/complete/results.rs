@@ -183,7 +183,7 @@ fn a_run_that_cannot_be_read_is_told_of_once_and_holds_up_no_other_result() {
     });
 }
 
-/// Round trips of one write of so many results: half of them are failures that are tried again, half are final.
+/// Round trips of one write of `count` results: half of them are failures that are tried again, half are final.
 async fn trips(db: &TestDatabase, count: usize) -> usize {
     let (node, wire) = on_a_wire(db).await;
     let executor = RecordingExecutor::start().await;

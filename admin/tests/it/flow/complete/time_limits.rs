@@ -8,7 +8,7 @@ use carillon_testkit::{RecordingExecutor, Reply};
 use crate::flow::node::{Node, with_executor};
 use crate::flow::recover::lost::{advance_seconds, log, refusal};
 
-/// A run with a limit of 10 s is there; the executor keeps its heartbeats up for so long.
+/// Starts a run with a limit of 10 s; the executor sends heartbeats for `seconds`.
 async fn run_for(node: &Node, executor: &RecordingExecutor, seconds: u64) -> (carillon_store::Job, i64) {
     node.register(executor).await;
     let job = node.job(|draft| draft.timeout_seconds = 10).await;

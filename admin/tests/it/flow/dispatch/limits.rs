@@ -1,4 +1,4 @@
-//! One sick executor delays nobody else, and one sick job neither.
+//! One sick executor delays no other executor, and one sick job no other job.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -146,7 +146,7 @@ fn what_found_no_room_goes_as_soon_as_there_is_some() {
         node.scan().await;
         let did = node.dispatch().await.did;
         assert_eq!((did.due, did.sent, did.waiting), (1_700, 1_000, 700));
-        // The clock stands still.
+        // The clock is not moved.
         wait_for("all have left", async || {
             node.dispatch().await;
             executor.runs().len() == 1_700

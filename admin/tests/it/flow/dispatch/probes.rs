@@ -97,7 +97,7 @@ fn busy_over_takes_the_first_that_is_idle_and_waits_while_none_is() {
         executors[2].reply_to_probes(Reply::Accept);
         node.advance(1_000).await;
         assert_eq!(counts(executors), [0, 1, 1]);
-        // Nobody becomes idle: it is given up as if there were no room.
+        // No executor becomes idle: the run is given up as if there were no room.
         executors[2].reply_to_probes(busy());
         node.fire(job).await;
         for _ in 0..62 {

@@ -167,7 +167,7 @@ fn an_address_given_by_hand_gets_the_run_and_a_foreign_one_is_refused() {
 #[test]
 fn an_executor_whose_lease_is_over_gets_nothing() {
     flow(RouteStrategy::First, async |node, executors, job| {
-        // A clock that jumps would look like an outage, after which leases count anew.
+        // A clock that jumps would look like an outage, after which leases are counted from their start again.
         for second in 0..91 {
             if second == 80 {
                 node.register(&executors[1]).await;

@@ -25,7 +25,7 @@ async fn page(node: &Node, path: &str) -> String {
 }
 
 async fn is_degraded(node: &Node, wanted: bool) {
-    // A start of Redis takes a moment; the connection is made anew in the background.
+    // A start of Redis takes a moment; the connection is restored in the background.
     for _ in 0..200 {
         node.clock.advance(Duration::from_secs(3));
         node.renew_leases().await;

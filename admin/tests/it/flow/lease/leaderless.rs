@@ -98,7 +98,7 @@ fn ids_are_the_same_however_large_they_are() {
     });
 }
 
-/// There: the numbers of the nodes kept a gap when one left, and what fell into it belonged to nobody.
+/// There: the numbers of the nodes kept a gap when one left, and what fell into the gap belonged to no node.
 // covers: 004-26, 6.19
 #[test]
 fn when_a_node_leaves_its_share_goes_to_those_that_stay() {

@@ -95,7 +95,7 @@ impl Cluster {
     }
 }
 
-/// There: the owner of a bucket was worked out anew by each node, with a pause of ten seconds between the old one and the
+/// There: each node recalculated the owner of a bucket, with a pause of ten seconds between the old one and the
 /// new; and the next time was written whatever it had been.
 fn storm(kind: Kind, seed: u64) {
     on(kind, async |db| {

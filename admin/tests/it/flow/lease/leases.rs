@@ -85,7 +85,7 @@ fn a_paused_holder_is_refused_when_it_comes_back() {
         let held = a.engine.shards_held();
         assert_eq!(held.len(), 4);
         let job = a.every(1, |_| ()).await;
-        // `a` stands still; `b` goes on and takes its shards over.
+        // `a` is stopped; `b` goes on and takes its shards over.
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
         for _ in 0..14 {
             b.clock.advance(Duration::from_secs(1));
@@ -147,7 +147,7 @@ fn a_node_that_nobody_can_see_keeps_its_shards_until_its_lease_is_over() {
 fn without_redis_scheduling_goes_on_under_the_database_lease() {
     on(Kind::Postgres, async |db| {
         let mut config = db.config();
-        // Nobody listens there.
+        // No server listens at this address.
         config.redis_url = Some("redis://127.0.0.1:1/".into());
         let node = Node::on(config, Arc::new(ManualClock::new(START + 2_400_000_000_000))).await;
         let executor = RecordingExecutor::start().await;

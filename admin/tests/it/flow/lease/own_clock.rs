@@ -1,4 +1,4 @@
-//! SQLite has no clock: its one node goes by the clock of its machine, which may be set, or stand still in its sleep.
+//! SQLite has no clock: its one node goes by the clock of its machine, which may be set, or be stopped while the machine sleeps.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -106,7 +106,7 @@ fn what_is_due_between_two_holders_is_sent_by_the_first() {
         let handed_over: Vec<&Job> = jobs.iter().filter(|job| !kept.contains(&job.shard)).collect();
         assert_eq!(handed_over.len(), 2);
 
-        // Nobody has it yet, and its next second comes.
+        // No node has the shard yet, and its next second comes.
         let sent = executor.runs().len();
         a.clock.advance(Duration::from_secs(1));
         a.dispatch().await;

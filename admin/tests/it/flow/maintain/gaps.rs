@@ -134,7 +134,7 @@ databases! {
         let job = node.edit(&job, JobDraft { handler: "other".into(), ..job.draft.clone() }).await;
         advance_seconds(&node, 4).await;
         assert_eq!(differences(&node, &job).await, []);
-        // Nobody works for three minutes; then it goes on.
+        // The node does nothing for three minutes; then it goes on.
         node.clock.advance(std::time::Duration::from_secs(180));
         assert_eq!(differences(&node, &job).await[0].2, GapReason::NotPlanned);
         advance_seconds(&node, 3).await;
@@ -177,14 +177,14 @@ databases! {
         let (from, to) = (gone[0].fire_no, gone[6].fire_no);
         sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no >= {from} AND fire_no <= {to}", job.id)).await;
         assert_eq!(differences(&node, &job).await, [(1, GapKind::Missing, GapReason::Unexplained, second(from))]);
-        // Whoever disables it, and enables it later, begins it anew.
+        // A job that is disabled, and enabled later, starts from the time at which it was enabled.
         for enabled in [false, true] {
             let now = node.clock.now();
             node.store.set_job_enabled(job.id, enabled, now, &actor()).await.unwrap();
             advance_seconds(&node, 150).await;
         }
         assert_eq!(differences(&node, &job).await.len(), 1);
-        // Its last run has ended, and nobody has set its next instant.
+        // The last run of the job has ended, and its next instant is not set.
         while node.store.job(job.id).await.unwrap().unwrap().next_fire_at.is_none() {
             advance_seconds(&node, 1).await;
         }

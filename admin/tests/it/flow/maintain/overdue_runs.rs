@@ -1,4 +1,4 @@
-//! What somebody should look at: runs that wait for too long, and alarms that nobody has resolved.
+//! Conditions that an operator should look at: overdue runs, and alarms that stay unresolved.
 
 use carillon_scheduler::AuditObjectKind;
 use carillon_store::audit::list::AuditFilter;
@@ -119,7 +119,7 @@ fn what_is_late_when_it_is_first_seen_and_leaves_then_is_no_alarm() {
     });
 }
 
-/// A run of which nobody knows what became of it, and whose alarm is raised now.
+/// A run whose outcome is unknown, and whose alarm is raised now.
 async fn unknown(node: &Node) -> i64 {
     let executor = RecordingExecutor::start().await;
     node.register(&executor).await;

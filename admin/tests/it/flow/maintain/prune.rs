@@ -45,7 +45,7 @@ databases! {
         round(&node).await;
         let left = async || node.runs(&job).await.iter().map(|run| (run.scheduled_at - START) / 1000).collect::<Vec<_>>();
         assert_eq!(left().await[..8], [1, 2, 3, 4, 5, 6, 7, 8]);
-        // A hundred days later: nobody had worked meanwhile.
+        // A hundred days later: no node has worked meanwhile.
         node.clock.advance(Duration::from_secs(100 * 86_400));
         node.round().await;
         let text = "INSERT INTO last_failure (run_id, job_id) SELECT id, job_id FROM run WHERE state = 10";

@@ -1,4 +1,4 @@
-//! Jobs are planned anew after a change of the time zone data.
+//! Jobs are planned again after a change of the time zone data.
 
 use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{ScheduleDraft, zone_data};

@@ -23,7 +23,7 @@ fn flow(test: impl AsyncFnOnce(&Node, &RecordingExecutor, &Job)) {
     });
 }
 
-/// So many minutes up to now; START is 20 s past a minute.
+/// The range from `from` to `to` minutes before the last whole minute; START is 20 s past a minute.
 fn minutes(job: &Job, from: i64, to: i64) -> BackfillRange {
     BackfillRange { job_id: job.id, from_at: START - 20_000 - from * 60_000, to_at: START - 20_000 - to * 60_000 }
 }

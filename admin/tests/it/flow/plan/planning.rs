@@ -16,7 +16,7 @@ use futures_util::future::{join_all, join3};
 use crate::flow::node::{Node, START, on_node};
 use crate::services::{Kind, TestDatabase, on, runtime_builder};
 
-/// Each plan looks at the time once: it takes so many milliseconds, of the clock and of the processor.
+/// Each plan looks at the time once: each look takes `ms` milliseconds, of the clock and of the processor.
 struct Slow {
     clock: Arc<ManualClock>,
     ms: AtomicU64,

@@ -82,7 +82,7 @@ fn a_scan_drains_the_shard_whatever_is_due() {
     });
 }
 
-/// There: pages in the order of ids, so that whoever came after the first page starved.
+/// There: pages in the order of ids, so that jobs after the first page starved.
 // covers: 6.1
 #[test]
 fn of_six_thousand_jobs_due_each_second_none_falls_behind() {
@@ -224,7 +224,7 @@ fn chrono_text(at: Millis) -> String {
     chrono::DateTime::from_timestamp_millis(at).unwrap().to_rfc3339()
 }
 
-/// Nobody wakes the holder then: it looks each second, whatever it found.
+/// No other node wakes the holder then: the holder scans each second, whatever the last scan found.
 // covers: 003-8
 #[test]
 fn a_job_made_by_another_node_is_planned_within_a_second() {

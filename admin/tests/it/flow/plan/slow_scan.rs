@@ -46,7 +46,7 @@ fn two_thousand_timers_that_outlast_two_leases_keep_theirs() {
         node.create_jobs(TIMERS, once).await;
         node.renew_leases().await;
         seen.ms.store(10, Ordering::Relaxed);
-        // Nobody renews the lease meanwhile but the claims themselves.
+        // Only the claims themselves renew the lease meanwhile.
         node.services.scanners.all()[0].step().await;
         seen.ms.store(0, Ordering::Relaxed);
         let took = clock.now() - START;

@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 struct Moment {
     /// A request that holds this text …
     text: &'static str,
-    /// … or the one that comes so many requests later on the same wire: a statement is prepared by one, executed by another.
+    /// … or the one that comes `later` requests later on the same wire: a statement is prepared by one, executed by another.
     later: usize,
 }
 
@@ -82,7 +82,7 @@ async fn carry(
                 }
                 left = left.map(|left| left.saturating_sub(1));
                 if left == Some(0) {
-                    // The server has done it when it answers; nobody hears that.
+                    // The server has executed the statement when it answers; the answer is dropped.
                     let _ = server.read(&mut answered).await;
                     *cuts.lock().unwrap() += 1;
                     return;

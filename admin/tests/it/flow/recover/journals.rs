@@ -147,7 +147,7 @@ async fn frozen_while_sent_again(db: &TestDatabase) {
     node.drain().await;
     assert_eq!(executor.runs().len(), 1);
     assert_eq!(node.states(&job).await, [RunState::Sending]);
-    // Asked anew, with a limit that counts from the new mark.
+    // The executor is asked again, with a limit that counts from the new mark.
     beat(&node, &executor, "first", Some("one")).await;
     ask(&node).await;
     let run = &node.runs(&job).await[0];

@@ -17,7 +17,7 @@ use crate::services::{Kind, on, runtime};
 const DUE: Millis = START + 10_000;
 /// Its mark, which is ahead of its time.
 const MARKED: Millis = DUE - 150;
-/// A node lives for so long; the next one begins so long after its end.
+/// How long a node lives, and the pause in ms until the next one starts.
 const LIFE: Duration = Duration::from_millis(4_500);
 const PAUSE: Millis = 500;
 

@@ -1,4 +1,4 @@
-//! Runs whose request may or may not have arrived: whoever may know is asked before the outcome is called unknown.
+//! Runs whose request may or may not have arrived: the executor is asked before the outcome is called unknown.
 
 use carillon_scheduler::RunState;
 use carillon_store::Job;

@@ -20,7 +20,7 @@ use crate::conformance::fixture::{Fixture, NOW, SHARDS};
 const SPAN: Duration = Duration::from_secs(15);
 /// Seconds of the schedules that pass in one second of the test.
 const SPEED: u32 = 15;
-/// So many of them have passed when it begins: the first instants are too late, on each machine.
+/// Time of the schedules that has passed when the test starts, ms: the first instants are too late, on each machine.
 const LATE: Millis = 20_000;
 const JOBS: usize = 32;
 

@@ -1,4 +1,4 @@
-//! Children: the last of several parts that are settled at once bears them, and nobody else does.
+//! Children: the last of several parts that are settled at once creates them, and no other part does.
 
 use carillon_scheduler::RunState::{Lost, Running, Succeeded};
 

@@ -72,7 +72,7 @@ databases! {
         let (same, restarted) = (here(Some("boot"), None), here(Some("later"), Some("journal")));
         let settled = fixture.settle(&[by(&same, success(ids[0])), by(&same, failure(ids[1])), by(&restarted, success(ids[2]))]).await;
         assert_eq!(settled.changed, [(ids[0], Succeeded), (ids[1], Failed), (ids[2], Succeeded)]);
-        // It started anew, and lost its journal, just before the run was sent to its address.
+        // The executor restarted, and lost its journal, just before the run was sent to its address.
         let executor = Executor {
             app: "billing".into(), address: "http://x:1/".into(), boot_id: Some("later".into()), capabilities: None, journal_id: None, token_id: None,
             registered_at: NOW, seen_at: NOW, expires_at: NOW + 30_000,

@@ -38,7 +38,7 @@ pub fn failure(run_id: i64) -> RunReport {
     report(run_id, Outcome::Failed)
 }
 
-/// The runs that somebody was told of.
+/// The runs for which an alarm was raised.
 pub fn alarmed(settled: &Settlement) -> Vec<i64> {
     let runs = settled.alarms.iter().map(|alarm| alarm.run_id.unwrap());
     runs.collect()
