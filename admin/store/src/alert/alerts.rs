@@ -4,8 +4,7 @@ use carillon_scheduler::{AlertKind, AuditAction, AuditObjectKind, Millis};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
-use crate::db::ids;
+use crate::audit::entry::AuditObject;
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::db::sql::rows::Word;
 use crate::error::{Error, Result};
@@ -233,8 +232,7 @@ impl Store {
     /// # Errors
     /// `Missing`; `Changed`, if it is resolved already
     pub async fn handle_alert(&self, id: i64, step: AlertStep<'_>, now: Millis, actor: &Actor) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = "SELECT state, app_id FROM alert WHERE id = ?{for_update}";
         let found: Option<(i16, Option<i64>)> = self.tuple(&tx, text, values![id]).await?;
         let app_id = found.and_then(|(_, app_id)| app_id);
@@ -257,14 +255,6 @@ impl Store {
                 json!({"silent_until": until})
             }
         };
-        let entry = AuditEntry::new(
-            actor,
-            now,
-            AuditAction::Update,
-            AuditObject { app_id, ..AuditObject::new(AuditObjectKind::Alert, id) },
-            detail,
-        );
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await.map_err(Into::into)
+        audit.commit(tx, AuditAction::Update, AuditObject::new(AuditObjectKind::Alert, id).in_app(app_id), detail).await
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::alert::rules::AlertRule;
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject, difference};
+use crate::audit::entry::{AuditObject, difference};
 use crate::db::ids;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
@@ -100,8 +100,7 @@ impl Store {
     /// # Errors
     /// `Taken`
     pub async fn create_alert_channel(&self, new: &ChannelRow, now: Millis, actor: &Actor) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let columns =
             "id, name, kind, settings, sealed, apps, language, zone, per_hour, revision, created_at, updated_at";
         let (it, apps) = (new.clone(), new.stored_apps());
@@ -122,22 +121,13 @@ impl Store {
         let written = self.insert_rows(&tx, "alert_channel", columns, vec![row]).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertChannelName, &new.name))?;
         let detail = json!({"after": new.audited()});
-        let entry = AuditEntry::new(
-            actor,
-            now,
-            AuditAction::Create,
-            AuditObject::new(AuditObjectKind::AlertChannel, new.id),
-            detail,
-        );
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await.map_err(Into::into)
+        audit.commit(tx, AuditAction::Create, AuditObject::new(AuditObjectKind::AlertChannel, new.id), detail).await
     }
 
     /// # Errors
     /// `Missing`; `Changed`, if it has not the revision of `new` any more; `Taken`
     pub async fn update_alert_channel(&self, new: &ChannelRow, now: Millis, actor: &Actor) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let old = self.locked_channel(&tx, new.id).await?;
         if old.revision != new.revision {
             return Err(Error::Changed(format!("the channel has revision {} by now", old.revision)));
@@ -149,15 +139,7 @@ impl Store {
         let written = self.execute(&tx, text, values).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertChannelName, &new.name))?;
         let detail = difference(&old.audited(), &new.audited());
-        let entry = AuditEntry::new(
-            actor,
-            now,
-            AuditAction::Update,
-            AuditObject::new(AuditObjectKind::AlertChannel, new.id),
-            detail,
-        );
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await.map_err(Into::into)
+        audit.commit(tx, AuditAction::Update, AuditObject::new(AuditObjectKind::AlertChannel, new.id), detail).await
     }
 
     /// What waits for it is given up.
@@ -165,26 +147,17 @@ impl Store {
     /// # Errors
     /// `Missing`; `InUse`, with a rule that names it
     pub async fn delete_alert_channel(&self, id: i64, now: Millis, actor: &Actor) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
         let rules: Vec<AlertRule> = self.rules_to_match().await?;
         if let Some(rule) = rules.iter().find(|rule| rule.definition.all_channels().any(|it| it == id)) {
             return Err(Error::InUse(format!("the rule {:?} uses the channel; change the rule first", rule.name)));
         }
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let old = self.locked_channel(&tx, id).await?;
         self.execute(&tx, "DELETE FROM alert_channel WHERE id = ?", values![id]).await?;
         let text = "UPDATE alert_delivery SET state = 2, next_at = NULL, finished_at = ?, answer = ? WHERE channel_id = ? AND next_at > 0";
         self.execute(&tx, text, values![now, "the channel was deleted", id]).await?;
         let detail = json!({"before": old.audited()});
-        let entry = AuditEntry::new(
-            actor,
-            now,
-            AuditAction::Delete,
-            AuditObject::new(AuditObjectKind::AlertChannel, id),
-            detail,
-        );
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await.map_err(Into::into)
+        audit.commit(tx, AuditAction::Delete, AuditObject::new(AuditObjectKind::AlertChannel, id), detail).await
     }
 
     async fn locked_channel(&self, tx: &crate::db::pool::transaction::Transaction, id: i64) -> Result<ChannelRow> {

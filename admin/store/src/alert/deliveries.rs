@@ -10,7 +10,7 @@ use sea_orm::FromQueryResult;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
 use crate::db::sql::text::{cut, printable};
@@ -123,16 +123,13 @@ const DUE: &str = "SELECT t.id, t.channel_id, t.next_at FROM (SELECT d.id, d.cha
 impl Store {
     /// A message to a channel that no alert causes.
     pub async fn add_test_delivery(&self, channel_id: i64, message: &str, now: Millis, actor: &Actor) -> Result<i64> {
-        let ids = self.take_ids(&ids::ROW, 2).await?;
-        let id = ids[0];
-        let tx = self.begin_change().await?;
+        let id = self.take_id(&ids::ROW).await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let columns = "id, channel_id, kind, message, state, attempts, created_at, next_at";
         let row = values![id, channel_id, "test", message, 0_i16, 0_i32, now, now];
         self.insert_rows(&tx, "alert_delivery", columns, vec![row]).await?;
         let object = AuditObject::new(AuditObjectKind::AlertChannel, channel_id);
-        let entry = AuditEntry::new(actor, now, AuditAction::Run, object, json!({"test": true, "delivery": id}));
-        self.audit(&tx, vec![entry], &ids[1..]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Run, object, json!({"test": true, "delivery": id})).await?;
         Ok(id)
     }
 

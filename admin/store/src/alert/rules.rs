@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject, difference};
+use crate::audit::entry::{AuditObject, difference};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Conditions;
@@ -172,7 +172,7 @@ impl FromQueryResult for AlertRule {
 }
 
 fn object(id: i64, app_id: Option<i64>) -> AuditObject {
-    AuditObject { app_id, ..AuditObject::new(AuditObjectKind::AlertRule, id) }
+    AuditObject::new(AuditObjectKind::AlertRule, id).in_app(app_id)
 }
 
 impl Store {
@@ -198,11 +198,11 @@ impl Store {
     /// # Errors
     /// `Taken`
     pub async fn create_alert_rule(&self, new: &NewRule, now: Millis, actor: &Actor) -> Result<i64> {
-        let ids = self.take_ids(&ids::ROW, 2).await?;
-        let tx = self.begin_change().await?;
+        let id = self.take_id(&ids::ROW).await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let definition = serde_json::to_string(&new.definition).unwrap_or_default();
         let row = values![
-            ids[0],
+            id,
             new.name.as_str(),
             new.app_id,
             new.app_id.unwrap_or(0),
@@ -216,10 +216,8 @@ impl Store {
         let written = self.insert_rows(&tx, "alert_rule", columns, vec![row]).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertRuleName, &new.name))?;
         let detail = json!({"after": new.audited()});
-        let entry = AuditEntry::new(actor, now, AuditAction::Create, object(ids[0], new.app_id), detail);
-        self.audit(&tx, vec![entry], &ids[1..]).await?;
-        tx.commit().await?;
-        Ok(ids[0])
+        audit.commit(tx, AuditAction::Create, object(id, new.app_id), detail).await?;
+        Ok(id)
     }
 
     /// # Errors
@@ -231,8 +229,7 @@ impl Store {
         now: Millis,
         actor: &Actor,
     ) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let (id, old) = (checked.id, self.locked_rule(&tx, checked).await?);
         let definition = serde_json::to_string(&new.definition).unwrap_or_default();
         let text = "UPDATE alert_rule SET name = ?, app_id = ?, name_scope = ?, definition = ?, enabled = ?, revision = revision + 1, updated_at = ? WHERE id = ?";
@@ -245,9 +242,7 @@ impl Store {
             self.end_alerts(&tx, "= ?", id, now).await?;
         }
         let detail = difference(&old.as_new().audited(), &new.audited());
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, object(id, new.app_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await.map_err(Into::into)
+        audit.commit(tx, AuditAction::Update, object(id, new.app_id), detail).await
     }
 
     /// Its open alerts end.
@@ -255,15 +250,12 @@ impl Store {
     /// # Errors
     /// `Missing`, `Changed`
     pub async fn delete_alert_rule(&self, checked: CheckedRule, now: Millis, actor: &Actor) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let (id, old) = (checked.id, self.locked_rule(&tx, checked).await?);
         self.execute(&tx, "DELETE FROM alert_rule WHERE id = ?", values![id]).await?;
         self.end_alerts(&tx, "= ?", id, now).await?;
         let detail = json!({"before": old.as_new().audited()});
-        let entry = AuditEntry::new(actor, now, AuditAction::Delete, object(id, old.app_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await.map_err(Into::into)
+        audit.commit(tx, AuditAction::Delete, object(id, old.app_id), detail).await
     }
 
     /// The rule as it is now, if it is still the one that was checked.

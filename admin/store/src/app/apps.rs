@@ -7,7 +7,7 @@ use sea_orm::{FromQueryResult, Value};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::Result;
@@ -59,12 +59,12 @@ impl Store {
     /// # Errors
     /// `Taken`, if there is an app of this name, or one that had it.
     pub async fn create_app(&self, name: &str, title: &str, now: Millis, actor: &Actor) -> Result<App> {
-        let ids = self.take_ids(&ids::ROW, 2).await?;
-        let tx = self.begin_change().await?;
+        let id = self.take_id(&ids::ROW).await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         self.refuse_former_name(&tx, name, None).await?;
         let any: Option<i64> = self.tuple(&tx, "SELECT id FROM executor_token LIMIT 1", vec![]).await?;
         let own_tokens_only = any.is_some();
-        let app = App { id: ids[0], name: name.to_owned(), title: title.to_owned(), created_at: now, own_tokens_only };
+        let app = App { id: id, name: name.to_owned(), title: title.to_owned(), created_at: now, own_tokens_only };
         let row = values![app.id, name, title, now, own_tokens_only];
         let inserted = self.insert_rows(&tx, "app", COLUMNS, vec![row]).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;
@@ -72,9 +72,7 @@ impl Store {
         if own_tokens_only {
             detail["after"]["own_tokens_only"] = true.into();
         }
-        let entry = AuditEntry::new(actor, now, AuditAction::Create, AuditObject::app(app.id), detail);
-        self.audit(&tx, vec![entry], &ids[1..]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Create, AuditObject::app(app.id), detail).await?;
         Ok(app)
     }
 }

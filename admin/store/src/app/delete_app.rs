@@ -6,8 +6,7 @@ use serde_json::json;
 
 use crate::app::apps::App;
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
-use crate::db::ids;
+use crate::audit::entry::AuditObject;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -45,8 +44,7 @@ impl Store {
     /// # Errors
     /// `Missing`. `InUse`: it has jobs or open runs; the text says how many.
     pub async fn delete_app(&self, app: &App, now: Millis, actor: &Actor) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         self.lock_app(&tx, app).await?;
         let used = self.app_use_in(&tx, app.id).await?;
         if !used.is_none() {
@@ -66,9 +64,7 @@ impl Store {
         self.execute(&tx, "DELETE FROM retention WHERE scope = 'app' AND scope_id = ?", values![app.id]).await?;
         self.execute(&tx, "DELETE FROM app WHERE id = ?", values![app.id]).await?;
         let detail = json!({"before": {"name": app.name, "title": app.title}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Delete, AuditObject::app(app.id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        Ok(tx.commit().await?)
+        audit.commit(tx, AuditAction::Delete, AuditObject::app(app.id), detail).await
     }
 
     /// Keeps an app from being deleted until the transaction ends: a job that is being made needs it.

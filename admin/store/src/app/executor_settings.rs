@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::app::apps::App;
 use crate::app::executors::ExecutorSettings;
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject, difference};
-use crate::db::ids;
+use crate::audit::change::PendingEntry;
+use crate::audit::entry::{AuditObject, difference};
 use crate::db::sql::retry;
 use crate::error::Result;
 use crate::store::Store;
@@ -68,16 +68,15 @@ impl Store {
         actor: &Actor,
         change: impl Fn(SettingsRow) -> SettingsRow,
     ) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        retry::on_race(|| self.try_change_settings(app, address, now, (actor, audit_id), &change)).await
+        let audit = self.pending_entry(actor, now).await?;
+        retry::on_race(|| self.try_change_settings(app, address, audit, &change)).await
     }
 
     async fn try_change_settings(
         &self,
         app: &App,
         address: &str,
-        now: Millis,
-        (actor, audit_id): (&Actor, i64),
+        audit: PendingEntry<'_>,
         change: &impl Fn(SettingsRow) -> SettingsRow,
     ) -> Result<()> {
         let key = || values![app.name.as_str(), address];
@@ -93,14 +92,11 @@ impl Store {
         self.execute(&tx, text, key()).await?;
         if new != SettingsRow::default() {
             let columns = "app, address, weight, labels, draining_since, updated_at";
-            let row = [key(), values![new.weight, new.labels.clone(), new.draining_since, now]].concat();
+            let row = [key(), values![new.weight, new.labels.clone(), new.draining_since, audit.now]].concat();
             self.insert_rows(&tx, "executor_setting", columns, vec![row]).await?;
         }
         let mut detail = difference(&old.audited(), &new.audited());
         detail["address"] = address.into();
-        let entry = AuditEntry::new(actor, now, AuditAction::UpdateExecutor, AuditObject::app(app.id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
-        Ok(())
+        audit.commit(tx, AuditAction::UpdateExecutor, AuditObject::app(app.id), detail).await
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::app::apps::App;
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -64,23 +64,20 @@ impl Store {
         new: &NewExecutorToken<'_>,
         actor: &Actor,
     ) -> Result<ExecutorToken> {
-        let ids = self.take_ids(&ids::ROW, 2).await?;
-        let tx = self.begin_change().await?;
+        let id = self.take_id(&ids::ROW).await?;
+        let (tx, audit) = self.begin_audited(actor, new.now).await?;
         self.lock_app(&tx, app).await?;
         let all: Vec<ExecutorToken> = self.all(&tx, &format!("{SELECT} WHERE app_id = ?"), values![app.id]).await?;
         if all.iter().filter(|token| token.is_valid(new.now)).count() >= MAX_TOKENS {
             return Err(Error::InUse(format!("an app may have {MAX_TOKENS} valid tokens; revoke one first")));
         }
         let columns = "id, app_id, name, token_hash, sealed, created_at, expires_at";
-        let row = values![ids[0], app.id, new.name, new.token_hash, new.sealed, new.now, new.expires_at];
+        let row = values![id, app.id, new.name, new.token_hash, new.sealed, new.now, new.expires_at];
         self.insert_rows(&tx, "executor_token", columns, vec![row]).await?;
         let detail = json!({"after": {"app": app.name, "name": new.name, "expires_at": new.expires_at}});
-        let entry =
-            AuditEntry::new(actor, new.now, AuditAction::Create, AuditObject::executor_token(ids[0], app.id), detail);
-        self.audit(&tx, vec![entry], &ids[1..]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Create, AuditObject::executor_token(id, app.id), detail).await?;
         let (name, created_at) = (new.name.to_owned(), new.now);
-        Ok(ExecutorToken { id: ids[0], name, created_at, expires_at: new.expires_at, used_at: None, used_from: None })
+        Ok(ExecutorToken { id: id, name, created_at, expires_at: new.expires_at, used_at: None, used_from: None })
     }
 
     /// The tokens of an app, newest first.
@@ -91,8 +88,7 @@ impl Store {
     /// Ends a token, and the registrations that were made with it: its executors are called no more. False: the app has no such
     /// token.
     pub async fn revoke_executor_token(&self, app: &App, id: i64, now: Millis, actor: &Actor) -> Result<bool> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         self.lock_app(&tx, app).await?;
         let text = "DELETE FROM executor_token WHERE app_id = ? AND id = ?";
         if self.execute(&tx, text, values![app.id, id]).await? == 0 {
@@ -100,9 +96,7 @@ impl Store {
         }
         self.end_registrations(&tx, "app = ? AND token_id = ?", values![app.name.as_str(), id]).await?;
         let detail = json!({"before": {"app": app.name}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Delete, AuditObject::executor_token(id, app.id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Delete, AuditObject::executor_token(id, app.id), detail).await?;
         Ok(true)
     }
 
@@ -111,8 +105,7 @@ impl Store {
     /// # Errors
     /// `InUse`: the app has no valid token of its own, so that no executor could register.
     pub async fn set_own_tokens_only(&self, app: &App, is_set: bool, now: Millis, actor: &Actor) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         if self.lock_app(&tx, app).await? == is_set {
             return Ok(());
         }
@@ -126,9 +119,7 @@ impl Store {
         self.execute(&tx, "UPDATE app SET own_tokens_only = ? WHERE id = ?", values![is_set, app.id]).await?;
         let change = |is_set: bool| json!({"own_tokens_only": is_set});
         let detail = json!({"before": change(!is_set), "after": change(is_set)});
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::app(app.id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        Ok(tx.commit().await?)
+        audit.commit(tx, AuditAction::Update, AuditObject::app(app.id), detail).await
     }
 
     /// Locks an app: of two tokens made at once, each would count as the last one that is allowed. Whether it accepts its own

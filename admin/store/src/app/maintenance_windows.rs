@@ -6,7 +6,6 @@ use serde_json::json;
 
 use crate::app::pauses::audited;
 use crate::audit::actor::Actor;
-use crate::audit::entry::AuditEntry;
 use crate::db::ids;
 use crate::error::Result;
 use crate::store::Store;
@@ -63,8 +62,8 @@ impl Store {
         window: MaintenanceWindow,
         actor: &Actor,
     ) -> Result<MaintenanceWindow> {
-        let ids = self.take_ids(&ids::ROW, 2).await?;
-        let window = MaintenanceWindow { id: ids[0], ..window };
+        let id = self.take_id(&ids::ROW).await?;
+        let window = MaintenanceWindow { id: id, ..window };
         let row = values![
             window.id,
             window.app_id.unwrap_or(0),
@@ -77,14 +76,12 @@ impl Store {
             window.created_at
         ];
         let detail = json!({"after": detail(&window)});
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, window.created_at).await?;
         if let Some(app_id) = window.app_id {
             self.hold_app(&tx, app_id).await?;
         }
         self.insert_rows(&tx, "maintenance_window", COLUMNS, vec![row]).await?;
-        let entry = AuditEntry::new(actor, window.created_at, AuditAction::Pause, audited(window.app_id), detail);
-        self.audit(&tx, vec![entry], &ids[1..]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Pause, audited(window.app_id), detail).await?;
         Ok(window)
     }
 
@@ -114,14 +111,11 @@ impl Store {
         values: Vec<sea_orm::Value>,
         (now, actor, detail): (Millis, &Actor, serde_json::Value),
     ) -> Result<bool> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         if self.execute(&tx, text, values).await? == 0 {
             return Ok(false);
         }
-        let entry = AuditEntry::new(actor, now, AuditAction::Resume, audited(window.app_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Resume, audited(window.app_id), detail).await?;
         Ok(true)
     }
 }

@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::app::apps::App;
 use crate::app::executors::NEVER;
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
-use crate::db::ids;
+use crate::audit::change::PendingEntry;
+use crate::audit::entry::AuditObject;
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -18,18 +18,12 @@ impl Store {
     /// # Errors
     /// `InUse`: it was entered before, or the app has `most` such addresses.
     pub async fn enter_executor(&self, app: &App, address: &str, most: u32, now: Millis, actor: &Actor) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        retry::on_race(|| self.try_enter_executor(app, address, most, now, (actor, audit_id))).await
+        let audit = self.pending_entry(actor, now).await?;
+        retry::on_race(|| self.try_enter_executor(app, address, most, audit)).await
     }
 
-    async fn try_enter_executor(
-        &self,
-        app: &App,
-        address: &str,
-        most: u32,
-        now: Millis,
-        (actor, audit_id): (&Actor, i64),
-    ) -> Result<()> {
+    async fn try_enter_executor(&self, app: &App, address: &str, most: u32, audit: PendingEntry<'_>) -> Result<()> {
+        let now = audit.now;
         let tx = self.begin_change().await?;
         let key = values![app.name.as_str(), address];
         let text = "SELECT manual_since FROM executor WHERE app = ? AND address = ?{for_update}";
@@ -51,26 +45,21 @@ impl Store {
             self.insert_rows(&tx, "executor", columns, vec![[key, values![now, now, NEVER, now]].concat()]).await?;
         }
         let detail = json!({"address": address, "after": {"manual": true}});
-        let entry = AuditEntry::new(actor, now, AuditAction::UpdateExecutor, AuditObject::app(app.id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        Ok(tx.commit().await?)
+        audit.commit(tx, AuditAction::UpdateExecutor, AuditObject::app(app.id), detail).await
     }
 
     /// Removes an executor and what was set for it. One that registers is there again with its next heartbeat. False: there is
     /// none at this address.
     pub async fn remove_executor(&self, app: &App, address: &str, now: Millis, actor: &Actor) -> Result<bool> {
-        let audit_id = self.take_id(&ids::ROW).await?;
         let key = || values![app.name.as_str(), address];
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = "DELETE FROM executor WHERE app = ? AND address = ?";
         if self.execute(&tx, text, key()).await? == 0 {
             return Ok(false);
         }
         self.execute(&tx, "DELETE FROM executor_setting WHERE app = ? AND address = ?", key()).await?;
         let detail = json!({"address": address, "after": {"removed": true}});
-        let entry = AuditEntry::new(actor, now, AuditAction::UpdateExecutor, AuditObject::app(app.id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::UpdateExecutor, AuditObject::app(app.id), detail).await?;
         Ok(true)
     }
 }

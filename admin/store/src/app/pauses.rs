@@ -5,7 +5,7 @@ use sea_orm::{DbErr, FromQueryResult, QueryResult};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::error::Result;
 use crate::store::Store;
@@ -70,37 +70,32 @@ impl Store {
     /// # Errors
     /// `Missing`: the app is deleted.
     pub async fn create_pause(&self, pause: Pause, actor: &Actor) -> Result<Pause> {
-        let ids = self.take_ids(&ids::ROW, 2).await?;
-        let pause = Pause { id: ids[0], ..pause };
+        let id = self.take_id(&ids::ROW).await?;
+        let pause = Pause { id: id, ..pause };
         let (app_id, now) = (pause.app_id.unwrap_or(0), pause.created_at);
         let row =
             values![pause.id, app_id, pause.note.as_str(), pause.author.as_str(), pause.starts_at, pause.ends_at, now];
         let detail =
             json!({"after": {"pause": pause.id, "note": pause.note, "from": pause.starts_at, "until": pause.ends_at}});
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         if let Some(app_id) = pause.app_id {
             self.hold_app(&tx, app_id).await?;
         }
         self.insert_rows(&tx, "app_pause", COLUMNS, vec![row]).await?;
-        let entry = AuditEntry::new(actor, now, AuditAction::Pause, audited(pause.app_id), detail);
-        self.audit(&tx, vec![entry], &ids[1..]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Pause, audited(pause.app_id), detail).await?;
         Ok(pause)
     }
 
     /// Ends a pause now; one that is ahead is given up. Answers false, and changes nothing, if it has ended.
     pub async fn end_pause(&self, pause: &Pause, now: Millis, actor: &Actor) -> Result<bool> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = "UPDATE app_pause SET ends_at = ? WHERE id = ? AND (ends_at IS NULL OR ends_at > ?)";
         if self.execute(&tx, text, values![now, pause.id, now]).await? == 0 {
             return Ok(false);
         }
         let detail =
             json!({"before": {"pause": pause.id, "note": pause.note, "until": pause.ends_at}, "after": {"until": now}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Resume, audited(pause.app_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Resume, audited(pause.app_id), detail).await?;
         Ok(true)
     }
 }

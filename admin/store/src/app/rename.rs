@@ -6,8 +6,7 @@ use serde_json::json;
 
 use crate::app::apps::{App, COLUMNS};
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject, difference};
-use crate::db::ids;
+use crate::audit::entry::{AuditObject, difference};
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -36,8 +35,7 @@ impl Store {
     /// # Errors
     /// `Missing`. `Taken`: another app has the name, or had it.
     pub async fn update_app(&self, id: i64, name: &str, title: &str, now: Millis, actor: &Actor) -> Result<App> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = format!("SELECT {COLUMNS} FROM app WHERE id = ?{{for_update}}");
         let old: Option<App> = self.one(&tx, &text, values![id]).await?;
         let old = old.ok_or_else(|| Error::Missing(format!("app {id}")))?;
@@ -66,24 +64,19 @@ impl Store {
         }
         let object = |app: &App| json!({"name": app.name, "title": app.title});
         let detail = difference(&object(&old), &object(&new));
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::app(id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Update, AuditObject::app(id), detail).await?;
         Ok(new)
     }
 
     /// From now on registrations under this name are those of no app. False: the app has no such former name.
     pub async fn remove_former_name(&self, app: &App, name: &str, now: Millis, actor: &Actor) -> Result<bool> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = "DELETE FROM app_alias WHERE name = ? AND app_id = ?";
         if self.execute(&tx, text, values![name, app.id]).await? == 0 {
             return Ok(false);
         }
         let detail = json!({"before": {"former_name": name}, "after": {}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::app(app.id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Update, AuditObject::app(app.id), detail).await?;
         Ok(true)
     }
 

@@ -8,8 +8,7 @@ use serde_json::json;
 
 use crate::app::apps::App;
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
-use crate::db::ids;
+use crate::audit::entry::AuditObject;
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
 use crate::store::Store;
@@ -36,22 +35,19 @@ impl Store {
     /// # Errors
     /// `Missing`: the app.
     pub async fn set_starters(&self, app: &App, starters: &[App], now: Millis, actor: &Actor) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
         let before: Vec<String> = self.starters(app.id).await?.into_iter().map(|(_, name)| name).collect();
         let after: BTreeSet<&str> = starters.iter().map(|starter| starter.name.as_str()).collect();
         if before.iter().map(String::as_str).eq(after.iter().copied()) {
             return Ok(());
         }
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         self.lock_app(&tx, app).await?;
         self.execute(&tx, "DELETE FROM app_starter WHERE app_id = ?", values![app.id]).await?;
         let ids: BTreeSet<i64> = starters.iter().map(|starter| starter.id).collect();
         let rows = ids.into_iter().map(|starter| values![app.id, starter]).collect();
         self.insert_rows(&tx, "app_starter", "app_id, starter_id", rows).await?;
         let detail = json!({"before": {"started_by": before}, "after": {"started_by": after}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::app(app.id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        Ok(tx.commit().await?)
+        audit.commit(tx, AuditAction::Update, AuditObject::app(app.id), detail).await
     }
 
     /// Those of these children that a job may start now: they are of its app, or their app lets its app start them.

@@ -2,6 +2,7 @@
 //! changed afterwards.
 
 pub(crate) mod actor;
+pub(crate) mod change;
 pub mod denials;
 pub(crate) mod entry;
 pub mod list;

@@ -16,20 +16,26 @@ impl AuditObject {
         Self { kind, id, app_id: None }
     }
 
+    /// The same with the app whose administrators see the entry.
+    #[must_use]
+    pub const fn in_app(self, app_id: Option<i64>) -> Self {
+        Self { app_id, ..self }
+    }
+
     pub const fn job(id: i64, app_id: i64) -> Self {
-        Self { app_id: Some(app_id), ..Self::new(AuditObjectKind::Job, id) }
+        Self::new(AuditObjectKind::Job, id).in_app(Some(app_id))
     }
 
     pub const fn run(id: i64, app_id: i64) -> Self {
-        Self { app_id: Some(app_id), ..Self::new(AuditObjectKind::Run, id) }
+        Self::new(AuditObjectKind::Run, id).in_app(Some(app_id))
     }
 
     pub const fn app(id: i64) -> Self {
-        Self { app_id: Some(id), ..Self::new(AuditObjectKind::App, id) }
+        Self::new(AuditObjectKind::App, id).in_app(Some(id))
     }
 
     pub const fn executor_token(id: i64, app_id: i64) -> Self {
-        Self { app_id: Some(app_id), ..Self::new(AuditObjectKind::ExecutorToken, id) }
+        Self::new(AuditObjectKind::ExecutorToken, id).in_app(Some(app_id))
     }
 
     pub const fn account(id: i64) -> Self {

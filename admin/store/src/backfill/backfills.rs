@@ -8,7 +8,7 @@ use sea_orm::FromQueryResult;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Page;
@@ -66,9 +66,8 @@ impl Store {
     /// # Errors
     /// `Missing`: there is no such job.
     pub async fn create_backfill(&self, new: &NewBackfill, now: Millis, actor: &Actor) -> Result<Backfill> {
-        let rows = self.take_ids(&ids::ROW, 2).await?;
-        let id = rows[0];
-        let tx = self.begin_change().await?;
+        let id = self.take_id(&ids::ROW).await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let (app_id, job_id) = (self.app_of_locked_job(&tx, new.job).await?, new.job.id);
         let count = new.instants.len() as i32;
         let none: Option<Millis> = None;
@@ -90,9 +89,7 @@ impl Store {
         let instants = new.instants.iter().map(|at| values![id, *at]);
         self.insert_rows(&tx, "backfill_instant", "backfill_id, at", instants.collect()).await?;
         let detail = json!({"backfill": id, "from": new.from_at, "to": new.to_at, "instants": new.instants.len()});
-        let entry = AuditEntry::new(actor, now, AuditAction::Backfill, AuditObject::job(job_id, app_id), detail);
-        self.audit(&tx, vec![entry], &rows[1..]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Backfill, AuditObject::job(job_id, app_id), detail).await?;
         self.backfill(id).await?.ok_or_else(|| Error::Missing(format!("backfill {id}")))
     }
 
@@ -131,10 +128,9 @@ impl Store {
     /// # Errors
     /// `Missing`.
     pub async fn cancel_backfill(&self, id: i64, now: Millis, actor: &Actor) -> Result<Backfill> {
-        let audit_id = self.take_id(&ids::ROW).await?;
         let missing = || Error::Missing(format!("backfill {id}"));
         let before = self.backfill(id).await?.ok_or_else(missing)?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = "UPDATE backfill SET finished_at = ?, cancelled = TRUE WHERE id = ? AND finished_at IS NULL";
         let done = self.execute(&tx, text, values![now, id]).await?;
         if done == 1 {
@@ -143,11 +139,9 @@ impl Store {
             self.forget_instants(&tx, id, passed.unwrap_or(Millis::MIN)).await?;
             let detail = json!({"backfill": id});
             let app_id = self.tuple(&tx, "SELECT app_id FROM job WHERE id = ?", values![before.job_id]).await?;
-            let object = AuditObject { app_id, ..AuditObject::new(AuditObjectKind::Job, before.job_id) };
-            let entry = AuditEntry::new(actor, now, AuditAction::CancelBackfill, object, detail);
-            self.audit(&tx, vec![entry], &[audit_id]).await?;
+            let object = AuditObject::new(AuditObjectKind::Job, before.job_id).in_app(app_id);
+            audit.commit(tx, AuditAction::CancelBackfill, object, detail).await?;
         }
-        tx.commit().await?;
         self.backfill(id).await?.ok_or_else(missing)
     }
 

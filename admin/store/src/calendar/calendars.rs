@@ -7,7 +7,7 @@ use sea_orm::{ColIdx, DbErr, QueryResult, TryGetError, TryGetable};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject, difference};
+use crate::audit::entry::{AuditObject, difference};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
@@ -97,14 +97,14 @@ impl Store {
     /// # Errors
     /// `Taken`, if there is one of this name.
     pub async fn create_calendar(&self, calendar: &Calendar, now: Millis, actor: &Actor) -> Result<NamedCalendar> {
-        let ids = self.take_ids(&ids::ROW, 2).await?;
-        let tx = self.begin_change().await?;
+        let id = self.take_id(&ids::ROW).await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let name = calendar.name.as_str();
-        let row = values![ids[0], name, 1i64, now, now];
+        let row = values![id, name, 1i64, now, now];
         let inserted = self.insert_rows(&tx, "calendar", "id, name, version, created_at, updated_at", vec![row]).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::CalendarName, name))?;
         let made = NamedCalendar {
-            id: ids[0],
+            id: id,
             version: 1,
             calendar: Arc::new(calendar.clone()),
             jobs: 0,
@@ -113,9 +113,7 @@ impl Store {
         };
         self.add_version(&tx, &made, actor).await?;
         let detail = json!({"after": calendar});
-        let entry = AuditEntry::new(actor, now, AuditAction::Create, audited(made.id), detail);
-        self.audit(&tx, vec![entry], &ids[1..]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Create, audited(made.id), detail).await?;
         Ok(made)
     }
 
@@ -131,8 +129,7 @@ impl Store {
         now: Millis,
         actor: &Actor,
     ) -> Result<NamedCalendar> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let old = self.lock_calendar(&tx, &calendar.name).await?;
         if expected_version.is_some_and(|expected| expected != old.version) {
             let name = &calendar.name;
@@ -153,9 +150,7 @@ impl Store {
         self.execute(&tx, text, values).await?;
         self.add_version(&tx, &new, actor).await?;
         let detail = difference(&json!(*old.calendar), &json!(calendar));
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, audited(new.id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Update, audited(new.id), detail).await?;
         Ok(new)
     }
 
@@ -164,8 +159,7 @@ impl Store {
     /// # Errors
     /// `Missing`; `InUse`, with the first of the jobs that use it.
     pub async fn delete_calendar(&self, name: &str, now: Millis, actor: &Actor) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let old = self.lock_calendar(&tx, name).await?;
         if old.jobs > 0 {
             let users = self.calendar_users(&tx, old.id).await?;
@@ -175,9 +169,7 @@ impl Store {
             self.execute(&tx, text, values![old.id]).await?;
         }
         let detail = json!({"before": *old.calendar});
-        let entry = AuditEntry::new(actor, now, AuditAction::Delete, audited(old.id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        Ok(tx.commit().await?)
+        audit.commit(tx, AuditAction::Delete, audited(old.id), detail).await
     }
 
     /// The calendar, its row locked: a change that uses it waits.

@@ -47,7 +47,7 @@ impl Store {
         let detail = json!({"before": {"enabled": true}, "after": {"enabled": false}, "reason": reason, "revision": due.revision + 1});
         let text = "SELECT app_id FROM job WHERE id = ?";
         let app_id = self.tuple(&tx, text, values![due.job_id]).await?;
-        let object = AuditObject { app_id, ..AuditObject::new(AuditObjectKind::Job, due.job_id) };
+        let object = AuditObject::new(AuditObjectKind::Job, due.job_id).in_app(app_id);
         let entry = AuditEntry::new(&Actor::engine(), now, AuditAction::Pause, object, detail);
         self.audit(&tx, vec![entry], &rows[1..]).await?;
         tx.commit().await?;

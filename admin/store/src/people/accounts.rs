@@ -7,7 +7,7 @@ use sea_orm::{ConnectionTrait, Value};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::WordOrDefault;
@@ -123,19 +123,17 @@ impl Store {
         now: i64,
         actor: &Actor,
     ) -> Result<i64> {
-        let ids = self.take_ids(&ids::ROW, 2).await?;
-        let tx = self.begin_change().await?;
-        self.insert_account(&tx, ids[0], new, now).await?;
+        let id = self.take_id(&ids::ROW).await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
+        self.insert_account(&tx, id, new, now).await?;
         let mut detail = json!({"after": {"name": new.name, "grants": new.grants.to_string()}});
         if let Some((hash, expires_at)) = link {
             let text = "UPDATE account SET reset_hash = ?, reset_expires_at = ? WHERE id = ?";
-            self.execute(&tx, text, values![hash, expires_at, ids[0]]).await?;
+            self.execute(&tx, text, values![hash, expires_at, id]).await?;
             detail["link_expires_at"] = expires_at.into();
         }
-        let entry = AuditEntry::new(actor, now, AuditAction::Create, AuditObject::account(ids[0]), detail);
-        self.audit(&tx, vec![entry], &ids[1..]).await?;
-        tx.commit().await?;
-        Ok(ids[0])
+        audit.commit(tx, AuditAction::Create, AuditObject::account(id), detail).await?;
+        Ok(id)
     }
 
     pub(crate) async fn insert_account(
@@ -184,8 +182,7 @@ impl Store {
     /// # Errors
     /// `Missing`; `InUse`: no administrator of all apps would be left.
     pub async fn delete_account(&self, account_id: i64, now: i64, actor: &Actor) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let before = self.locked_account(&tx, account_id).await?;
         for text in [
             "DELETE FROM session WHERE account_id = ?",
@@ -197,9 +194,7 @@ impl Store {
         }
         self.must_keep_admin(&tx, &before).await?;
         let detail = json!({"before": {"name": before.name, "grants": before.grants.to_string()}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Delete, AuditObject::account(account_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        Ok(tx.commit().await?)
+        audit.commit(tx, AuditAction::Delete, AuditObject::account(account_id), detail).await
     }
 
     /// Changes columns of an account, writes the audit, and ends the sessions of the account. Returns the number of its credentials
@@ -212,8 +207,7 @@ impl Store {
         actor: &Actor,
         describe: impl FnOnce(&Account) -> (AuditAction, serde_json::Value),
     ) -> Result<Option<i64>> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let before = self.locked_account(&tx, account_id).await?;
         if credentials.is_some_and(|checked| checked != before.credentials) {
             return Ok(None);
@@ -228,9 +222,7 @@ impl Store {
         if revoke_tokens {
             self.revoke_tokens_of(&tx, account_id, &mut detail).await?;
         }
-        let entry = AuditEntry::new(actor, now, action, AuditObject::account(account_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, action, AuditObject::account(account_id), detail).await?;
         Ok(Some(credentials))
     }
 

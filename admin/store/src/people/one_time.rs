@@ -4,7 +4,7 @@ use carillon_scheduler::AuditAction;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::error::{Error, Result};
 use crate::people::accounts::NewAccount;
@@ -43,19 +43,17 @@ impl Store {
         now: i64,
         actor: &Actor,
     ) -> Result<Option<i64>> {
-        let ids = self.take_ids(&ids::ROW, 2).await?;
-        let tx = self.begin_change().await?;
+        let id = self.take_id(&ids::ROW).await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = "DELETE FROM setting WHERE name = ? AND value = ?";
         if self.execute(&tx, text, values![SETUP, format!("{}:{}", secret.0, secret.1)]).await? == 0 {
             return Ok(None);
         }
         let grants = Grants::for_all(Role::Admin);
-        self.insert_account(&tx, ids[0], &NewAccount { name, password_hash, grants: &grants }, now).await?;
+        self.insert_account(&tx, id, &NewAccount { name, password_hash, grants: &grants }, now).await?;
         let detail = json!({"after": {"name": name, "grants": grants.to_string()}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Create, AuditObject::account(ids[0]), detail);
-        self.audit(&tx, vec![entry], &ids[1..]).await?;
-        tx.commit().await?;
-        Ok(Some(ids[0]))
+        audit.commit(tx, AuditAction::Create, AuditObject::account(id), detail).await?;
+        Ok(Some(id))
     }
 
     /// Keeps the hash of a link for a new password; an older one of the account is worth nothing from now on.
@@ -70,16 +68,13 @@ impl Store {
         now: i64,
         actor: &Actor,
     ) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = "UPDATE account SET reset_hash = ?, reset_expires_at = ? WHERE id = ?";
         if self.execute(&tx, text, values![hash, expires_at, account_id]).await? == 0 {
             return Err(Error::Missing(format!("the user {account_id}")));
         }
         let detail = json!({"after": {"reset_link": "…", "expires_at": expires_at}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::account(account_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        Ok(tx.commit().await?)
+        audit.commit(tx, AuditAction::Update, AuditObject::account(account_id), detail).await
     }
 
     /// Id and name of the account whose link this is the hash of, while the link is valid and the account enabled.
@@ -98,8 +93,7 @@ impl Store {
         now: i64,
         actor: &Actor,
     ) -> Result<Option<i64>> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = "UPDATE account SET password_hash = ?, reset_hash = NULL, reset_expires_at = NULL, \
                     credentials = credentials + 1, updated_at = ? \
                     WHERE id = ? AND reset_hash = ? AND reset_expires_at > ? AND disabled_at IS NULL";
@@ -111,9 +105,7 @@ impl Store {
         self.execute(&tx, "DELETE FROM session WHERE account_id = ?", values![account_id]).await?;
         let mut detail = json!({"after": {"password": "…"}, "by": "reset link"});
         self.revoke_tokens_of(&tx, account_id, &mut detail).await?;
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::account(account_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Update, AuditObject::account(account_id), detail).await?;
         Ok(credentials)
     }
 }

@@ -5,8 +5,7 @@ use sea_orm::FromQueryResult;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
-use crate::db::ids;
+use crate::audit::entry::AuditObject;
 use crate::error::{Error, Result};
 use crate::people::accounts::NO_RESET_LINK;
 use crate::people::sessions::SecondStep;
@@ -74,8 +73,7 @@ impl Store {
         now: i64,
         actor: &Actor,
     ) -> Result<bool> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = format!(
             "UPDATE account SET totp_since = ?, totp_step = ?, totp_session = NULL, totp_proposed_at = NULL, {NO_RESET_LINK}, \
                     credentials = credentials + 1, updated_at = ? WHERE id = ? AND totp_secret = ? AND totp_since IS NULL \
@@ -93,9 +91,7 @@ impl Store {
         self.insert_rows(&tx, "recovery_code", "account_id, code_hash", rows).await?;
         let detail =
             json!({"before": {"second_factor": false}, "after": {"second_factor": true}, "ended_sessions": sessions});
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::account(account_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Update, AuditObject::account(account_id), detail).await?;
         Ok(true)
     }
 
@@ -129,8 +125,7 @@ impl Store {
         now: i64,
         actor: &Actor,
     ) -> Result<()> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = format!(
             "UPDATE account SET totp_secret = NULL, totp_since = NULL, totp_step = NULL, {NO_RESET_LINK}, \
              credentials = credentials + 1, updated_at = ? WHERE id = ? AND totp_since IS NOT NULL"
@@ -143,8 +138,6 @@ impl Store {
         if let Some(by) = by {
             detail["by"] = json!(by);
         }
-        let entry = AuditEntry::new(actor, now, AuditAction::Update, AuditObject::account(account_id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        Ok(tx.commit().await?)
+        audit.commit(tx, AuditAction::Update, AuditObject::account(account_id), detail).await
     }
 }

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
-use crate::db::ids;
+use crate::audit::entry::AuditObject;
 use crate::db::sql::rows::WordOrDefault;
 use crate::error::Result;
 use crate::people::accounts::NO_RESET_LINK;
@@ -112,9 +111,8 @@ impl Store {
         idle_ms: i64,
         actor: &Actor,
     ) -> Result<bool> {
-        let audit_id = self.take_id(&ids::ROW).await?;
         let cut = |text: &str, chars| text.chars().filter(|c| !c.is_control()).take(chars).collect::<String>();
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, new.now).await?;
         if !self.has_credentials(&tx, new.account_id, new.credentials).await? {
             return Ok(false);
         }
@@ -129,9 +127,7 @@ impl Store {
         if let Some(step) = new.second_step {
             detail["second_factor"] = json!(step);
         }
-        let entry = AuditEntry::new(actor, new.now, AuditAction::SignIn, account, detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::SignIn, account, detail).await?;
         Ok(true)
     }
 
@@ -175,8 +171,7 @@ impl Store {
 
     /// All sessions and tokens of an account. A sign-in that has begun ends with them, and so does a link for a new password.
     pub async fn end_access(&self, account_id: i64, now: i64, actor: &Actor) -> Result<EndedAccess> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = format!("UPDATE account SET credentials = credentials + 1, {NO_RESET_LINK} WHERE id = ?");
         self.execute(&tx, &text, values![account_id]).await?;
         let text = "DELETE FROM session WHERE account_id = ?";
@@ -184,9 +179,7 @@ impl Store {
         let mut detail = json!({"sessions": sessions});
         let tokens = self.revoke_tokens_of(&tx, account_id, &mut detail).await?;
         if sessions > 0 || tokens > 0 {
-            let object = AuditObject::account(account_id);
-            let entry = AuditEntry::new(actor, now, AuditAction::EndSessions, object, detail);
-            self.audit(&tx, vec![entry], &[audit_id]).await?;
+            audit.write(&tx, AuditAction::EndSessions, AuditObject::account(account_id), detail).await?;
         }
         tx.commit().await?;
         Ok(EndedAccess { sessions, tokens })
@@ -200,16 +193,13 @@ impl Store {
         now: i64,
         actor: &Actor,
     ) -> Result<u64> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = format!("DELETE FROM session WHERE account_id = ? AND id_hash {compared}");
         let count = self.execute(&tx, &text, values![account_id, id_hash]).await?;
         if count > 0 {
             let detail = json!({"sessions": count});
-            let entry = AuditEntry::new(actor, now, action, AuditObject::account(account_id), detail);
-            self.audit(&tx, vec![entry], &[audit_id]).await?;
+            audit.commit(tx, action, AuditObject::account(account_id), detail).await?;
         }
-        tx.commit().await?;
         Ok(count)
     }
 }

@@ -4,7 +4,7 @@ use carillon_scheduler::AuditAction;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::WordOrDefault;
@@ -83,8 +83,8 @@ impl Store {
     /// # Errors
     /// `InUse`: the account has [`MAX_TOKENS`] already. `Changed`: its credentials are not those that were checked.
     pub async fn create_token(&self, new: &NewApiToken<'_>, actor: &Actor) -> Result<i64> {
-        let ids = self.take_ids(&ids::ROW, 2).await?;
-        let tx = self.begin_change().await?;
+        let id = self.take_id(&ids::ROW).await?;
+        let (tx, audit) = self.begin_audited(actor, new.now).await?;
         if !self.has_credentials(&tx, new.account_id, new.credentials).await? {
             return Err(Error::Changed("your account has changed meanwhile; sign in again".to_owned()));
         }
@@ -95,13 +95,11 @@ impl Store {
         }
         let columns = "id, account_id, name, token_hash, grants, created_at, expires_at";
         let grants = new.grants.to_string();
-        let row = values![ids[0], new.account_id, new.name, new.token_hash, grants.as_str(), new.now, new.expires_at];
+        let row = values![id, new.account_id, new.name, new.token_hash, grants.as_str(), new.now, new.expires_at];
         self.insert_rows(&tx, "api_token", columns, vec![row]).await?;
         let detail = json!({"after": {"name": new.name, "grants": grants, "expires_at": new.expires_at}});
-        let entry = AuditEntry::new(actor, new.now, AuditAction::Create, AuditObject::api_token(ids[0]), detail);
-        self.audit(&tx, vec![entry], &ids[1..]).await?;
-        tx.commit().await?;
-        Ok(ids[0])
+        audit.commit(tx, AuditAction::Create, AuditObject::api_token(id), detail).await?;
+        Ok(id)
     }
 
     /// The tokens of an account, newest first.
@@ -113,17 +111,14 @@ impl Store {
 
     /// Ends a token of the account at once. False: it has no such token.
     pub async fn revoke_token(&self, account_id: i64, id: i64, now: i64, actor: &Actor) -> Result<bool> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = "SELECT name FROM api_token WHERE account_id = ? AND id = ?{for_update}";
         let Some(name) = self.tuple::<String>(&tx, text, values![account_id, id]).await? else {
             return Ok(false);
         };
         self.execute(&tx, "DELETE FROM api_token WHERE id = ?", values![id]).await?;
         let detail = json!({"before": {"name": name, "account": account_id}});
-        let entry = AuditEntry::new(actor, now, AuditAction::Delete, AuditObject::api_token(id), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Delete, AuditObject::api_token(id), detail).await?;
         Ok(true)
     }
 

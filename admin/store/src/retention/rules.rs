@@ -7,8 +7,7 @@ use sea_orm::FromQueryResult;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
-use crate::db::ids;
+use crate::audit::entry::AuditObject;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -158,10 +157,9 @@ impl Store {
         if let Some(wrong) = rule.validate().err().and_then(|wrong| wrong.into_iter().next()) {
             return Err(Error::Invalid(wrong));
         }
-        let audit_id = self.take_id(&ids::ROW).await?;
         let before = self.retention(scope).await?;
         let (word, id) = scope.key();
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = "DELETE FROM retention WHERE scope = ? AND scope_id = ?";
         self.execute(&tx, text, values![word, id]).await?;
         if rule != Retention::default() {
@@ -176,12 +174,10 @@ impl Store {
             Scope::App(id) => AuditObject::app(id),
             Scope::Job(id) => {
                 let app_id = self.tuple(&tx, "SELECT app_id FROM job WHERE id = ?", values![id]).await?;
-                AuditObject { app_id, ..AuditObject::new(AuditObjectKind::Job, id) }
+                AuditObject::new(AuditObjectKind::Job, id).in_app(app_id)
             }
         };
-        let entry = AuditEntry::new(actor, now, AuditAction::Retention, object, detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        Ok(tx.commit().await?)
+        audit.commit(tx, AuditAction::Retention, object, detail).await
     }
 }
 

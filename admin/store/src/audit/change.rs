@@ -1,0 +1,62 @@
+//! Changes that leave one entry in the audit, in their transaction.
+
+use carillon_scheduler::{AuditAction, Millis};
+use serde::Serialize;
+
+use crate::audit::actor::Actor;
+use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
+use crate::error::Result;
+use crate::store::Store;
+
+/// The entry of a change. It has its id already: ids are taken before the transaction begins.
+#[derive(Clone, Copy)]
+pub(crate) struct PendingEntry<'a> {
+    store: &'a Store,
+    pub actor: &'a Actor,
+    pub now: Millis,
+    id: i64,
+}
+
+impl Store {
+    pub(crate) async fn pending_entry<'a>(&'a self, actor: &'a Actor, now: Millis) -> Result<PendingEntry<'a>> {
+        Ok(PendingEntry { store: self, actor, now, id: self.take_id(&ids::ROW).await? })
+    }
+
+    /// Begins a change that somebody asks for. Its entry is written last, by [`PendingEntry::commit`]; without it the transaction is
+    /// rolled back.
+    pub(crate) async fn begin_audited<'a>(
+        &'a self,
+        actor: &'a Actor,
+        now: Millis,
+    ) -> Result<(Transaction, PendingEntry<'a>)> {
+        let entry = self.pending_entry(actor, now).await?;
+        Ok((self.begin_change().await?, entry))
+    }
+}
+
+impl PendingEntry<'_> {
+    pub(crate) async fn write(
+        self,
+        tx: &Transaction,
+        action: AuditAction,
+        object: AuditObject,
+        detail: impl Serialize,
+    ) -> Result<()> {
+        let entry = AuditEntry::new(self.actor, self.now, action, object, detail);
+        self.store.audit(tx, vec![entry], &[self.id]).await
+    }
+
+    /// Writes the entry and commits the change.
+    pub(crate) async fn commit(
+        self,
+        tx: Transaction,
+        action: AuditAction,
+        object: AuditObject,
+        detail: impl Serialize,
+    ) -> Result<()> {
+        self.write(&tx, action, object, detail).await?;
+        Ok(tx.commit().await?)
+    }
+}
