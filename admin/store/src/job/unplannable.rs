@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::alarm::alarms::Alarm;
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::error::Result;
 use crate::run::claim::DueJob;
@@ -21,7 +21,9 @@ impl Store {
         reason: &str,
         now: Millis,
     ) -> Result<Option<Alarm>> {
-        let rows = self.take_ids(&ids::ROW, 2).await?;
+        let alarm_id = self.take_id(&ids::ROW).await?;
+        let engine = Actor::engine();
+        let audit = self.pending_entry(&engine, now).await?;
         let reason: String = reason.chars().take(500).collect();
         let cursor_row = values![shard, due.next_fire_at, due.job_id, due.revision];
         let tx = self.begin().await?;
@@ -43,14 +45,12 @@ impl Store {
             return Ok(None);
         }
         let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(due.job_id), run_id: None, text: reason.clone() };
-        let alarm = self.raise(&tx, rows[0], alarm, now).await?;
+        let alarm = self.raise(&tx, alarm_id, alarm, now).await?;
         let detail = json!({"before": {"enabled": true}, "after": {"enabled": false}, "reason": reason, "revision": due.revision + 1});
         let text = "SELECT app_id FROM job WHERE id = ?";
         let app_id = self.tuple(&tx, text, values![due.job_id]).await?;
         let object = AuditObject::new(AuditObjectKind::Job, due.job_id).in_app(app_id);
-        let entry = AuditEntry::new(&Actor::engine(), now, AuditAction::Pause, object, detail);
-        self.audit(&tx, vec![entry], &rows[1..]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Pause, object, detail).await?;
         Ok(Some(alarm))
     }
 }

@@ -10,8 +10,8 @@ use sea_orm::DbBackend;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
-use crate::db::ids;
+use crate::audit::change::PendingEntry;
+use crate::audit::entry::AuditObject;
 use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
 use crate::lease::leases::{COLUMNS, Lease};
@@ -69,10 +69,10 @@ impl Store {
             )));
         }
         self.shard_count().await?;
-        let audit_id = self.take_id(&ids::ROW).await?;
+        let audit = self.pending_entry(actor, now).await?;
         let mut tries = 0;
         loop {
-            match self.try_set_shards(count, audit_id, now, actor).await {
+            match self.try_set_shards(count, audit).await {
                 // Others had locks, or the answer was lost: a repetition finds it done.
                 Err(error) if error.is_transient() && tries < 10 => tries += 1,
                 other => return other,
@@ -82,7 +82,7 @@ impl Store {
         }
     }
 
-    async fn try_set_shards(&self, count: i32, audit_id: i64, now: Millis, actor: &Actor) -> Result<Resharded> {
+    async fn try_set_shards(&self, count: i32, audit: PendingEntry<'_>) -> Result<Resharded> {
         let tx = self.write.begin_within(LONG).await?;
         let text = "SELECT value FROM setting WHERE name = 'shards'{for_update}";
         self.query(&tx, text, vec![]).await?;
@@ -102,10 +102,7 @@ impl Store {
         self.execute(&tx, text, values![count.to_string()]).await?;
         let done = Resharded { before, after: count, jobs, runs };
         let detail = json!({"before": {"shards": before}, "after": {"shards": count}});
-        let entry =
-            AuditEntry::new(actor, now, AuditAction::Update, AuditObject::new(AuditObjectKind::Shards, 0), detail);
-        self.audit(&tx, vec![entry], &[audit_id]).await?;
-        tx.commit().await?;
+        audit.commit(tx, AuditAction::Update, AuditObject::new(AuditObjectKind::Shards, 0), detail).await?;
         Ok(done)
     }
 

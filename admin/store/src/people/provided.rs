@@ -4,7 +4,8 @@ use carillon_scheduler::AuditAction;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
+use crate::audit::change::PendingEntry;
+use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
@@ -58,20 +59,17 @@ impl Store {
     }
 
     async fn try_provided_sign_in(&self, person: &ProvidedPerson<'_>, now: i64, by: &Actor) -> Result<ProvidedSignIn> {
-        let ids = self.take_ids(&ids::ROW, 2).await?;
+        let new_id = self.take_id(&ids::ROW).await?;
         let by = Actor { name: "openid".to_owned(), ..by.clone() };
-        let tx = self.begin_change().await?;
+        let (tx, audit) = self.begin_audited(&by, now).await?;
         let text = format!("{SELECT} WHERE identity_hash = ?{{for_update}}");
         let known: Option<Account> = self.one(&tx, &text, values![person.identity_hash]).await?;
-        let (account, entry) = match known {
+        let account = match known {
             Some(account) if account.disabled_at.is_some() => return Ok(ProvidedSignIn::Disabled(account.into())),
-            Some(account) => self.follow_provider(&tx, account, person, (now, &by)).await?,
+            Some(account) => self.follow_provider(&tx, account, person, audit).await?,
             None if person.grants.is_empty() => return Ok(ProvidedSignIn::NoRole(None)),
-            None => self.make_provided(&tx, ids[0], person, (now, &by)).await?,
+            None => self.make_provided(&tx, new_id, person, audit).await?,
         };
-        if let Some(entry) = entry {
-            self.audit(&tx, vec![entry], &ids[1..]).await?;
-        }
         tx.commit().await?;
         Ok(match person.grants.is_empty() {
             true => ProvidedSignIn::NoRole(Some(account)),
@@ -85,14 +83,15 @@ impl Store {
         tx: &Transaction,
         mut account: Account,
         person: &ProvidedPerson<'_>,
-        (now, by): (i64, &Actor),
-    ) -> Result<(ProvidedAccount, Option<AuditEntry>)> {
+        audit: PendingEntry<'_>,
+    ) -> Result<ProvidedAccount> {
+        let now = audit.now;
         if !person.grants.is_empty() {
             let text = "UPDATE account SET provided_at = ? WHERE id = ?";
             self.execute(tx, text, values![now, account.id]).await?;
         }
         if account.grants == *person.grants {
-            return Ok((account.into(), None));
+            return Ok(account.into());
         }
         let grants = person.grants.to_string();
         account.credentials += 1;
@@ -101,8 +100,8 @@ impl Store {
         self.execute(tx, &text, values![grants.as_str(), account.credentials, now, account.id]).await?;
         self.execute(tx, "DELETE FROM session WHERE account_id = ?", values![account.id]).await?;
         let detail = json!({"before": {"grants": account.grants.to_string()}, "after": {"grants": grants}});
-        let entry = AuditEntry::new(by, now, AuditAction::Update, AuditObject::account(account.id), detail);
-        Ok((account.into(), Some(entry)))
+        audit.write(tx, AuditAction::Update, AuditObject::account(account.id), detail).await?;
+        Ok(account.into())
     }
 
     async fn make_provided(
@@ -110,18 +109,18 @@ impl Store {
         tx: &Transaction,
         account_id: i64,
         person: &ProvidedPerson<'_>,
-        (now, by): (i64, &Actor),
-    ) -> Result<(ProvidedAccount, Option<AuditEntry>)> {
+        audit: PendingEntry<'_>,
+    ) -> Result<ProvidedAccount> {
         let name = self.free_name(tx, person.names).await?;
         // No hash: no password fits it.
         let new = NewAccount { name: &name, password_hash: "", grants: person.grants };
-        self.insert_account(tx, account_id, &new, now).await?;
+        self.insert_account(tx, account_id, &new, audit.now).await?;
         let text = "UPDATE account SET identity_hash = ?, issuer = ?, provided_at = ? WHERE id = ?";
-        self.execute(tx, text, values![person.identity_hash, person.issuer, now, account_id]).await?;
+        self.execute(tx, text, values![person.identity_hash, person.issuer, audit.now, account_id]).await?;
         let grants = person.grants.to_string();
         let detail = json!({"after": {"name": name, "grants": grants, "issuer": person.issuer}});
-        let entry = AuditEntry::new(by, now, AuditAction::Create, AuditObject::account(account_id), detail);
-        Ok((ProvidedAccount { account_id, name, credentials: 0 }, Some(entry)))
+        audit.write(tx, AuditAction::Create, AuditObject::account(account_id), detail).await?;
+        Ok(ProvidedAccount { account_id, name, credentials: 0 })
     }
 
     /// The first name that no account has.
