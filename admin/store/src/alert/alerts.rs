@@ -62,81 +62,56 @@ impl sea_orm::TryGetable for StateCode {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alert {
-    pub id: i64,
-    pub rule_id: i64,
-    pub rule: Option<String>,
-    pub group_key: String,
-    pub app_id: Option<i64>,
-    pub app: Option<String>,
-    pub state: AlertState,
-    pub kind: AlertKind,
-    /// Of the latest event.
-    pub message: String,
-    pub events: i64,
-    /// Events that messages have told of.
-    pub told: i64,
-    /// Messages about events in a row.
-    pub steps: i64,
-    pub opened_at: Millis,
-    pub last_at: Millis,
-    pub told_at: Option<Millis>,
-    pub notify_at: Option<Millis>,
-    pub repeat_at: Option<Millis>,
-    pub escalate_at: Option<Millis>,
-    pub escalated_at: Option<Millis>,
-    pub acknowledged_at: Option<Millis>,
-    pub acknowledged_by: Option<String>,
-    pub note: Option<String>,
-    /// A person has silenced the alert until then: no message.
-    pub silent_until: Option<Millis>,
-    pub resolved_at: Option<Millis>,
+row_struct! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Alert {
+        pub id: i64,
+        pub rule_id: i64,
+        pub rule: Option<String>,
+        pub group_key: String,
+        pub app_id: Option<i64>,
+        pub app: Option<String>,
+        pub state: AlertState as StateCode,
+        pub kind: AlertKind as Word,
+        /// Of the latest event.
+        pub message: String,
+        pub events: i64,
+        /// Events that messages have told of.
+        pub told: i64,
+        /// Messages about events in a row.
+        pub steps: i64,
+        pub opened_at: Millis,
+        pub last_at: Millis,
+        pub told_at: Option<Millis>,
+        pub notify_at: Option<Millis>,
+        pub repeat_at: Option<Millis>,
+        pub escalate_at: Option<Millis>,
+        pub escalated_at: Option<Millis>,
+        pub acknowledged_at: Option<Millis>,
+        pub acknowledged_by: Option<String>,
+        pub note: Option<String>,
+        /// A person has silenced the alert until then: no message.
+        pub silent_until: Option<Millis>,
+        pub resolved_at: Option<Millis>,
+    }
 }
 
-from_row!(Alert {
-    id,
-    rule_id,
-    rule,
-    group_key,
-    app_id,
-    app,
-    state: StateCode,
-    kind: Word,
-    message,
-    events,
-    told,
-    steps,
-    opened_at,
-    last_at,
-    told_at,
-    notify_at,
-    repeat_at,
-    escalate_at,
-    escalated_at,
-    acknowledged_at,
-    acknowledged_by,
-    note,
-    silent_until,
-    resolved_at,
-});
-
-/// A job, executor or condition of an alert.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AlertItem {
-    pub subject: String,
-    pub kind: AlertKind,
-    pub job_id: Option<i64>,
-    pub job: Option<String>,
-    pub run_id: Option<i64>,
-    pub message: String,
-    pub events: i64,
-    pub first_at: Millis,
-    pub last_at: Millis,
-    pub resolved_at: Option<Millis>,
+row_struct! {
+    /// A job, executor or condition of an alert.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct AlertItem {
+        pub subject: String,
+        pub kind: AlertKind as Word,
+        pub job_id: Option<i64>,
+        pub job: Option<String>,
+        pub run_id: Option<i64>,
+        pub message: String,
+        pub events: i64,
+        pub first_at: Millis,
+        pub last_at: Millis,
+        pub resolved_at: Option<Millis>,
+    }
 }
-
-from_row!(AlertItem { subject, kind: Word, job_id, job, run_id, message, events, first_at, last_at, resolved_at });
 
 /// What a person does with an alert that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

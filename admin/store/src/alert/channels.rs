@@ -11,26 +11,28 @@ use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// A channel as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChannelRow {
-    pub id: i64,
-    pub name: String,
-    /// `email`, `webhook` …
-    pub kind: String,
-    /// JSON without secrets.
-    pub settings: String,
-    /// The encrypted JSON of its secrets.
-    pub sealed: Option<String>,
-    /// The ids of the apps that may use the channel; None: all apps.
-    pub apps: Option<Vec<i64>>,
-    /// Of its messages: the code of a language of the catalogue, and an IANA time zone.
-    pub language: String,
-    pub zone: String,
-    /// Messages that it gets in an hour; the others are left out.
-    pub per_hour: i64,
-    pub revision: i64,
-    pub updated_at: Millis,
+row_struct! {
+    /// A channel as it is stored.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ChannelRow {
+        pub id: i64,
+        pub name: String,
+        /// `email`, `webhook` …
+        pub kind: String,
+        /// JSON without secrets.
+        pub settings: String,
+        /// The encrypted JSON of its secrets.
+        pub sealed: Option<String>,
+        /// The ids of the apps that may use the channel; None: all apps.
+        pub apps: Option<Vec<i64>> as AppIds,
+        /// Of its messages: the code of a language of the catalogue, and an IANA time zone.
+        pub language: String,
+        pub zone: String,
+        /// Messages that it gets in an hour; the others are left out.
+        pub per_hour: i64,
+        pub revision: i64,
+        pub updated_at: Millis,
+    }
 }
 
 /// Stored as JSON.
@@ -46,20 +48,6 @@ impl sea_orm::TryGetable for AppIds {
         Ok(Self(text.map(|text| serde_json::from_str(&text).unwrap_or_default())))
     }
 }
-
-from_row!(ChannelRow {
-    id,
-    name,
-    kind,
-    settings,
-    sealed,
-    apps: AppIds,
-    language,
-    zone,
-    per_hour,
-    revision,
-    updated_at
-});
 
 impl ChannelRow {
     /// Whether an app may use the channel; None: all apps together.

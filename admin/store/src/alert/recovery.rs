@@ -17,16 +17,16 @@ const MOST: i64 = 5_000;
 /// What only time can end is over after this long without an event.
 const QUIET: Millis = 3_600_000;
 
-struct OpenItem {
-    alert_id: i64,
-    subject: String,
-    kind: AlertKind,
-    job_id: Option<i64>,
-    run_id: Option<i64>,
-    last_at: Millis,
+row_struct! {
+    struct OpenItem {
+        alert_id: i64,
+        subject: String,
+        kind: AlertKind as Word,
+        job_id: Option<i64>,
+        run_id: Option<i64>,
+        last_at: Millis,
+    }
 }
-
-from_row!(OpenItem { alert_id, subject, kind: Word, job_id, run_id, last_at });
 
 /// What goes on, as far as the items ask for it.
 #[derive(Default)]

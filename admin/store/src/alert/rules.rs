@@ -1,7 +1,7 @@
 //! Alert rules: which events become messages, and on which channels.
 
 use carillon_scheduler::{AlertKind, AuditAction, AuditObjectKind, Millis, Weekday};
-use sea_orm::{FromQueryResult, QueryResult};
+use sea_orm::{ColIdx, DbErr, FromQueryResult as _, QueryResult, TryGetError, TryGetable};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -103,17 +103,19 @@ impl RuleDefinition {
     }
 }
 
-/// A rule as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AlertRule {
-    pub id: i64,
-    pub name: String,
-    /// None: it is for all apps.
-    pub app_id: Option<i64>,
-    pub definition: RuleDefinition,
-    pub enabled: bool,
-    pub revision: i64,
-    pub updated_at: Millis,
+row_struct! {
+    /// A rule as it is stored.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct AlertRule {
+        pub id: i64,
+        pub name: String,
+        /// None: it is for all apps.
+        pub app_id: Option<i64>,
+        pub definition: RuleDefinition as RuleText,
+        pub enabled: bool,
+        pub revision: i64,
+        pub updated_at: Millis,
+    }
 }
 
 /// A rule to be stored.
@@ -155,19 +157,12 @@ pub struct CheckedRule {
 
 const COLUMNS: &str = "id, name, app_id, definition, enabled, revision, updated_at";
 
-impl FromQueryResult for AlertRule {
-    fn from_query_result(row: &QueryResult, pre: &str) -> std::result::Result<Self, sea_orm::DbErr> {
-        let definition: String = row.try_get(pre, "definition")?;
-        Ok(Self {
-            id: row.try_get(pre, "id")?,
-            name: row.try_get(pre, "name")?,
-            app_id: row.try_get(pre, "app_id")?,
-            definition: serde_json::from_str(&definition)
-                .map_err(|error| sea_orm::DbErr::Type(format!("alert rule: {error}")))?,
-            enabled: row.try_get(pre, "enabled")?,
-            revision: row.try_get(pre, "revision")?,
-            updated_at: row.try_get(pre, "updated_at")?,
-        })
+struct RuleText(RuleDefinition);
+
+impl TryGetable for RuleText {
+    fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> std::result::Result<Self, TryGetError> {
+        let parsed = serde_json::from_str(&String::try_get_by(row, index)?).map(Self);
+        parsed.map_err(|error| DbErr::Type(format!("alert rule: {error}")).into())
     }
 }
 

@@ -1,12 +1,12 @@
 //! Recurring times in which an app, or all apps, are paused.
 
 use carillon_scheduler::{AuditAction, Millis};
-use sea_orm::{DbErr, FromQueryResult, QueryResult};
 use serde_json::json;
 
 use crate::app::pauses::audited;
 use crate::audit::actor::Actor;
 use crate::db::ids;
+use crate::db::sql::rows::ZeroIsNone;
 use crate::error::Result;
 use crate::store::Store;
 
@@ -17,26 +17,28 @@ pub const MOST_TOGETHER: usize = 500;
 /// All of them count, also those that were made at the same moment as the last one that is allowed.
 const READ: usize = 2 * MOST_TOGETHER;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MaintenanceWindow {
-    pub id: i64,
-    /// None: all apps.
-    pub app_id: Option<i64>,
-    /// The name of the app.
-    pub app: Option<String>,
-    /// Why, for people.
-    pub note: String,
-    /// Name of the account that made it.
-    pub author: String,
-    /// A cron expression: it begins at each of its instants.
-    pub expression: String,
-    /// The zone of the expression.
-    pub timezone: String,
-    /// How long it lasts each time.
-    pub minutes: i32,
-    /// The one that began last by then was ended before its time.
-    pub ended_at: Option<Millis>,
-    pub created_at: Millis,
+row_struct! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct MaintenanceWindow {
+        pub id: i64,
+        /// None: all apps.
+        pub app_id: Option<i64> as ZeroIsNone,
+        /// The name of the app.
+        pub app: Option<String>,
+        /// Why, for people.
+        pub note: String,
+        /// Name of the account that made it.
+        pub author: String,
+        /// A cron expression: it begins at each of its instants.
+        pub expression: String,
+        /// The zone of the expression.
+        pub timezone: String,
+        /// How long it lasts each time.
+        pub minutes: i32,
+        /// The one that began last by then was ended before its time.
+        pub ended_at: Option<Millis>,
+        pub created_at: Millis,
+    }
 }
 
 const COLUMNS: &str = "id, app_id, note, author, expression, timezone, minutes, ended_at, created_at";
@@ -128,21 +130,4 @@ fn detail(window: &MaintenanceWindow) -> serde_json::Value {
         "timezone": window.timezone,
         "minutes": window.minutes,
     })
-}
-
-impl FromQueryResult for MaintenanceWindow {
-    fn from_query_result(row: &QueryResult, pre: &str) -> std::result::Result<Self, DbErr> {
-        Ok(Self {
-            id: row.try_get(pre, "id")?,
-            app_id: Some(row.try_get(pre, "app_id")?).filter(|id| *id != 0),
-            app: row.try_get(pre, "app")?,
-            note: row.try_get(pre, "note")?,
-            author: row.try_get(pre, "author")?,
-            expression: row.try_get(pre, "expression")?,
-            timezone: row.try_get(pre, "timezone")?,
-            minutes: row.try_get(pre, "minutes")?,
-            ended_at: row.try_get(pre, "ended_at")?,
-            created_at: row.try_get(pre, "created_at")?,
-        })
-    }
 }

@@ -1,12 +1,12 @@
 //! Pauses of an app, or of all apps: what its jobs' schedules make due meanwhile is not sent.
 
 use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
-use sea_orm::{DbErr, FromQueryResult, QueryResult};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
 use crate::audit::entry::AuditObject;
 use crate::db::ids;
+use crate::db::sql::rows::ZeroIsNone;
 use crate::error::Result;
 use crate::store::Store;
 
@@ -17,21 +17,23 @@ pub const MOST_TOGETHER: usize = 1_000;
 /// All of them count, also those that were made at the same moment as the last one that is allowed.
 const READ: usize = 2 * MOST_TOGETHER;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pause {
-    pub id: i64,
-    /// None: all apps.
-    pub app_id: Option<i64>,
-    /// The name of the app.
-    pub app: Option<String>,
-    /// Why, for people.
-    pub note: String,
-    /// Name of the account that made it.
-    pub author: String,
-    pub starts_at: Millis,
-    /// None: it lasts until it is ended.
-    pub ends_at: Option<Millis>,
-    pub created_at: Millis,
+row_struct! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Pause {
+        pub id: i64,
+        /// None: all apps.
+        pub app_id: Option<i64> as ZeroIsNone,
+        /// The name of the app.
+        pub app: Option<String>,
+        /// Why, for people.
+        pub note: String,
+        /// Name of the account that made it.
+        pub author: String,
+        pub starts_at: Millis,
+        /// None: it lasts until it is ended.
+        pub ends_at: Option<Millis>,
+        pub created_at: Millis,
+    }
 }
 
 impl Pause {
@@ -97,21 +99,6 @@ impl Store {
             json!({"before": {"pause": pause.id, "note": pause.note, "until": pause.ends_at}, "after": {"until": now}});
         audit.commit(tx, AuditAction::Resume, audited(pause.app_id), detail).await?;
         Ok(true)
-    }
-}
-
-impl FromQueryResult for Pause {
-    fn from_query_result(row: &QueryResult, pre: &str) -> std::result::Result<Self, DbErr> {
-        Ok(Self {
-            id: row.try_get(pre, "id")?,
-            app_id: Some(row.try_get(pre, "app_id")?).filter(|id| *id != 0),
-            app: row.try_get(pre, "app")?,
-            note: row.try_get(pre, "note")?,
-            author: row.try_get(pre, "author")?,
-            starts_at: row.try_get(pre, "starts_at")?,
-            ends_at: row.try_get(pre, "ends_at")?,
-            created_at: row.try_get(pre, "created_at")?,
-        })
     }
 }
 

@@ -15,30 +15,31 @@ use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// A calendar as it is now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedCalendar {
-    pub id: i64,
-    /// 1, 2 …: grows with each change.
-    pub version: i64,
-    pub calendar: Arc<Calendar>,
-    /// How many jobs use it.
-    pub jobs: i64,
-    pub created_at: Millis,
-    pub updated_at: Millis,
+row_struct! {
+    /// A calendar as it is now.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct NamedCalendar {
+        pub id: i64,
+        /// 1, 2 …: grows with each change.
+        pub version: i64,
+        pub calendar: Arc<Calendar> as Parsed,
+        /// How many jobs use it.
+        pub jobs: i64,
+        pub created_at: Millis,
+        pub updated_at: Millis,
+    }
 }
 
-/// One version of a calendar.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CalendarVersion {
-    pub version: i64,
-    pub calendar: Arc<Calendar>,
-    pub created_at: Millis,
-    pub actor: String,
+row_struct! {
+    /// One version of a calendar.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CalendarVersion {
+        pub version: i64,
+        pub calendar: Arc<Calendar> as Parsed,
+        pub created_at: Millis,
+        pub actor: String,
+    }
 }
-
-from_row!(NamedCalendar { id, version, calendar: Parsed, jobs, created_at, updated_at });
-from_row!(CalendarVersion { version, calendar: Parsed, created_at, actor });
 
 const COLUMNS: &str = "c.id, c.version, c.created_at, c.updated_at, v.definition AS calendar, \
      (SELECT COUNT(*) FROM job_calendar u WHERE u.calendar_id = c.id) AS jobs \

@@ -19,36 +19,26 @@ use crate::store::Store;
 /// Belongs to each change of the credentials: what ends the sessions of an intruder must not leave a link for a new password.
 pub(crate) const NO_RESET_LINK: &str = "reset_hash = NULL, reset_expires_at = NULL";
 
-/// A person who may sign in to the console.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Account {
-    pub id: i64,
-    pub name: String,
-    /// A PHC string; holds algorithm, parameters and salt.
-    pub password_hash: String,
-    pub grants: Grants,
-    /// Since when it may not sign in.
-    pub disabled_at: Option<i64>,
-    pub created_at: i64,
-    /// The OpenID provider that it signs in with. None: a password.
-    pub issuer: Option<String>,
-    /// Since when a code is asked for after the password.
-    pub totp_since: Option<i64>,
-    /// Counts the changes of how it signs in. What was checked under another number counts no more.
-    pub credentials: i64,
+row_struct! {
+    /// A person who may sign in to the console.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Account {
+        pub id: i64,
+        pub name: String,
+        /// A PHC string; holds algorithm, parameters and salt.
+        pub password_hash: String,
+        pub grants: Grants as WordOrDefault,
+        /// Since when it may not sign in.
+        pub disabled_at: Option<i64>,
+        pub created_at: i64,
+        /// The OpenID provider that it signs in with. None: a password.
+        pub issuer: Option<String>,
+        /// Since when a code is asked for after the password.
+        pub totp_since: Option<i64>,
+        /// Counts the changes of how it signs in. What was checked under another number counts no more.
+        pub credentials: i64,
+    }
 }
-
-from_row!(Account {
-    id,
-    name,
-    password_hash,
-    grants: WordOrDefault,
-    disabled_at,
-    created_at,
-    issuer,
-    totp_since,
-    credentials,
-});
 
 pub(crate) const SELECT: &str = "SELECT id, name, password_hash, COALESCE(grants, '') AS grants, disabled_at, created_at, \
                                  issuer, totp_since, credentials FROM account";

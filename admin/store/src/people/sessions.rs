@@ -13,37 +13,26 @@ use crate::people::accounts::NO_RESET_LINK;
 use crate::people::grants::Grants;
 use crate::store::Store;
 
-/// A session that has not ended, with its account.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
-    pub account_id: i64,
-    pub account: String,
-    pub grants: Grants,
-    pub csrf: String,
-    pub created_at: i64,
-    pub seen_at: i64,
-    /// The OpenID provider that the account signs in with.
-    pub issuer: Option<String>,
-    /// Since when the account has a second factor.
-    pub totp_since: Option<i64>,
-    /// The language that the account has chosen.
-    pub language: Option<String>,
-    /// The number of the account's credentials.
-    pub credentials: i64,
+row_struct! {
+    /// A session that has not ended, with its account.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Session {
+        pub account_id: i64,
+        pub account: String,
+        pub grants: Grants as WordOrDefault,
+        pub csrf: String,
+        pub created_at: i64,
+        pub seen_at: i64,
+        /// The OpenID provider that the account signs in with.
+        pub issuer: Option<String>,
+        /// Since when the account has a second factor.
+        pub totp_since: Option<i64>,
+        /// The language that the account has chosen.
+        pub language: Option<String>,
+        /// The number of the account's credentials.
+        pub credentials: i64,
+    }
 }
-
-from_row!(Session {
-    account_id,
-    account,
-    grants: WordOrDefault,
-    csrf,
-    created_at,
-    seen_at,
-    issuer,
-    totp_since,
-    language,
-    credentials,
-});
 
 /// A session as its owner sees it in a list.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]

@@ -12,19 +12,19 @@ use crate::error::{Error, Result};
 use crate::people::grants::Grants;
 use crate::store::Store;
 
-/// A token as its owner sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApiToken {
-    pub id: i64,
-    pub name: String,
-    pub grants: Grants,
-    pub created_at: i64,
-    pub expires_at: i64,
-    pub used_at: Option<i64>,
-    pub used_from: Option<String>,
+row_struct! {
+    /// A token as its owner sees it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ApiToken {
+        pub id: i64,
+        pub name: String,
+        pub grants: Grants as WordOrDefault,
+        pub created_at: i64,
+        pub expires_at: i64,
+        pub used_at: Option<i64>,
+        pub used_from: Option<String>,
+    }
 }
-
-from_row!(ApiToken { id, name, grants: WordOrDefault, created_at, expires_at, used_at, used_from });
 
 /// A token to be stored.
 pub struct NewApiToken<'a> {
@@ -38,43 +38,30 @@ pub struct NewApiToken<'a> {
     pub credentials: i64,
 }
 
-/// A valid token with its account.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TokenOwner {
-    pub id: i64,
-    pub account_id: i64,
-    pub account: String,
-    /// The token's name.
-    pub name: String,
-    /// What the token allows.
-    pub grants: Grants,
-    /// What its account may do.
-    pub account_grants: Grants,
-    pub created_at: i64,
-    pub used_at: Option<i64>,
-    pub used_from: Option<String>,
-    /// The OpenID provider that its account signs in with.
-    pub issuer: Option<String>,
-    /// When the provider last vouched for the account.
-    pub provided_at: Option<i64>,
-    /// Since when its account has a second factor.
-    pub totp_since: Option<i64>,
+row_struct! {
+    /// A valid token with its account.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct TokenOwner {
+        pub id: i64,
+        pub account_id: i64,
+        pub account: String,
+        /// The token's name.
+        pub name: String,
+        /// What the token allows.
+        pub grants: Grants as WordOrDefault,
+        /// What its account may do.
+        pub account_grants: Grants as WordOrDefault,
+        pub created_at: i64,
+        pub used_at: Option<i64>,
+        pub used_from: Option<String>,
+        /// The OpenID provider that its account signs in with.
+        pub issuer: Option<String>,
+        /// When the provider last vouched for the account.
+        pub provided_at: Option<i64>,
+        /// Since when its account has a second factor.
+        pub totp_since: Option<i64>,
+    }
 }
-
-from_row!(TokenOwner {
-    id,
-    account_id,
-    account,
-    name,
-    grants: WordOrDefault,
-    account_grants: WordOrDefault,
-    created_at,
-    used_at,
-    used_from,
-    issuer,
-    provided_at,
-    totp_since,
-});
 
 /// Tokens of one account.
 pub const MAX_TOKENS: i64 = 50;

@@ -10,20 +10,20 @@ use crate::report::counts::Counts;
 
 const HOUR: Millis = 3_600_000;
 
-/// A run as the summaries see it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CountedRun {
-    pub id: i64,
-    pub job_id: i64,
-    pub app_id: i64,
-    pub state: RunState,
-    pub scheduled_at: Millis,
-    pub due_at: Millis,
-    pub sent_at: Option<Millis>,
-    pub finished_at: Option<Millis>,
+row_struct! {
+    /// A run as the summaries see it.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct CountedRun {
+        pub id: i64,
+        pub job_id: i64,
+        pub app_id: i64,
+        pub state: RunState as Code,
+        pub scheduled_at: Millis,
+        pub due_at: Millis,
+        pub sent_at: Option<Millis>,
+        pub finished_at: Option<Millis>,
+    }
 }
-
-from_row!(CountedRun { id, job_id, app_id, state: Code, scheduled_at, due_at, sent_at, finished_at });
 
 impl CountedRun {
     fn duration(&self) -> Option<Millis> {

@@ -20,34 +20,35 @@ use crate::db::sql::rows::Code;
 use crate::error::Result;
 use crate::store::Store;
 
-/// A run as the pruner sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PrunableRun {
-    pub id: i64,
-    pub job_id: i64,
-    pub app_id: i64,
-    pub state: RunState,
-    /// When it ended; of one that has not, when it was due.
-    pub at: Millis,
-    /// The executors among which it was routed.
-    pub candidates_id: Option<i64>,
+row_struct! {
+    /// A run as the pruner sees it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PrunableRun {
+        pub id: i64,
+        pub job_id: i64,
+        pub app_id: i64,
+        pub state: RunState as Code,
+        /// When it ended; of one that has not, when it was due.
+        pub at: Millis,
+        /// The executors among which it was routed.
+        pub candidates_id: Option<i64>,
+    }
 }
 
-/// A run that is about to go.
-struct LockedPrunable {
-    id: i64,
-    job_id: i64,
-    app_id: i64,
-    cause: Cause,
-    fire_no: i64,
-    part: i32,
-    attempt: i32,
-    state: RunState,
-    scheduled_at: Millis,
+row_struct! {
+    /// A run that is about to go.
+    struct LockedPrunable {
+        id: i64,
+        job_id: i64,
+        app_id: i64,
+        cause: Cause as Code,
+        fire_no: i64,
+        part: i32,
+        attempt: i32,
+        state: RunState as Code,
+        scheduled_at: Millis,
+    }
 }
-
-from_row!(PrunableRun { id, job_id, app_id, state: Code, at, candidates_id });
-from_row!(LockedPrunable { id, job_id, app_id, cause: Code, fire_no, part, attempt, state: Code, scheduled_at });
 
 /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended; none that the reports still
 /// have to count.

@@ -11,24 +11,26 @@ use crate::error::Result;
 use crate::run::claim::HeldLease;
 use crate::store::Store;
 
-/// A run that is recorded and not sent: all that routing needs to know.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClaimedRun {
-    pub run_id: i64,
-    pub job_id: i64,
-    pub shard: i32,
-    pub epoch: i64,
-    pub cause: Cause,
-    pub fire_no: i64,
-    pub part: i32,
-    pub parts: i32,
-    pub attempt: i32,
-    pub scheduled_at: Millis,
-    pub due_at: Millis,
-    /// The only executor that may get it: a part of a broadcast, or an address given by hand.
-    pub bound_to: Option<String>,
-    /// An earlier fire of its job was open when it was due: it may be as late as it likes.
-    pub overlaps: bool,
+row_struct! {
+    /// A run that is recorded and not sent: all that routing needs to know.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ClaimedRun {
+        pub run_id: i64,
+        pub job_id: i64,
+        pub shard: i32,
+        pub epoch: i64,
+        pub cause: Cause as Code,
+        pub fire_no: i64,
+        pub part: i32,
+        pub parts: i32,
+        pub attempt: i32,
+        pub scheduled_at: Millis,
+        pub due_at: Millis,
+        /// The only executor that may get it: a part of a broadcast, or an address given by hand.
+        pub bound_to: Option<String>,
+        /// An earlier fire of its job was open when it was due: it may be as late as it likes.
+        pub overlaps: bool as IsOverlap,
+    }
 }
 
 /// Read without locks: on MariaDB an UPDATE by this condition would also wait for the row behind the last orphan, which is the
@@ -56,22 +58,6 @@ pub(crate) const WAITING: &str = "SELECT id FROM run WHERE shard = ? AND state =
 const COLUMNS: &str = "run.id AS run_id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
      run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address) AS bound_to, run.reason AS overlaps \
      FROM run LEFT JOIN run_input ON run_input.run_id = run.id";
-
-from_row!(ClaimedRun {
-    run_id,
-    job_id,
-    shard,
-    epoch,
-    cause: Code,
-    fire_no,
-    part,
-    parts,
-    attempt,
-    scheduled_at,
-    due_at,
-    bound_to,
-    overlaps: IsOverlap
-});
 
 /// What waits of a shard, and what of it cannot be read.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use sea_orm::ConnectionTrait;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
-use crate::audit::entry::{AuditEntry, AuditObject};
-use crate::db::ids;
+use crate::audit::change::PendingEntry;
+use crate::audit::entry::AuditObject;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::OpenRuns;
 use crate::db::sql::list::IDS;
@@ -17,17 +17,19 @@ use crate::db::sql::rows::Code;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Where a run is or was, for asking its executor.
-#[derive(Clone, Debug)]
-pub struct RunLocation {
-    pub run_id: i64,
-    pub job_id: i64,
-    pub app: Option<String>,
-    pub state: RunState,
-    pub address: Option<String>,
-    /// The wire's `logDateTime`.
-    pub due_at: Millis,
-    pub sends: i32,
+row_struct! {
+    /// Where a run is or was, for asking its executor.
+    #[derive(Clone, Debug)]
+    pub struct RunLocation {
+        pub run_id: i64,
+        pub job_id: i64,
+        pub app: Option<String>,
+        pub state: RunState as Code,
+        pub address: Option<String>,
+        /// The wire's `logDateTime`.
+        pub due_at: Millis,
+        pub sends: i32,
+    }
 }
 
 pub(crate) static CANCEL: Bulk = Bulk::update_runs(
@@ -59,8 +61,6 @@ pub enum KillRequest {
     /// There is nothing to end.
     Ended,
 }
-
-from_row!(RunLocation { run_id, job_id, app, state: Code, address, due_at, sends });
 
 impl Store {
     pub async fn run_location(&self, run_id: i64) -> Result<Option<RunLocation>> {
@@ -105,9 +105,11 @@ impl Store {
     /// Cancels a run that was not sent, or notes that its end is asked for, before its executor is: a faster callback must find it.
     /// A person's request leaves its audit entry in the same transaction. None: there is no such run.
     pub async fn request_kill(&self, run_id: i64, now: Millis, actor: Option<&Actor>) -> Result<Option<KillRequest>> {
-        let audit_id = self.take_id(&ids::ROW).await?;
-        let done =
-            retry::on_conflict(|| self.try_request_kill(run_id, now, actor.map(|actor| (actor, audit_id)))).await?;
+        let audit = match actor {
+            Some(actor) => Some(self.pending_entry(actor, now).await?),
+            None => None,
+        };
+        let done = retry::on_conflict(|| self.try_request_kill(run_id, now, audit)).await?;
         if done == Some(KillRequest::Cancelled) {
             self.restart_fixed_delays_of(&[run_id], now).await?;
         }
@@ -118,7 +120,7 @@ impl Store {
         &self,
         run_id: i64,
         now: Millis,
-        audit: Option<(&Actor, i64)>,
+        audit: Option<PendingEntry<'_>>,
     ) -> Result<Option<KillRequest>> {
         let tx = self.begin_change().await?;
         let Some(app_id) = self.tuple(&tx, "SELECT app_id FROM run WHERE id = ?", values![run_id]).await? else {
@@ -131,10 +133,9 @@ impl Store {
         } else {
             (KillRequest::Ended, "already_ended")
         };
-        if let Some((actor, id)) = audit {
+        if let Some(audit) = audit {
             let object = AuditObject::run(run_id, app_id);
-            let entry = AuditEntry::new(actor, now, AuditAction::Kill, object, json!({"outcome": outcome}));
-            self.audit(&tx, vec![entry], &[id]).await?;
+            audit.write(&tx, AuditAction::Kill, object, json!({"outcome": outcome})).await?;
         }
         tx.commit().await?;
         Ok(Some(done))

@@ -29,15 +29,17 @@ pub(crate) static LOCK_RUNS: Bulk = Bulk::lock(Lock {
     only_if: "",
 });
 
-/// What a job says of runs that wait, and of further attempts.
-pub(crate) struct LockedJob {
-    pub id: i64,
-    pub retries: i32,
-    pub enabled: bool,
-    pub retry_delay: RetryDelay,
-    pub shard: i32,
-    /// 0: never.
-    pub pause_after_failures: i32,
+row_struct! {
+    /// What a job says of runs that wait, and of further attempts.
+    pub(crate) struct LockedJob {
+        pub id: i64,
+        pub retries: i32,
+        pub enabled: bool,
+        pub retry_delay: RetryDelay as WordOrDefault,
+        pub shard: i32,
+        /// 0: never.
+        pub pause_after_failures: i32,
+    }
 }
 
 /// Runs as they were found.
@@ -55,29 +57,31 @@ impl LockedJob {
     }
 }
 
-pub(crate) struct LockedRun {
-    pub id: i64,
-    pub job_id: i64,
-    pub shard: i32,
-    pub cause: Cause,
-    pub fire_no: i64,
-    pub part: i32,
-    pub attempt: i32,
-    pub state: RunState,
-    pub kill_asked: bool,
-    /// Its job's next fire is counted from its end.
-    pub chained: bool,
-    /// Its job has, or had, children.
-    pub parent: bool,
-    /// Requests that may have left.
-    pub sends: i32,
-    pub app_id: i64,
-    /// The executor that it was sent to last.
-    pub boot_id: Option<String>,
-    pub journal_id: Option<String>,
-    pub address: Option<String>,
-    /// The app that its job has now. None: the job is deleted.
-    pub job_app_id: Option<i64>,
+row_struct! {
+    pub(crate) struct LockedRun {
+        pub id: i64,
+        pub job_id: i64,
+        pub shard: i32,
+        pub cause: Cause as Code,
+        pub fire_no: i64,
+        pub part: i32,
+        pub attempt: i32,
+        pub state: RunState as Code,
+        pub kill_asked: bool as IsSet,
+        /// Its job's next fire is counted from its end.
+        pub chained: bool,
+        /// Its job has, or had, children.
+        pub parent: bool,
+        /// Requests that may have left.
+        pub sends: i32,
+        pub app_id: i64,
+        /// The executor that it was sent to last.
+        pub boot_id: Option<String>,
+        pub journal_id: Option<String>,
+        pub address: Option<String>,
+        /// The app that its job has now. None: the job is deleted.
+        pub job_app_id: Option<i64>,
+    }
 }
 
 impl LockedRun {
@@ -86,27 +90,6 @@ impl LockedRun {
         self.job_app_id.is_some_and(|app_id| app_id != self.app_id)
     }
 }
-
-from_row!(LockedJob { id, retries, enabled, retry_delay: WordOrDefault, shard, pause_after_failures });
-from_row!(LockedRun {
-    id,
-    job_id,
-    shard,
-    cause: Code,
-    fire_no,
-    part,
-    attempt,
-    state: Code,
-    kill_asked: IsSet,
-    sends,
-    chained,
-    parent,
-    app_id,
-    boot_id,
-    journal_id,
-    address,
-    job_app_id
-});
 
 /// What to do about a row that another session holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

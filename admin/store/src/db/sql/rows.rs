@@ -75,19 +75,33 @@ impl TryGetable for IsSet {
     }
 }
 
-/// Implements `FromQueryResult` for a struct with fields of our enums: `from_row!(Run { id, state: Code, reason: Word })`.
-/// The others derive it.
-macro_rules! from_row {
-    ($name:ident { $($field:ident $(: $wrapper:ident)?),+ $(,)? }) => {
+/// The id of another row; 0, which no row has, stands for none.
+pub struct ZeroIsNone(pub Option<i64>);
+
+impl TryGetable for ZeroIsNone {
+    fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
+        Ok(Self(Some(i64::try_get_by(row, index)?).filter(|id| *id != 0)))
+    }
+}
+
+/// A struct that is read from a row by the names of its columns. `as` names what reads a field that is an enum of ours:
+/// `row_struct! { struct Run { id: i64, state: RunState as Code } }`. Structs without such fields derive `FromQueryResult`.
+macro_rules! row_struct {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident {
+        $($(#[$field_meta:meta])* $field_vis:vis $field:ident: $kind:ty $(as $reader:ident)?),+ $(,)?
+    }) => {
+        $(#[$meta])*
+        $vis struct $name { $( $(#[$field_meta])* $field_vis $field: $kind, )+ }
+
         impl sea_orm::FromQueryResult for $name {
             fn from_query_result(row: &sea_orm::QueryResult, pre: &str) -> std::result::Result<Self, sea_orm::DbErr> {
-                Ok(Self { $( $field: from_row!(@ row, pre, $field $(, $wrapper)?), )+ })
+                Ok(Self { $( $field: row_struct!(@ row, pre, $field $(, $reader)?), )+ })
             }
         }
     };
     (@ $row:ident, $pre:ident, $field:ident) => { $row.try_get($pre, stringify!($field))? };
-    (@ $row:ident, $pre:ident, $field:ident, $wrapper:ident) => {{
-        let $wrapper(value) = $row.try_get($pre, stringify!($field))?;
+    (@ $row:ident, $pre:ident, $field:ident, $reader:ident) => {{
+        let $reader(value) = $row.try_get($pre, stringify!($field))?;
         value
     }};
 }

@@ -14,18 +14,20 @@ use crate::error::Result;
 use crate::run::lock::Held;
 use crate::store::Store;
 
-/// An open run of a job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenRun {
-    pub run_id: i64,
-    pub job_id: i64,
-    pub cause: Cause,
-    pub fire_no: i64,
-    pub state: RunState,
-    pub due_at: Millis,
-    pub kill_asked: bool,
-    /// Its row says that it waits for an earlier fire.
-    pub waits: bool,
+row_struct! {
+    /// An open run of a job.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct OpenRun {
+        pub run_id: i64,
+        pub job_id: i64,
+        pub cause: Cause as Code,
+        pub fire_no: i64,
+        pub state: RunState as Code,
+        pub due_at: Millis,
+        pub kill_asked: bool as IsSet,
+        /// Its row says that it waits for an earlier fire.
+        pub waits: bool as IsOverlap,
+    }
 }
 
 /// What is to be written of runs that are still `claimed`, of any number of jobs.
@@ -48,8 +50,6 @@ pub struct Written {
 
 pub(crate) static NOTE_OVERLAP: Bulk =
     Bulk::update_runs(IDS, &[("reason", ":reason")], "{+run.state} = {state.claimed}");
-
-from_row!(OpenRun { run_id, job_id, cause: Code, fire_no, state: Code, due_at, kill_asked: IsSet, waits: IsOverlap });
 
 impl Store {
     /// The runs of these jobs of a shard that are `claimed`, `sending` or `running`.

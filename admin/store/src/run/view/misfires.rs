@@ -8,20 +8,22 @@ use crate::error::Result;
 use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
-/// A range of instants that did not run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfire {
-    pub job_id: i64,
-    /// The first instant of the range.
-    pub from_at: Millis,
-    /// The last one, included.
-    pub to_at: Millis,
-    /// Exact below 10,000; 10,000 means that many or more.
-    pub count: i32,
-    pub policy: MisfirePolicy,
-    pub reason: SkipReason,
-    /// Of the claim that recorded it; 0: an edit did.
-    pub epoch: i64,
+row_struct! {
+    /// A range of instants that did not run.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Misfire {
+        pub job_id: i64,
+        /// The first instant of the range.
+        pub from_at: Millis,
+        /// The last one, included.
+        pub to_at: Millis,
+        /// Exact below 10,000; 10,000 means that many or more.
+        pub count: i32,
+        pub policy: MisfirePolicy as Word,
+        pub reason: SkipReason as Word,
+        /// Of the claim that recorded it; 0: an edit did.
+        pub epoch: i64,
+    }
 }
 
 /// The place of a range in the list.
@@ -46,8 +48,6 @@ pub struct MisfireFilter {
     /// 1 to 1000.
     pub limit: u32,
 }
-
-from_row!(Misfire { job_id, from_at, to_at, count, policy: Word, reason: Word, epoch });
 
 impl Store {
     pub async fn misfires(&self, filter: &MisfireFilter) -> Result<Page<Misfire, MisfireKey>> {

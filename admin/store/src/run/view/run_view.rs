@@ -9,84 +9,52 @@ use crate::error::Result;
 use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
-/// A run with the names of what it belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunView {
-    pub id: i64,
-    pub job_id: i64,
-    pub app: String,
-    /// The job's name; None once it is deleted.
-    pub job: Option<String>,
-    pub shard: i32,
-    pub cause: Cause,
-    pub state: RunState,
-    pub fire_no: i64,
-    /// Of a broadcast: which share, from 0, of how many.
-    pub part: i32,
-    pub parts: i32,
-    /// 1, and more for retries.
-    pub attempt: i32,
-    pub scheduled_at: Millis,
-    pub due_at: Millis,
-    pub marked_at: Option<Millis>,
-    pub sent_at: Option<Millis>,
-    pub finished_at: Option<Millis>,
-    pub kill_asked_at: Option<Millis>,
-    /// When it was flagged, because it was not sent within its job's limit.
-    pub flagged_at: Option<Millis>,
-    pub address: Option<String>,
-    pub epoch: i64,
-    pub owner: Option<String>,
-    pub sends: i32,
-    /// The revision of its job whose definition its request carried. None: it was not sent, or by an older version.
-    pub revision: Option<i64>,
-    pub reason: Option<String>,
-    pub result_code: Option<i32>,
-    pub result_msg: Option<String>,
-    /// Given with this fire in place of the job's own; read with a single run only.
-    pub params: Option<String>,
-    /// The address that this fire was bound to; read with a single run only.
-    pub bound_address: Option<String>,
-    /// The run that this one repeats; read with a single run only.
-    pub rerun_of: Option<i64>,
-    /// How its executor was chosen; read with a single run only.
-    pub candidates_id: Option<i64>,
-    pub route_code: Option<i16>,
+row_struct! {
+    /// A run with the names of what it belongs to.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct RunView {
+        pub id: i64,
+        pub job_id: i64,
+        pub app: String,
+        /// The job's name; None once it is deleted.
+        pub job: Option<String>,
+        pub shard: i32,
+        pub cause: Cause as Code,
+        pub state: RunState as Code,
+        pub fire_no: i64,
+        /// Of a broadcast: which share, from 0, of how many.
+        pub part: i32,
+        pub parts: i32,
+        /// 1, and more for retries.
+        pub attempt: i32,
+        pub scheduled_at: Millis,
+        pub due_at: Millis,
+        pub marked_at: Option<Millis>,
+        pub sent_at: Option<Millis>,
+        pub finished_at: Option<Millis>,
+        pub kill_asked_at: Option<Millis>,
+        /// When it was flagged, because it was not sent within its job's limit.
+        pub flagged_at: Option<Millis>,
+        pub address: Option<String>,
+        pub epoch: i64,
+        pub owner: Option<String>,
+        pub sends: i32,
+        /// The revision of its job whose definition its request carried. None: it was not sent, or by an older version.
+        pub revision: Option<i64>,
+        pub reason: Option<String>,
+        pub result_code: Option<i32>,
+        pub result_msg: Option<String>,
+        /// Given with this fire in place of the job's own; read with a single run only.
+        pub params: Option<String>,
+        /// The address that this fire was bound to; read with a single run only.
+        pub bound_address: Option<String>,
+        /// The run that this one repeats; read with a single run only.
+        pub rerun_of: Option<i64>,
+        /// How its executor was chosen; read with a single run only.
+        pub candidates_id: Option<i64>,
+        pub route_code: Option<i16>,
+    }
 }
-
-from_row!(RunView {
-    id,
-    job_id,
-    app,
-    job,
-    shard,
-    cause: Code,
-    state: Code,
-    fire_no,
-    part,
-    parts,
-    attempt,
-    scheduled_at,
-    due_at,
-    marked_at,
-    sent_at,
-    finished_at,
-    kill_asked_at,
-    flagged_at,
-    address,
-    epoch,
-    owner,
-    sends,
-    revision,
-    reason,
-    result_code,
-    result_msg,
-    params,
-    bound_address,
-    rerun_of,
-    candidates_id,
-    route_code,
-});
 
 impl RunView {
     /// What the executor said, or else what the reason means; empty if there is nothing to say.
