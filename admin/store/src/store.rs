@@ -88,22 +88,8 @@ impl Store {
     /// Opens it for reading only. On SQLite that needs no lock: a node may go on working with the file.
     pub async fn open_read_only(database: &Database) -> Result<Arc<Self>> {
         let pool = connect::open_read_only(database).await?;
-        Ok(Arc::new(Self {
-            backend: pool.get_database_backend(),
-            write: pool.clone(),
-            engine_reads: pool.clone(),
-            changes: pool.clone(),
-            read: pool,
-            database: database.clone(),
-            ids: ids::Blocks::default(),
-            calendars: pinned::Parsed::default(),
-            has_accounts: AtomicBool::new(false),
-            set_aside: set_aside::SetAside::default(),
-            refusals: Refusals::default(),
-            token_sources: TokenSources::default(),
-            report_zone: Zone::UTC,
-            _file_lock: None,
-        }))
+        let (engine, engine_reads, changes) = (pool.clone(), pool.clone(), pool.clone());
+        Ok(Self::with_pools(database, connect::Pools { engine, engine_reads, changes, pages: pool, file_lock: None }, Zone::UTC))
     }
 
     /// The day on which reports count a time, in days since 1970-01-01.

@@ -89,24 +89,10 @@ impl Store {
     /// `Taken`
     pub async fn create_alert_channel(&self, new: &ChannelRow, now: Millis, actor: &Actor) -> Result<()> {
         let (tx, audit) = self.begin_audited(actor, now).await?;
-        let columns =
-            "id, name, kind, settings, sealed, apps, language, zone, per_hour, revision, created_at, updated_at";
-        let (it, apps) = (new.clone(), new.stored_apps());
-        let row = values![
-            it.id,
-            it.name,
-            it.kind,
-            it.settings,
-            it.sealed,
-            apps,
-            it.language,
-            it.zone,
-            it.per_hour,
-            1_i64,
-            now,
-            now
-        ];
-        let written = self.insert_rows(&tx, "alert_channel", columns, vec![row]).await;
+        let ChannelRow { id, name, kind, settings, sealed, language, zone, per_hour, .. } = new.clone();
+        let row = named![id, name, kind, settings, sealed, apps: new.stored_apps(), language, zone, per_hour,
+            revision: 1_i64, created_at: now, updated_at: now];
+        let written = self.insert_row(&tx, "alert_channel", row).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertChannelName, &new.name))?;
         let detail = json!({"after": new.audited()});
         audit.commit(tx, AuditAction::Create, AuditObject::new(AuditObjectKind::AlertChannel, new.id), detail).await
@@ -120,11 +106,10 @@ impl Store {
         if old.revision != new.revision {
             return Err(Error::Changed(format!("the channel has revision {} by now", old.revision)));
         }
-        let text = "UPDATE alert_channel SET name = ?, settings = ?, sealed = ?, apps = ?, language = ?, zone = ?, per_hour = ?, \
-                    revision = revision + 1, updated_at = ? WHERE id = ?";
-        let (it, apps) = (new.clone(), new.stored_apps());
-        let values = values![it.name, it.settings, it.sealed, apps, it.language, it.zone, it.per_hour, now, it.id];
-        let written = self.execute(&tx, text, values).await;
+        let ChannelRow { name, settings, sealed, language, zone, per_hour, .. } = new.clone();
+        let set = named![name, settings, sealed, apps: new.stored_apps(), language, zone, per_hour];
+        let rest = ", revision = revision + 1, updated_at = ? WHERE id = ?";
+        let written = self.update(&tx, "alert_channel", set, (rest, values![now, new.id])).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertChannelName, &new.name))?;
         let detail = difference(&old.audited(), &new.audited());
         audit.commit(tx, AuditAction::Update, AuditObject::new(AuditObjectKind::AlertChannel, new.id), detail).await

@@ -125,9 +125,9 @@ impl Store {
     pub async fn add_test_delivery(&self, channel_id: i64, message: &str, now: Millis, actor: &Actor) -> Result<i64> {
         let id = self.take_id(&ids::ROW).await?;
         let (tx, audit) = self.begin_audited(actor, now).await?;
-        let columns = "id, channel_id, kind, message, state, attempts, created_at, next_at";
-        let row = values![id, channel_id, "test", message, 0_i16, 0_i32, now, now];
-        self.insert_rows(&tx, "alert_delivery", columns, vec![row]).await?;
+        let (kind, state, attempts) = ("test", 0_i16, 0_i32);
+        let row = named![id, channel_id, kind, message, state, attempts, created_at: now, next_at: now];
+        self.insert_row(&tx, "alert_delivery", row).await?;
         let object = AuditObject::new(AuditObjectKind::AlertChannel, channel_id);
         audit.commit(tx, AuditAction::Run, object, json!({"test": true, "delivery": id})).await?;
         Ok(id)
@@ -180,23 +180,20 @@ impl Store {
     ) -> Result<()> {
         let text = "UPDATE alert_delivery SET state = ?, next_at = NULL, finished_at = ?, answer = ? WHERE id = ? AND next_at > 0";
         let answer = cut(&printable(answer), ANSWER);
-        self.execute(&self.write, text, values![state as i16, now, answer, delivery.id]).await?;
-        Ok(())
+        self.execute(&self.write, text, values![state as i16, now, answer, delivery.id]).await.map(drop)
     }
 
     /// It is tried again. A try that took too long changes nothing: another one has begun.
     pub async fn retry_delivery(&self, delivery: &Delivery, next_at: Millis, answer: &str) -> Result<()> {
         let text = "UPDATE alert_delivery SET next_at = ?, answer = ? WHERE id = ? AND attempts = ? AND next_at > 0";
         let answer = cut(&printable(answer), ANSWER);
-        self.execute(&self.write, text, values![next_at, answer, delivery.id, delivery.attempts]).await?;
-        Ok(())
+        self.execute(&self.write, text, values![next_at, answer, delivery.id, delivery.attempts]).await.map(drop)
     }
 
     /// The channel asks for a pause, or cannot be reached: what waits for it goes out after that, and keeps no other channel waiting.
     pub async fn hold_channel(&self, channel_id: i64, until: Millis) -> Result<()> {
         let text = "UPDATE alert_delivery SET next_at = ? WHERE channel_id = ? AND next_at > 0 AND next_at < ?";
-        self.execute(&self.write, text, values![until, channel_id, until]).await?;
-        Ok(())
+        self.execute(&self.write, text, values![until, channel_id, until]).await.map(drop)
     }
 
     /// Newest first.

@@ -105,7 +105,8 @@ impl Store {
 
     /// Stores what a delivery says, so that each try says the same.
     pub async fn set_delivery_message(&self, id: i64, message: &str) -> Result<()> {
-        self.execute(&self.write, "UPDATE alert_delivery SET message = ? WHERE id = ?", values![message, id]).await?;
-        Ok(())
+        self.execute(&self.write, "UPDATE alert_delivery SET message = ? WHERE id = ?", values![message, id])
+            .await
+            .map(drop)
     }
 }

@@ -9,6 +9,7 @@ use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditObject, difference};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
+use crate::db::sql::execute::NamedValue;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
@@ -128,6 +129,12 @@ pub struct NewRule {
 }
 
 impl NewRule {
+    fn columns(&self) -> [NamedValue; 5] {
+        let Self { name, app_id, definition, enabled } = self.clone();
+        let definition = serde_json::to_string(&definition).unwrap_or_default();
+        named![name, app_id, name_scope: app_id.unwrap_or(0), definition, enabled]
+    }
+
     fn audited(&self) -> serde_json::Value {
         let mut members = json!({"name": self.name, "app_id": self.app_id, "enabled": self.enabled});
         let definition = serde_json::to_value(&self.definition).unwrap_or_default();
@@ -195,20 +202,9 @@ impl Store {
     pub async fn create_alert_rule(&self, new: &NewRule, now: Millis, actor: &Actor) -> Result<i64> {
         let id = self.take_id(&ids::ROW).await?;
         let (tx, audit) = self.begin_audited(actor, now).await?;
-        let definition = serde_json::to_string(&new.definition).unwrap_or_default();
-        let row = values![
-            id,
-            new.name.as_str(),
-            new.app_id,
-            new.app_id.unwrap_or(0),
-            definition,
-            new.enabled,
-            1_i64,
-            now,
-            now
-        ];
-        let columns = "id, name, app_id, name_scope, definition, enabled, revision, created_at, updated_at";
-        let written = self.insert_rows(&tx, "alert_rule", columns, vec![row]).await;
+        let row = named![id].into_iter().chain(new.columns());
+        let row = row.chain(named![revision: 1_i64, created_at: now, updated_at: now]);
+        let written = self.insert_row(&tx, "alert_rule", row).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertRuleName, &new.name))?;
         let detail = json!({"after": new.audited()});
         audit.commit(tx, AuditAction::Create, object(id, new.app_id), detail).await?;
@@ -226,11 +222,8 @@ impl Store {
     ) -> Result<()> {
         let (tx, audit) = self.begin_audited(actor, now).await?;
         let (id, old) = (checked.id, self.locked_rule(&tx, checked).await?);
-        let definition = serde_json::to_string(&new.definition).unwrap_or_default();
-        let text = "UPDATE alert_rule SET name = ?, app_id = ?, name_scope = ?, definition = ?, enabled = ?, revision = revision + 1, updated_at = ? WHERE id = ?";
-        let scope = new.app_id.unwrap_or(0);
-        let values = values![new.name.as_str(), new.app_id, scope, definition, new.enabled, now, id];
-        let written = self.execute(&tx, text, values).await;
+        let rest = ", revision = revision + 1, updated_at = ? WHERE id = ?";
+        let written = self.update(&tx, "alert_rule", new.columns(), (rest, values![now, id])).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertRuleName, &new.name))?;
         if old.app_id != new.app_id {
             // They are about another app, whose people may not see what comes now.
@@ -272,7 +265,6 @@ impl Store {
              escalate_at = NULL, notify_at = CASE WHEN told > 0 THEN ? END, due_at = CASE WHEN told > 0 THEN ? END \
              WHERE open_key IS NOT NULL AND rule_id {rules}"
         );
-        self.execute(tx, &text, values![now, now, now, value]).await?;
-        Ok(())
+        self.execute(tx, &text, values![now, now, now, value]).await.map(drop)
     }
 }

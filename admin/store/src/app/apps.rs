@@ -65,8 +65,8 @@ impl Store {
         let any: Option<i64> = self.tuple(&tx, "SELECT id FROM executor_token LIMIT 1", vec![]).await?;
         let own_tokens_only = any.is_some();
         let app = App { id: id, name: name.to_owned(), title: title.to_owned(), created_at: now, own_tokens_only };
-        let row = values![app.id, name, title, now, own_tokens_only];
-        let inserted = self.insert_rows(&tx, "app", COLUMNS, vec![row]).await;
+        let row = named![id, name, title, created_at: now, own_tokens_only];
+        let inserted = self.insert_row(&tx, "app", row).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;
         let mut detail = json!({"after": {"name": name, "title": title}});
         if own_tokens_only {
@@ -74,5 +74,20 @@ impl Store {
         }
         audit.commit(tx, AuditAction::Create, AuditObject::app(app.id), detail).await?;
         Ok(app)
+    }
+
+    /// The app that a job belongs to.
+    pub async fn app_of_job(&self, job_id: i64) -> Result<Option<i64>> {
+        self.tuple(&self.read, "SELECT app_id FROM job WHERE id = ?", values![job_id]).await
+    }
+
+    /// A run keeps its app when its job is deleted.
+    pub async fn app_of_run(&self, run_id: i64) -> Result<Option<i64>> {
+        self.tuple(&self.read, "SELECT app_id FROM run WHERE id = ?", values![run_id]).await
+    }
+
+    pub async fn app_of_backfill(&self, id: i64) -> Result<Option<i64>> {
+        let text = "SELECT j.app_id FROM backfill b JOIN job j ON j.id = b.job_id WHERE b.id = ?";
+        self.tuple(&self.read, text, values![id]).await
     }
 }

@@ -71,13 +71,12 @@ impl Store {
         if all.iter().filter(|token| token.is_valid(new.now)).count() >= MAX_TOKENS {
             return Err(Error::InUse(format!("an app may have {MAX_TOKENS} valid tokens; revoke one first")));
         }
-        let columns = "id, app_id, name, token_hash, sealed, created_at, expires_at";
-        let row = values![id, app.id, new.name, new.token_hash, new.sealed, new.now, new.expires_at];
-        self.insert_rows(&tx, "executor_token", columns, vec![row]).await?;
-        let detail = json!({"after": {"app": app.name, "name": new.name, "expires_at": new.expires_at}});
+        let NewExecutorToken { name, token_hash, sealed, now, expires_at } = *new;
+        let row = named![id, app_id: app.id, name, token_hash, sealed, created_at: now, expires_at];
+        self.insert_row(&tx, "executor_token", row).await?;
+        let detail = json!({"after": {"app": app.name, "name": name, "expires_at": expires_at}});
         audit.commit(tx, AuditAction::Create, AuditObject::executor_token(id, app.id), detail).await?;
-        let (name, created_at) = (new.name.to_owned(), new.now);
-        Ok(ExecutorToken { id: id, name, created_at, expires_at: new.expires_at, used_at: None, used_from: None })
+        Ok(ExecutorToken { id, name: name.to_owned(), created_at: now, expires_at, used_at: None, used_from: None })
     }
 
     /// The tokens of an app, newest first.
@@ -147,7 +146,6 @@ impl Store {
     pub async fn touch_executor_token(&self, id: i64, source: &str, now: Millis) -> Result<()> {
         let source: String = source.chars().take(64).collect();
         let text = "UPDATE executor_token SET used_at = ?, used_from = ? WHERE id = ?";
-        self.execute(&self.changes, text, values![now, source, id]).await?;
-        Ok(())
+        self.execute(&self.changes, text, values![now, source, id]).await.map(drop)
     }
 }

@@ -80,21 +80,6 @@ impl Executor {
 const FROM: &str = "SELECT e.app, e.address, e.boot_id, e.capabilities, e.journal_id, e.token_id, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels, \
      e.manual_since, s.weight AS set_weight, s.labels AS set_labels, s.draining_since FROM executor e LEFT JOIN executor_setting s ON s.app = e.app AND s.address = e.address";
 
-/// What a heartbeat writes, and its key.
-const WRITTEN: [&str; 11] = [
-    "boot_id",
-    "capabilities",
-    "journal_id",
-    "registered_at",
-    "seen_at",
-    "expires_at",
-    "weight",
-    "labels",
-    "token_id",
-    "app",
-    "address",
-];
-
 impl Store {
     /// A heartbeat: a new row or a longer lease. True if the executor was not there, was over, has started anew, says
     /// other things of itself, or has another token.
@@ -112,29 +97,16 @@ impl Store {
             if changed { executor.registered_at } else { old.as_ref().map_or(0, |old| old.registered_at) };
         let is_manual = old.as_ref().is_some_and(|old| old.manual_since.is_some());
         let expires_at = if is_manual { NEVER } else { executor.expires_at };
-        let it = executor.clone();
-        let (announced, journal) = (it.announced, it.journal_id);
-        let values = values![
-            it.boot_id,
-            it.capabilities,
-            journal,
-            registered_at,
-            it.seen_at,
-            expires_at,
-            announced.weight,
-            announced.labels,
-            it.token_id,
-            it.app,
-            it.address
-        ];
-        let (set, key) = WRITTEN.split_at(9);
+        let Executor { app, address, boot_id, capabilities, journal_id, token_id, seen_at, .. } = executor.clone();
+        let ExecutorSettings { weight, labels } = executor.announced.clone();
+        let set =
+            named![boot_id, capabilities, journal_id, registered_at, seen_at, expires_at, weight, labels, token_id];
         let written = match old {
             Some(_) => {
-                let text =
-                    format!("UPDATE executor SET {} = ? WHERE {} = ?", set.join(" = ?, "), key.join(" = ? AND "));
-                self.execute(&tx, &text, values).await.map(drop)
+                let key = (" WHERE app = ? AND address = ?", values![app, address]);
+                self.update(&tx, "executor", set, key).await.map(drop)
             }
-            None => self.insert_rows(&tx, "executor", &WRITTEN.join(", "), vec![values]).await,
+            None => self.insert_row(&tx, "executor", set.into_iter().chain(named![app, address])).await,
         };
         match written {
             // Its first two heartbeats at once: the other one has made the row.
@@ -212,8 +184,7 @@ impl Store {
         // MySQL assigns from left to right, the others from the old row: `seen_at` comes last.
         let text = "UPDATE executor SET expires_at = ? + (expires_at - seen_at), seen_at = ? WHERE seen_at > ? AND manual_since IS NULL";
         let values = values![now, now, now];
-        self.execute(&self.write, text, values).await?;
-        Ok(())
+        self.execute(&self.write, text, values).await.map(drop)
     }
 
     /// Rows that have been silent since `before` are history.

@@ -41,7 +41,6 @@ row_struct! {
     }
 }
 
-const COLUMNS: &str = "id, app_id, note, author, expression, timezone, minutes, ended_at, created_at";
 const SELECT: &str = "SELECT w.id, w.app_id, app.name AS app, w.note, w.author, w.expression, w.timezone, w.minutes, \
      w.ended_at, w.created_at FROM maintenance_window AS w LEFT JOIN app ON app.id = w.app_id";
 
@@ -66,23 +65,16 @@ impl Store {
     ) -> Result<MaintenanceWindow> {
         let id = self.take_id(&ids::ROW).await?;
         let window = MaintenanceWindow { id: id, ..window };
-        let row = values![
-            window.id,
-            window.app_id.unwrap_or(0),
-            window.note.as_str(),
-            window.author.as_str(),
-            window.expression.as_str(),
-            window.timezone.as_str(),
-            window.minutes,
-            window.ended_at,
-            window.created_at
-        ];
+        let MaintenanceWindow { note, author, expression, timezone, minutes, ended_at, created_at, .. } =
+            window.clone();
+        let app_id = window.app_id.unwrap_or(0);
+        let row = named![id, app_id, note, author, expression, timezone, minutes, ended_at, created_at];
         let detail = json!({"after": detail(&window)});
         let (tx, audit) = self.begin_audited(actor, window.created_at).await?;
         if let Some(app_id) = window.app_id {
             self.hold_app(&tx, app_id).await?;
         }
-        self.insert_rows(&tx, "maintenance_window", COLUMNS, vec![row]).await?;
+        self.insert_row(&tx, "maintenance_window", row).await?;
         audit.commit(tx, AuditAction::Pause, audited(window.app_id), detail).await?;
         Ok(window)
     }

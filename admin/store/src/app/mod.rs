@@ -1,6 +1,5 @@
 //! Apps and their executors.
 
-pub(crate) mod app_of;
 pub(crate) mod apps;
 pub mod delete_app;
 pub(crate) mod executor_settings;

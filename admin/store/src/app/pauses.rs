@@ -46,7 +46,6 @@ impl Pause {
     }
 }
 
-const COLUMNS: &str = "id, app_id, note, author, starts_at, ends_at, created_at";
 const SELECT: &str = "SELECT p.id, p.app_id, app.name AS app, p.note, p.author, p.starts_at, p.ends_at, p.created_at \
      FROM app_pause AS p LEFT JOIN app ON app.id = p.app_id";
 
@@ -74,16 +73,16 @@ impl Store {
     pub async fn create_pause(&self, pause: Pause, actor: &Actor) -> Result<Pause> {
         let id = self.take_id(&ids::ROW).await?;
         let pause = Pause { id: id, ..pause };
-        let (app_id, now) = (pause.app_id.unwrap_or(0), pause.created_at);
-        let row =
-            values![pause.id, app_id, pause.note.as_str(), pause.author.as_str(), pause.starts_at, pause.ends_at, now];
+        let Pause { note, author, starts_at, ends_at, created_at, .. } = pause.clone();
+        let app_id = pause.app_id.unwrap_or(0);
+        let row = named![id, app_id, note, author, starts_at, ends_at, created_at];
         let detail =
             json!({"after": {"pause": pause.id, "note": pause.note, "from": pause.starts_at, "until": pause.ends_at}});
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.begin_audited(actor, created_at).await?;
         if let Some(app_id) = pause.app_id {
             self.hold_app(&tx, app_id).await?;
         }
-        self.insert_rows(&tx, "app_pause", COLUMNS, vec![row]).await?;
+        self.insert_row(&tx, "app_pause", row).await?;
         audit.commit(tx, AuditAction::Pause, audited(pause.app_id), detail).await?;
         Ok(pause)
     }

@@ -51,8 +51,8 @@ impl Store {
             self.execute(&tx, "UPDATE app SET name = ?, title = ? WHERE id = ?", values![name, title, id]).await;
         renamed.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;
         if old.name != new.name {
-            self.insert_rows(&tx, "app_alias", "name, app_id, created_at", vec![values![old.name.as_str(), id, now]])
-                .await?;
+            let row = named![name: old.name.as_str(), app_id: id, created_at: now];
+            self.insert_row(&tx, "app_alias", row).await?;
             // Executors may have registered under the new name before it was one.
             let text = "DELETE FROM executor WHERE app = ? AND address IN \
                         (SELECT address FROM (SELECT address FROM executor WHERE app = ?) AS kept)";

@@ -8,4 +8,3 @@ pub(crate) mod entry;
 pub mod list;
 pub(crate) mod object;
 pub(crate) mod refusal_limit;
-mod refusals;

@@ -70,22 +70,10 @@ impl Store {
         let (tx, audit) = self.begin_audited(actor, now).await?;
         let (app_id, job_id) = (self.app_of_locked_job(&tx, new.job).await?, new.job.id);
         let count = new.instants.len() as i32;
-        let none: Option<Millis> = None;
-        let row = values![
-            id,
-            job_id,
-            new.from_at,
-            new.to_at,
-            new.max_concurrent,
-            count,
-            0,
-            0,
-            now,
-            none,
-            false,
-            new.from_at - 1
-        ];
-        self.insert_rows(&tx, "backfill", &format!("{COLUMNS}, passed_at"), vec![row]).await?;
+        let (from_at, to_at, max_concurrent) = (new.from_at, new.to_at, new.max_concurrent);
+        let row = named![id, job_id, from_at, to_at, max_concurrent, instants: count, released: 0, skipped: 0, created_at: now,
+            finished_at: None::<Millis>, cancelled: false, passed_at: from_at - 1];
+        self.insert_row(&tx, "backfill", row).await?;
         let instants = new.instants.iter().map(|at| values![id, *at]);
         self.insert_rows(&tx, "backfill_instant", "backfill_id, at", instants.collect()).await?;
         let detail = json!({"backfill": id, "from": new.from_at, "to": new.to_at, "instants": new.instants.len()});

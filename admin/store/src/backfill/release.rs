@@ -124,15 +124,13 @@ impl Store {
 
     async fn finish(&self, tx: &Transaction, id: i64, cancelled: bool, now: Millis) -> Result<()> {
         let text = "UPDATE backfill SET finished_at = ?, cancelled = ? WHERE id = ? AND finished_at IS NULL";
-        self.execute(tx, text, values![now, cancelled, id]).await?;
-        Ok(())
+        self.execute(tx, text, values![now, cancelled, id]).await.map(drop)
     }
 
     /// Those after this one. The others stay: by them the results of the runs are counted.
     pub(crate) async fn forget_instants(&self, tx: &Transaction, id: i64, passed: Millis) -> Result<()> {
         let text = "DELETE FROM backfill_instant WHERE backfill_id = ? AND at > ?";
-        self.execute(tx, text, values![id, passed]).await?;
-        Ok(())
+        self.execute(tx, text, values![id, passed]).await.map(drop)
     }
 }
 

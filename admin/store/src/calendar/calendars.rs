@@ -101,8 +101,8 @@ impl Store {
         let id = self.take_id(&ids::ROW).await?;
         let (tx, audit) = self.begin_audited(actor, now).await?;
         let name = calendar.name.as_str();
-        let row = values![id, name, 1i64, now, now];
-        let inserted = self.insert_rows(&tx, "calendar", "id, name, version, created_at, updated_at", vec![row]).await;
+        let row = named![id, name, version: 1i64, created_at: now, updated_at: now];
+        let inserted = self.insert_row(&tx, "calendar", row).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::CalendarName, name))?;
         let made = NamedCalendar {
             id: id,
@@ -183,10 +183,10 @@ impl Store {
     }
 
     async fn add_version(&self, tx: &Transaction, new: &NamedCalendar, actor: &Actor) -> Result<()> {
-        let columns = "calendar_id, version, definition, created_at, actor";
         let actor: String = actor.name.chars().take(64).collect();
-        let row = values![new.id, new.version, json!(*new.calendar).to_string(), new.updated_at, actor];
-        self.insert_rows(tx, "calendar_version", columns, vec![row]).await
+        let definition = json!(*new.calendar).to_string();
+        let row = named![calendar_id: new.id, version: new.version, definition, created_at: new.updated_at, actor];
+        self.insert_row(tx, "calendar_version", row).await
     }
 
     /// Ids and names of the first jobs that use a calendar.

@@ -62,8 +62,7 @@ impl Store {
     /// The job has moved to another app: so do its runs that have not been sent.
     pub(crate) async fn move_claimed(&self, tx: &Transaction, job: &Job) -> Result<()> {
         let text = "UPDATE run SET app_id = ? WHERE shard = ? AND state = {state.claimed} AND state < {state.final} AND job_id = ?";
-        self.execute(tx, text, values![job.app_id, job.shard, job.id]).await?;
-        Ok(())
+        self.execute(tx, text, values![job.app_id, job.shard, job.id]).await.map(drop)
     }
 
     /// Sets the cursor of an enabled job: where the engine stopped, or the first instant that is ahead of now and of
@@ -121,11 +120,13 @@ impl Store {
     pub(crate) async fn write_job(&self, tx: &Transaction, old: &Job, new: &mut Job, now: Millis) -> Result<()> {
         new.revision = old.revision + 1;
         new.updated_at = now;
-        let text = "UPDATE job SET app_id = ?, name = ?, handler = ?, schedule_kind = ?, schedule_text = ?, anchor_at = ?, \
-                    catch_up = ?, misfire = ?, misfire_threshold_ms = ?, misfire_limit = ?, misfire_window_ms = ?, \
-                    route = ?, route_labels = ?, overlap = ?, overlap_queue = ?, block = ?, timeout_seconds = ?, \
-                    retries = ?, retry_delay = ?, parent = ?, flag_after_seconds = ?, pause_after_failures = ?, enabled = ?, spread_offset = ?, fires_left = ?, paused_reason = ?, resume_from_at = ?, revision = ?, updated_at = ? WHERE id = ?";
-        self.execute(tx, text, values(new)).await?;
+        let set = named![app_id: new.app_id].into_iter().chain(definition_columns(new)).chain(named![
+            paused_reason: new.paused_reason.clone(),
+            resume_from_at: new.resume_from_at,
+            revision: new.revision,
+            updated_at: now,
+        ]);
+        self.update(tx, "job", set, (" WHERE id = ?", values![new.id])).await?;
         if old.draft.params != new.draft.params {
             self.keep_params(tx, old).await?;
             let text = "UPDATE job_params SET params = ? WHERE job_id = ?";
@@ -135,17 +136,4 @@ impl Store {
         let clock = cursor_row(new).into_iter().collect();
         self.insert_rows(tx, "job_clock", CLOCK, clock).await
     }
-}
-
-fn values(job: &Job) -> Vec<sea_orm::Value> {
-    let mut values = values![job.app_id];
-    values.extend(definition_columns(job));
-    values.extend([
-        job.paused_reason.clone().into(),
-        job.resume_from_at.into(),
-        job.revision.into(),
-        job.updated_at.into(),
-        job.id.into(),
-    ]);
-    values
 }

@@ -133,15 +133,13 @@ impl Store {
     /// A deleted job has no children.
     pub(crate) async fn drop_children(&self, tx: &Transaction, id: i64) -> Result<()> {
         self.hold_children(tx).await?;
-        self.execute(tx, "DELETE FROM job_child WHERE job_id = ?", values![id]).await?;
-        Ok(())
+        self.execute(tx, "DELETE FROM job_child WHERE job_id = ?", values![id]).await.map(drop)
     }
 
     /// One change at a time: two at once could close a circle, or name a job that is being deleted.
     async fn hold_children(&self, tx: &Transaction) -> Result<()> {
         let text = "UPDATE setting SET value = value WHERE name = 'children'";
-        self.execute(tx, text, vec![]).await?;
-        Ok(())
+        self.execute(tx, text, vec![]).await.map(drop)
     }
 
     /// Those of these jobs that exist.

@@ -9,6 +9,7 @@ use crate::app::job_limit::Room;
 use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
+use crate::db::sql::execute::NamedValue;
 use crate::db::sql::retry;
 use crate::error::Result;
 use crate::job::audit_snapshot::AuditSnapshot;
@@ -17,9 +18,6 @@ use crate::store::Store;
 
 /// The place of the shard among the columns.
 const SHARD: usize = 2;
-const COLUMNS: &str = "id, app_id, shard, name, handler, schedule_kind, schedule_text, anchor_at, catch_up, misfire, \
-     misfire_threshold_ms, misfire_limit, misfire_window_ms, route, route_labels, overlap, overlap_queue, block, \
-     timeout_seconds, retries, retry_delay, parent, flag_after_seconds, pause_after_failures, enabled, spread_offset, fires_left, revision, created_at, updated_at";
 
 impl Store {
     /// Stores jobs in one transaction and answers them in the order of their definitions.
@@ -92,7 +90,7 @@ impl Store {
         let shards = self.shard_count_in(&tx).await?.unwrap_or(1);
         rows.put_in_shards(jobs, shards);
         self.take_room(&tx, room).await?;
-        self.insert_rows(&tx, "job", COLUMNS, rows.jobs).await?;
+        self.insert_rows(&tx, "job", &rows.job_columns, rows.jobs).await?;
         self.insert_rows(&tx, "job_params", "job_id, params", rows.params).await?;
         self.insert_rows(&tx, "job_clock", CLOCK, rows.cursors).await?;
         self.insert_calendars(&tx, jobs).await?;
@@ -136,6 +134,7 @@ fn kind(index: usize) -> String {
 
 /// New jobs as rows of their tables.
 struct NewRows {
+    job_columns: String,
     jobs: Vec<Vec<Value>>,
     params: Vec<Vec<Value>>,
     cursors: Vec<Vec<Value>>,
@@ -148,8 +147,10 @@ impl NewRows {
             let detail = CreatedDetail { after: AuditSnapshot::new(job), revision: 1 };
             AuditEntry::new(actor, job.created_at, AuditAction::Create, AuditObject::job(job.id, job.app_id), detail)
         };
+        let columns: Vec<&str> = jobs.iter().take(1).flat_map(job_row).map(|(column, _)| column).collect();
         Self {
-            jobs: jobs.iter().map(job_row).collect(),
+            job_columns: columns.join(", "),
+            jobs: jobs.iter().map(|job| job_row(job).map(|(_, value)| value).collect()).collect(),
             params: jobs.iter().map(|job| values![job.id, job.draft.params.as_str()]).collect(),
             cursors: vec![],
             audit: jobs.iter().map(entry).collect(),
@@ -205,42 +206,40 @@ fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
     }
 }
 
-fn job_row(job: &Job) -> Vec<Value> {
-    let mut row = Vec::with_capacity(30);
-    row.extend([job.id.into(), job.app_id.into(), job.shard.into()]);
-    row.extend(definition_columns(job));
-    row.extend([job.revision.into(), job.created_at.into(), job.updated_at.into()]);
-    row
+fn job_row(job: &Job) -> impl Iterator<Item = NamedValue> {
+    let Job { id, app_id, shard, revision, created_at, updated_at, .. } = *job;
+    let row = named![id, app_id, shard].into_iter().chain(definition_columns(job));
+    row.chain(named![revision, created_at, updated_at])
 }
 
-/// From `name` to `fires_left`, in the order in which both the insert and the update name them.
-pub(crate) fn definition_columns(job: &Job) -> [Value; 24] {
+/// What both the insert and the update write.
+pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 24] {
     let draft = &job.draft;
-    [
-        draft.name.as_str().into(),
-        draft.handler.as_str().into(),
-        draft.schedule.kind().into(),
-        schedule_text(job).into(),
-        job.anchor_at.into(),
-        draft.catch_up.as_str().into(),
-        draft.misfire.as_str().into(),
-        (draft.misfire_threshold_seconds * 1000).into(),
-        draft.misfire_limit.into(),
-        (draft.misfire_window_seconds * 1000).into(),
-        draft.route.as_str().into(),
-        draft.route_labels.as_str().into(),
-        draft.overlap.as_str().into(),
-        draft.overlap_queue.into(),
-        draft.block.as_str().into(),
-        draft.timeout_seconds.into(),
-        draft.retries.into(),
-        draft.retry_delay.to_string().into(),
-        has_consequences(draft).into(),
-        draft.flag_after_seconds.into(),
-        draft.pause_after_failures.into(),
-        draft.enabled.into(),
-        job.spread_offset.into(),
-        job.fires_left.into(),
+    named![
+        name: draft.name.as_str(),
+        handler: draft.handler.as_str(),
+        schedule_kind: draft.schedule.kind(),
+        schedule_text: schedule_text(job),
+        anchor_at: job.anchor_at,
+        catch_up: draft.catch_up.as_str(),
+        misfire: draft.misfire.as_str(),
+        misfire_threshold_ms: draft.misfire_threshold_seconds * 1000,
+        misfire_limit: draft.misfire_limit,
+        misfire_window_ms: draft.misfire_window_seconds * 1000,
+        route: draft.route.as_str(),
+        route_labels: draft.route_labels.as_str(),
+        overlap: draft.overlap.as_str(),
+        overlap_queue: draft.overlap_queue,
+        block: draft.block.as_str(),
+        timeout_seconds: draft.timeout_seconds,
+        retries: draft.retries,
+        retry_delay: draft.retry_delay.to_string(),
+        parent: has_consequences(draft),
+        flag_after_seconds: draft.flag_after_seconds,
+        pause_after_failures: draft.pause_after_failures,
+        enabled: draft.enabled,
+        spread_offset: job.spread_offset,
+        fires_left: job.fires_left,
     ]
 }
 

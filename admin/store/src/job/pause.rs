@@ -77,10 +77,9 @@ impl Store {
         resume_from: Option<Millis>,
     ) -> Result<()> {
         self.execute(tx, "DELETE FROM job_pause WHERE job_id = ?", values![job_id]).await?;
-        let row =
-            values![job_id, pause.note.as_str(), pause.author.as_str(), pause.paused_at, pause.ends_at, resume_from];
-        let columns = "job_id, note, author, paused_at, ends_at, resume_from_at";
-        self.insert_rows(tx, "job_pause", columns, vec![row]).await
+        let JobPause { note, author, paused_at, ends_at } = pause.clone();
+        let row = named![job_id, note, author, paused_at, ends_at, resume_from_at: resume_from];
+        self.insert_row(tx, "job_pause", row).await
     }
 
     /// The end of the pause of a job that is locked, if it is over, and where the schedule goes on.
@@ -97,8 +96,7 @@ impl Store {
     /// The job that is paused has another schedule: it has missed nothing before this moment.
     pub(crate) async fn resume_no_earlier(&self, tx: &Transaction, job_id: i64, from: Millis) -> Result<()> {
         let text = "UPDATE job_pause SET resume_from_at = ? WHERE job_id = ? AND resume_from_at IS NOT NULL";
-        self.execute(tx, text, values![from, job_id]).await?;
-        Ok(())
+        self.execute(tx, text, values![from, job_id]).await.map(drop)
     }
 
     /// Where the schedule of a job went on, if the end of its present pause came by itself.

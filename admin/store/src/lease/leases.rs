@@ -88,8 +88,7 @@ impl Store {
     pub async fn reset_exclusive_leases(&self) -> Result<()> {
         debug_assert!(self.is_exclusive());
         self.execute(&self.write, "UPDATE shard_lease SET expires_at = 0", vec![]).await?;
-        self.execute(&self.write, "UPDATE node SET address = ''", vec![]).await?;
-        Ok(())
+        self.execute(&self.write, "UPDATE node SET address = ''", vec![]).await.map(drop)
     }
 
     pub async fn leases(&self) -> Result<Vec<Lease>> {
@@ -153,8 +152,7 @@ impl Store {
     /// Gives the shard back at once, for the next node.
     pub async fn release_shard(&self, shard: i32, epoch: i64) -> Result<()> {
         let text = "UPDATE shard_lease SET expires_at = 0 WHERE shard = ? AND epoch = ?";
-        self.execute(&self.write, text, values![shard, epoch]).await?;
-        Ok(())
+        self.execute(&self.write, text, values![shard, epoch]).await.map(drop)
     }
 
     /// The fence of a claim: the first statement of its transaction, and the heartbeat of the lease at the same time.

@@ -23,16 +23,15 @@ impl Store {
         let text = "UPDATE node SET seen_at = ?, address = ? WHERE id = ?";
         let updated = self.execute(&self.write, text, values![now, address, id]).await?;
         if updated == 0 {
-            let row = values![id, address, version(), now];
-            self.insert_rows(&self.write, "node", "id, address, version, seen_at", vec![row]).await?;
+            let row = named![id, address, version: version(), seen_at: now];
+            self.insert_row(&self.write, "node", row).await?;
         }
         Ok(())
     }
 
     /// An orderly stop: the node is no longer counted, but stays known as the last one that lived.
     pub async fn retire_node(&self, id: &str) -> Result<()> {
-        self.execute(&self.write, "UPDATE node SET address = '' WHERE id = ?", values![id]).await?;
-        Ok(())
+        self.execute(&self.write, "UPDATE node SET address = '' WHERE id = ?", values![id]).await.map(drop)
     }
 
     /// When any node was last alive; None on a new database.
@@ -47,7 +46,6 @@ impl Store {
     }
 
     pub async fn forget_dead_nodes(&self, before: Millis) -> Result<()> {
-        self.execute(&self.write, "DELETE FROM node WHERE seen_at < ?", values![before]).await?;
-        Ok(())
+        self.execute(&self.write, "DELETE FROM node WHERE seen_at < ?", values![before]).await.map(drop)
     }
 }

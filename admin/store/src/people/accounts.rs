@@ -133,10 +133,9 @@ impl Store {
         new: &NewAccount<'_>,
         now: i64,
     ) -> Result<()> {
-        let columns = "id, name, password_hash, grants, created_at, updated_at";
-        let row = values![id, new.name, new.password_hash, new.grants.to_string(), now, now];
-        let inserted = self.insert_rows(db, "account", columns, vec![row]).await;
-        inserted.map_err(|error| error.or_taken(UniqueKey::AccountName, new.name))
+        let NewAccount { name, password_hash, grants } = *new;
+        let row = named![id, name, password_hash, grants: grants.to_string(), created_at: now, updated_at: now];
+        self.insert_row(db, "account", row).await.map_err(|error| error.or_taken(UniqueKey::AccountName, name))
     }
 
     /// Sets what the account may do.
@@ -240,14 +239,12 @@ impl Store {
     /// The language in which the account reads the console; its own preference, so without an audit entry.
     pub async fn set_language(&self, account_id: i64, language: &str) -> Result<()> {
         let text = "UPDATE account SET language = ? WHERE id = ?";
-        self.execute(&self.changes, text, values![language, account_id]).await?;
-        Ok(())
+        self.execute(&self.changes, text, values![language, account_id]).await.map(drop)
     }
 
     /// The same password under newer parameters: its sessions stay.
     pub async fn rehash_password(&self, account_id: i64, old: &str, new: &str) -> Result<()> {
         let text = "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?";
-        self.execute(&self.changes, text, values![new, account_id, old]).await?;
-        Ok(())
+        self.execute(&self.changes, text, values![new, account_id, old]).await.map(drop)
     }
 }

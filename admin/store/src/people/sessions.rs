@@ -107,10 +107,10 @@ impl Store {
         }
         let text = "DELETE FROM session WHERE expires_at <= ? OR seen_at <= ? OR id_hash = ?";
         self.execute(&tx, text, values![new.now, new.now - idle_ms, old_hash.unwrap_or_default()]).await?;
-        let columns = "id_hash, account_id, csrf, created_at, seen_at, expires_at, source, agent";
+        let NewSession { id_hash, account_id, csrf, now, expires_at, .. } = *new;
         let (source, agent) = (cut(&actor.source, 64), cut(new.agent, 255));
-        let row = values![new.id_hash, new.account_id, new.csrf, new.now, new.now, new.expires_at, source, agent];
-        self.insert_rows(&tx, "session", columns, vec![row]).await?;
+        let row = named![id_hash, account_id, csrf, created_at: now, seen_at: now, expires_at, source, agent];
+        self.insert_row(&tx, "session", row).await?;
         let account = AuditObject::account(new.account_id);
         let mut detail = json!({"method": new.method});
         if let Some(step) = new.second_step {
@@ -138,8 +138,7 @@ impl Store {
     /// Its person did something.
     pub async fn touch_session(&self, id_hash: &str, now: i64) -> Result<()> {
         let text = "UPDATE session SET seen_at = ? WHERE id_hash = ? AND seen_at < ?";
-        self.execute(&self.changes, text, values![now, id_hash, now]).await?;
-        Ok(())
+        self.execute(&self.changes, text, values![now, id_hash, now]).await.map(drop)
     }
 
     /// A person signs out.

@@ -51,8 +51,9 @@ impl Store {
             self.end_step(&oldest).await?;
         }
         self.execute(&self.changes, "DELETE FROM sign_in_step WHERE expires_at <= ?", values![now]).await?;
-        let row = values![new.id_hash, new.kind.as_str(), new.detail, source, new.expires_at];
-        self.insert_rows(&self.changes, "sign_in_step", "id_hash, kind, detail, source, expires_at", vec![row]).await
+        let NewStep { id_hash, detail, expires_at, .. } = *new;
+        let row = named![id_hash, kind: new.kind.as_str(), detail, source, expires_at];
+        self.insert_row(&self.changes, "sign_in_step", row).await
     }
 
     /// What a step holds, while it is valid.

@@ -80,11 +80,11 @@ impl Store {
         if count.unwrap_or(0) >= MAX_TOKENS {
             return Err(Error::InUse(format!("an account may have {MAX_TOKENS} tokens; revoke one first")));
         }
-        let columns = "id, account_id, name, token_hash, grants, created_at, expires_at";
+        let NewApiToken { account_id, name, token_hash, now, expires_at, .. } = *new;
         let grants = new.grants.to_string();
-        let row = values![id, new.account_id, new.name, new.token_hash, grants.as_str(), new.now, new.expires_at];
-        self.insert_rows(&tx, "api_token", columns, vec![row]).await?;
-        let detail = json!({"after": {"name": new.name, "grants": grants, "expires_at": new.expires_at}});
+        let row = named![id, account_id, name, token_hash, grants: grants.as_str(), created_at: now, expires_at];
+        self.insert_row(&tx, "api_token", row).await?;
+        let detail = json!({"after": {"name": name, "grants": grants, "expires_at": expires_at}});
         audit.commit(tx, AuditAction::Create, AuditObject::api_token(id), detail).await?;
         Ok(id)
     }

@@ -163,9 +163,9 @@ impl Store {
         let text = "DELETE FROM retention WHERE scope = ? AND scope_id = ?";
         self.execute(&tx, text, values![word, id]).await?;
         if rule != Retention::default() {
-            let columns = "scope, scope_id, days, failure_days, failures, runs, updated_at";
-            let row = values![word, id, rule.days, rule.failure_days, rule.failures, rule.runs, now];
-            self.insert_rows(&tx, "retention", columns, vec![row]).await?;
+            let Retention { days, failure_days, failures, runs } = rule;
+            let row = named![scope: word, scope_id: id, days, failure_days, failures, runs, updated_at: now];
+            self.insert_row(&tx, "retention", row).await?;
         }
         let shown = |rule: Retention| json!({"days": rule.days, "failure_days": rule.failure_days, "failures": rule.failures, "runs": rule.runs});
         let detail = json!({"before": shown(before), "after": shown(rule)});

@@ -149,8 +149,7 @@ impl Store {
     /// The executor would not: nothing was asked after all.
     pub async fn clear_kill_request(&self, run_id: i64) -> Result<()> {
         let text = "UPDATE run SET kill_asked_at = NULL WHERE id = ? AND state < {state.final}";
-        self.execute(&self.changes, text, values![run_id]).await?;
-        Ok(())
+        self.execute(&self.changes, text, values![run_id]).await.map(drop)
     }
 
     /// When the earliest of the others was marked.

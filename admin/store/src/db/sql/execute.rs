@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 
 type Values = Vec<Value>;
+/// The value of a column.
+pub(crate) type NamedValue = (&'static str, Value);
 
 /// Rows of one statement, where a list of values is its text.
 const CHUNK: usize = 100;
@@ -145,6 +147,29 @@ impl Store {
             left -= count;
         }
         Ok(())
+    }
+
+    pub(crate) async fn insert_row(
+        &self,
+        db: &impl Db,
+        table: &str,
+        row: impl IntoIterator<Item = NamedValue>,
+    ) -> Result<()> {
+        let (columns, values): (Vec<&str>, Vec<Value>) = row.into_iter().unzip();
+        self.insert_rows(db, table, &columns.join(", "), vec![values]).await
+    }
+
+    /// Sets columns of rows, and answers how many there were. `rest` is the end of the statement, with its values.
+    pub(crate) async fn update(
+        &self,
+        db: &impl Db,
+        table: &str,
+        set: impl IntoIterator<Item = NamedValue>,
+        (rest, others): (&str, Values),
+    ) -> Result<u64> {
+        let (columns, mut values): (Vec<&str>, Vec<Value>) = set.into_iter().unzip();
+        values.extend(others);
+        self.execute(db, &format!("UPDATE {table} SET {} = ?{rest}", columns.join(" = ?, ")), values).await
     }
 
     pub(crate) async fn delete_by_id(&self, db: &impl Db, table: &str, key: &str, ids: &[i64]) -> Result<u64> {

@@ -5,5 +5,4 @@ pub mod misplaced;
 pub mod overdue;
 pub mod overlapping;
 pub mod running;
-pub(crate) mod stuck;
 pub mod unanswered;

@@ -155,8 +155,7 @@ impl Store {
     /// The process that has a run after all: it was started between the choice and the request.
     pub async fn note_boot(&self, run_id: i64, boot_id: &str) -> Result<()> {
         let text = "UPDATE run SET boot_id = ? WHERE id = ? AND state IN ({state.sending}, {state.running})";
-        self.execute(&self.write, text, values![boot_id, run_id]).await?;
-        Ok(())
+        self.execute(&self.write, text, values![boot_id, run_id]).await.map(drop)
     }
 
     /// When the last earlier run of the same job ended at the same address or was given up, of those that were there at the same time:
@@ -190,8 +189,7 @@ impl Store {
     /// The executor has said yes to a kill.
     pub async fn record_kill_agreed(&self, run_id: i64, now: Millis) -> Result<()> {
         let text = "UPDATE run SET kill_agreed_at = ? WHERE id = ? AND kill_asked_at IS NOT NULL AND state IN ({state.sending}, {state.running})";
-        self.execute(&self.write, text, values![now, run_id]).await?;
-        Ok(())
+        self.execute(&self.write, text, values![now, run_id]).await.map(drop)
     }
 
     /// Runs whose executor agreed to a kill before `agreed_before` and whose end has not been reported.

@@ -172,8 +172,7 @@ impl Store {
         let text = "INSERT INTO run_input (run_id, params, address) SELECT ?, ?, NULL FROM job WHERE id = ? \
                     AND NOT EXISTS (SELECT 1 FROM job_params WHERE job_params.job_id = job.id AND job_params.params <> '')";
         let values = values![run_id, result, child];
-        self.execute(tx, text, values).await?;
-        Ok(())
+        self.execute(tx, text, values).await.map(drop)
     }
 }
 

@@ -181,8 +181,7 @@ impl Store {
     pub async fn accept(&self, accepted: &[(i64, Millis)]) -> Result<()> {
         let mut list = accepted.to_vec();
         list.sort_unstable();
-        self.bulk(&self.write, &ACCEPT, &[], &list).await?;
-        Ok(())
+        self.bulk(&self.write, &ACCEPT, &[], &list).await.map(drop)
     }
 }
 
