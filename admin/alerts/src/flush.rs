@@ -2,7 +2,7 @@
 
 use carillon_scheduler::Millis;
 use carillon_store::alert::alerts::{Alert, AlertState};
-use carillon_store::alert::due::Told;
+use carillon_store::alert::due::NotificationUpdate;
 use carillon_store::alert::outage::Explained;
 use carillon_store::alert::rules::AlertRule;
 
@@ -18,17 +18,17 @@ pub struct Decision {
     /// To which channels, and of which kind. That of the end goes to those that got the earlier ones.
     pub messages: Vec<(MessageKind, Vec<i64>)>,
     /// Its deliveries are still to be filled in.
-    pub told: Told,
+    pub told: NotificationUpdate,
 }
 
 /// `rule` is None where it is gone. `explained`: whether another alert says why there are new events.
 pub fn decide(alert: &Alert, rule: Option<&AlertRule>, explained: Explained, now: Millis) -> Decision {
-    let mut told = Told {
+    let mut told = NotificationUpdate {
         told: alert.told,
         steps: alert.steps,
         told_at: alert.told_at,
         escalated_at: alert.escalated_at,
-        ..Told::default()
+        ..NotificationUpdate::default()
     };
     let Some(rule) = rule.filter(|rule| rule.enabled) else {
         let is_over = alert.state == AlertState::Resolved && alert.told > 0;

@@ -133,7 +133,7 @@ impl AlertRouter {
                 decision.told.deliveries.extend(channels.into_iter().map(delivery));
             }
         }
-        store.tell_alert(alert, &decision.told, now).await?;
+        store.record_notification(alert, &decision.told, now).await?;
         Ok(())
     }
 
@@ -157,7 +157,7 @@ impl AlertRouter {
         of_rule: Vec<i64>,
     ) -> Result<Vec<i64>> {
         let is_recovery = rule.is_some_and(|rule| rule.enabled) && open_items == 0;
-        let Some(told) = self.engine.cx.store.channels_told(alert.id).await? else {
+        let Some(told) = self.engine.cx.store.notified_channels(alert.id).await? else {
             return Ok(of_rule);
         };
         let keeps_incidents = |kind: &str| kind == ChannelKind::Pagerduty.as_str();

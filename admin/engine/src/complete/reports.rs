@@ -9,9 +9,9 @@ use foldhash::{HashSet, HashSetExt as _};
 use crate::complete::completer::{CompleteReport, Completer};
 use crate::complete::outcome_queue::{Failure, Lane, Report};
 use carillon_store as store;
-use carillon_store::run::lock::Held;
+use carillon_store::run::lock::LockMode;
 use carillon_store::run::settle::finding::{RunReport, SettleContext, Settlement};
-use carillon_store::run::settle::outcomes::{one_each, successes};
+use carillon_store::run::settle::outcomes::{dedupe_by_run, successes};
 
 /// Findings of one transaction if they are no successes: it is short, so that successes, marks and claims get between two.
 const OTHERS: usize = 250;
@@ -71,7 +71,7 @@ impl Completer {
         let mut written = Written::default();
         // What has failed alone is tried alone, and not before its time.
         let (mut fresh, mut alone) = (vec![], vec![]);
-        for finding in one_each(findings) {
+        for finding in dedupe_by_run(findings) {
             match queue.failed(finding.run_id, now) {
                 None => fresh.push(finding),
                 Some(true) => alone.push(finding),
@@ -97,7 +97,7 @@ impl Completer {
         let mut parts: Vec<Vec<&RunReport>> = alone.chunks(1).map(<[_]>::to_vec).collect();
         parts.extend(fresh.chunks(OTHERS).map(<[_]>::to_vec));
         while let Some(part) = parts.pop() {
-            match self.cx.store.settle_others(&part, &follow_up, Held::Pass).await {
+            match self.cx.store.settle_others(&part, &follow_up, LockMode::SkipLocked).await {
                 Ok(settled) => {
                     for finding in part.iter().filter(|_| part.len() == 1) {
                         if settled.unreadable.is_empty() {

@@ -11,7 +11,7 @@ use crate::plan::job_cache::{CachedJob, JobCache};
 use carillon_store as store;
 use carillon_store::Store;
 use carillon_store::run::claim::DueJob;
-use carillon_store::run::view::records::{FIRST, Place};
+use carillon_store::run::view::records::{CursorPosition, FIRST};
 
 /// Jobs that a step looks at.
 const JOBS: usize = 2_000;
@@ -28,7 +28,7 @@ struct Pass {
     epoch: i64,
     from: Millis,
     to: Millis,
-    behind: Place,
+    behind: CursorPosition,
 }
 
 /// Where the passes are.

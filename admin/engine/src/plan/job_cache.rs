@@ -13,12 +13,12 @@ use parking_lot::Mutex;
 use crate::plan::recent::Recent;
 use carillon_store as store;
 use carillon_store::Store;
-use carillon_store::job::job_row::{Definition, Params};
+use carillon_store::job::job_row::{Params, StoredDefinition};
 
 /// A job as the engine works with it.
 #[derive(Debug)]
 pub struct CachedJob {
-    pub stored: Definition,
+    pub stored: StoredDefinition,
     /// Or why it cannot be planned: another program wrote the row, or zone data has changed.
     pub rules: Result<ParsedJob, String>,
 }
@@ -35,7 +35,7 @@ pub struct ParsedJob {
 }
 
 impl CachedJob {
-    fn new(stored: Definition) -> Self {
+    fn new(stored: StoredDefinition) -> Self {
         let rules = parse(&stored);
         Self { stored, rules }
     }
@@ -93,7 +93,7 @@ impl CachedJob {
     }
 }
 
-fn parse(stored: &Definition) -> Result<ParsedJob, String> {
+fn parse(stored: &StoredDefinition) -> Result<ParsedJob, String> {
     fn word<T: std::str::FromStr<Err = impl std::fmt::Display>>(text: &str) -> Result<T, String> {
         text.parse().map_err(|error: T::Err| error.to_string())
     }

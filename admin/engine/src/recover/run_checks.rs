@@ -14,7 +14,7 @@ use crate::recover::executor_state::{ExecutorState, OVER_TIME};
 use crate::recover::inquiry::Inquiries;
 use crate::settings::ms;
 use carillon_store as store;
-use carillon_store::run::open::checked::{LongRunning, Place, ToCheck};
+use carillon_store::run::open::checked::{LongRunning, PageCursor, ToCheck};
 
 /// Executors that are asked at once, each for one run at a time.
 const MAX_CONCURRENT: usize = 64;
@@ -27,7 +27,7 @@ pub struct RunChecks {
     tasks: TaskTracker,
     agenda: Mutex<Agenda>,
     /// How far the search for runs has come in each shard: one page a round.
-    places: Mutex<HashMap<i32, Place>>,
+    places: Mutex<HashMap<i32, PageCursor>>,
     inquiries: Inquiries,
     /// Executors whose unclear answers were alarmed, until they answer clearly.
     alarmed: Mutex<HashSet<String>>,

@@ -66,10 +66,10 @@ impl AuditInput {
         let Some(job) = store.job(job_id).await? else {
             return Ok(None);
         };
-        let versions = store.eras(&job, from - BEFORE).await?;
+        let versions = store.definition_versions(&job, from - BEFORE).await?;
         let records = store.records_of(job_id, from, to).await?;
         let history = match has_limit(&versions) {
-            true => store.eras(&job, Millis::MIN).await?,
+            true => store.definition_versions(&job, Millis::MIN).await?,
             false => vec![],
         };
         let counts = AllFires { store, job_id, history, pruned_to: records.pruned_to };

@@ -16,7 +16,7 @@ const MOST: i64 = 100;
 
 /// What follows from a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct NotificationUpdate {
     /// The messages: a channel, the kind of the message, and its text as JSON.
     pub deliveries: Vec<NewDelivery>,
     /// Events that have been told of.
@@ -40,7 +40,7 @@ impl Store {
 
     /// The channels that have got messages of an alert, also of lists that its rule has no more, each with its kind. None: the
     /// deliveries are not kept any more.
-    pub async fn channels_told(&self, alert_id: i64) -> Result<Option<BTreeSet<(i64, String)>>> {
+    pub async fn notified_channels(&self, alert_id: i64) -> Result<Option<BTreeSet<(i64, String)>>> {
         let text = "SELECT DISTINCT d.channel_id, c.kind, d.state FROM alert_delivery d JOIN alert_channel c ON c.id = d.channel_id \
                     WHERE d.alert_id = ?";
         let rows: Vec<(i64, String, i16)> = self.tuples(&self.write, text, values![alert_id]).await?;
@@ -51,7 +51,7 @@ impl Store {
 
     /// Writes the messages about an alert, and when there is something to tell again. False: another node was faster, or the alert has
     /// changed; then nothing is written.
-    pub async fn tell_alert(&self, alert: &Alert, told: &Told, now: Millis) -> Result<bool> {
+    pub async fn record_notification(&self, alert: &Alert, told: &NotificationUpdate, now: Millis) -> Result<bool> {
         // As many again for messages that stand for those that a channel does not take any more.
         let ids = self.take_ids(&ids::ROW, 2 * told.deliveries.len()).await?;
         let tx = self.begin().await?;

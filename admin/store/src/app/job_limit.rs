@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::job::stored_job::Job;
 use crate::store::Store;
 
-/// Room for more jobs than all requests of one moment write: where an app has it, they need not wait for each other.
+/// JobQuota for more jobs than all requests of one moment write: where an app has it, they need not wait for each other.
 const FAR: u64 = 50_000;
 
 /// Jobs that an app is about to get.
@@ -22,7 +22,7 @@ pub struct NewInApp<'a> {
 }
 
 /// Where the jobs of a request go. Some: the app is near this limit.
-pub(crate) struct Room<'a>(Vec<(NewInApp<'a>, Option<u64>)>);
+pub(crate) struct JobQuota<'a>(Vec<(NewInApp<'a>, Option<u64>)>);
 
 impl Store {
     /// How many jobs an app has.
@@ -32,37 +32,37 @@ impl Store {
 
     /// # Errors
     /// `Refused`: the app would have more than `most` jobs.
-    pub async fn require_room(&self, new: &NewInApp<'_>, most: u64) -> Result<()> {
+    pub async fn check_job_quota(&self, new: &NewInApp<'_>, most: u64) -> Result<()> {
         check(new, self.count_jobs_of(new.app_id).await?, most)
     }
 
     /// # Errors
     /// `Refused`, before the transaction: an app would have more than `most` jobs.
-    pub(crate) async fn room_for<'a>(&self, jobs: &'a [Job], most: Option<u64>) -> Result<Room<'a>> {
+    pub(crate) async fn quota_for<'a>(&self, jobs: &'a [Job], most: Option<u64>) -> Result<JobQuota<'a>> {
         let mut apps: BTreeMap<i64, NewInApp<'a>> = BTreeMap::new();
         for job in jobs {
             let first = NewInApp { app_id: job.app_id, app: &job.draft.app, new: 0 };
             apps.entry(job.app_id).or_insert(first).new += 1;
         }
-        let mut room = Vec::with_capacity(apps.len());
+        let mut quota = Vec::with_capacity(apps.len());
         for new in apps.into_values() {
             let Some(most) = most else {
-                room.push((new, None));
+                quota.push((new, None));
                 continue;
             };
             let there = self.count_jobs_of(new.app_id).await?;
             check(&new, there, most)?;
-            room.push((new, Some(most).filter(|most| there + new.new + FAR > *most)));
+            quota.push((new, Some(most).filter(|most| there + new.new + FAR > *most)));
         }
-        Ok(Room(room))
+        Ok(JobQuota(quota))
     }
 
     /// Keeps the apps from being deleted until the transaction ends, and from getting other jobs where they are near the limit.
     ///
     /// # Errors
     /// `Missing`: an app has been deleted since the caller looked. `Refused`: it would have too many jobs.
-    pub(crate) async fn take_room(&self, tx: &Transaction, room: &Room<'_>) -> Result<()> {
-        for (new, near) in &room.0 {
+    pub(crate) async fn hold_quota(&self, tx: &Transaction, quota: &JobQuota<'_>) -> Result<()> {
+        for (new, near) in &quota.0 {
             let Some(most) = near else {
                 self.hold_app(tx, new.app_id).await?;
                 continue;

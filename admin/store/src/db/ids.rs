@@ -14,7 +14,7 @@ pub struct Blocks(Mutex<HashMap<&'static str, Arc<Block>>>);
 
 #[derive(Default)]
 pub(crate) struct Block {
-    pub(crate) left: Mutex<Left>,
+    pub(crate) left: Mutex<IdBlock>,
     /// One refill at a time. The number of those that failed: a caller that has waited for one that failed gives up with it, or a
     /// queue of callers would try one after the other, each for as long as a statement may take.
     pub(crate) refill: tokio::sync::Mutex<()>,
@@ -22,7 +22,7 @@ pub(crate) struct Block {
 }
 
 /// What is left of a block, and when it was taken from the database.
-pub(crate) struct Left {
+pub(crate) struct IdBlock {
     ids: Range<i64>,
     since: Instant,
     size: i64,
@@ -34,14 +34,14 @@ pub(crate) struct Left {
 /// The smallest block after one that was given up.
 const SMALLEST: i64 = 10;
 
-impl Left {
+impl IdBlock {
     pub(crate) fn new(ids: Range<i64>) -> Self {
         let size = ids.end - ids.start;
         Self { ids, since: Instant::now(), size, next_size: 2 * size }
     }
 
     /// What is left of a block that is too old is given up.
-    fn age(&mut self, kind: &Kind) {
+    fn expire(&mut self, kind: &Kind) {
         let left = self.ids.end - self.ids.start;
         if left > 0 && self.since.elapsed() > kind.age {
             self.next_size = (2 * (self.size - left)).max(SMALLEST);
@@ -54,7 +54,7 @@ impl Left {
     }
 }
 
-impl Default for Left {
+impl Default for IdBlock {
     fn default() -> Self {
         Self::new(0..0)
     }
@@ -63,7 +63,7 @@ impl Default for Left {
 impl Block {
     pub(crate) fn take(&self, kind: &Kind, count: usize, taken: &mut Vec<i64>) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.age(kind);
+        left.expire(kind);
         let left = &mut left.ids;
         let end = left.end.min(left.start + (count - taken.len()) as i64);
         taken.extend(left.start..end);
@@ -73,7 +73,7 @@ impl Block {
     /// The ids that are left, which no caller gets any more.
     pub(crate) fn take_rest(&self, kind: &Kind) -> Range<i64> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.age(kind);
+        left.expire(kind);
         std::mem::take(&mut *left).ids
     }
 }
@@ -112,22 +112,22 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    fn aged(mut left: Left, taken: i64) -> Left {
+    fn aged(mut left: IdBlock, taken: i64) -> IdBlock {
         left.ids.start += taken;
         left.since -= RUN_BLOCK_AGE + Duration::from_secs(1);
-        left.age(&RUN);
+        left.expire(&RUN);
         left
     }
 
     #[test]
     fn a_block_is_as_large_as_what_was_used_of_the_one_before() {
-        assert_eq!(Left::default().next_size(&RUN), SMALLEST, "a quiet scheduler leaves a small gap");
-        let quiet = aged(Left::new(0..1_000), 30);
+        assert_eq!(IdBlock::default().next_size(&RUN), SMALLEST, "a quiet scheduler leaves a small gap");
+        let quiet = aged(IdBlock::new(0..1_000), 30);
         assert!(quiet.ids.is_empty());
         assert_eq!(quiet.next_size(&RUN), 60);
-        assert_eq!(aged(Left::new(0..60), 1).next_size(&RUN), SMALLEST);
-        assert_eq!(Left::new(0..60).next_size(&RUN), 120, "used up within its time");
-        assert_eq!(Left::new(0..1_000).next_size(&RUN), 1_000);
-        assert_eq!(aged(Left::new(0..1_000), 900).next_size(&RUN), 1_000);
+        assert_eq!(aged(IdBlock::new(0..60), 1).next_size(&RUN), SMALLEST);
+        assert_eq!(IdBlock::new(0..60).next_size(&RUN), 120, "used up within its time");
+        assert_eq!(IdBlock::new(0..1_000).next_size(&RUN), 1_000);
+        assert_eq!(aged(IdBlock::new(0..1_000), 900).next_size(&RUN), 1_000);
     }
 }

@@ -14,19 +14,19 @@ pub async fn first(pool: &Pool, target: &Target, wait: std::time::Duration) -> R
     let Err(error) = pool.open_first().await else {
         return Ok(());
     };
-    let Some(place) = Place::of(target) else {
+    let Some(place) = ServerAddress::of(target) else {
         return Err(Error::Database(sea_orm::DbErr::Conn(sea_orm::RuntimeErr::SqlxError(error.into()))));
     };
     Err(Error::Unreachable(place.explain(&error, wait)))
 }
 
-struct Place {
+struct ServerAddress {
     host: String,
     user: String,
     database: String,
 }
 
-impl Place {
+impl ServerAddress {
     fn of(target: &Target) -> Option<Self> {
         let name = |name: Option<&str>| name.unwrap_or_default().to_owned();
         match target {

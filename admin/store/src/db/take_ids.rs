@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use crate::db::ids::{self, Kind, Left};
+use crate::db::ids::{self, IdBlock, Kind};
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -30,7 +30,7 @@ impl Store {
             if next.is_err() {
                 block.failed.fetch_add(1, Ordering::AcqRel);
             }
-            *block.left.lock().unwrap_or_else(PoisonError::into_inner) = Left::new(next?);
+            *block.left.lock().unwrap_or_else(PoisonError::into_inner) = IdBlock::new(next?);
             block.take(kind, count, &mut taken);
         }
         Ok(taken)

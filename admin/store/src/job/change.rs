@@ -87,7 +87,7 @@ impl ChangedJob {
 
 /// Who wants it, and when.
 #[derive(Clone, Copy)]
-pub(crate) struct Wish<'a> {
+pub(crate) struct ChangeContext<'a> {
     pub now: Millis,
     pub actor: &'a Actor,
 }
@@ -99,6 +99,18 @@ struct TakenIds<'a> {
     rows: [i64; 2],
     /// Of audit entries about the parents of deleted jobs.
     parents: &'a [i64],
+}
+
+/// What a change of a locked job needs.
+struct Prepared<'a> {
+    overdue: OverdueInstants,
+    /// The calendars that the job gets.
+    renewal: Option<Calendars>,
+    /// How many fires in a row have failed.
+    failures: Option<i32>,
+    /// The jobs that have this one as a child, and ids for their audit entries.
+    parents: Vec<Job>,
+    parent_entries: &'a [i64],
 }
 
 /// What an attempt at a job came to.
@@ -158,7 +170,7 @@ impl Store {
         actor: &Actor,
     ) -> Result<ChangedJob> {
         let job = job.into();
-        let changed = self.change_together(&[(job, change)], Wish { now, actor }).await?;
+        let changed = self.change_together(&[(job, change)], ChangeContext { now, actor }).await?;
         changed.into_iter().next().ok_or_else(|| Error::Missing(format!("job {}", job.id)))
     }
 
@@ -178,10 +190,10 @@ impl Store {
             changes.iter().map(|(job, change)| ((*job).into(), change)).collect();
         sorted.sort_by_key(|(job, _)| job.id);
         sorted.dedup_by_key(|(job, _)| job.id);
-        let wish = Wish { now, actor };
+        let context = ChangeContext { now, actor };
         let mut outcomes = Vec::with_capacity(sorted.len());
         for slice in sorted.chunks(SLICE) {
-            match self.change_together(slice, wish).await {
+            match self.change_together(slice, context).await {
                 Ok(changed) => outcomes.extend(slice.iter().zip(changed).map(|((job, _), done)| (job.id, Ok(done)))),
                 Err(error) if error.is_transient() => return Err(error),
                 Err(_) => {
@@ -195,7 +207,11 @@ impl Store {
     }
 
     /// All or none.
-    async fn change_together(&self, changes: &[(TargetJob, &JobChange)], wish: Wish<'_>) -> Result<Vec<ChangedJob>> {
+    async fn change_together(
+        &self,
+        changes: &[(TargetJob, &JobChange)],
+        context: ChangeContext<'_>,
+    ) -> Result<Vec<ChangedJob>> {
         let deleted = changes.iter().filter(|(_, change)| matches!(change, JobChange::Delete));
         let deleted: Vec<i64> = deleted.map(|(job, _)| job.id).collect();
         // One parent may be a parent of several of them.
@@ -203,7 +219,7 @@ impl Store {
         let rows = self.take_ids(&ids::ROW, 2 * changes.len() + of_parents).await?;
         let mut run_ids = vec![];
         for _ in 0..TRIES {
-            match retry::on_conflict(|| self.try_change(changes, wish, &run_ids, &rows)).await? {
+            match retry::on_conflict(|| self.try_change(changes, context, &run_ids, &rows)).await? {
                 Ok(changed) => return Ok(changed),
                 Err(needed) => run_ids = self.take_ids(&ids::RUN, 2 * needed + 10).await?,
             }
@@ -215,7 +231,7 @@ impl Store {
     async fn try_change(
         &self,
         changes: &[(TargetJob, &JobChange)],
-        wish: Wish<'_>,
+        context: ChangeContext<'_>,
         run_ids: &[i64],
         rows: &[i64],
     ) -> Result<std::result::Result<Vec<ChangedJob>, usize>> {
@@ -224,7 +240,7 @@ impl Store {
         let (rows, mut parents) = rows.split_at(2 * changes.len());
         for ((job, change), rows) in changes.iter().zip(rows.chunks_exact(2)) {
             let mut taken = TakenIds { runs: &run_ids[used..], rows: [rows[0], rows[1]], parents };
-            match self.change_in(&tx, *job, change, wish, &mut taken).await? {
+            match self.change_in(&tx, *job, change, context, &mut taken).await? {
                 Attempt::Done(job) => changed.push(*job),
                 Attempt::NeedsRuns(count) => return Ok(Err(used + count)),
             }
@@ -240,10 +256,10 @@ impl Store {
         tx: &Transaction,
         job: TargetJob,
         change: &JobChange,
-        wish: Wish<'_>,
+        context: ChangeContext<'_>,
         ids: &mut TakenIds<'_>,
     ) -> Result<Attempt> {
-        let (Wish { now, actor }, id) = (wish, job.id);
+        let (ChangeContext { now, actor }, id) = (context, job.id);
         let mut old = self.lock_job(tx, job).await?;
         if let JobChange::Define(_, Some(expected)) = change
             && *expected != old.revision
@@ -276,42 +292,16 @@ impl Store {
         if change.is_without_effect(&old, renewal.as_ref()) {
             return unchanged(old);
         }
-        let past = OverdueInstants::of(&old, now);
-        let Some((own, others)) = ids.runs.split_at_checked(past.runs()) else {
-            return Ok(Attempt::NeedsRuns(past.runs()));
+        let overdue = OverdueInstants::of(&old, now);
+        let Some((own, others)) = ids.runs.split_at_checked(overdue.runs()) else {
+            return Ok(Attempt::NeedsRuns(overdue.runs()));
         };
         ids.runs = others;
-        self.record_overdue(tx, &old, &past, own).await?;
-        old.fires_left = old.fires_left.map(|left| left - past.runs() as i32);
-        let (action, new) = match change {
-            JobChange::Define(definition, _) => {
-                (AuditAction::Update, self.define(tx, &old, definition, &past, wish).await?)
-            }
-            JobChange::Calendars => {
-                (AuditAction::Calendars, self.renew(tx, &old, renewal.unwrap_or_default(), &past, now).await?)
-            }
-            JobChange::ZoneData => {
-                (AuditAction::ZoneData, self.renew(tx, &old, renewal.unwrap_or_default(), &past, now).await?)
-            }
-            JobChange::Enable => (AuditAction::Enable, self.enable(tx, &old, now).await?),
-            JobChange::EndOfPause => match self.ended_pause(tx, id, now).await? {
-                Some(resume_from_at) => {
-                    old.resume_from_at = resume_from_at.or(old.resume_from_at);
-                    (AuditAction::Enable, self.enable(tx, &old, now).await?)
-                }
-                None => return unchanged(old),
-            },
-            JobChange::Pause(note) => match self.stop(tx, &old, &past, note, wish).await? {
-                Some(new) => (AuditAction::Disable, new),
-                None => return unchanged(old),
-            },
-            JobChange::PauseFailing => {
-                (AuditAction::Pause, self.pause_failing(tx, &old, &past, failures.unwrap_or_default(), now).await?)
-            }
-            JobChange::Delete => {
-                self.leave_parents(tx, id, &parents, own_parents, wish).await?;
-                (AuditAction::Delete, self.delete(tx, &old, now).await?)
-            }
+        self.record_overdue(tx, &old, &overdue, own).await?;
+        old.fires_left = old.fires_left.map(|left| left - overdue.runs() as i32);
+        let prepared = Prepared { overdue, renewal, failures, parents, parent_entries: own_parents };
+        let Some((action, new)) = self.apply_change(tx, &mut old, change, &prepared, context).await? else {
+            return unchanged(old);
         };
         let detail = change.audit_detail(&old, &new);
         let entry = AuditEntry::new(actor, now, action, AuditObject::job(id, old.app_id), detail);
@@ -324,5 +314,50 @@ impl Store {
             _ => None,
         };
         Ok(Attempt::Done(Box::new(ChangedJob { job: new, alarm, is_changed: true })))
+    }
+
+    /// Writes what becomes of the job; None: it stays as it is.
+    async fn apply_change(
+        &self,
+        tx: &Transaction,
+        old: &mut Job,
+        change: &JobChange,
+        prepared: &Prepared<'_>,
+        context: ChangeContext<'_>,
+    ) -> Result<Option<(AuditAction, Job)>> {
+        let (now, id) = (context.now, old.id);
+        let Prepared { overdue, renewal, failures, parents, parent_entries } = prepared;
+        let calendars = || renewal.clone().unwrap_or_default();
+        Ok(Some(match change {
+            JobChange::Define(definition, _) => {
+                (AuditAction::Update, self.apply_definition(tx, old, definition, overdue, context).await?)
+            }
+            JobChange::Calendars => {
+                (AuditAction::Calendars, self.refresh_calendars(tx, old, calendars(), overdue, now).await?)
+            }
+            JobChange::ZoneData => {
+                (AuditAction::ZoneData, self.refresh_calendars(tx, old, calendars(), overdue, now).await?)
+            }
+            JobChange::Enable => (AuditAction::Enable, self.enable(tx, old, now).await?),
+            JobChange::EndOfPause => match self.ended_pause(tx, id, now).await? {
+                Some(resume_from_at) => {
+                    old.resume_from_at = resume_from_at.or(old.resume_from_at);
+                    (AuditAction::Enable, self.enable(tx, old, now).await?)
+                }
+                None => return Ok(None),
+            },
+            JobChange::Pause(note) => match self.pause_job(tx, old, overdue, note, context).await? {
+                Some(new) => (AuditAction::Disable, new),
+                None => return Ok(None),
+            },
+            JobChange::PauseFailing => {
+                let failures = failures.unwrap_or_default();
+                (AuditAction::Pause, self.pause_failing(tx, old, overdue, failures, now).await?)
+            }
+            JobChange::Delete => {
+                self.leave_parents(tx, id, parents, parent_entries, context).await?;
+                (AuditAction::Delete, self.delete(tx, old, now).await?)
+            }
+        }))
     }
 }

@@ -11,7 +11,7 @@ use crate::audit::entry::{AuditEntry, AuditObject, difference};
 use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
 use crate::job::audit_snapshot::{audit_snapshot, with_revision};
-use crate::job::change::Wish;
+use crate::job::change::ChangeContext;
 use crate::job::stored_job::Job;
 use crate::store::Store;
 
@@ -116,7 +116,7 @@ impl Store {
         id: i64,
         parents: &[Job],
         rows: &[i64],
-        Wish { now, actor }: Wish<'_>,
+        ChangeContext { now, actor }: ChangeContext<'_>,
     ) -> Result<()> {
         for (parent, row) in parents.iter().zip(rows) {
             let mut new = parent.clone();

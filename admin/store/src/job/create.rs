@@ -5,7 +5,7 @@ use sea_orm::Value;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::app::job_limit::Room;
+use crate::app::job_limit::JobQuota;
 use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
@@ -63,8 +63,8 @@ impl Store {
             {
                 return Ok(Created::Before(first));
             }
-            let room = self.room_for(&jobs, most).await?;
-            self.insert_jobs(&jobs, NewRows::new(&jobs, actor), (audit_ids.as_slice(), &room), idempotency_key).await
+            let quota = self.quota_for(&jobs, most).await?;
+            self.insert_jobs(&jobs, NewRows::new(&jobs, actor), (audit_ids.as_slice(), &quota), idempotency_key).await
         };
         match retry::on_race(attempt).await? {
             Created::Before(first) => Ok(first),
@@ -82,14 +82,14 @@ impl Store {
         &self,
         jobs: &[Job],
         mut rows: NewRows,
-        (audit_ids, room): (&[i64], &Room<'_>),
+        (audit_ids, quota): (&[i64], &JobQuota<'_>),
         idempotency_key: Option<&str>,
     ) -> Result<Created> {
         let tx = self.begin_change().await?;
         // Read here and kept from changing: a job must not come to lie in a shard that has just gone.
         let shards = self.shard_count_in(&tx).await?.unwrap_or(1);
         rows.put_in_shards(jobs, shards);
-        self.take_room(&tx, room).await?;
+        self.hold_quota(&tx, quota).await?;
         self.insert_rows(&tx, "job", &rows.job_columns, rows.jobs).await?;
         self.insert_rows(&tx, "job_params", "job_id, params", rows.params).await?;
         self.insert_rows(&tx, "job_clock", CLOCK, rows.cursors).await?;

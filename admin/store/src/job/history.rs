@@ -134,7 +134,7 @@ impl AuditChange {
 
 impl Store {
     /// The definitions of a job since then, the oldest first. There is always one.
-    pub async fn eras(&self, job: &Job, since: Millis) -> Result<Vec<DefinitionVersion>> {
+    pub async fn definition_versions(&self, job: &Job, since: Millis) -> Result<Vec<DefinitionVersion>> {
         self.versions_before(&CurrentDefinition::of(job), since).await
     }
 

@@ -34,7 +34,7 @@ impl TryGetable for Params {
 
 /// A job as it is stored; words and schedule are parsed by the engine, so that one bad row spoils only itself.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
-pub struct Definition {
+pub struct StoredDefinition {
     pub job_id: i64,
     pub revision: i64,
     pub app_id: i64,
@@ -71,17 +71,17 @@ pub(crate) static OUTDATED: Bulk = Bulk::text(
 
 impl Store {
     /// The definitions of these jobs; those that do not exist are left out. Longer parameters are left where they are.
-    pub async fn definitions(&self, job_ids: &[i64]) -> Result<Vec<Definition>> {
+    pub async fn definitions(&self, job_ids: &[i64]) -> Result<Vec<StoredDefinition>> {
         self.definitions_with(job_ids, SHORT, &Params::Apart).await
     }
 
     /// The same with all parameters.
-    pub async fn whole_definitions(&self, job_ids: &[i64]) -> Result<Vec<Definition>> {
+    pub async fn whole_definitions(&self, job_ids: &[i64]) -> Result<Vec<StoredDefinition>> {
         self.definitions_with(job_ids, MOST_PARAMS, &Params::TooLong).await
     }
 
     /// Parameters of up to `most` bytes are read; `longer` stands for others.
-    async fn definitions_with(&self, job_ids: &[i64], most: usize, longer: &Params) -> Result<Vec<Definition>> {
+    async fn definitions_with(&self, job_ids: &[i64], most: usize, longer: &Params) -> Result<Vec<StoredDefinition>> {
         let text = format!(
             "SELECT job.id AS job_id, job.revision, job.app_id, app.name AS app, job.name, job.handler, \
              CASE WHEN job_params.params IS NULL THEN '' WHEN OCTET_LENGTH(job_params.params) <= {most} THEN job_params.params END AS params, \
@@ -91,9 +91,9 @@ impl Store {
              FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({{ids}})"
         );
         let rows = self.query(&self.engine_reads, &text, values![self.ids(job_ids)]).await?;
-        let mut found: Vec<Definition> = self.readable("job", &rows);
+        let mut found: Vec<StoredDefinition> = self.readable("job", &rows);
         // A definition that is newer than its calendars here fails at the claim, by its revision.
-        let named = |it: &&Definition| it.schedule_text.contains("\"calendars\"");
+        let named = |it: &&StoredDefinition| it.schedule_text.contains("\"calendars\"");
         let ids: Vec<i64> = found.iter().filter(named).map(|it| it.job_id).collect();
         let mut calendars = self.calendars_of(&self.engine_reads, &ids).await?;
         for definition in &mut found {

@@ -5,20 +5,20 @@ use carillon_scheduler::{Millis, RunReason};
 use crate::calendar::pinned::Calendars;
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
-use crate::job::change::Wish;
+use crate::job::change::ChangeContext;
 use crate::job::lock::OverdueInstants;
 use crate::job::pause::{ENGINE, JobPause, PauseNote};
 use crate::job::stored_job::{Definition, Job};
 use crate::store::Store;
 
 impl Store {
-    pub(crate) async fn define(
+    pub(crate) async fn apply_definition(
         &self,
         tx: &Transaction,
         old: &Job,
         definition: &Definition,
-        past: &OverdueInstants,
-        Wish { now, actor }: Wish<'_>,
+        overdue: &OverdueInstants,
+        ChangeContext { now, actor }: ChangeContext<'_>,
     ) -> Result<Job> {
         let mut new = Job {
             app_id: definition.app_id,
@@ -28,7 +28,7 @@ impl Store {
             calendars: definition.calendars.clone(),
             fires_left: fires_left_after(old, definition),
             // A cursor that lies ahead has its instants recorded already: they go, and the schedule starts afresh.
-            resume_from_at: resume_point(old, past).filter(|at| *at <= now),
+            resume_from_at: resume_point(old, overdue).filter(|at| *at <= now),
             ..old.clone()
         };
         if old.draft.enabled && !new.draft.enabled {
@@ -65,15 +65,16 @@ impl Store {
         Ok(new)
     }
 
-    pub(crate) async fn renew(
+    pub(crate) async fn refresh_calendars(
         &self,
         tx: &Transaction,
         old: &Job,
         calendars: Calendars,
-        past: &OverdueInstants,
+        overdue: &OverdueInstants,
         now: Millis,
     ) -> Result<Job> {
-        let mut new = Job { calendars, resume_from_at: resume_point(old, past).filter(|at| *at <= now), ..old.clone() };
+        let mut new =
+            Job { calendars, resume_from_at: resume_point(old, overdue).filter(|at| *at <= now), ..old.clone() };
         // One that cannot be planned is left to the engine, which says so.
         if new.draft.enabled && new.schedule().is_ok() {
             let deleted = self.delete_future_runs(tx, old.id, now).await?;
@@ -95,13 +96,13 @@ impl Store {
     }
 
     /// None: it is paused, nothing of it waited to be sent, and nothing new is noted.
-    pub(crate) async fn stop(
+    pub(crate) async fn pause_job(
         &self,
         tx: &Transaction,
         old: &Job,
-        past: &OverdueInstants,
+        overdue: &OverdueInstants,
         note: &PauseNote,
-        Wish { now, actor }: Wish<'_>,
+        ChangeContext { now, actor }: ChangeContext<'_>,
     ) -> Result<Option<Job>> {
         // What is ahead and has the end of the pause to wait for is planned again then.
         let ahead = match note.ends_at {
@@ -113,11 +114,11 @@ impl Store {
             return Ok(None);
         }
         let resume_from = match old.draft.enabled {
-            true => ahead.iter().min().copied().or_else(|| first_unrecorded(old, past, now)),
+            true => ahead.iter().min().copied().or_else(|| first_unrecorded(old, overdue, now)),
             false => self.resume_point_of_pause(tx, old.id).await?.or(old.resume_from_at),
         };
         let PauseNote { note, ends_at } = note.clone();
-        let mut new = stopped(old, past);
+        let mut new = stopped(old, overdue);
         new.give_back_fires(ahead.len());
         if old.draft.enabled || !note.is_empty() || ends_at.is_some() {
             let pause = JobPause { note, author: actor.name.clone(), paused_at: now, ends_at };
@@ -134,7 +135,7 @@ impl Store {
         &self,
         tx: &Transaction,
         old: &Job,
-        past: &OverdueInstants,
+        overdue: &OverdueInstants,
         failures: i32,
         now: Millis,
     ) -> Result<Job> {
@@ -142,7 +143,7 @@ impl Store {
         let note = format!("{failures} fires in a row have failed");
         let pause = JobPause { note: note.clone(), author: ENGINE.to_owned(), paused_at: now, ends_at: None };
         self.write_pause(tx, old.id, &pause, None).await?;
-        let mut new = Job { pause: Some(pause), paused_reason: Some(note), ..stopped(old, past) };
+        let mut new = Job { pause: Some(pause), paused_reason: Some(note), ..stopped(old, overdue) };
         self.write_job(tx, old, &mut new, now).await?;
         Ok(new)
     }
@@ -163,23 +164,23 @@ impl Store {
 }
 
 /// A job whose schedule does not fire.
-fn stopped(old: &Job, past: &OverdueInstants) -> Job {
-    let mut new = Job { resume_from_at: resume_point(old, past), next_fire_at: None, ..old.clone() };
+fn stopped(old: &Job, overdue: &OverdueInstants) -> Job {
+    let mut new = Job { resume_from_at: resume_point(old, overdue), next_fire_at: None, ..old.clone() };
     new.draft.enabled = false;
     new
 }
 
 /// Where a job goes on whose instants could not be planned, by the engine or just now.
-fn resume_point(old: &Job, past: &OverdueInstants) -> Option<Millis> {
-    match past {
+fn resume_point(old: &Job, overdue: &OverdueInstants) -> Option<Millis> {
+    match overdue {
         OverdueInstants::Unplannable => old.next_fire_at,
         OverdueInstants::Planned { .. } => old.resume_from_at,
     }
 }
 
 /// Its first instant without a record, when what is overdue has one.
-fn first_unrecorded(old: &Job, past: &OverdueInstants, now: Millis) -> Option<Millis> {
-    match past {
+fn first_unrecorded(old: &Job, overdue: &OverdueInstants, now: Millis) -> Option<Millis> {
+    match overdue {
         OverdueInstants::Planned { .. } if old.next_fire_at.is_some_and(|next| next <= now) => {
             let schedule = old.schedule().ok().filter(|schedule| !schedule.is_delay())?;
             schedule.next_after(now)

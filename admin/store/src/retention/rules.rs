@@ -78,7 +78,7 @@ impl Retention {
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
-    fn over(&self, wider: EffectiveRetention) -> EffectiveRetention {
+    fn or_inherit(&self, wider: EffectiveRetention) -> EffectiveRetention {
         EffectiveRetention {
             days: self.days.unwrap_or(wider.days),
             failure_days: self.failure_days.unwrap_or(wider.failure_days),
@@ -111,15 +111,15 @@ impl Retentions {
 
     /// The fewest days for which any rule keeps something; None: all is kept for ever.
     pub fn shortest(&self) -> Option<i32> {
-        let all = self.of(Scope::All).over(DEFAULT);
+        let all = self.of(Scope::All).or_inherit(DEFAULT);
         let said = self.0.values().flat_map(|rule| [rule.days, rule.failure_days]);
         said.flatten().chain([all.days, all.failure_days]).filter(|days| *days > 0).min()
     }
 
     /// What holds for a job of an app.
     pub fn keep(&self, app_id: i64, job_id: i64) -> EffectiveRetention {
-        let all = self.of(Scope::All).over(DEFAULT);
-        self.of(Scope::Job(job_id)).over(self.of(Scope::App(app_id)).over(all))
+        let all = self.of(Scope::All).or_inherit(DEFAULT);
+        self.of(Scope::Job(job_id)).or_inherit(self.of(Scope::App(app_id)).or_inherit(all))
     }
 }
 

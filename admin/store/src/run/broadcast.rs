@@ -8,7 +8,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{int, long, text};
 use crate::error::Result;
 use crate::run::adopt::ClaimedRun;
-use crate::run::lock::Held;
+use crate::run::lock::LockMode;
 use crate::store::Store;
 
 /// All parts but the first, which is the run itself; what is the same in all of them comes from its row.
@@ -30,7 +30,7 @@ impl Store {
         let parts = addresses.len() as i32;
         let tx = self.begin().await?;
         // An edit that cancels what waits of this job would not see parts that are added beside it.
-        self.lock_jobs(&tx, [run.job_id], Held::Wait).await?;
+        self.lock_jobs(&tx, [run.job_id], LockMode::Wait).await?;
         let text = "UPDATE run SET parts = ?, address = ? WHERE id = ? AND state = {state.claimed} AND epoch = ? AND address IS NULL";
         let values = values![parts, first.as_str(), run.run_id, run.epoch];
         if self.execute(&tx, text, values).await? == 0 {

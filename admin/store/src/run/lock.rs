@@ -93,10 +93,10 @@ impl LockedRun {
 
 /// What to do about a row that another session holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum LockMode {
     Wait,
     /// Leave it out: one forgotten session would hold up the results of all jobs.
-    Pass,
+    SkipLocked,
 }
 
 /// Jobs as they were found.
@@ -123,42 +123,42 @@ impl Store {
         &self,
         tx: &Transaction,
         job_ids: impl IntoIterator<Item = i64>,
-        held: Held,
+        mode: LockMode,
     ) -> Result<LockedJobs> {
         let ids: BTreeSet<i64> = job_ids.into_iter().collect();
         let ids: Vec<i64> = ids.into_iter().collect();
         if ids.is_empty() {
             return Ok(LockedJobs::default());
         }
-        let rows = self.lock(tx, &LOCK_JOBS, &ids, held).await?;
+        let rows = self.lock(tx, &LOCK_JOBS, &ids, mode).await?;
         let owners = self
             .readable("job", &rows)
             .into_iter()
             .map(|owner: LockedJob| (owner.id, owner))
             .collect::<HashMap<_, _>>();
         let got = ids_in(&rows);
-        let mut held_up = self.held_up(tx, "job", &ids, &got, held).await?;
+        let mut held_up = self.held_up(tx, "job", &ids, &got, mode).await?;
         // A job that cannot be read must not be taken for a deleted one.
         held_up.extend(got.into_iter().filter(|id| !owners.contains_key(id)));
         Ok(LockedJobs { owners, held_up })
     }
 
     /// Locks runs in the order of their ids.
-    pub(crate) async fn lock_runs(&self, tx: &Transaction, run_ids: &[i64], held: Held) -> Result<LockedRuns> {
+    pub(crate) async fn lock_runs(&self, tx: &Transaction, run_ids: &[i64], mode: LockMode) -> Result<LockedRuns> {
         let mut ids = run_ids.to_vec();
         ids.sort_unstable();
-        let rows = self.lock(tx, &LOCK_RUNS, &ids, held).await?;
+        let rows = self.lock(tx, &LOCK_RUNS, &ids, mode).await?;
         let by_id =
             self.readable("run", &rows).into_iter().map(|row: LockedRun| (row.id, row)).collect::<HashMap<_, _>>();
         let got = ids_in(&rows);
-        let held_up = self.held_up(tx, "run", &ids, &got, held).await?;
+        let held_up = self.held_up(tx, "run", &ids, &got, mode).await?;
         let unreadable = got.into_iter().filter(|id| !by_id.contains_key(id)).collect();
         Ok(LockedRuns { by_id, held_up, unreadable })
     }
 
-    async fn lock(&self, tx: &Transaction, rows: &Bulk, ids: &[i64], held: Held) -> Result<Vec<QueryResult>> {
+    async fn lock(&self, tx: &Transaction, rows: &Bulk, ids: &[i64], mode: LockMode) -> Result<Vec<QueryResult>> {
         let mut statement = rows.statement(self.backend, &[], ids);
-        if held == Held::Pass && !self.is_exclusive() {
+        if mode == LockMode::SkipLocked && !self.is_exclusive() {
             statement.sql.push_str(" SKIP LOCKED");
         }
         Ok(tx.query_all_raw(statement).await?)
@@ -171,11 +171,11 @@ impl Store {
         table: &str,
         wanted: &[i64],
         got: &HashSet<i64>,
-        held: Held,
+        mode: LockMode,
     ) -> Result<HashSet<i64>> {
         let rest = wanted.iter().filter(|id| !got.contains(id)).copied();
         let rest: Vec<i64> = rest.collect();
-        if rest.is_empty() || self.is_exclusive() || held == Held::Wait {
+        if rest.is_empty() || self.is_exclusive() || mode == LockMode::Wait {
             return Ok(HashSet::new());
         }
         let text = format!("SELECT id FROM {table} WHERE id IN ({{ids}})");

@@ -21,7 +21,7 @@ pub struct MarkRequest<'a> {
     pub journal_id: Option<&'a str>,
     /// The set of executors that it could have gone to.
     pub candidates_id: i64,
-    /// Of the route, or [`PINNED`].
+    /// Of the route, or [`KEEP_ADDRESS`].
     pub route_code: i16,
     /// Of the definition that the run was routed with, and that its request will carry.
     pub revision: i64,
@@ -30,7 +30,7 @@ pub struct MarkRequest<'a> {
 }
 
 /// The code of a run whose executor was given with its fire: no route has chosen it.
-pub const PINNED: i16 = -1;
+pub const KEEP_ADDRESS: i16 = -1;
 
 const LIST: &[ListColumn] = &[
     long("id"),

@@ -8,7 +8,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::OpenRuns;
 use crate::db::sql::list::{long, text};
 use crate::error::Result;
-use crate::run::mark::PINNED;
+use crate::run::mark::KEEP_ADDRESS;
 use crate::run::view::run_view::RunView;
 use crate::store::Store;
 
@@ -135,7 +135,7 @@ impl Store {
 
 /// One sentence.
 fn why(route_code: i16, story: &RouteTrace, chosen: Option<&str>) -> String {
-    if route_code == PINNED {
+    if route_code == KEEP_ADDRESS {
         return "the executor was given with the fire".into();
     }
     let rule = RouteStrategy::from_code(route_code).map_or("", RouteStrategy::why);
@@ -159,7 +159,7 @@ mod tests {
         let told = |address: &str| TraceNote { address: address.into(), what: "saturated".into() };
         let round_robin = RouteStrategy::RoundRobin.code();
         let mut story = RouteTrace::default();
-        assert_eq!(why(PINNED, &story, Some("a")), "the executor was given with the fire");
+        assert_eq!(why(KEEP_ADDRESS, &story, Some("a")), "the executor was given with the fire");
         assert_eq!(why(round_robin, &story, Some("a")), "it was its turn");
         assert_eq!(why(round_robin, &story, None), "none could be chosen");
         story.skipped.push(told("b"));

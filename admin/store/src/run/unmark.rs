@@ -8,7 +8,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{int, long};
 use crate::db::sql::retry;
 use crate::error::Result;
-use crate::run::lock::Held;
+use crate::run::lock::LockMode;
 use crate::store::Store;
 
 /// A run that was marked and not sent.
@@ -61,11 +61,11 @@ impl Store {
         let mut ids: Vec<i64> = unsent.iter().map(|run| run.run_id).collect();
         let tx = self.begin().await?;
         let jobs_of = self.jobs_of(&tx, &ids).await?;
-        let jobs = self.lock_jobs(&tx, jobs_of.values().copied(), Held::Pass).await?;
+        let jobs = self.lock_jobs(&tx, jobs_of.values().copied(), LockMode::SkipLocked).await?;
         let (jobs, held_jobs) = (jobs.owners, jobs.held_up);
         let is_held = |id: &i64| jobs_of.get(id).is_some_and(|job| held_jobs.contains(job));
         let mut held_up: HashSet<i64> = ids.extract_if(.., |id| is_held(id)).collect();
-        let runs = self.lock_runs(&tx, &ids, Held::Pass).await?;
+        let runs = self.lock_runs(&tx, &ids, LockMode::SkipLocked).await?;
         held_up.extend(runs.held_up);
         ids.retain(|id| !held_up.contains(id));
         unsent.retain(|run| !held_up.contains(&run.run_id));

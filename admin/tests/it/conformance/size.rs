@@ -3,7 +3,7 @@
 use carillon_scheduler::JobDraft;
 use carillon_store::backfill::backfills::NewBackfill;
 use carillon_store::db::ids;
-use carillon_store::job::job_row::{Definition, Params};
+use carillon_store::job::job_row::{Params, StoredDefinition};
 use carillon_store::run::open::misplaced::Walk;
 
 use super::fixture::{Fixture, NOW, actor, after, each};
@@ -70,7 +70,7 @@ databases! {
         let spoilt = fixture.create(&with("short".into())).await;
         fixture.sql(&format!("UPDATE job_params SET params = '{}' WHERE job_id = {}", "y".repeat(10_000_000), spoilt.id)).await;
         let ids = [short.id, long.id, spoilt.id];
-        let sorted = |mut found: Vec<Definition>| {
+        let sorted = |mut found: Vec<StoredDefinition>| {
             found.sort_by_key(|it| it.job_id);
             found.into_iter().map(|it| it.params).collect::<Vec<_>>()
         };

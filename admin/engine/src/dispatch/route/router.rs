@@ -16,7 +16,7 @@ use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::plan::job_cache::{CachedJob, JobsById};
 use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
-use carillon_store::run::mark::PINNED;
+use carillon_store::run::mark::KEEP_ADDRESS;
 use carillon_store::run::route::RouteTrace;
 
 pub struct Router {
@@ -51,7 +51,7 @@ impl Router {
         let is_given = run.bound_to.is_some() && strategy != RouteStrategy::Broadcast;
         let decision = RouteDecision {
             job: job.clone(),
-            route_code: if is_given { PINNED } else { strategy.code() },
+            route_code: if is_given { KEEP_ADDRESS } else { strategy.code() },
             set: self.sets.of(names),
             trace: None,
             moves: false,

@@ -138,7 +138,7 @@ impl Jobs<'_> {
     /// `Invalid`, if the app would have more jobs than one may have.
     pub(super) async fn require_room_for(&self, app_id: i64, app: &str, new: u64) -> Result<(), Error> {
         let most = self.engine.cx.settings.limits.app_jobs;
-        Ok(self.engine.cx.store.require_room(&NewInApp { app_id, app, new }, most).await?)
+        Ok(self.engine.cx.store.check_job_quota(&NewInApp { app_id, app, new }, most).await?)
     }
 
     async fn store(&self, definitions: Vec<Definition>, key: Option<&str>, by: &Actor) -> Result<Vec<Job>, Error> {

@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, sqlx};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::db::pool::lent::Lent;
-use crate::db::pool::link::Link;
+use crate::db::pool::pooled_connection::PooledConnection;
+use crate::db::pool::raw_connection::RawConnection;
 use crate::db::pool::shared::{Health, Idle, Limits, Shared};
 use crate::db::pool::target::Target;
 use crate::db::pool::transaction::Transaction;
@@ -62,32 +62,32 @@ impl Pool {
 
     /// Opens one connection now and keeps it; says why if there is none.
     pub async fn open_first(&self) -> sqlx::Result<()> {
-        let generation = self.shared.health.current();
-        let opening = Link::open(&self.shared.target, &self.shared.session);
-        let link = tokio::time::timeout(self.shared.limits.acquire, opening)
+        let epoch = self.shared.health.current();
+        let opening = RawConnection::open(&self.shared.target, &self.shared.session);
+        let raw = tokio::time::timeout(self.shared.limits.acquire, opening)
             .await
             .map_err(|_| sqlx::Error::PoolTimedOut)??;
         let now = Instant::now();
-        self.shared.put_back(Idle { link, born: now, since: now, generation });
+        self.shared.put_back(Idle { raw, opened_at: now, since: now, epoch });
         Ok(())
     }
 
     pub async fn begin(&self) -> Result<Transaction, DbErr> {
-        Transaction::begin(self.lend().await?).await
+        Transaction::begin(self.acquire().await?).await
     }
 
     /// For work whose statements may take long.
     pub async fn begin_within(&self, limit: Duration) -> Result<Transaction, DbErr> {
-        let mut lent = self.lend().await?;
-        lent.set_limit(limit);
-        Transaction::begin(lent).await
+        let mut connection = self.acquire().await?;
+        connection.set_limit(limit);
+        Transaction::begin(connection).await
     }
 
     pub async fn ping(&self) -> Result<(), DbErr> {
-        self.lend().await?.run(async |link| link.ping().await).await
+        self.acquire().await?.run(async |raw| raw.ping().await).await
     }
 
-    async fn lend(&self) -> Result<Lent, DbErr> {
+    async fn acquire(&self) -> Result<PooledConnection, DbErr> {
         let shared = &self.shared;
         let waiting = async {
             let gate = match &self.gate {
@@ -104,24 +104,24 @@ impl Pool {
         })??;
         while let Some(mut idle) = shared.take_idle() {
             if !shared.is_remote() || idle.since.elapsed() < ASK_AFTER {
-                return Ok(self.lent(idle, permits));
+                return Ok(self.pooled(idle, permits));
             }
-            match tokio::time::timeout(ASK, idle.link.ping()).await {
-                Ok(Ok(())) => return Ok(self.lent(idle, permits)),
+            match tokio::time::timeout(ASK, idle.raw.ping()).await {
+                Ok(Ok(())) => return Ok(self.pooled(idle, permits)),
                 // Dropped, and with it all that were opened before.
-                _ => shared.health.suspect(idle.generation),
+                _ => shared.health.suspect(idle.epoch),
             }
         }
         // Read before: what is lost while it is opened concerns this one too.
-        let generation = shared.health.current();
-        let link = shared.open().await.map_err(broken::connect_error)?;
+        let epoch = shared.health.current();
+        let raw = shared.open().await.map_err(broken::connect_error)?;
         let now = Instant::now();
-        let opened = Idle { link, born: now, since: now, generation };
-        Ok(self.lent(opened, permits))
+        let opened = Idle { raw, opened_at: now, since: now, epoch };
+        Ok(self.pooled(opened, permits))
     }
 
-    fn lent(&self, idle: Idle, permits: [Option<OwnedSemaphorePermit>; 2]) -> Lent {
-        Lent::new(idle.link, idle.born, idle.generation, self.shared.clone(), permits)
+    fn pooled(&self, idle: Idle, permits: [Option<OwnedSemaphorePermit>; 2]) -> PooledConnection {
+        PooledConnection::new(idle.raw, idle.opened_at, idle.epoch, self.shared.clone(), permits)
     }
 }
 
@@ -137,22 +137,22 @@ impl ConnectionTrait for Pool {
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
-        let mut lent = self.lend().await?;
-        lent.run(async |link| link.execute(statement).await).await
+        let mut connection = self.acquire().await?;
+        connection.run(async |raw| raw.execute(statement).await).await
     }
 
     async fn execute_unprepared(&self, text: &str) -> Result<ExecResult, DbErr> {
-        let mut lent = self.lend().await?;
-        lent.run(async |link| link.simple(text).await).await
+        let mut connection = self.acquire().await?;
+        connection.run(async |raw| raw.simple(text).await).await
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-        let mut lent = self.lend().await?;
-        lent.run(async |link| link.one(statement).await).await
+        let mut connection = self.acquire().await?;
+        connection.run(async |raw| raw.one(statement).await).await
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        let mut lent = self.lend().await?;
-        lent.run(async |link| link.all(statement).await).await
+        let mut connection = self.acquire().await?;
+        connection.run(async |raw| raw.all(statement).await).await
     }
 }

@@ -2,8 +2,8 @@
 
 pub(crate) mod broken;
 pub(crate) mod connection_pool;
-pub(crate) mod lent;
-pub(crate) mod link;
+pub(crate) mod pooled_connection;
+pub(crate) mod raw_connection;
 pub(crate) mod shared;
 pub(crate) mod target;
 pub(crate) mod transaction;

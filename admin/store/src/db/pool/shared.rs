@@ -8,7 +8,7 @@ use sea_orm::{DbBackend, sqlx};
 use tokio::sync::Semaphore;
 
 use crate::db::pool::broken;
-use crate::db::pool::link::Link;
+use crate::db::pool::raw_connection::RawConnection;
 use crate::db::pool::target::Target;
 
 /// A connection that was idle for longer is replaced instead of asked. Shorter than the `wait_timeout` of the session on MySQL, so a
@@ -35,13 +35,13 @@ impl Health {
         self.0.load(Ordering::Acquire)
     }
 
-    pub(crate) fn is_current(&self, generation: u64) -> bool {
-        self.current() == generation
+    pub(crate) fn is_current(&self, epoch: u64) -> bool {
+        self.current() == epoch
     }
 
     /// A loss that belongs to an earlier generation says nothing about this one.
-    pub(crate) fn suspect(&self, generation: u64) {
-        let _ = self.0.compare_exchange(generation, generation + 1, Ordering::AcqRel, Ordering::Relaxed);
+    pub(crate) fn suspect(&self, epoch: u64) {
+        let _ = self.0.compare_exchange(epoch, epoch + 1, Ordering::AcqRel, Ordering::Relaxed);
     }
 }
 
@@ -56,10 +56,10 @@ pub(crate) struct Shared {
 }
 
 pub(crate) struct Idle {
-    pub(crate) link: Link,
-    pub(crate) born: Instant,
+    pub(crate) raw: RawConnection,
+    pub(crate) opened_at: Instant,
     pub(crate) since: Instant,
-    pub(crate) generation: u64,
+    pub(crate) epoch: u64,
 }
 
 impl Shared {
@@ -80,17 +80,17 @@ impl Shared {
         let mut all = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|idle| {
             let rested = self.is_remote() && idle.since.elapsed() > IDLE;
-            !rested && self.health.is_current(idle.generation)
+            !rested && self.health.is_current(idle.epoch)
         });
         all.pop()
     }
 
-    pub(crate) async fn open(&self) -> sqlx::Result<Link> {
+    pub(crate) async fn open(&self) -> sqlx::Result<RawConnection> {
         let mut pause = Duration::from_millis(50);
         let mut last = None;
         let opened = tokio::time::timeout(self.limits.acquire, async {
             loop {
-                match Link::open(&self.target, &self.session).await {
+                match RawConnection::open(&self.target, &self.session).await {
                     Err(error) if broken::is_starting(&error) => last = Some(error),
                     other => return other,
                 }

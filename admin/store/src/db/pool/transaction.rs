@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use tokio::sync::Mutex;
 
-use crate::db::pool::lent::Lent;
+use crate::db::pool::pooled_connection::PooledConnection;
 
 /// A connection whose ROLLBACK takes longer is closed, which rolls back as well.
 const ROLL_BACK: Duration = Duration::from_secs(2);
@@ -15,19 +15,19 @@ const ROLL_BACK: Duration = Duration::from_secs(2);
 pub struct Transaction {
     backend: DbBackend,
     /// `None` once it has ended. The lock is never waited for: one task works on a transaction.
-    lent: Mutex<Option<Lent>>,
+    connection: Mutex<Option<PooledConnection>>,
 }
 
 impl Transaction {
     /// On SQLite BEGIN IMMEDIATE: a deferred transaction that upgrades fails at once beside another writer.
-    pub(crate) async fn begin(mut lent: Lent) -> Result<Self, DbErr> {
-        let backend = lent.backend();
+    pub(crate) async fn begin(mut connection: PooledConnection) -> Result<Self, DbErr> {
+        let backend = connection.backend();
         let text = match backend {
             DbBackend::Sqlite => "BEGIN IMMEDIATE",
             _ => "BEGIN",
         };
-        lent.run(async |link| link.simple(text).await).await?;
-        Ok(Self { backend, lent: Mutex::new(Some(lent)) })
+        connection.run(async |raw| raw.simple(text).await).await?;
+        Ok(Self { backend, connection: Mutex::new(Some(connection)) })
     }
 
     /// After an error the outcome is unknown: the answer may be what was lost.
@@ -40,13 +40,13 @@ impl Transaction {
     }
 
     async fn end(mut self, text: &str) -> Result<(), DbErr> {
-        let Some(mut lent) = self.lent.get_mut().take() else {
+        let Some(mut connection) = self.connection.get_mut().take() else {
             return Err(ended());
         };
-        let done = lent.run(async |link| link.simple(text).await).await;
+        let done = connection.run(async |raw| raw.simple(text).await).await;
         if done.is_err() {
             // It may still be in its transaction, or never have been in one: a full disk makes SQLite end it by itself.
-            lent.discard();
+            connection.discard();
         }
         done.map(|_| ())
     }
@@ -54,23 +54,23 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        let Some(mut lent) = self.lent.get_mut().take() else {
+        let Some(mut connection) = self.connection.get_mut().take() else {
             return;
         };
-        if lent.is_unclear() {
+        if connection.is_in_doubt() {
             return;
         }
-        lent.set_limit(ROLL_BACK);
+        connection.set_limit(ROLL_BACK);
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => {
                 runtime.spawn(async move {
-                    let done = lent.run(async |link| link.simple("ROLLBACK").await).await;
+                    let done = connection.run(async |raw| raw.simple("ROLLBACK").await).await;
                     if done.is_err() {
-                        lent.discard();
+                        connection.discard();
                     }
                 });
             }
-            Err(_) => lent.discard(),
+            Err(_) => connection.discard(),
         }
     }
 }
@@ -86,26 +86,26 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
-        let mut lent = self.lent.lock().await;
-        let lent = lent.as_mut().ok_or_else(ended)?;
-        lent.run(async |link| link.execute(statement).await).await
+        let mut connection = self.connection.lock().await;
+        let connection = connection.as_mut().ok_or_else(ended)?;
+        connection.run(async |raw| raw.execute(statement).await).await
     }
 
     async fn execute_unprepared(&self, text: &str) -> Result<ExecResult, DbErr> {
-        let mut lent = self.lent.lock().await;
-        let lent = lent.as_mut().ok_or_else(ended)?;
-        lent.run(async |link| link.simple(text).await).await
+        let mut connection = self.connection.lock().await;
+        let connection = connection.as_mut().ok_or_else(ended)?;
+        connection.run(async |raw| raw.simple(text).await).await
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-        let mut lent = self.lent.lock().await;
-        let lent = lent.as_mut().ok_or_else(ended)?;
-        lent.run(async |link| link.one(statement).await).await
+        let mut connection = self.connection.lock().await;
+        let connection = connection.as_mut().ok_or_else(ended)?;
+        connection.run(async |raw| raw.one(statement).await).await
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        let mut lent = self.lent.lock().await;
-        let lent = lent.as_mut().ok_or_else(ended)?;
-        lent.run(async |link| link.all(statement).await).await
+        let mut connection = self.connection.lock().await;
+        let connection = connection.as_mut().ok_or_else(ended)?;
+        connection.run(async |raw| raw.all(statement).await).await
     }
 }

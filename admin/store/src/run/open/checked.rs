@@ -12,7 +12,7 @@ use crate::store::Store;
 
 /// How far a walk through the running runs of a shard has come, in the order of their index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct PageCursor {
     pub epoch: i64,
     pub due_at: Millis,
     pub run_id: i64,
@@ -48,14 +48,14 @@ pub(crate) const LONG_RUNNING: &str = "SELECT id, job_id, epoch, due_at, COALESC
 impl Store {
     /// One page of the running runs of a shard behind a place, and the place of the next page; behind the last page the
     /// walk begins anew.
-    pub async fn long_running(&self, shard: i32, behind: Place) -> Result<(Vec<LongRunning>, Place)> {
+    pub async fn long_running(&self, shard: i32, behind: PageCursor) -> Result<(Vec<LongRunning>, PageCursor)> {
         let values = values![shard, behind.epoch, behind.due_at, behind.run_id];
         let rows = self.tuples(&self.engine_reads, LONG_RUNNING, values).await?;
         let (mut found, mut last) = (vec![], None);
         for (run_id, job_id, epoch, due_at, sent_at, address, boot_id) in rows {
             let is_own = Option::<String>::is_some(&boot_id);
             found.push(LongRunning { run_id, job_id, sent_at, address, is_own });
-            last = Some(Place { epoch, due_at, run_id });
+            last = Some(PageCursor { epoch, due_at, run_id });
         }
         let next = last.filter(|_| found.len() == PAGE).unwrap_or_default();
         Ok((found, next))

@@ -11,7 +11,7 @@ use crate::db::sql::forms::OpenRuns;
 use crate::error::Result;
 use crate::lease::reshard::MAX_SHARDS;
 use crate::run::claim::DueJob;
-use crate::run::view::records::{FIRST, Place};
+use crate::run::view::records::{CursorPosition, FIRST};
 use crate::store::Store;
 
 /// Open runs in a wrong shard, also in one that does not exist any more.
@@ -43,7 +43,7 @@ const SLICE: usize = 2000;
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
     job: i64,
-    cursor: (i32, Place),
+    cursor: (i32, CursorPosition),
 }
 
 impl Default for Walk {

@@ -11,7 +11,7 @@ use crate::db::sql::list::IDS;
 use crate::db::sql::retry;
 use crate::db::sql::rows::{Code, IsOverlap, IsSet};
 use crate::error::Result;
-use crate::run::lock::Held;
+use crate::run::lock::LockMode;
 use crate::store::Store;
 
 row_struct! {
@@ -78,7 +78,7 @@ impl Store {
     /// Answers the jobs too whose next instant is counted from the end of a run that was cancelled.
     async fn try_write_overlaps(&self, verdicts: &Verdicts, now: Millis) -> Result<(Written, BTreeSet<i64>)> {
         let tx = self.begin().await?;
-        let locked = self.lock_runs(&tx, &verdicts.all(), Held::Pass).await?;
+        let locked = self.lock_runs(&tx, &verdicts.all(), LockMode::SkipLocked).await?;
         let free = |ids: &[i64]| -> Vec<i64> {
             let free = ids.iter().filter(|id| !locked.held_up.contains(id));
             free.copied().collect()

@@ -11,7 +11,7 @@ use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::Result;
-use crate::run::lock::{Held, LockedRun};
+use crate::run::lock::{LockMode, LockedRun};
 use crate::run::settle::finding::{RunReport, SettleContext, Settlement};
 use crate::store::Store;
 
@@ -45,7 +45,7 @@ impl Store {
             return Ok(Settlement::default());
         }
         let resolution = Resolution { by, ids: self.take_ids(&ids::ROW, list.len()).await? };
-        retry::on_conflict(|| self.try_settle_others(&list, context, Held::Wait, Some(&resolution))).await
+        retry::on_conflict(|| self.try_settle_others(&list, context, LockMode::Wait, Some(&resolution))).await
     }
 
     pub(super) async fn audit_by_hand(

@@ -13,7 +13,7 @@ use sea_orm::FromQueryResult;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{long, short};
 use crate::error::{Error, Result};
-use crate::run::lock::Held;
+use crate::run::lock::LockMode;
 use crate::run::new_runs::NewRun;
 use crate::run::settle::effects::{Fire, SettleEffects};
 use crate::store::Store;
@@ -23,7 +23,7 @@ const RESULT_LIMIT: usize = 65_536;
 
 /// What runs hang together with: read before the transaction, and compared inside it.
 #[derive(Default)]
-pub struct FamilyLinks {
+pub struct JobLinks {
     /// Links of the chain of a fixed delay.
     pub chained: Vec<i64>,
     parents: HashMap<i64, Fire>,
@@ -33,19 +33,19 @@ pub struct FamilyLinks {
     children: HashMap<i64, Vec<i64>>,
 }
 
-impl FamilyLinks {
-    pub fn knows(&self, run_id: i64) -> bool {
+impl JobLinks {
+    pub fn contains(&self, run_id: i64) -> bool {
         self.parents.contains_key(&run_id)
     }
 
     /// A run of one of these fires.
-    pub fn is_of(&self, run_id: i64, fires: &BTreeSet<Fire>) -> bool {
+    pub fn belongs_to(&self, run_id: i64, fires: &BTreeSet<Fire>) -> bool {
         let fire = self.parents.get(&run_id);
         fire.is_some_and(|fire| fires.contains(fire))
     }
 
     /// A run whose job has one of these as a child.
-    pub fn waits_for(&self, run_id: i64, jobs: &HashSet<i64>) -> bool {
+    pub fn is_waiting_for(&self, run_id: i64, jobs: &HashSet<i64>) -> bool {
         let fire = self.parents.get(&run_id);
         let children = fire.and_then(|fire| self.children.get(&fire.job_id));
         children.is_some_and(|children| children.iter().any(|child| jobs.contains(child)))
@@ -75,26 +75,26 @@ struct Part {
 }
 
 impl Store {
-    pub(crate) async fn family_links(&self, run_ids: &[i64]) -> Result<FamilyLinks> {
+    pub(crate) async fn job_links(&self, run_ids: &[i64]) -> Result<JobLinks> {
         let text = "SELECT id, chained, parent, fire_no, job_id, cause FROM run WHERE id IN ({ids}) AND (chained = TRUE OR parent = TRUE)";
-        let mut ties = FamilyLinks::default();
+        let mut links = JobLinks::default();
         for (id, chained, parent, fire_no, job_id, cause) in
             self.tuples(&self.write, text, values![self.ids(run_ids)]).await?
         {
             if chained {
-                ties.chained.push(id);
+                links.chained.push(id);
             }
             if parent {
                 let fire = Fire { fire_no, job_id, cause };
-                ties.parents.insert(id, fire);
-                ties.fires.insert(fire);
+                links.parents.insert(id, fire);
+                links.fires.insert(fire);
             }
         }
-        let jobs: BTreeSet<i64> = ties.fires.iter().map(|fire| fire.job_id).collect();
+        let jobs: BTreeSet<i64> = links.fires.iter().map(|fire| fire.job_id).collect();
         let jobs: Vec<i64> = jobs.into_iter().collect();
-        ties.children = self.children_of(&self.write, &jobs).await?;
-        ties.firsts = self.firsts_of(&ties.fires).await?;
-        Ok(ties)
+        links.children = self.children_of(&self.write, &jobs).await?;
+        links.firsts = self.firsts_of(&links.fires).await?;
+        Ok(links)
     }
 
     async fn firsts_of(&self, fires: &BTreeSet<Fire>) -> Result<HashMap<i64, Fire>> {
@@ -107,13 +107,18 @@ impl Store {
     }
 
     /// Locks part 0, attempt 1 of each fire, before all other runs. Answers the fires whose lock another session has.
-    pub(crate) async fn lock_fires(&self, tx: &Transaction, ties: &FamilyLinks, held: Held) -> Result<BTreeSet<Fire>> {
-        if ties.firsts.is_empty() {
+    pub(crate) async fn lock_fires(
+        &self,
+        tx: &Transaction,
+        links: &JobLinks,
+        mode: LockMode,
+    ) -> Result<BTreeSet<Fire>> {
+        if links.firsts.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let ids: Vec<i64> = ties.firsts.keys().copied().collect();
-        let locked = self.lock_runs(tx, &ids, held).await?;
-        let fire = |id: &i64| ties.firsts.get(id).copied();
+        let ids: Vec<i64> = links.firsts.keys().copied().collect();
+        let locked = self.lock_runs(tx, &ids, mode).await?;
+        let fire = |id: &i64| links.firsts.get(id).copied();
         Ok(locked.held_up.iter().filter_map(fire).collect())
     }
 
@@ -123,7 +128,7 @@ impl Store {
         tx: &Transaction,
         fire: Fire,
         now: Millis,
-        then: &mut SettleEffects,
+        effects: &mut SettleEffects,
     ) -> Result<()> {
         let text = "SELECT id, part, parts, attempt, state, result_msg AS result FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? \
                     AND app_id = (SELECT app_id FROM job WHERE id = ?) ORDER BY part, attempt";
@@ -143,18 +148,18 @@ impl Store {
                 continue;
             }
             // Deleted, or named a moment ago: then everything is looked at anew.
-            let Some(shard) = then.jobs.get(&child).map(|job| job.shard) else {
+            let Some(shard) = effects.jobs.get(&child).map(|job| job.shard) else {
                 if self.exists(tx, child).await? {
                     return Err(Error::Busy);
                 }
                 continue;
             };
-            let id = then.runs.pop().ok_or(Error::Busy)?;
+            let id = effects.runs.pop().ok_or(Error::Busy)?;
             let run =
                 NewRun { id, job_id: child, cause: Cause::Child, fire_no: first_id, scheduled_at: now, due_at: now };
             if self.insert_child_run(tx, run).await? {
                 self.pass_result(tx, id, child, result.as_deref()).await?;
-                then.settled.to_scan.push(shard);
+                effects.settled.to_scan.push(shard);
             }
         }
         Ok(())

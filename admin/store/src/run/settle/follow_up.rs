@@ -49,10 +49,10 @@ pub(crate) static RETRY_INPUT: Bulk = Bulk::text(
 );
 
 /// Of what an executor has said, in an alarm. All of it is with the run.
-const SAID: usize = 1_000;
+const MAX_MESSAGE_BYTES: usize = 1_000;
 
 impl SettleEffects {
-    pub(crate) fn follow(&mut self, row: &LockedRun, finding: &RunReport, state: RunState, follow_up: &SettleContext) {
+    pub(crate) fn follow(&mut self, row: &LockedRun, finding: &RunReport, state: RunState, context: &SettleContext) {
         let was_given_up = matches!(row.state, RunState::Unknown | RunState::Lost);
         if row.chained && row.state.is_pending() && !state.is_pending() {
             self.ended.insert((row.job_id, row.fire_no));
@@ -72,7 +72,7 @@ impl SettleEffects {
             }
             RunState::Failed | RunState::Unknown | RunState::Lost if !was_given_up => {
                 if self.may_retry(row) {
-                    self.retry(row, finding, follow_up);
+                    self.retry(row, finding, context);
                 } else {
                     self.raise(row, finding, state);
                     if self.jobs.get(&row.job_id).is_some_and(|job| job.pause_after_failures > 0) {
@@ -90,20 +90,20 @@ impl SettleEffects {
         owner.is_some_and(|job| row.attempt <= job.retries && job.allows_pending(row.cause))
     }
 
-    fn retry(&mut self, row: &LockedRun, finding: &RunReport, follow_up: &SettleContext) {
+    fn retry(&mut self, row: &LockedRun, finding: &RunReport, context: &SettleContext) {
         let Some(id) = self.runs.pop() else { return };
         // The golden ratio spreads even those that are settled by one call.
-        let jitter = (follow_up.jitter + id as f64 * 0.618_033_988_749_895).fract();
+        let jitter = (context.jitter + id as f64 * 0.618_033_988_749_895).fract();
         let delay = self.jobs.get(&row.job_id).map(|job| &job.retry_delay);
         let delay = delay.map_or(0, |delay| delay.delay_ms(row.attempt, jitter));
-        self.retries.push(Retry { id, of: finding.run_id, due_at: follow_up.now + delay, shard: row.shard });
+        self.retries.push(Retry { id, of: finding.run_id, due_at: context.now + delay, shard: row.shard });
     }
 
     fn raise(&mut self, row: &LockedRun, finding: &RunReport, state: RunState) {
         let Some(id) = self.rows.pop() else { return };
         let said = finding.message.as_deref().filter(|text| !text.trim().is_empty());
         let why = said.or(finding.reason.and_then(|reason| sentence(reason.as_str()))).unwrap_or("");
-        let why = cut(why, SAID);
+        let why = cut(why, MAX_MESSAGE_BYTES);
         let alarm = Alarm {
             kind: kind_of(state),
             job_id: Some(row.job_id),
@@ -116,34 +116,29 @@ impl SettleEffects {
 
 impl Store {
     /// Writes what [`SettleEffects::follow`] has gathered.
-    pub(crate) async fn write_what_follows(
-        &self,
-        tx: &Transaction,
-        then: &mut SettleEffects,
-        now: Millis,
-    ) -> Result<()> {
-        self.write_retries(tx, then).await?;
-        let alarms = std::mem::take(&mut then.alarms);
-        then.settled.alarms = self.raise_all(tx, alarms, now).await?;
-        if !then.late.is_empty() {
-            self.bulk(tx, &CANCEL_RETRIES, &named![now], &then.late).await?;
+    pub(crate) async fn apply_effects(&self, tx: &Transaction, effects: &mut SettleEffects, now: Millis) -> Result<()> {
+        self.write_retries(tx, effects).await?;
+        let alarms = std::mem::take(&mut effects.alarms);
+        effects.settled.alarms = self.raise_all(tx, alarms, now).await?;
+        if !effects.late.is_empty() {
+            self.bulk(tx, &CANCEL_RETRIES, &named![now], &effects.late).await?;
         }
-        self.close_alarms_of(tx, &then.known, now).await?;
-        for (job_id, fire_no) in std::mem::take(&mut then.ended) {
+        self.close_alarms_of(tx, &effects.known, now).await?;
+        for (job_id, fire_no) in std::mem::take(&mut effects.ended) {
             let shard = self.schedule_next_delay(tx, job_id, fire_no, now).await?;
-            then.settled.to_scan.extend(shard);
+            effects.settled.to_scan.extend(shard);
         }
-        self.count_failures_in_a_row(tx, &then.failed).await?;
-        let recovered = then.done.iter().map(|fire| fire.job_id).collect();
+        self.count_failures_in_a_row(tx, &effects.failed).await?;
+        let recovered = effects.done.iter().map(|fire| fire.job_id).collect();
         self.forget_failures(tx, &recovered).await?;
-        for fire in std::mem::take(&mut then.done) {
-            self.insert_children_runs(tx, fire, now, then).await?;
+        for fire in std::mem::take(&mut effects.done) {
+            self.insert_children_runs(tx, fire, now, effects).await?;
         }
         Ok(())
     }
 
-    async fn write_retries(&self, tx: &Transaction, then: &mut SettleEffects) -> Result<()> {
-        let mut retries = std::mem::take(&mut then.retries);
+    async fn write_retries(&self, tx: &Transaction, effects: &mut SettleEffects) -> Result<()> {
+        let mut retries = std::mem::take(&mut effects.retries);
         if retries.is_empty() {
             return Ok(());
         }
@@ -161,7 +156,7 @@ impl Store {
             self.bulk(tx, &RETRY_INPUT, &[], &rows(&retries)).await?;
         }
         let shards = retries.iter().map(|retry| retry.shard);
-        then.settled.to_scan.extend(shards);
+        effects.settled.to_scan.extend(shards);
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::lease::leases::RESTORED_BELOW;
-use crate::run::lock::{Held, LockedRun};
+use crate::run::lock::{LockMode, LockedRun};
 use crate::run::settle::by_hand::{Resolution, is_undecided};
 use crate::run::settle::effects::SettleEffects;
 use crate::run::settle::finding::{Reporter, ReporterToken, RunReport, SettleContext, Settlement};
@@ -22,11 +22,11 @@ use crate::store::Store;
 impl Store {
     /// Commits findings, each run's state by the one transition function. A finding about a run that we do not have, or
     /// that has ended, changes nothing.
-    pub async fn settle(&self, findings: &[RunReport], follow_up: &SettleContext) -> Result<Settlement> {
-        let mut list = one_each(findings);
-        let done = self.settle_successes(&list, follow_up.now).await?;
+    pub async fn settle(&self, findings: &[RunReport], context: &SettleContext) -> Result<Settlement> {
+        let mut list = dedupe_by_run(findings);
+        let done = self.settle_successes(&list, context.now).await?;
         list.retain(|finding| !done.contains(&finding.run_id));
-        let mut settled = self.settle_others(&list, follow_up, Held::Wait).await?;
+        let mut settled = self.settle_others(&list, context, LockMode::Wait).await?;
         settled.changed.extend(successes(done));
         settled.changed.sort_unstable_by_key(|(run_id, _)| *run_id);
         Ok(settled)
@@ -60,55 +60,55 @@ impl Store {
     pub async fn settle_others(
         &self,
         list: &[&RunReport],
-        follow_up: &SettleContext,
-        held: Held,
+        context: &SettleContext,
+        mode: LockMode,
     ) -> Result<Settlement> {
         if list.is_empty() {
             return Ok(Settlement::default());
         }
         // Busy: a job has got children at this very moment.
-        retry::on_conflict(|| self.try_settle_others(list, follow_up, held, None)).await
+        retry::on_conflict(|| self.try_settle_others(list, context, mode, None)).await
     }
 
     /// `by_hand`: only runs whose outcome is not known, and a row in the audit for each of them.
     pub(super) async fn try_settle_others(
         &self,
         list: &[&RunReport],
-        follow_up: &SettleContext,
-        held: Held,
+        context: &SettleContext,
+        mode: LockMode,
         by_hand: Option<&Resolution<'_>>,
     ) -> Result<Settlement> {
         let failing = list.iter().filter(|finding| may_fail(finding));
         let mut waiting: Vec<i64> = failing.map(|finding| finding.run_id).collect();
         let mut all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
         all.dedup();
-        let ties = self.family_links(&all).await?;
-        let (failing, child_count) = (waiting.len(), ties.child_count());
+        let links = self.job_links(&all).await?;
+        let (failing, child_count) = (waiting.len(), links.child_count());
         let runs = self.take_ids(&ids::RUN, failing + child_count).await?;
-        let mut then =
+        let mut effects =
             SettleEffects { runs, rows: self.take_ids(&ids::ROW, failing).await?, ..SettleEffects::default() };
-        waiting.extend(&ties.chained);
+        waiting.extend(&links.chained);
         let tx = self.begin().await?;
         let jobs_of = self.jobs_of(&tx, &waiting).await?;
-        let job_ids = jobs_of.values().copied().chain(ties.all_children());
-        let jobs = self.lock_jobs(&tx, job_ids, held).await?;
+        let job_ids = jobs_of.values().copied().chain(links.all_children());
+        let jobs = self.lock_jobs(&tx, job_ids, mode).await?;
         let held_up_by = |run_id: &i64| {
             let own = jobs_of.get(run_id);
-            own.is_some_and(|job| jobs.held_up.contains(job)) || ties.waits_for(*run_id, &jobs.held_up)
+            own.is_some_and(|job| jobs.held_up.contains(job)) || links.is_waiting_for(*run_id, &jobs.held_up)
         };
-        let held_fires = self.lock_fires(&tx, &ties, held).await?;
-        let is_held = |run_id: &i64| held_up_by(run_id) || ties.is_of(*run_id, &held_fires);
+        let held_fires = self.lock_fires(&tx, &links, mode).await?;
+        let is_held = |run_id: &i64| held_up_by(run_id) || links.belongs_to(*run_id, &held_fires);
         let (held_up, free): (Vec<i64>, Vec<i64>) = all.into_iter().partition(is_held);
-        then.jobs = jobs.owners;
-        let runs = self.lock_runs(&tx, &free, held).await?;
-        then.settled.held_up = held_up;
-        then.settled.held_up.extend(runs.held_up);
-        then.settled.unreadable.extend(runs.unreadable);
-        if runs.by_id.iter().any(|(id, row)| row.parent && !ties.knows(*id)) {
+        effects.jobs = jobs.owners;
+        let runs = self.lock_runs(&tx, &free, mode).await?;
+        effects.settled.held_up = held_up;
+        effects.settled.held_up.extend(runs.held_up);
+        effects.settled.unreadable.extend(runs.unreadable);
+        if runs.by_id.iter().any(|(id, row)| row.parent && !links.contains(*id)) {
             return Err(Error::Busy);
         }
         let restored_below = match list.iter().any(|finding| is_of_unsent(&runs.by_id, finding)) {
-            true => self.restored_below(&tx, follow_up).await?,
+            true => self.restored_below(&tx, context).await?,
             false => 0,
         };
         let starts = self.starts_at(&tx, &runs.by_id, list).await?;
@@ -119,12 +119,12 @@ impl Store {
             };
             let refused = || (finding.run_id, row.app_id, finding.reporter.clone());
             if finding.reporter.as_ref().is_some_and(|reporter| !has_run(reporter, row, &starts)) {
-                then.settled.foreign.push(refused());
+                effects.settled.foreign.push(refused());
                 continue;
             }
             let is_unsent = is_of_unsent(&runs.by_id, finding);
             if is_unsent && finding.run_id >= restored_below {
-                then.settled.unsent.push(refused());
+                effects.settled.unsent.push(refused());
             }
             // Another report about the same run has decided it.
             if changes.last().is_some_and(|change| change.0 == finding.run_id) {
@@ -134,17 +134,17 @@ impl Store {
                 continue;
             };
             changes.push(settle_row(finding, state));
-            then.settled.changed.push((finding.run_id, state));
-            then.follow(row, finding, state, follow_up);
+            effects.settled.changed.push((finding.run_id, state));
+            effects.follow(row, finding, state, context);
         }
         for rows in statements::statements(&changes) {
-            self.bulk(&tx, &SETTLE, &named![now: follow_up.now], rows).await?;
+            self.bulk(&tx, &SETTLE, &named![now: context.now], rows).await?;
         }
-        self.write_what_follows(&tx, &mut then, follow_up.now).await?;
-        self.audit_by_hand(&tx, by_hand, (&then.settled, &runs.by_id), follow_up.now).await?;
+        self.apply_effects(&tx, &mut effects, context.now).await?;
+        self.audit_by_hand(&tx, by_hand, (&effects.settled, &runs.by_id), context.now).await?;
         tx.commit().await?;
         failpoint::hit("after_settle_commit");
-        Ok(then.settled)
+        Ok(effects.settled)
     }
 
     /// Where the reporters are registered that no longer have the start to which a run was sent: boot id and address. A run that
@@ -168,8 +168,8 @@ impl Store {
     }
 
     /// Runs below this number may have been sent in the time that was lost when the database was restored.
-    async fn restored_below(&self, tx: &Transaction, follow_up: &SettleContext) -> Result<i64> {
-        if follow_up.restored {
+    async fn restored_below(&self, tx: &Transaction, context: &SettleContext) -> Result<i64> {
+        if context.restored {
             return Ok(i64::MAX);
         }
         let value = self.setting(tx, RESTORED_BELOW).await?;
@@ -191,7 +191,7 @@ pub fn successes(run_ids: BTreeSet<i64>) -> impl Iterator<Item = (i64, RunState)
 
 /// One finding a run and reporter, by run. Of several an executor's report counts, as evidence beats what is only assumed; of
 /// several reports the first. What different executors report is kept: which of them has the run is not known yet.
-pub fn one_each(findings: &[RunReport]) -> Vec<&RunReport> {
+pub fn dedupe_by_run(findings: &[RunReport]) -> Vec<&RunReport> {
     let mut by_run: HashMap<(i64, Option<&Reporter>), &RunReport> = HashMap::with_capacity(findings.len());
     for finding in findings {
         let kept = by_run.entry((finding.run_id, finding.reporter.as_deref())).or_insert(finding);

@@ -40,10 +40,10 @@ const KEPT_WITHIN: i64 = 15_000;
 const AHEAD: i64 = 60_000;
 
 /// Where a cursor stands in its shard: its instant, and its job.
-pub type Place = (Millis, i64);
+pub type CursorPosition = (Millis, i64);
 
 /// Before all others.
-pub const FIRST: Place = (i64::MIN, i64::MIN);
+pub const FIRST: CursorPosition = (i64::MIN, i64::MIN);
 
 /// MariaDB does not look up pairs by a key; it joins the two ranges.
 pub(crate) const fn cursors(backend: DbBackend) -> &'static str {
@@ -71,7 +71,7 @@ const LOOK_UPS: usize = 1000;
 
 impl Store {
     /// Cursors of a shard behind a place, in their order.
-    pub async fn cursors_behind(&self, shard: i32, place: Place, limit: usize) -> Result<Vec<DueJob>> {
+    pub async fn cursors_behind(&self, shard: i32, place: CursorPosition, limit: usize) -> Result<Vec<DueJob>> {
         let mut values = values![shard, place.0];
         if self.backend == DbBackend::MySql {
             values.push(place.0.into());

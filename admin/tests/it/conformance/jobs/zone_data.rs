@@ -35,7 +35,7 @@ databases! {
         let detail: serde_json::Value = serde_json::from_str(&audit[0].detail).unwrap();
         assert_eq!((audit[0].action.to_string(), &detail["zone_data"]), ("zone_data".into(), &zone_data().version().into()));
         // What fired by the other data is not judged by this one.
-        let eras = fixture.store.eras(&followed.job, 0).await.unwrap();
+        let eras = fixture.store.definition_versions(&followed.job, 0).await.unwrap();
         let known: Vec<bool> = eras.iter().map(|era| !matches!(era.rules, VersionRules::Unknown)).collect();
         assert_eq!(known, [false, true]);
     }

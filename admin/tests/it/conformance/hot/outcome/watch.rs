@@ -3,7 +3,7 @@
 use carillon_scheduler::RunState::{Claimed, Running};
 use carillon_store::app::executors::{Executor, ExecutorSettings};
 use carillon_store::run::cancel::KillRequest;
-use carillon_store::run::open::checked::Place;
+use carillon_store::run::open::checked::PageCursor;
 use carillon_store::run::open::running::MonitorQuery;
 
 use crate::conformance::fixture::{Fixture, NOW};
@@ -94,11 +94,11 @@ databases! {
                 place / 3, NOW + place, NOW + 7, if place == 4 { "'b'" } else { "NULL" })).await;
         }
         let ordered = [ids[1], ids[3], ids[0], ids[4], ids[2]];
-        let page = async |behind: Place| fixture.store.long_running(job.shard, behind).await.unwrap();
-        let (all, next) = page(Place::default()).await;
-        assert_eq!((all.iter().map(|run| run.run_id).collect::<Vec<_>>(), next), (ordered.to_vec(), Place::default()));
+        let page = async |behind: PageCursor| fixture.store.long_running(job.shard, behind).await.unwrap();
+        let (all, next) = page(PageCursor::default()).await;
+        assert_eq!((all.iter().map(|run| run.run_id).collect::<Vec<_>>(), next), (ordered.to_vec(), PageCursor::default()));
         assert!(all[4].is_own && !all[3].is_own && all[0].sent_at == NOW + 7 && all[0].job_id == job.id);
-        let behind = Place { epoch: 0, due_at: NOW + 2, run_id: ids[0] };
+        let behind = PageCursor { epoch: 0, due_at: NOW + 2, run_id: ids[0] };
         assert_eq!(page(behind).await.0.iter().map(|run| run.run_id).collect::<Vec<_>>(), ordered[3..]);
         fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[1])).await;
         let found = fixture.store.to_check(&ids).await.unwrap();

@@ -9,18 +9,18 @@ use sea_query_sqlx::SqlxValues;
 
 use crate::db::pool::target::{Deadline, Target};
 
-pub enum Link {
+pub enum RawConnection {
     Sqlite(SqliteConnection, Deadline),
     Postgres(PgConnection),
     MySql(MySqlConnection),
 }
 
 macro_rules! each_driver {
-    ($link:expr, $connection:ident => $work:expr) => {
-        match $link {
-            Link::Sqlite($connection, _) => $work,
-            Link::Postgres($connection) => $work,
-            Link::MySql($connection) => $work,
+    ($raw:expr, $connection:ident => $work:expr) => {
+        match $raw {
+            RawConnection::Sqlite($connection, _) => $work,
+            RawConnection::Postgres($connection) => $work,
+            RawConnection::MySql($connection) => $work,
         }
     };
 }
@@ -38,9 +38,9 @@ macro_rules! query {
 /// SQLite looks at the deadline after this number of steps of its machine, some tenths of a millisecond.
 const STEPS: i32 = 5_000;
 
-impl Link {
+impl RawConnection {
     pub async fn open(target: &Target, session: &[String]) -> sqlx::Result<Self> {
-        let mut link = match target {
+        let mut raw = match target {
             Target::Sqlite(options) => {
                 let mut connection = SqliteConnection::connect_with(options).await?;
                 let deadline = Deadline::none();
@@ -52,9 +52,9 @@ impl Link {
             Target::MySql(options) => Self::MySql(MySqlConnection::connect_with(options).await?),
         };
         for setting in session {
-            link.simple(setting).await?;
+            raw.simple(setting).await?;
         }
-        Ok(link)
+        Ok(raw)
     }
 
     pub async fn execute(&mut self, statement: Statement) -> sqlx::Result<ExecResult> {
