@@ -26,7 +26,7 @@ pub enum Error {
     /// Others need it.
     #[error("{0}")]
     InUse(String),
-    /// It has been changed since the caller looked.
+    /// The object has been changed since the caller read it.
     #[error("{0}")]
     Changed(String),
     /// What is stored cannot be used as it is.

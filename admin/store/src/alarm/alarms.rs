@@ -41,7 +41,7 @@ pub struct AlarmRow {
     pub id: i64,
     pub alarm: Alarm,
     pub created_at: Millis,
-    /// It waits for an operator.
+    /// The alarm waits for an operator.
     pub is_open: bool,
     /// 0; 1 when it was escalated.
     pub level: i16,

@@ -73,7 +73,7 @@ row_struct! {
         pub app: Option<String>,
         pub state: AlertState as StateCode,
         pub kind: AlertKind as Word,
-        /// Of the latest event.
+        /// The message of the latest event.
         pub message: String,
         pub events: i64,
         /// Events that messages have told of.
@@ -188,7 +188,7 @@ impl Store {
         self.tuple(&self.read, "SELECT app_id FROM alert_rule WHERE id = ?", values![id]).await
     }
 
-    /// Those that are not over first, the latest event first.
+    /// Open ones first, then by the latest event.
     pub async fn alert_items(&self, alert_id: i64, limit: u32) -> Result<Vec<AlertItem>> {
         let text = "SELECT i.alert_id, i.subject, i.kind, i.job_id, j.name AS job, i.run_id, i.message, i.events, i.first_at, i.last_at, i.resolved_at \
                     FROM alert_item i LEFT JOIN job j ON j.id = i.job_id WHERE i.alert_id = ? \

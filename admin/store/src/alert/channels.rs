@@ -25,7 +25,7 @@ row_struct! {
         pub sealed: Option<String>,
         /// The ids of the apps that may use the channel; None: all apps.
         pub apps: Option<Vec<i64>> as AppIds,
-        /// Of its messages: the code of a language of the catalogue, and an IANA time zone.
+        /// The language of its messages (a code of the catalogue) and their time zone (IANA).
         pub language: String,
         pub zone: String,
         /// Messages that it gets in an hour; the others are left out.
@@ -61,7 +61,7 @@ impl ChannelRow {
 
     fn audited(&self) -> Value {
         let settings: Value = serde_json::from_str(&self.settings).unwrap_or_default();
-        // Of the secrets only that they have changed: another nonce makes another text.
+        // For secrets only whether they have changed: another nonce makes another text.
         let secrets = self.sealed.as_deref().map(|sealed| sealed.chars().take(8).collect::<String>());
         json!({"name": self.name, "kind": self.kind, "settings": settings, "secrets": secrets, "apps": self.apps,
             "language": self.language, "zone": self.zone, "per_hour": self.per_hour})

@@ -183,7 +183,7 @@ impl Store {
         self.execute(&self.write, text, values![state as i16, now, answer, delivery.id]).await.map(drop)
     }
 
-    /// It is tried again. A try that took too long changes nothing: another one has begun.
+    /// The delivery is tried again. An attempt that took too long changes nothing: another one has started.
     pub async fn retry_delivery(&self, delivery: &Delivery, next_at: Millis, answer: &str) -> Result<()> {
         let text = "UPDATE alert_delivery SET next_at = ?, answer = ? WHERE id = ? AND attempts = ? AND next_at > 0";
         let answer = cut(&printable(answer), ANSWER);

@@ -21,7 +21,7 @@ pub(super) const SUCCEEDED: &str = "run.state = {state.succeeded} AND (run.parts
 /// What is known of the runs of events that are counted together.
 #[derive(Default)]
 pub(super) struct FailureRows {
-    /// Of jobs with several events, the runs between them that have succeeded.
+    /// For jobs with several events: the runs between them that have succeeded.
     successes: HashMap<i64, Vec<i64>>,
     /// Cause and number of the fire, by run.
     fires: HashMap<i64, (i16, i64)>,
@@ -64,7 +64,7 @@ impl Store {
         Ok(FailureRows { successes: self.successes_between(tx, &runs).await?, fires })
     }
 
-    /// Those between the first and the last of these runs of each job.
+    /// The runs between the first and the last of these runs of each job.
     async fn successes_between(&self, tx: &Transaction, runs: &[(i64, i64)]) -> Result<HashMap<i64, Vec<i64>>> {
         let mut spans: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
         for (job_id, run) in runs {

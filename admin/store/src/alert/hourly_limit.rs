@@ -1,4 +1,4 @@
-//! The limit of a channel: so many messages an hour. The others are left out, and one message says how many they were.
+//! The limit of a channel: messages per hour. Further ones are left out, and one message contains their number.
 
 use std::collections::BTreeMap;
 

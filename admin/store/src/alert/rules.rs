@@ -41,7 +41,7 @@ pub struct Silence {
     pub zone: String,
 }
 
-/// A second list of channels, for alerts that nobody has acknowledged.
+/// A second list of channels, for alerts that are not acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Escalation {

@@ -129,7 +129,7 @@ impl Store {
         found.ok_or_else(|| Error::Missing(format!("app {}", app.id)))
     }
 
-    /// Of all apps; see [`AppToken`].
+    /// The tokens of all apps; see [`AppToken`].
     pub async fn app_tokens(&self) -> Result<Vec<AppToken>> {
         let text = "SELECT a.id AS app_id, a.name AS app, a.own_tokens_only, t.id, t.token_hash, t.sealed, t.expires_at, t.used_at \
                     FROM app a LEFT JOIN executor_token t ON t.app_id = a.id \
@@ -142,7 +142,7 @@ impl Store {
         self.tuples(&self.read, "SELECT id FROM executor_token", vec![]).await
     }
 
-    /// It was used. The caller limits how often this is written.
+    /// Notes that the token was used. The caller limits how often this is written.
     pub async fn touch_executor_token(&self, id: i64, source: &str, now: Millis) -> Result<()> {
         let source: String = source.chars().take(64).collect();
         let text = "UPDATE executor_token SET used_at = ?, used_from = ? WHERE id = ?";

@@ -52,7 +52,7 @@ impl Executor {
         self.expires_at > now
     }
 
-    /// It gets no new runs.
+    /// A draining executor gets no new runs.
     pub fn is_draining(&self) -> bool {
         self.draining_since.is_some()
     }
@@ -81,7 +81,7 @@ const FROM: &str = "SELECT e.app, e.address, e.boot_id, e.capabilities, e.journa
      e.manual_since, s.weight AS set_weight, s.labels AS set_labels, s.draining_since FROM executor e LEFT JOIN executor_setting s ON s.app = e.app AND s.address = e.address";
 
 impl Store {
-    /// A heartbeat: a new row or a longer lease. True if the executor was not there, was over, has started anew, says
+    /// A heartbeat: a new row or a longer lease. True if the executor was not there, was over, has restarted, says
     /// other things of itself, or has another token.
     pub async fn register_executor(&self, executor: &Executor) -> Result<bool> {
         let tx = self.begin_change().await?;
@@ -124,7 +124,7 @@ impl Store {
         self.end_registrations(&self.changes, "app = ? AND address = ?", values![app, address]).await
     }
 
-    /// The same of one start of the executor: a later start at its address stays, whoever repeats the request of an earlier one.
+    /// The same of one start of the executor: a later start at its address stays, even if the request of an earlier one is repeated.
     pub async fn deregister_start(&self, app: &str, address: &str, boot_id: &str) -> Result<bool> {
         let condition = "app = ? AND address = ? AND boot_id = ?";
         self.end_registrations(&self.changes, condition, values![app, address, boot_id]).await

@@ -10,9 +10,9 @@ use crate::db::sql::rows::ZeroIsNone;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Of one app, and of all apps at once; more are refused.
+/// Most windows of one app, and most that pause all apps at once.
 pub const MOST: usize = 20;
-/// Of all of them together.
+/// Most windows in all.
 pub const MOST_TOGETHER: usize = 500;
 /// All of them count, also those that were made at the same moment as the last one that is allowed.
 const READ: usize = 2 * MOST_TOGETHER;

@@ -50,7 +50,7 @@ impl Store {
         audit.commit(tx, AuditAction::Update, AuditObject::app(app.id), detail).await
     }
 
-    /// Those of these children that a job may start now: they are of its app, or their app lets its app start them.
+    /// The children that a job may start now: they are of its app, or their app lets its app start them.
     pub(crate) async fn startable_children(
         &self,
         tx: &Transaction,

@@ -22,7 +22,7 @@ pub struct NewBackfill {
     pub job: TargetJob,
     pub from_at: Millis,
     pub to_at: Millis,
-    /// So many of its job's backfill runs may be open at once.
+    /// Most backfill runs of the job that may be open at once.
     pub max_concurrent: i32,
     /// Ascending.
     pub instants: Vec<Millis>,

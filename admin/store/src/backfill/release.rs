@@ -127,7 +127,7 @@ impl Store {
         self.execute(tx, text, values![now, cancelled, id]).await.map(drop)
     }
 
-    /// Those after this one. The others stay: by them the results of the runs are counted.
+    /// Deletes the instants after this one. The others stay: the results of the runs are counted by them.
     pub(crate) async fn forget_instants(&self, tx: &Transaction, id: i64, passed: Millis) -> Result<()> {
         let text = "DELETE FROM backfill_instant WHERE backfill_id = ? AND at > ?";
         self.execute(tx, text, values![id, passed]).await.map(drop)

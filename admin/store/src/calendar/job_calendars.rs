@@ -1,5 +1,5 @@
 //! Which versions of calendars a job's revision is planned with. They are pinned by each write of the job, so that a plan
-//! depends on the revision alone; when a calendar changes, every job that uses it is written anew.
+//! depends on the revision alone; when a calendar changes, every job that uses it is written again.
 
 use std::sync::Arc;
 
@@ -157,7 +157,7 @@ impl Store {
         self.tuples(&self.engine_reads, text, values).await
     }
 
-    /// Plans a job anew with the newest versions of its calendars, by the transaction of an edit that changes nothing
+    /// Plans a job again with the newest versions of its calendars, by the transaction of an edit that changes nothing
     /// else: runs ahead are replaced, the revision grows. Nothing happens if it uses them already.
     ///
     /// # Errors

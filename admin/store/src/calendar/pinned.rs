@@ -21,7 +21,7 @@ impl Calendars {
         &self.list
     }
 
-    /// Those of these names.
+    /// The calendars with these names.
     pub fn only(&self, names: &[String]) -> Self {
         let named = |calendar: &Calendar| names.contains(&calendar.name);
         let both = self.keys.iter().zip(&self.list);

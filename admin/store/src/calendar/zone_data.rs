@@ -1,4 +1,4 @@
-//! Jobs whose next fire depends on the time zone data: after an update of the data they are planned anew.
+//! Jobs whose next fire depends on the time zone data: after an update of the data they are planned again.
 
 use carillon_scheduler::Millis;
 
@@ -53,7 +53,7 @@ impl Store {
         Ok(ZonePage { last: ids.last().copied(), changed: jobs.iter().filter(is_changed).map(|job| job.id).collect() })
     }
 
-    /// Plans a job anew if its next fire is another one by the zone data of this process, by the transaction of an edit that
+    /// Plans a job again if its next fire is another one by the zone data of this process, by the transaction of an edit that
     /// changes nothing else: runs ahead are replaced, the revision grows.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub enum Database {
 /// How long one statement of the engine may take on a server: less than a lease of ten seconds, so a node that gives a dead
 /// connection up still holds its shards or takes them at once.
 pub const STATEMENT: Duration = Duration::from_secs(8);
-/// A statement may wait for a lock so long, which is no sign of a dead connection.
+/// The longest time that a statement waits for a lock; such a wait is no sign of a dead connection.
 const LOCK: Duration = Duration::from_secs(3);
 /// Another connection reads the same disk, so nothing is won by giving up earlier.
 const FILE_STATEMENT: Duration = Duration::from_secs(30);

@@ -29,7 +29,7 @@ const TRIES: usize = 6;
 /// What is to become of a job.
 #[derive(Clone, Debug)]
 pub enum JobChange {
-    /// It gets this definition, if it is at this revision; None: whichever it is at.
+    /// The job gets this definition if it has this revision; None: whatever its revision is.
     Define(Box<Definition>, Option<i64>),
     Enable,
     Pause(PauseNote),
@@ -95,9 +95,9 @@ pub(crate) struct ChangeContext<'a> {
 /// Ids that were taken before the transaction.
 struct TakenIds<'a> {
     runs: &'a [i64],
-    /// Of the audit's entry, and of an alarm.
+    /// Ids of the audit entry and of an alarm.
     rows: [i64; 2],
-    /// Of audit entries about the parents of deleted jobs.
+    /// Ids of audit entries about the parents of deleted jobs.
     parents: &'a [i64],
 }
 
@@ -185,7 +185,7 @@ impl Store {
         now: Millis,
         actor: &Actor,
     ) -> Result<Vec<(i64, Result<ChangedJob>)>> {
-        // Locked in the order that everybody keeps.
+        // Locked in the order that all transactions keep.
         let mut sorted: Vec<(TargetJob, &JobChange)> =
             changes.iter().map(|(job, change)| ((*job).into(), change)).collect();
         sorted.sort_by_key(|(job, _)| job.id);
@@ -227,7 +227,7 @@ impl Store {
         Err(Error::Busy)
     }
 
-    /// Inside: rolled back, as so many run ids were needed until then.
+    /// The inner error: the number of run ids that are needed; the transaction was rolled back.
     async fn try_change(
         &self,
         changes: &[(TargetJob, &JobChange)],

@@ -25,7 +25,7 @@ impl Store {
              AND {state} ORDER BY id{{for_update}}"
         );
         let ahead: Vec<(i64, Millis)> = self.tuples(tx, &text, values![now, job_id]).await?;
-        // Those are locked, so this is all that can be marked or settled of the rest.
+        // The rows above are locked, so this is all that can be marked or settled of the rest.
         let text = format!(
             "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = {{cause.schedule}} AND NOT (attempt = 1 AND {state})"
         );

@@ -46,7 +46,7 @@ impl Store {
         Ok(())
     }
 
-    /// Those of new jobs, which no other job can name yet: they close no circle.
+    /// Stores the children of new jobs. No other job can name these yet, so they close no circle.
     ///
     /// # Errors
     /// `Refused`, if a child does not exist.
@@ -67,7 +67,7 @@ impl Store {
         self.insert_rows(tx, "job_child", ROW, jobs.iter().flat_map(rows).collect()).await
     }
 
-    /// Those of a job that had others, or none. Its open runs learn that they have to look for children.
+    /// Replaces the children of a job. Its open runs are marked, so that their end looks for children.
     ///
     /// # Errors
     /// `Refused`, if a child does not exist or the job would run after itself.
@@ -142,7 +142,7 @@ impl Store {
         self.execute(tx, text, vec![]).await.map(drop)
     }
 
-    /// Those of these jobs that exist.
+    /// The jobs with these ids that exist.
     async fn known_jobs(&self, tx: &Transaction, ids: &[i64]) -> Result<HashSet<i64>> {
         if ids.is_empty() {
             return Ok(HashSet::new());

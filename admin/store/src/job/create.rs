@@ -127,7 +127,7 @@ enum Created {
     Before(Vec<Job>),
 }
 
-/// Under which an idempotency key remembers the job at this place of its request.
+/// The kind under which an idempotency key stores the job at this place of its request.
 fn kind(index: usize) -> String {
     if index == 0 { "jobs".to_owned() } else { format!("jobs-{index}") }
 }

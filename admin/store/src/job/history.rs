@@ -23,7 +23,7 @@ pub struct DefinitionVersion {
     pub to: Option<Millis>,
     /// None: it began before what was asked for.
     pub begun_by: Option<Change>,
-    /// Of the definition; None: not known.
+    /// The revision of the definition; None: not known.
     pub revision: Option<i64>,
     pub rules: VersionRules,
 }
@@ -45,7 +45,7 @@ pub enum VersionRules {
         enabled: bool,
         calendars: Calendars,
     },
-    /// It is on record, and cannot be planned.
+    /// The definition is on record, and cannot be planned.
     Broken {
         enabled: bool,
     },
@@ -126,7 +126,7 @@ pub(crate) struct AuditChange {
 }
 
 impl AuditChange {
-    /// That it made.
+    /// The revision that this entry created.
     pub fn revision(&self) -> Option<i64> {
         self.detail["revision"].as_i64()
     }

@@ -13,7 +13,7 @@ use crate::store::Store;
 
 /// Parameters of up to this number of bytes are read with their definition.
 const SHORT: usize = 1024;
-/// Nobody can save more; a row that was written past the API is not read, however large it is.
+/// The API accepts no more bytes; a row that was written past the API is not read, however large it is.
 pub const MOST_PARAMS: usize = 65_536;
 
 /// A job's own parameters. A scan must not load them all: they are read when a run is marked.
@@ -116,7 +116,7 @@ impl Store {
         Ok(rows.into_iter().map(left).collect())
     }
 
-    /// Of these jobs, each with a revision: those that have another one by now, or do not exist any more.
+    /// The pairs of job and revision that are out of date: the job has another revision by now, or does not exist any more.
     pub async fn outdated(&self, known: &[(i64, i64)]) -> Result<HashSet<(i64, i64)>> {
         if known.is_empty() {
             return Ok(HashSet::new());

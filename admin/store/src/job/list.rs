@@ -66,7 +66,7 @@ impl Store {
         Ok(search.complete(page))
     }
 
-    /// The next page begins behind so many jobs.
+    /// The page starts after this number of jobs.
     async fn sorted_jobs(&self, filter: &JobFilter) -> Result<Page<Job>> {
         let (limit, with_next) = page_and_one(filter.limit);
         let before = filter.after.unwrap_or(0).max(0);

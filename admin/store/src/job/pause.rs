@@ -105,7 +105,7 @@ impl Store {
         Ok(self.tuple::<Option<Millis>>(tx, text, values![job_id]).await?.flatten())
     }
 
-    /// A job that is enabled has no pause, and begins anew to count its failures.
+    /// A job that is enabled has no pause, and its count of failures starts again at 0.
     pub(crate) async fn drop_pause(&self, tx: &Transaction, job_id: i64) -> Result<()> {
         for text in ["DELETE FROM job_pause WHERE job_id = ?", "DELETE FROM job_failure WHERE job_id = ?"] {
             self.execute(tx, text, values![job_id]).await?;

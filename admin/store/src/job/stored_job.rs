@@ -98,12 +98,12 @@ pub struct DefinitionContext<'a> {
 }
 
 impl<'a> DefinitionContext<'a> {
-    /// Of a new job.
+    /// The context of a new job.
     pub fn new(app: &'a App, calendars: &'a Calendars) -> Self {
         Self { app, before: None, spread_offset: 0, calendars }
     }
 
-    /// Of a job that is there.
+    /// The context of a job that exists.
     pub fn of(app: &'a App, job: &'a Job, calendars: &'a Calendars) -> Self {
         Self { app, before: Some(job), spread_offset: job.spread_offset, calendars }
     }
@@ -209,7 +209,7 @@ impl Store {
         self.job_by(&self.read, id).await
     }
 
-    /// Those of these jobs that exist, without their due times.
+    /// The jobs with these ids that exist, without their due times.
     pub async fn jobs_with_ids(&self, ids: &[i64]) -> Result<Vec<Job>> {
         let from = "(SELECT * FROM job WHERE id IN ({ids})) AS j";
         let rows = self.job_rows(&self.read, from, values![self.ids(ids)]).await?;

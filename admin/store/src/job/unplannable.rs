@@ -31,7 +31,7 @@ impl Store {
                     WHERE id = ? AND revision = ? AND enabled = TRUE";
         let values = values![reason.as_str(), due.next_fire_at, now, due.job_id, due.revision];
         if self.execute(&tx, text, values).await? == 0 {
-            // A clock row that belongs to no enabled job of its revision would be found again for ever.
+            // A clock row that belongs to no enabled job of its revision would be found again in each round.
             let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ? AND revision = ? \
                         AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_clock.job_id AND job.revision = job_clock.revision AND job.enabled = TRUE)";
             self.execute(&tx, text, cursor_row).await?;

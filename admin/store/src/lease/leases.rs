@@ -174,7 +174,7 @@ impl Store {
     /// After an older state of the database was restored: epochs above all that nodes may remember, and ids above all that
     /// may have been given out since. Answers how many shards there are.
     ///
-    /// Nodes that stand still because the database went backwards go on by themselves.
+    /// Nodes that stopped because the database went backwards continue by themselves.
     pub async fn resync(&self, now: Millis, actor: &Actor) -> Result<usize> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin().await?;

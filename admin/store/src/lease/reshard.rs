@@ -1,6 +1,6 @@
 //! Another shard count while nodes run. Rows that are in a wrong shard all the same are put right by `misplaced`.
 //!
-//! Whoever writes a shard's number into a row either holds the job's row, which a change of the count locks (fires, retries,
+//! A transaction that writes a shard's number into a row either holds the job's row, which a change of the count locks (fires, retries,
 //! backfills, edits), or the setting itself (new jobs), or the shard's lease (claims). So nothing slips past the change.
 
 use std::time::Duration;
@@ -58,7 +58,7 @@ impl Store {
     }
 
     /// Divides the jobs into another number of shards, 1 to [`MAX_SHARDS`], while nodes run: each finds its epochs gone
-    /// with its next statement and takes shards anew.
+    /// with its next statement and takes shards again.
     ///
     /// # Errors
     /// `Settings`: the number is out of range, or no node has ever been started here.
@@ -111,7 +111,7 @@ impl Store {
         self.all(tx, &text, vec![]).await
     }
 
-    /// Runs that have not ended go with their jobs. Locked by id first where that is cheap, as everybody does it.
+    /// Runs that have not ended go with their jobs. Locked by id first where that is cheap, as all transactions do it.
     async fn move_runs(&self, tx: &Transaction, leases: &[Lease], count: i32) -> Result<u64> {
         let other = format!("shard <> job_id % {count}");
         if self.backend == DbBackend::Postgres {

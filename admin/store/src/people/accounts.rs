@@ -61,7 +61,7 @@ pub(crate) struct AccountChange<'a> {
     pub set: &'a str,
     pub values: Vec<Value>,
     pub revoke_tokens: bool,
-    /// It is made only if the credentials are these.
+    /// The change is made only if the credentials are these.
     pub credentials: Option<i64>,
 }
 

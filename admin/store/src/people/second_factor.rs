@@ -11,7 +11,7 @@ use crate::people::accounts::NO_RESET_LINK;
 use crate::people::sessions::SecondStep;
 use crate::store::Store;
 
-/// A secret that was shown can be confirmed for so long.
+/// How long a secret that was shown can be confirmed.
 const PROPOSAL_MS: i64 = 15 * 60_000;
 
 /// A secret that a code has confirmed.

@@ -84,7 +84,7 @@ pub struct NewSession<'a> {
     pub expires_at: i64,
     /// At most 255 characters are kept.
     pub agent: &'a str,
-    /// Of the account, when its owner was checked.
+    /// The number of the account's credentials when its owner was checked.
     pub credentials: i64,
     pub method: SignInMethod,
     pub second_step: Option<SecondStep>,
@@ -173,7 +173,7 @@ impl Store {
         Ok(EndedAccess { sessions, tokens })
     }
 
-    /// Those of an account whose hash compares so; without one, there is no audit entry either.
+    /// Ends the sessions of an account whose hash compares so; without one, there is no audit entry either.
     async fn close_sessions(
         &self,
         (account_id, compared, id_hash): (i64, &str, &str),

@@ -9,7 +9,7 @@ use crate::store::Store;
 const FREE: i32 = 5;
 const FIRST_WAIT_MS: i64 = 10_000;
 const LONGEST_WAIT_MS: i64 = 15 * 60_000;
-/// A subject that has been quiet for so long after its last wait starts afresh.
+/// After this time without an attempt, counted from the end of its last wait, a subject starts again at 0.
 const FORGET_MS: i64 = 15 * 60_000;
 
 /// Tries of a source in a row, and the time in which it may make one more.
@@ -22,7 +22,7 @@ pub enum Subject {
     /// An account, or a browser that is known: each failure makes the wait longer.
     Single(String),
     /// A source, which many people may share: its attempts have a rate. A wait that grows would be a sentence on all of
-    /// them, which one of them could renew for ever.
+    /// them, which one of them could renew without end.
     Shared(String),
 }
 

@@ -34,7 +34,7 @@ pub struct NewApiToken<'a> {
     pub grants: &'a Grants,
     pub now: i64,
     pub expires_at: i64,
-    /// Of the account, when its owner was asked for the password.
+    /// The number of the account's credentials when its owner was asked for the password.
     pub credentials: i64,
 }
 
@@ -134,7 +134,7 @@ impl Store {
         self.one(&self.read, text, values![token_hash, now]).await
     }
 
-    /// It was used. The caller limits how often this is written. The first use from a network leaves an audit entry.
+    /// Notes that the token was used. The caller limits how often this is written. The first use from a network leaves an audit entry.
     pub async fn touch_token(&self, id: i64, now: i64, actor: &Actor) -> Result<()> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let source: String = actor.source.chars().take(64).collect();

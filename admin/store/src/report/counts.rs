@@ -42,7 +42,7 @@ impl Counts {
         self.failed + self.doubtful
     }
 
-    /// Those that were to run: without the cancelled ones, which were never sent.
+    /// Runs that were to run: without the cancelled ones, which were never sent.
     pub fn attempted(&self) -> i64 {
         self.succeeded + self.failed + self.killed + self.doubtful
     }

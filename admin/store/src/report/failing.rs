@@ -78,7 +78,7 @@ impl Store {
         self.insert_rows(tx, "report_failing", "job_id, run_id, failures", rows).await
     }
 
-    /// Those of jobs that are deleted.
+    /// Deletes the rows of deleted jobs.
     pub(crate) async fn prune_failing(&self) -> Result<u64> {
         let text = "DELETE FROM report_failing WHERE job_id NOT IN (SELECT id FROM job)";
         self.execute(&self.write, text, vec![]).await

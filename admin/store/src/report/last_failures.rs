@@ -89,7 +89,7 @@ impl Store {
         Ok(last)
     }
 
-    /// Those of jobs that are deleted.
+    /// Deletes the rows of deleted jobs.
     pub(crate) async fn prune_last_failures(&self) -> Result<u64> {
         let text = "DELETE FROM last_failure WHERE job_id NOT IN (SELECT id FROM job)";
         self.execute(&self.write, text, vec![]).await

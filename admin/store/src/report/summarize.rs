@@ -70,7 +70,7 @@ pub struct Summarized {
     pub ended: BTreeMap<(i64, i16), u64>,
     /// There may be more to do at once.
     pub has_more: bool,
-    /// Of runs that were open: where the next page begins.
+    /// Where the next page of runs that were open starts.
     pub open_after: i64,
 }
 
@@ -80,7 +80,7 @@ struct OpenRun {
 }
 
 impl OpenRun {
-    /// It has ended, or its outcome is not known and it is not counted so yet.
+    /// The run has ended, or its outcome is not known and it is not counted so yet.
     fn is_news(&self) -> bool {
         let is_doubtful = matches!(self.run.state, RunState::Unknown | RunState::Lost);
         self.run.state.is_final() || is_doubtful && !self.is_doubtful

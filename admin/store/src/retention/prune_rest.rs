@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::store::Store;
 
 const DAY: Millis = 86_400_000;
-/// Audit lines are kept so long, and request keys, in days.
+/// Retention of audit entries and of idempotency keys, in days.
 const AUDIT_DAYS: i64 = 365;
 const KEY_DAYS: i64 = 7;
 /// Rows that one statement deletes.
@@ -27,7 +27,7 @@ pub(crate) const OLD_THROTTLES: &str =
 
 impl Store {
     /// Deletes what is old, a few rows a statement, until nothing old is left; answers how many. Alarms and alerts are kept for
-    /// `alarm_days`, 0: for ever.
+    /// `alarm_days`, 0: without end.
     pub async fn prune_rest(&self, alarm_days: i32, now: Millis) -> Result<u64> {
         let mut done = 0;
         if alarm_days > 0 {

@@ -143,7 +143,7 @@ impl Store {
     /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended; locked in the order
     /// of their ids. A parent that is given up goes by the rules of its own job, and its children after it.
     async fn lock_going(&self, tx: &Transaction, ids: &[i64], given_up_before: Millis) -> Result<Vec<LockedPrunable>> {
-        // Locked in the order that everybody keeps.
+        // Locked in the order that all transactions keep.
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         let rows = self.bulk_query(tx, &LOCK_PRUNABLE, &named![before: given_up_before], &ids).await?;

@@ -32,13 +32,13 @@ impl Scope {
 /// A rule; `None`: as the next wider one says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromQueryResult)]
 pub struct Retention {
-    /// Days for which a run is kept that did not fail; 0: for ever.
+    /// Days for which a run is kept that did not fail; 0: without end.
     pub days: Option<i32>,
-    /// Days for which a failed run is kept; 0: for ever.
+    /// Days for which a failed run is kept; 0: without end.
     pub failure_days: Option<i32>,
-    /// So many of a job's last failures stay, however old.
+    /// Number of a job's last failures that are never deleted.
     pub failures: Option<i32>,
-    /// So many runs of a job are kept that did not fail, the latest; 0: without limit.
+    /// Number of a job's latest runs without failure that are kept; 0: without limit.
     pub runs: Option<i32>,
 }
 
@@ -109,7 +109,7 @@ impl Retentions {
         jobs
     }
 
-    /// The fewest days for which any rule keeps something; None: all is kept for ever.
+    /// The fewest days for which any rule keeps something; None: nothing is ever deleted.
     pub fn shortest(&self) -> Option<i32> {
         let all = self.of(Scope::All).or_inherit(DEFAULT);
         let said = self.0.values().flat_map(|rule| [rule.days, rule.failure_days]);

@@ -129,7 +129,7 @@ impl Store {
         Ok(self.integers::<1>(&self.engine_reads, WAITING, values).await?.into_flattened())
     }
 
-    /// Those of these runs that wait under this epoch.
+    /// The runs among these that wait under this epoch.
     pub async fn waiting_runs(&self, shard: i32, epoch: i64, ids: &[i64]) -> Result<Found> {
         let mut found = Found::default();
         for page in ids.chunks(PAGE) {

@@ -54,7 +54,7 @@ pub(crate) static OPEN_RUNS_OF_APPS: Bulk = Bulk::open_runs(OpenRuns {
 /// What a request to end a run has come to, before its executor is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KillRequest {
-    /// It had not been sent, and never will be.
+    /// The run had not been sent, and never will be.
     Cancelled,
     /// The request is on the row: the holder of the shard asks the executor, if this node does not.
     Noted,

@@ -47,7 +47,7 @@ pub struct JobClaim {
     pub counted: bool,
 }
 
-/// Under which lease something is written.
+/// The lease under which something is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldLease<'a> {
     pub shard: i32,
@@ -143,7 +143,7 @@ impl Store {
                 return Ok(job_ids.filter(|id| !kept.contains(id)).collect());
             }
         }
-        // Another claimer is faster each time. Nothing is recorded, so all are seen anew.
+        // Another claimer is faster each time. Nothing is recorded, so all are found again.
         Ok(claims.iter().map(|claim| claim.due.job_id).collect())
     }
 

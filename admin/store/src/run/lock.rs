@@ -1,4 +1,4 @@
-//! Runs and their jobs, locked in the order that everybody keeps: jobs, then runs, each by ascending id.
+//! Runs and their jobs, locked in the order that all transactions keep: jobs, then runs, each by ascending id.
 
 use std::collections::BTreeSet;
 
@@ -164,7 +164,7 @@ impl Store {
         Ok(tx.query_all_raw(statement).await?)
     }
 
-    /// Those that were not locked although they exist.
+    /// The rows that were not locked although they exist.
     async fn held_up(
         &self,
         tx: &Transaction,

@@ -21,9 +21,9 @@ pub struct MarkRequest<'a> {
     pub journal_id: Option<&'a str>,
     /// The set of executors that it could have gone to.
     pub candidates_id: i64,
-    /// Of the route, or [`KEEP_ADDRESS`].
+    /// The code of the route, or [`KEEP_ADDRESS`].
     pub route_code: i16,
-    /// Of the definition that the run was routed with, and that its request will carry.
+    /// The revision of the definition that the run was routed with, and that its request will carry.
     pub revision: i64,
     /// The app that this definition names: a run may be older than its job's move to another app.
     pub app_id: i64,

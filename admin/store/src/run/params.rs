@@ -22,9 +22,9 @@ pub enum RunParams {
     Sent(String),
     /// Not sent yet: the job's own of now, which it is going to get.
     Waiting(String),
-    /// It was never sent.
+    /// The run was never sent.
     NeverSent,
-    /// It was sent by a version that did not keep them, or its job was deleted and its parameters with it.
+    /// The run was sent by a version that did not keep parameters, or its job was deleted with them.
     NotOnRecord,
 }
 

@@ -28,7 +28,7 @@ pub(crate) static OVERDUE: Bulk = Bulk::text(
 );
 
 impl Store {
-    /// Those of these shards that have a cursor between `from` and `near`, or a new run that is due between `from` and `until`.
+    /// The shards that have a cursor between `from` and `near`, or a new run that is due between `from` and `until`.
     pub async fn shards_to_scan(&self, shards: &[i32], from: Millis, near: Millis, until: Millis) -> Result<Vec<i32>> {
         let shards: Vec<i64> = shards.iter().map(|shard| i64::from(*shard)).collect();
         let values = named![from, near, until];
@@ -36,7 +36,7 @@ impl Store {
         Ok(found.into_iter().filter_map(|shard| i32::try_from(shard).ok()).collect())
     }
 
-    /// Those of these shards, each with its epoch, that have a run which was due between the given moment and `now`, waits and is
+    /// The shards, each with its epoch, that have a run which was due between the given moment and `now`, waits and is
     /// not flagged.
     pub async fn shards_with_overdue(&self, held: &[(i32, i64, Millis)], now: Millis) -> Result<Vec<i32>> {
         self.bulk_tuples(&self.engine_reads, &OVERDUE, &named![now], held).await

@@ -80,7 +80,7 @@ impl Store {
 
     /// None: nothing has been chosen yet.
     pub async fn choice(&self, run: &RunView) -> Result<Option<RouteDecision>> {
-        // It may have been marked before and given back.
+        // The run may have been marked before and given back.
         if run.state == RunState::Claimed {
             return Ok(None);
         }

@@ -61,7 +61,7 @@ impl Store {
         now: Millis,
         actor: &Actor,
     ) -> Result<Vec<Option<TriggeredRun>>> {
-        // Locked in the order that everybody keeps.
+        // Locked in the order that all transactions keep.
         let mut places: Vec<usize> = (0..fires.len()).collect();
         places.sort_by_key(|place| fires[*place].job.id);
         let mut made = vec![None; fires.len()];

@@ -17,7 +17,7 @@ pub struct Unsent {
     pub run_id: i64,
     /// Of its mark.
     pub token: i64,
-    /// It may go to no other executor: it keeps its address.
+    /// The run keeps its address: it may go to no other executor.
     pub bound: bool,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct PooledConnection {
     /// How long one statement may take.
     limit: Duration,
     /// A statement is under way, or has ended so that it is not known what the server will send next. Such a connection is
-    /// closed: to ask it whether it is still there (as the pool of sqlx does on each return) can take for ever.
+    /// closed: to ask it whether it is still there (as the pool of sqlx does on each return) may never end.
     in_doubt: bool,
     shared: Arc<Shared>,
     /// Given back after the connection: see the order in `drop`.
@@ -59,7 +59,7 @@ impl PooledConnection {
         self.in_doubt
     }
 
-    /// It will be closed instead of being lent again.
+    /// The connection will be closed instead of being lent again.
     pub fn discard(&mut self) {
         self.in_doubt = true;
     }

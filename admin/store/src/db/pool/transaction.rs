@@ -45,7 +45,7 @@ impl Transaction {
         };
         let done = connection.run(async |raw| raw.simple(text).await).await;
         if done.is_err() {
-            // It may still be in its transaction, or never have been in one: a full disk makes SQLite end it by itself.
+            // The connection may still be in its transaction, or never have been in one: a full disk makes SQLite end it by itself.
             connection.discard();
         }
         done.map(|_| ())

@@ -70,7 +70,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Of `width` ids, below `after` or else the newest ones. `ends`: the smallest and the greatest id of the table.
+    /// A search through `width` ids, below `after` or else the newest ones. `ends`: the smallest and the greatest id of the table.
     pub fn below((least, greatest): (i64, i64), after: Option<i64>, width: i64) -> Self {
         let top = after.unwrap_or(i64::MAX).min(greatest + 1);
         Self { bottom: Some(top.saturating_sub(width)).filter(|bottom| *bottom > least) }

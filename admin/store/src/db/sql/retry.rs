@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// Repetitions; who has lost that often should do something else first.
+/// Most repetitions; after that the error goes to the caller.
 const REPETITIONS: u32 = 4;
 
 /// Repeats what others' locks have undone: deadlock, serialization failure, busy file.

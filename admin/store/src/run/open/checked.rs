@@ -24,7 +24,7 @@ pub struct LongRunning {
     pub job_id: i64,
     pub sent_at: Millis,
     pub address: Option<String>,
-    /// It was sent to an executor of our SDK.
+    /// Whether the run was sent to an executor of our SDK.
     pub is_own: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) const LONG_RUNNING: &str = "SELECT id, job_id, epoch, due_at, COALESC
 
 impl Store {
     /// One page of the running runs of a shard behind a place, and the place of the next page; behind the last page the
-    /// walk begins anew.
+    /// walk starts again.
     pub async fn long_running(&self, shard: i32, behind: PageCursor) -> Result<(Vec<LongRunning>, PageCursor)> {
         let values = values![shard, behind.epoch, behind.due_at, behind.run_id];
         let rows = self.tuples(&self.engine_reads, LONG_RUNNING, values).await?;
@@ -61,7 +61,7 @@ impl Store {
         Ok((found, next))
     }
 
-    /// Those of these runs that are `running`, by id.
+    /// The runs among these that are `running`, by id.
     pub async fn to_check(&self, run_ids: &[i64]) -> Result<HashMap<i64, ToCheck>> {
         let rows: Vec<Checked> = self.all(&self.engine_reads, &to_check(), values![self.ids(run_ids)]).await?;
         let checked = |row: Checked| {

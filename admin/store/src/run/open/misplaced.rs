@@ -99,7 +99,7 @@ impl Store {
         Ok(astray)
     }
 
-    /// The count is read anew, and stays until this is committed: a change of it meanwhile has moved what was found.
+    /// The count is read again, and stays until this is committed: a change of it meanwhile has moved what was found.
     async fn put_right(&self, jobs: &[i64], runs: &[i64], now: Millis) -> Result<Option<Alarm>> {
         let alarm_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin().await?;

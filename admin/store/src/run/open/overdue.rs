@@ -96,7 +96,7 @@ impl Store {
 
     /// Flags those of these runs that still wait, at most [`PAGE`] of them.
     pub async fn flag(&self, run_ids: &[i64], now: Millis) -> Result<Flagged> {
-        // Locked in the order that everybody keeps.
+        // Locked in the order that all transactions keep.
         let mut run_ids: Vec<i64> = run_ids.iter().copied().take(PAGE).collect();
         run_ids.sort_unstable();
         let alarm_ids = self.take_ids(&ids::ROW, run_ids.len()).await?;

@@ -16,7 +16,7 @@ pub struct RunningRun {
     /// None: the app is gone.
     pub app: Option<String>,
     pub address: Option<String>,
-    /// Of the process that it was sent to.
+    /// The start of the process that the run was sent to.
     pub boot_id: Option<String>,
     /// The wire's `logDateTime`.
     pub due_at: Millis,

@@ -37,7 +37,7 @@ impl Store {
         context: &SettleContext,
         by: ByHand<'_>,
     ) -> Result<Settlement> {
-        // Locked in the order that everybody keeps.
+        // Locked in the order that all transactions keep.
         let mut list: Vec<&RunReport> = findings.iter().collect();
         list.sort_unstable_by_key(|finding| finding.run_id);
         list.dedup_by_key(|finding| finding.run_id);

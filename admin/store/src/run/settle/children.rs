@@ -51,7 +51,7 @@ impl JobLinks {
         children.is_some_and(|children| children.iter().any(|child| jobs.contains(child)))
     }
 
-    /// So many runs of children there may be.
+    /// The most runs of children that may follow.
     pub fn child_count(&self) -> usize {
         let of = |fire: &Fire| self.children.get(&fire.job_id).map_or(0, Vec::len);
         self.fires.iter().map(of).sum()
@@ -147,7 +147,7 @@ impl Store {
                 );
                 continue;
             }
-            // Deleted, or named a moment ago: then everything is looked at anew.
+            // Deleted, or named a moment ago: then the whole attempt is repeated.
             let Some(shard) = effects.jobs.get(&child).map(|job| job.shard) else {
                 if self.exists(tx, child).await? {
                     return Err(Error::Busy);

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::store::Store;
 
 impl Store {
-    /// Counts fires that have failed after their retries: job and number of the fire. The jobs are locked, so nobody else counts.
+    /// Counts fires that have failed after their retries: job and number of the fire. The jobs are locked, so no other session counts.
     /// A fire of several parts counts once, unless another fire has failed in between.
     pub(crate) async fn count_failures_in_a_row(&self, tx: &Transaction, failed: &BTreeSet<(i64, i64)>) -> Result<()> {
         for (job_id, fire_no) in failed {

@@ -27,7 +27,7 @@ pub struct RunReport {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reporter {
     pub token: ReporterToken,
-    /// Of an executor with our SDK: its start, and the journal in which it keeps results across starts.
+    /// Set by executors with our SDK: the id of the process's start, and of the journal that keeps results across starts.
     pub boot_id: Option<String>,
     pub journal_id: Option<String>,
     /// The address that the request came from.
@@ -69,7 +69,7 @@ pub type RefusedReport = (i64, i64, Option<Arc<Reporter>>);
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Settlement {
     pub changed: Vec<(i64, RunState)>,
-    /// Of runs whose failure is final.
+    /// Alarms about runs whose failure is final.
     pub alarms: Vec<Alarm>,
     /// Shards with a new attempt, or a new cursor.
     pub to_scan: Vec<i32>,

@@ -106,7 +106,7 @@ impl Store {
         Ok((broken, next))
     }
 
-    /// Of these jobs those that seem to have neither a cursor nor a link on its way. A chain that went on between the reads
+    /// The jobs among these that seem to have neither a cursor nor a link on its way. A chain that went on between the reads
     /// is among them.
     async fn without_chain(&self, shard: i32, mut job_ids: Vec<i64>) -> Result<Vec<i64>> {
         if job_ids.is_empty() {
@@ -137,7 +137,7 @@ impl Store {
         Ok(self.tuple::<i64>(&self.engine_reads, text, values).await?.is_some())
     }
 
-    /// Begins a broken chain anew, if it still is broken. Answers whether it was.
+    /// Restarts a chain if it is still broken. Returns whether it was.
     pub async fn restart_fixed_delay(&self, job_id: i64, now: Millis) -> Result<bool> {
         let tx = self.begin().await?;
         let text = "SELECT shard FROM job WHERE id = ?{for_update}";

@@ -48,7 +48,7 @@ pub(crate) static RETRY_INPUT: Bulk = Bulk::text(
      {join} run_input AS i{index PRIMARY} ON i.run_id = u.old",
 );
 
-/// Of what an executor has said, in an alarm. All of it is with the run.
+/// Bytes of an executor's message that an alarm contains. The run has the whole message.
 const MAX_MESSAGE_BYTES: usize = 1_000;
 
 impl SettleEffects {

@@ -148,7 +148,7 @@ impl Store {
     }
 
     /// Where the reporters are registered that no longer have the start to which a run was sent: boot id and address. A run that
-    /// was marked for an executor just before it started anew without its journal reaches the new process.
+    /// was marked for an executor just before it restarted without its journal reaches the new process.
     async fn starts_at(
         &self,
         tx: &Transaction,

@@ -86,7 +86,7 @@ impl RunFilter {
         *self != all
     }
 
-    /// Of a sorted list: how many runs are before the page.
+    /// For a sorted list: how many runs are before the page.
     pub(crate) fn runs_before(&self) -> i64 {
         self.after.unwrap_or(0).max(0)
     }

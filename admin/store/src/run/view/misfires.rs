@@ -21,7 +21,7 @@ row_struct! {
         pub count: i32,
         pub policy: MisfirePolicy as Word,
         pub reason: SkipReason as Word,
-        /// Of the claim that recorded it; 0: an edit did.
+        /// The epoch of the claim that recorded the range; 0: an edit did.
         pub epoch: i64,
     }
 }

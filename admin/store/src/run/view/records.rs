@@ -80,7 +80,7 @@ impl Store {
         self.cursors(cursors(self.backend), values).await
     }
 
-    /// Those of these instants, each with its job, that have a run by schedule.
+    /// The instants among these, each with its job, that have a run by schedule.
     pub async fn recorded_among(&self, instants: &[(Millis, i64)]) -> Result<HashSet<(Millis, i64)>> {
         let mut found = HashSet::new();
         for chunk in instants.chunks(LOOK_UPS) {

@@ -22,7 +22,7 @@ row_struct! {
         pub cause: Cause as Code,
         pub state: RunState as Code,
         pub fire_no: i64,
-        /// Of a broadcast: which share, from 0, of how many.
+        /// For a broadcast: which share, from 0, of how many.
         pub part: i32,
         pub parts: i32,
         /// 1, and more for retries.
@@ -110,7 +110,7 @@ impl Store {
         self.one(&self.read, &text, values![id]).await
     }
 
-    /// Those of these runs that exist, newest first, each with the id of its app.
+    /// The runs with these ids that exist, newest first, each with the id of its app.
     pub async fn runs_with_ids(&self, ids: &[i64]) -> Result<Vec<(i64, RunView)>> {
         let text = "SELECT id, app_id FROM run WHERE id IN ({ids})";
         let apps: HashMap<i64, i64> =
