@@ -57,26 +57,14 @@ impl Store {
         let tx = self.begin().await?;
         let due_at = [told.notify_at, told.repeat_at, told.escalate_at].into_iter().flatten().min();
         // State, count and the three times are all that routing, recovery and people change.
-        let text = "UPDATE alert SET told = ?, steps = ?, told_at = ?, notify_at = ?, repeat_at = ?, escalate_at = ?, escalated_at = ?, due_at = ? \
-                    WHERE id = ? AND state = ? AND events = ? AND COALESCE(notify_at, 0) = ? AND COALESCE(repeat_at, 0) = ? \
-                    AND COALESCE(escalate_at, 0) = ? AND due_at > 0";
-        let values = values![
-            told.told,
-            told.steps.min(MOST_STEPS - 2),
-            told.told_at,
-            told.notify_at,
-            told.repeat_at,
-            told.escalate_at,
-            told.escalated_at,
-            due_at,
-            alert.id,
-            alert.state.code(),
-            alert.events,
-            alert.notify_at.unwrap_or(0),
-            alert.repeat_at.unwrap_or(0),
-            alert.escalate_at.unwrap_or(0)
-        ];
-        if self.execute(&tx, text, values).await? == 0 {
+        let NotificationUpdate { told_at, notify_at, repeat_at, escalate_at, escalated_at, .. } = *told;
+        let set = named![told: told.told, steps: told.steps.min(MOST_STEPS - 2), told_at, notify_at, repeat_at, escalate_at,
+            escalated_at, due_at];
+        let unchanged = " WHERE id = ? AND state = ? AND events = ? AND COALESCE(notify_at, 0) = ? AND COALESCE(repeat_at, 0) = ? \
+                         AND COALESCE(escalate_at, 0) = ? AND due_at > 0";
+        let times = [alert.notify_at, alert.repeat_at, alert.escalate_at].map(|at| at.unwrap_or(0).into());
+        let known = [values![alert.id, alert.state.code(), alert.events], times.to_vec()].concat();
+        if self.update(&tx, "alert", set, (unchanged, known)).await? == 0 {
             return Ok(false);
         }
         self.write_deliveries(&tx, alert.id, &told.deliveries, ids, now).await?;

@@ -230,25 +230,12 @@ impl Store {
                 ]);
                 continue;
             }
-            let text = "UPDATE alert SET app_id = ?, state = ?, kind = ?, message = ?, events = ?, steps = ?, opened_at = ?, last_at = ?, told_at = ?, \
-                        notify_at = ?, escalate_at = ?, \
-                        due_at = ? WHERE id = ?";
-            let values = values![
-                it.app_id,
-                it.state.code(),
-                it.kind.as_str(),
-                it.message,
-                it.events,
-                it.steps,
-                it.opened_at,
-                it.last_at,
-                it.told_at,
-                it.notify_at,
-                it.escalate_at,
-                alert.due_at(),
-                it.id
-            ];
-            self.execute(tx, text, values).await?;
+            let OpenAlert {
+                app_id, message, events, steps, opened_at, last_at, told_at, notify_at, escalate_at, ..
+            } = it;
+            let set = named![app_id, state: it.state.code(), kind: it.kind.as_str(), message, events, steps, opened_at,
+                last_at, told_at, notify_at, escalate_at, due_at: alert.due_at()];
+            self.update(tx, "alert", set, (" WHERE id = ?", values![it.id])).await?;
         }
         let columns = "id, rule_id, group_key, open_key, app_id, state, kind, message, events, told, steps, opened_at, last_at, \
                        told_at, notify_at, escalate_at, due_at";
