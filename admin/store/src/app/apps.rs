@@ -64,7 +64,7 @@ impl Store {
         self.refuse_former_name(&tx, name, None).await?;
         let any: Option<i64> = self.tuple(&tx, "SELECT id FROM executor_token LIMIT 1", vec![]).await?;
         let own_tokens_only = any.is_some();
-        let app = App { id: id, name: name.to_owned(), title: title.to_owned(), created_at: now, own_tokens_only };
+        let app = App { id, name: name.to_owned(), title: title.to_owned(), created_at: now, own_tokens_only };
         let row = named![id, name, title, created_at: now, own_tokens_only];
         let inserted = self.insert_row(&tx, "app", row).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;

@@ -64,7 +64,7 @@ impl Store {
         actor: &Actor,
     ) -> Result<MaintenanceWindow> {
         let id = self.take_id(&ids::ROW).await?;
-        let window = MaintenanceWindow { id: id, ..window };
+        let window = MaintenanceWindow { id, ..window };
         let MaintenanceWindow { note, author, expression, timezone, minutes, ended_at, created_at, .. } =
             window.clone();
         let app_id = window.app_id.unwrap_or(0);

@@ -72,7 +72,7 @@ impl Store {
     /// `Missing`: the app is deleted.
     pub async fn create_pause(&self, pause: Pause, actor: &Actor) -> Result<Pause> {
         let id = self.take_id(&ids::ROW).await?;
-        let pause = Pause { id: id, ..pause };
+        let pause = Pause { id, ..pause };
         let Pause { note, author, starts_at, ends_at, created_at, .. } = pause.clone();
         let app_id = pause.app_id.unwrap_or(0);
         let row = named![id, app_id, note, author, starts_at, ends_at, created_at];

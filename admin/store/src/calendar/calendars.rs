@@ -105,7 +105,7 @@ impl Store {
         let inserted = self.insert_row(&tx, "calendar", row).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::CalendarName, name))?;
         let made = NamedCalendar {
-            id: id,
+            id,
             version: 1,
             calendar: Arc::new(calendar.clone()),
             jobs: 0,

@@ -4,15 +4,13 @@ use sea_orm::Value;
 
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
+use crate::job::labels::tags;
 use crate::job::stored_job::Job;
 use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
 const LABEL: &str = "job_id, description, owner, tags";
 const TAG: &str = "tag, job_id";
-/// Between the tags of a row.
-const SEPARATOR: &str = ",";
-
 impl Store {
     pub(crate) async fn insert_labels(&self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
         let has_one = |job: &&Job| {
@@ -57,36 +55,10 @@ impl Store {
 
 fn label_row(job: &Job) -> Vec<Value> {
     let draft = &job.draft;
-    let joined = draft.tags.join(SEPARATOR);
+    let joined = tags::joined(&draft.tags);
     values![job.id, draft.description.as_str(), draft.owner.as_str(), joined]
 }
 
 fn tag_rows(job: &Job) -> Vec<Vec<Value>> {
     job.draft.tags.iter().map(|tag| values![tag.as_str(), job.id]).collect()
-}
-
-/// The tags of a row.
-pub(crate) fn tags_of(text: &str) -> Vec<String> {
-    text.split(SEPARATOR).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
-}
-
-/// As they are stored: each once, in the order of the alphabet.
-pub(crate) fn in_order(tags: &[String]) -> Vec<String> {
-    let mut tags = tags.to_vec();
-    tags.sort_unstable();
-    tags.dedup();
-    tags
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tags_are_kept_once_and_in_order() {
-        let tags = in_order(&["b", "a", "b"].map(str::to_owned));
-        assert_eq!(tags, ["a", "b"]);
-        assert_eq!(tags_of(&tags.join(SEPARATOR)), tags);
-        assert_eq!(tags_of(""), [""; 0]);
-    }
 }
