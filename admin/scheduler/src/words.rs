@@ -19,7 +19,8 @@ fn article(set: &str) -> &'static str {
     if set.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
-/// Declares an enum whose variants have a code and a word.
+/// Declares an enum whose variants have a code and a word. The crate that uses it depends on `serde`.
+#[macro_export]
 macro_rules! words {
     (
         $(#[$outer:meta])*
@@ -64,11 +65,11 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::words::UnknownWord;
+            type Err = $crate::UnknownWord;
 
-            fn from_str(word: &str) -> Result<Self, Self::Err> {
+            fn from_str(word: &str) -> std::result::Result<Self, Self::Err> {
                 Self::ALL.iter().copied().find(|value| value.as_str() == word).ok_or_else(|| {
-                    $crate::words::UnknownWord {
+                    $crate::UnknownWord {
                         set: $set,
                         word: word.to_owned(),
                         allowed: [$( $word, )+].join(", "),
@@ -78,13 +79,13 @@ macro_rules! words {
         }
 
         impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
             }
         }
 
         impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
                 let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
                 word.parse().map_err(serde::de::Error::custom)
             }

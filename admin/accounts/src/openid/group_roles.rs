@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use carillon_scheduler::UnknownWord;
 use carillon_store::app::rename::FormerName;
 use carillon_store::{App, GrantScope, Grants, Role};
 
@@ -66,7 +67,8 @@ fn parse(line: &str) -> Result<GroupRole, String> {
     if group.is_empty() || app.is_empty() {
         return Err(format!("`{line}` has an empty name; {right}"));
     }
-    Ok(GroupRole { group: group.to_owned(), role: role.parse()?, app: (app != "all").then(|| app.to_owned()) })
+    let role = role.parse().map_err(|error: UnknownWord| error.to_string())?;
+    Ok(GroupRole { group: group.to_owned(), role, app: (app != "all").then(|| app.to_owned()) })
 }
 
 impl fmt::Display for GroupRoles {

@@ -1,69 +1,34 @@
 //! The kinds of channels.
 
-use std::fmt;
-use std::str::FromStr;
+use carillon_scheduler::words;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChannelKind {
-    Email,
-    Webhook,
-    Slack,
-    Teams,
-    Dingtalk,
-    Feishu,
-    Wecom,
-    Pagerduty,
-    File,
+words! {
+    /// What messages of alerts are sent with.
+    pub enum ChannelKind: "kind of channel" {
+        /// A mail server.
+        Email = 0 "email",
+        /// An address that gets JSON.
+        Webhook = 1 "webhook",
+        /// A room of Slack.
+        Slack = 2 "slack",
+        /// A room of Microsoft Teams.
+        Teams = 3 "teams",
+        /// A robot of DingTalk.
+        Dingtalk = 4 "dingtalk",
+        /// A robot of Feishu.
+        Feishu = 5 "feishu",
+        /// A robot of WeCom.
+        Wecom = 6 "wecom",
+        /// A service of PagerDuty: it keeps incidents.
+        Pagerduty = 7 "pagerduty",
+        /// A file of the node.
+        File = 8 "file",
+    }
 }
 
 impl ChannelKind {
-    /// Every kind, in the order of the console.
-    pub const ALL: [Self; 9] = [
-        Self::Email,
-        Self::Webhook,
-        Self::Slack,
-        Self::Teams,
-        Self::Dingtalk,
-        Self::Feishu,
-        Self::Wecom,
-        Self::Pagerduty,
-        Self::File,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Webhook => "webhook",
-            Self::Slack => "slack",
-            Self::Teams => "teams",
-            Self::Dingtalk => "dingtalk",
-            Self::Feishu => "feishu",
-            Self::Wecom => "wecom",
-            Self::Pagerduty => "pagerduty",
-            Self::File => "file",
-        }
-    }
-
-    /// It is called at a URL that lets in who knows it.
+    /// The URL of the channel is its only protection, so it is a secret.
     pub const fn has_secret_url(self) -> bool {
         matches!(self, Self::Slack | Self::Teams | Self::Dingtalk | Self::Feishu | Self::Wecom)
-    }
-}
-
-impl fmt::Display for ChannelKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for ChannelKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
-        known.ok_or_else(|| {
-            let allowed = Self::ALL.map(Self::as_str).join(", ");
-            format!("`{text:.32}` is not a kind of channel; allowed: {allowed}")
-        })
     }
 }

@@ -1,14 +1,14 @@
 //! The settings of a channel: those that its page shows, the secrets that are stored encrypted, and the rules of both.
 
 use carillon_accounts::secret_keys::SecretKeys;
-use carillon_scheduler::FieldError;
+use carillon_scheduler::{FieldError, UnknownWord};
 use carillon_store::alert::channels::ChannelRow;
 use lettre::Address;
 use serde::{Deserialize, Serialize};
 use url::{Host, Position, Url};
 
+use crate::channel::ChannelKind;
 use crate::channel::authority::is_authority;
-use crate::channel::kind::ChannelKind;
 use crate::channel::template;
 use crate::message::Locale;
 
@@ -156,7 +156,8 @@ impl Channel {
         };
         // A language or zone that this version does not know is no reason to lose a message.
         let locale = Locale::parse(&row.language, &row.zone).unwrap_or_default();
-        Ok(Self { kind: row.kind.parse()?, settings, secrets, locale })
+        let kind = row.kind.parse().map_err(|error: UnknownWord| error.to_string())?;
+        Ok(Self { kind, settings, secrets, locale })
     }
 }
 
@@ -318,7 +319,7 @@ mod tests {
     // covers: W13, S33
     #[test]
     fn a_url_that_holds_a_secret_is_never_called_in_the_clear() {
-        let chats = ChannelKind::ALL.into_iter().filter(|kind| kind.has_secret_url());
+        let chats = ChannelKind::ALL.iter().copied().filter(|kind| kind.has_secret_url());
         let url = |scheme: &str| json!({"url": format!("{scheme}://hooks.example/x")});
         let mut kinds = vec![];
         for kind in chats {

@@ -19,32 +19,19 @@ pub const ITEMS: u32 = 10;
 /// Of the text of an item, in bytes.
 const MOST_TEXT: usize = 300;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MessageKind {
-    Opened,
-    /// Further events.
-    Update,
-    /// It is still open.
-    Reminder,
-    Escalated,
-    Resolved,
-    /// The channel had its messages of the hour, and others were left out.
-    More,
-    Test,
-}
-
-impl MessageKind {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Opened => "opened",
-            Self::Update => "update",
-            Self::Reminder => "reminder",
-            Self::Escalated => "escalated",
-            Self::Resolved => "resolved",
-            Self::More => "more",
-            Self::Test => "test",
-        }
+carillon_scheduler::words! {
+    /// Why a message is sent.
+    pub enum MessageKind: "kind of message" {
+        Opened = 0 "opened",
+        /// Further events.
+        Update = 1 "update",
+        /// It is still open.
+        Reminder = 2 "reminder",
+        Escalated = 3 "escalated",
+        Resolved = 4 "resolved",
+        /// The channel had its messages of the hour, and others were left out.
+        More = 5 "more",
+        Test = 6 "test",
     }
 }
 

@@ -2,7 +2,7 @@
 //! its definitions. The audit finds what claims did wrong, and reports it without mending anything.
 
 use carillon_locale::{Language, Message};
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Millis, words};
 
 /// Instants of one job that differ in one way for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,69 +23,45 @@ impl Difference {
     }
 }
 
-/// How the records differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GapKind {
-    /// Instants without a record.
-    Missing,
-    /// Records of what is no instant.
-    Extra,
-    /// A run, and a range of skipped instants around it.
-    Twice,
-    /// What should be on record is not known.
-    Unlooked,
-}
-
-impl GapKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Extra => "extra",
-            Self::Twice => "twice",
-            Self::Unlooked => "unlooked",
-        }
+words! {
+    /// How the records differ.
+    pub enum GapKind: "kind of gap" {
+        /// Instants without a record.
+        Missing = 0 "missing",
+        /// Records of what is no instant.
+        Extra = 1 "extra",
+        /// A run, and a range of skipped instants around it.
+        Twice = 2 "twice",
+        /// What should be on record is not known.
+        Unlooked = 3 "unlooked",
     }
 }
 
-/// Why they do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GapReason {
-    /// Nothing accounts for it: an instant was lost or made up.
-    Unexplained,
-    /// The job was edited: the new schedule begins behind what had been recorded ahead.
-    Edited,
-    /// The job was disabled then.
-    Disabled,
-    /// The engine had paused it: they are recorded when it goes on.
-    Paused,
-    /// The look-ahead has not come to them, or no node has worked the shard.
-    NotPlanned,
-    /// The schedule had had all its fires.
-    UsedUp,
-    /// The records are older than what is kept.
-    Pruned,
-    /// The definition of that time cannot be planned.
-    Unplannable,
-    /// The definition of that time is not on record.
-    Unknown,
+words! {
+    /// Why they do.
+    pub enum GapReason: "reason" {
+        /// Nothing accounts for it: an instant was lost or made up.
+        Unexplained = 0 "unexplained",
+        /// The job was edited: the new schedule begins behind what had been recorded ahead.
+        Edited = 1 "edited",
+        /// The job was disabled then.
+        Disabled = 2 "disabled",
+        /// The engine had paused it: they are recorded when it goes on.
+        Paused = 3 "paused",
+        /// The look-ahead has not come to them, or no node has worked the shard.
+        NotPlanned = 4 "not_planned",
+        /// The schedule had had all its fires.
+        UsedUp = 5 "used_up",
+        /// The records are older than what is kept.
+        Pruned = 6 "pruned",
+        /// The definition of that time cannot be planned.
+        Unplannable = 7 "unplannable",
+        /// The definition of that time is not on record.
+        Unknown = 8 "unknown",
+    }
 }
 
 impl GapReason {
-    /// In one word, for programs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unexplained => "unexplained",
-            Self::Edited => "edited",
-            Self::Disabled => "disabled",
-            Self::Paused => "paused",
-            Self::NotPlanned => "not_planned",
-            Self::UsedUp => "used_up",
-            Self::Pruned => "pruned",
-            Self::Unplannable => "unplannable",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// For people.
     pub fn text(self, language: Language) -> Message {
         language.text(match self {

@@ -1,64 +1,33 @@
 //! Alerts as people see them, and what they do with them.
 
-use carillon_scheduler::{AlertKind, AuditAction, AuditObjectKind, Millis};
+use carillon_scheduler::{AlertKind, AuditAction, AuditObjectKind, Millis, words};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
 use crate::audit::entry::AuditObject;
 use crate::db::sql::filter::{Conditions, Page, page_and_one};
-use crate::db::sql::rows::Word;
+use crate::db::sql::rows::{Code, Word};
 use crate::error::{Error, Result};
 use crate::people::grants::VisibleApps;
 use crate::store::Store;
 
-/// Where an alert stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AlertState {
-    /// Fewer events in a row than the rule asks for.
-    Pending,
-    Open,
-    /// A person has acknowledged the alert: no reminder and no escalation.
-    Acknowledged,
-    Resolved,
+words! {
+    /// Where an alert stands.
+    pub enum AlertState: "state of an alert" {
+        /// Fewer events in a row than the rule asks for.
+        Pending = 0 "pending",
+        Open = 1 "open",
+        /// A person has acknowledged the alert: no reminder and no escalation.
+        Acknowledged = 2 "acknowledged",
+        Resolved = 3 "resolved",
+    }
 }
+coded!(AlertState: "alert state");
 
 impl AlertState {
-    pub const fn code(self) -> i16 {
-        self as i16
-    }
-
-    pub const fn from_code(code: i16) -> Self {
-        match code {
-            0 => Self::Pending,
-            1 => Self::Open,
-            2 => Self::Acknowledged,
-            _ => Self::Resolved,
-        }
-    }
-
     /// A state that people see.
     pub fn of_word(word: &str) -> Option<Self> {
-        [Self::Open, Self::Acknowledged, Self::Resolved].into_iter().find(|state| state.as_str() == word)
-    }
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Open => "open",
-            Self::Acknowledged => "acknowledged",
-            Self::Resolved => "resolved",
-        }
-    }
-}
-
-struct StateCode(AlertState);
-
-impl sea_orm::TryGetable for StateCode {
-    fn try_get_by<I: sea_orm::ColIdx>(
-        row: &sea_orm::QueryResult,
-        index: I,
-    ) -> std::result::Result<Self, sea_orm::TryGetError> {
-        Ok(Self(AlertState::from_code(i16::try_get_by(row, index)?)))
+        word.parse().ok().filter(|state| *state != Self::Pending)
     }
 }
 
@@ -71,7 +40,7 @@ row_struct! {
         pub group_key: String,
         pub app_id: Option<i64>,
         pub app: Option<String>,
-        pub state: AlertState as StateCode,
+        pub state: AlertState as Code,
         pub kind: AlertKind as Word,
         /// The message of the latest event.
         pub message: String,
@@ -211,7 +180,7 @@ impl Store {
         let text = "SELECT state, app_id FROM alert WHERE id = ?{for_update}";
         let found: Option<(i16, Option<i64>)> = self.tuple(&tx, text, values![id]).await?;
         let app_id = found.and_then(|(_, app_id)| app_id);
-        match found.map(|(state, _)| AlertState::from_code(state)) {
+        match found.and_then(|(state, _)| AlertState::from_code(state)) {
             // What has not happened often enough is no alert yet.
             None | Some(AlertState::Pending) => return Err(Error::Missing(format!("alert {id}"))),
             Some(AlertState::Resolved) => return Err(Error::Changed("the alert is resolved already".to_owned())),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
+use carillon_scheduler::{AuditAction, AuditObjectKind, Millis, words};
 use sea_orm::FromQueryResult;
 use serde_json::json;
 
@@ -21,33 +21,15 @@ use crate::store::Store;
 /// Kept of an answer, in bytes.
 const ANSWER: usize = 1_000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveryState {
-    Pending,
-    Sent,
-    /// Given up.
-    Failed,
-    /// The channel had its messages of the hour.
-    LeftOut,
-}
-
-impl DeliveryState {
-    pub const fn from_code(code: i16) -> Self {
-        match code {
-            0 => Self::Pending,
-            1 => Self::Sent,
-            3 => Self::LeftOut,
-            _ => Self::Failed,
-        }
-    }
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Sent => "sent",
-            Self::Failed => "failed",
-            Self::LeftOut => "left_out",
-        }
+words! {
+    /// What became of a message.
+    pub enum DeliveryState: "state of a delivery" {
+        Pending = 0 "pending",
+        Sent = 1 "sent",
+        /// Given up.
+        Failed = 2 "failed",
+        /// The channel had its messages of the hour.
+        LeftOut = 3 "left_out",
     }
 }
 
@@ -73,7 +55,7 @@ pub struct Delivery {
 
 impl Delivery {
     pub fn state(&self) -> DeliveryState {
-        DeliveryState::from_code(self.state)
+        DeliveryState::from_code(self.state).unwrap_or(DeliveryState::Failed)
     }
 }
 
@@ -180,7 +162,7 @@ impl Store {
     ) -> Result<()> {
         let text = "UPDATE alert_delivery SET state = ?, next_at = NULL, finished_at = ?, answer = ? WHERE id = ? AND next_at > 0";
         let answer = cut(&printable(answer), ANSWER);
-        self.execute(&self.write, text, values![state as i16, now, answer, delivery.id]).await.map(drop)
+        self.execute(&self.write, text, values![state.code(), now, answer, delivery.id]).await.map(drop)
     }
 
     /// The delivery is tried again. An attempt that took too long changes nothing: another one has started.

@@ -44,7 +44,7 @@ impl Store {
         let text = "SELECT DISTINCT d.channel_id, c.kind, d.state FROM alert_delivery d JOIN alert_channel c ON c.id = d.channel_id \
                     WHERE d.alert_id = ?";
         let rows: Vec<(i64, String, i16)> = self.tuples(&self.write, text, values![alert_id]).await?;
-        let has_got = |state: i16| DeliveryState::from_code(state) != DeliveryState::LeftOut;
+        let has_got = |state: i16| DeliveryState::from_code(state) != Some(DeliveryState::LeftOut);
         let told = rows.iter().filter(|(.., state)| has_got(*state)).map(|(id, kind, _)| (*id, kind.clone())).collect();
         Ok((!rows.is_empty()).then_some(told))
     }

@@ -147,7 +147,7 @@ impl Store {
                 is_new: false,
                 is_changed: false,
                 app_id: row.try_get("", "app_id")?,
-                state: AlertState::from_code(row.try_get("", "state")?),
+                state: AlertState::from_code(row.try_get("", "state")?).unwrap_or(AlertState::Resolved),
                 // A newer version may have written another: it is that of the latest event, and the next one replaces it.
                 kind: row.try_get::<String>("", "kind")?.parse().unwrap_or(AlertKind::Stuck),
                 message: row.try_get("", "message")?,

@@ -4,45 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// From the least to the most; each includes those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
-    /// Sees jobs, runs, logs and executors.
-    Viewer,
-    /// Runs, pauses and resumes jobs, and ends and resolves runs.
-    Operator,
-    /// Makes, changes and deletes jobs.
-    Editor,
-    /// Sets what belongs to the app as a whole; for all apps: also apps, accounts and what all apps share.
-    Admin,
-}
+use carillon_scheduler::{UnknownWord, words};
 
-impl Role {
-    /// From the least to the most.
-    pub const ALL: [Self; 4] = [Self::Viewer, Self::Operator, Self::Editor, Self::Admin];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Viewer => "viewer",
-            Self::Operator => "operator",
-            Self::Editor => "editor",
-            Self::Admin => "admin",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Role {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|role| role.as_str() == text);
-        known.ok_or_else(|| format!("`{text}` is not a role; allowed: viewer, operator, editor, admin"))
+words! {
+    /// From the least to the most; each includes those before it.
+    pub enum Role: "role" {
+        /// Sees jobs, runs, logs and executors.
+        Viewer = 0 "viewer",
+        /// Runs, pauses and resumes jobs, and ends and resolves runs.
+        Operator = 1 "operator",
+        /// Makes, changes and deletes jobs.
+        Editor = 2 "editor",
+        /// Sets what belongs to the app as a whole; for all apps: also apps, accounts and what all apps share.
+        Admin = 3 "admin",
     }
 }
 
@@ -159,7 +133,7 @@ impl FromStr for Grants {
                 "all" => GrantScope::AllApps,
                 id => GrantScope::App(id.parse().map_err(|_| format!("the grant `{word}`"))?),
             };
-            Ok((scope, role.parse()?))
+            Ok((scope, role.parse().map_err(|error: UnknownWord| error.to_string())?))
         };
         text.split_whitespace().map(grant).collect()
     }

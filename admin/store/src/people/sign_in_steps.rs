@@ -1,6 +1,8 @@
 //! Sign-ins that have begun: the password was right and a code is awaited, or the browser is at the OpenID provider. Each counts
 //! once and for some minutes, on all nodes.
 
+use carillon_scheduler::words;
+
 use crate::error::Result;
 use crate::people::source_network::source_network;
 use crate::store::Store;
@@ -8,21 +10,13 @@ use crate::store::Store;
 /// Steps of one network and kind at once. Anyone may begin a sign-in; this bounds the rows.
 const MAX_OF_SOURCE: i64 = 1_000;
 
-/// What a step waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepKind {
-    /// A code, after the password.
-    Code,
-    /// The answer of the OpenID provider.
-    Provider,
-}
-
-impl StepKind {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::Provider => "provider",
-        }
+words! {
+    /// What a step waits for.
+    pub enum StepKind: "kind of step" {
+        /// A code, after the password.
+        Code = 0 "code",
+        /// The answer of the OpenID provider.
+        Provider = 1 "provider",
     }
 }
 

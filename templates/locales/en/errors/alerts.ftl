@@ -29,7 +29,6 @@ error-alert-ids = name 1 to 1000 alerts
 error-alert-silence = write seconds from 60 to 2592000
 error-alert-over = the alert is resolved already
 error-alert-note = has more than { $most } characters, or the character NUL
-error-channel-kind = `{ $text }` is not a kind of channel; allowed: { $allowed }
 error-channel-keeps = a channel keeps its kind; create another one
 error-channel-has-no = a channel of the kind { $kind } has no `{ $name }`
 error-channel-url = is not a URL of a message; write one that begins with { $schemes } and has no user name

@@ -24,7 +24,6 @@ error-setup-secret = This is not the set-up secret that Carillon printed when it
 error-setup-expired = The set-up secret has expired. Restart Carillon: it prints a new one.
 error-setup-done = This console has been set up already
 error-reset-used = This link has been used or has expired. Ask an administrator for another one
-error-role = `{ $text }` is not a role; allowed: viewer, operator, editor, admin
 error-role-needed = only { $who } may do this
 error-role-needed-app = only { $article } { $role_text } of the app may do this
 error-role-needed-some = only { $article } { $role_text } of an app may do this

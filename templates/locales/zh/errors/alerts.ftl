@@ -29,7 +29,6 @@ error-alert-ids = 请指定 1 到 1000 个报警
 error-alert-silence = 请填写 60 到 2592000 秒
 error-alert-over = 报警已恢复
 error-alert-note = 超过 { $most } 个字符，或含有 NUL 字符
-error-channel-kind = `{ $text }` 不是报警渠道类型；可用：{ $allowed }
 error-channel-keeps = 报警渠道的类型不能更改，请新建一个
 error-channel-has-no = { $kind } 类型的报警渠道没有 `{ $name }`
 error-channel-url = 不是可发送消息的 URL，请填写以 { $schemes } 开头且不含用户名的 URL

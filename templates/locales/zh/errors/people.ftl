@@ -24,7 +24,6 @@ error-setup-secret = 这不是 Carillon 启动时打印的设置密钥。
 error-setup-expired = 设置密钥已过期。重新启动 Carillon 会打印新的密钥。
 error-setup-done = 此控制台已完成初始设置
 error-reset-used = 此链接已使用或已过期，请联系管理员重新生成
-error-role = `{ $text }` 不是角色；可用：viewer、operator、editor、admin
 error-role-needed = 您的角色不能执行此操作（{ $who }）
 error-role-needed-app = 只有此应用的{ $role_text }可以执行此操作
 error-role-needed-some = 只有某个应用的{ $role_text }可以执行此操作

@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::Json;
 use carillon_alerts::channel::{ChannelKind, Secrets, Settings};
 use carillon_alerts::manage::ChannelDraft;
+use carillon_scheduler::UnknownWord;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -68,7 +69,8 @@ impl RequestBody for GivenChannel {
             members.retain(|name, given| name != "secrets" || !(given.is_array() || given.is_null()));
         }
         let given: Members = from_json(&value)?;
-        let kind: ChannelKind = given.kind.parse().map_err(|error: String| Error::field("kind", error))?;
+        let kind: ChannelKind =
+            given.kind.parse().map_err(|error: UnknownWord| Error::field("kind", error.to_string()))?;
         let usual = ChannelDraft::new(given.name, kind);
         let draft = ChannelDraft {
             settings: given.settings,

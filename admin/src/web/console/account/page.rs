@@ -126,7 +126,7 @@ pub(super) async fn show(state: &State, context: PageContext, viewer: &Viewer, s
         token: sent.token,
         tokens: token_rows(state, &context, viewer.account_id, &all_apps).await?,
         new_token: sent.new_token,
-        roles: Role::ALL.into_iter().filter(|role| Some(*role) <= grants.highest()).collect(),
+        roles: Role::ALL.iter().copied().filter(|role| Some(*role) <= grants.highest()).collect(),
         apps: all_apps,
         context,
     };

@@ -83,10 +83,10 @@ async fn owner(
 
 /// The chosen role for the chosen apps.
 fn chosen(form: &mut Form) -> Grants {
-    let role: Role = match form.value("role").parse() {
+    let role = match form.value("role").parse::<Role>() {
         Ok(role) => role,
-        Err(message) => {
-            form.add_error("role", message);
+        Err(error) => {
+            form.add_error("role", error.to_string());
             return Grants::default();
         }
     };

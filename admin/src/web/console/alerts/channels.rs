@@ -5,6 +5,7 @@ use askama::Template;
 use carillon_alerts::channel::{ChannelKind, Secrets, Settings, Tls};
 use carillon_alerts::manage::{ChannelDraft, ChannelView, PER_HOUR};
 use carillon_engine::manage::Error;
+use carillon_scheduler::UnknownWord;
 use carillon_store::App;
 use carillon_store::alert::deliveries::DeliveryFilter;
 use serde::Deserialize;
@@ -38,8 +39,8 @@ impl ListPage {
     }
 
     /// The words of the kinds, and the keys of their names.
-    fn kinds(&self) -> [(&'static str, &'static str); 9] {
-        ChannelKind::ALL.map(|kind| (kind.as_str(), channel_title(kind)))
+    fn kinds(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        ChannelKind::ALL.iter().map(|kind| (kind.as_str(), channel_title(*kind)))
     }
 }
 
@@ -129,7 +130,7 @@ pub struct NewQuery {
 /// `GET /alerts/channels/new?kind=`
 pub async fn new(state: Shared, context: PageContext, query: web::Query<NewQuery>) -> PageResult {
     let kind = if query.kind.is_empty() { Ok(ChannelKind::Email) } else { query.kind.parse() };
-    let kind = kind.map_err(PageError::Bad)?;
+    let kind = kind.map_err(|error: UnknownWord| PageError::Bad(error.to_string()))?;
     let usual = ChannelDraft::new("", kind);
     let form = Form::default()
         .with("kind", kind.as_str())
@@ -143,7 +144,8 @@ pub async fn new(state: Shared, context: PageContext, query: web::Query<NewQuery
 /// `POST /alerts/channels`
 pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
-    let kind: ChannelKind = form.value("kind").parse().map_err(PageError::Bad)?;
+    let kind: ChannelKind =
+        form.value("kind").parse().map_err(|error: UnknownWord| PageError::Bad(error.to_string()))?;
     let draft = draft(&mut form, kind);
     if form.is_valid() {
         match state.alerts.create_channel(draft, &by.0).await {
@@ -171,7 +173,7 @@ pub async fn edit(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
 pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
     let channel = state.alerts.channel(*id, &by.0).await?;
     let mut form = Form::from(fields);
-    let kind: ChannelKind = channel.kind.parse().map_err(PageError::Internal)?;
+    let kind = stored_kind(&channel)?;
     let draft = draft(&mut form, kind);
     if form.is_valid() {
         let revision = form.value("revision").parse().ok();
@@ -204,12 +206,16 @@ pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Pa
 
 async fn show_channel(state: &Shared, context: PageContext, channel: ChannelView, mut form: Form) -> PageResult {
     form.sort_errors(LABELS);
-    let kind: ChannelKind = channel.kind.parse().map_err(PageError::Internal)?;
+    let kind = stored_kind(&channel)?;
     let filter = DeliveryFilter { channel_id: Some(channel.id), limit: 20, ..DeliveryFilter::default() };
     let messages = lines(&context, state.store.deliveries(&filter).await?.items);
     let status = form.status();
     let apps = state.store.apps(&context.visible()).await?;
     Ok(render(&FormPage { context, form, kind, apps, channel: Some(channel), messages }, status))
+}
+
+fn stored_kind(channel: &ChannelView) -> Result<ChannelKind, PageError> {
+    channel.kind.parse().map_err(|error: UnknownWord| PageError::Internal(error.to_string()))
 }
 
 fn filled(channel: &ChannelView) -> Form {

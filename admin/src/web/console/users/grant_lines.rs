@@ -58,7 +58,7 @@ pub fn read(form: &mut Form, apps: &[App]) -> Grants {
             "" => {}
             word => match word.parse::<Role>() {
                 Ok(role) => grants.push((scope, role)),
-                Err(message) => form.add_error(&name, message),
+                Err(error) => form.add_error(&name, error.to_string()),
             },
         }
     }

@@ -20,7 +20,7 @@ struct Page {
     context: PageContext,
     form: Form,
     grants: Vec<GrantField>,
-    roles: [Role; 4],
+    roles: &'static [Role],
 }
 
 fn page(context: PageContext, form: Form, apps: &[App]) -> Page {

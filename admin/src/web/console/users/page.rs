@@ -25,7 +25,7 @@ struct Page {
     is_fixed: bool,
     form: Form,
     grants: Vec<GrantField>,
-    roles: [Role; 4],
+    roles: &'static [Role],
     sessions: Vec<SessionEntry>,
     tokens: Vec<TokenRow>,
 }

@@ -15,9 +15,10 @@ pub trait Coded: Sized {
     fn from_code(code: i16) -> Option<Self>;
 }
 
+/// Makes enums readable through [`Code`].
 macro_rules! coded {
     ($($name:ty: $text:literal),+) => { $(
-        impl Coded for $name {
+        impl $crate::db::sql::rows::Coded for $name {
             const NAME: &str = $text;
 
             fn from_code(code: i16) -> Option<Self> {
