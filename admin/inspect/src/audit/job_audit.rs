@@ -27,9 +27,6 @@ const BEFORE: i64 = 60_000;
 
 /// Compares the records of a job with its schedule, of instants after `from`, up to and including `to`. At most `budget`
 /// instants are worked out. None: there is no such job.
-///
-/// # Errors
-/// The database could not be input.
 pub async fn audit_job(
     store: &Store,
     job_id: i64,
@@ -66,20 +63,17 @@ impl AuditInput {
         let Some(job) = store.job(job_id).await? else {
             return Ok(None);
         };
-        let versions = store.definition_versions(&job, from - BEFORE).await?;
-        let records = store.records_of(job_id, from, to).await?;
-        let history = match has_limit(&versions) {
-            true => store.definition_versions(&job, Millis::MIN).await?,
-            false => vec![],
-        };
-        let counts = AllFires { store, job_id, history, pruned_to: records.pruned_to };
-        let eras = eras(counts, versions).await?;
+        let (eras, records) = eras_and_records(store, job_id, (from, to), AuditedJob::Current(&job)).await?;
         Ok(Some(Self { job, eras, records }))
     }
 
     /// The differences after `from`, up to and including `to`, and how far it was looked.
     pub fn compare(&self, from: Millis, to: Millis, budget: usize) -> (Vec<Difference>, Millis) {
-        compare(&CompareInput {
+        compare(&self.span(from, to, budget))
+    }
+
+    fn span(&self, from: Millis, to: Millis, budget: usize) -> CompareInput<'_> {
+        CompareInput {
             job_id: self.job.id,
             from,
             to,
@@ -89,7 +83,7 @@ impl AuditInput {
             eras: &self.eras,
             records: &self.records,
             budget,
-        })
+        }
     }
 }
 
@@ -103,25 +97,13 @@ async fn try_audit(
     let Some(input) = AuditInput::read(store, job_id, from, to).await? else {
         return Ok(None);
     };
-    let (mut differences, reached) = input.compare(from, to, budget);
-    if has_delay(&input.eras) {
-        // The links first: a chain that is whole by then was whole before.
-        let links = store.delay_fires(job_id, from, to).await?;
-        let is_broken = store.is_fixed_delay_stalled(input.job.shard, job_id).await?;
-        let chain =
-            FixedDelayAudit { job_id, from, to, eras: &input.eras, links: &links, records: &input.records, is_broken };
-        differences.extend(chain.gaps());
-        differences.sort_by_key(|difference| difference.from);
-    }
+    let (differences, reached) = differences(store, &input.span(from, to, budget), Some(input.job.shard)).await?;
     let job = input.job;
     let look = JobAudit { name: job.draft.name, differences, reached, deleted_at: None };
     Ok(Some((look, job.revision)))
 }
 
 /// Compares the records of a deleted job, up to its deletion, with its definitions.
-///
-/// # Errors
-/// The database could not be input.
 pub async fn audit_deleted_job(
     store: &Store,
     job: &Deleted,
@@ -130,39 +112,61 @@ pub async fn audit_deleted_job(
     budget: usize,
 ) -> store::Result<JobAudit> {
     let (job_id, to) = (job.job_id, to.min(job.at));
-    let versions = store.versions_of_deleted(job, from - BEFORE).await?;
+    let (eras, records) = eras_and_records(store, job_id, (from, to), AuditedJob::Deleted(job)).await?;
+    let (cursor, resume_from, is_deleted) = (None, None, true);
+    let (eras, records) = (&eras, &records);
+    let input = CompareInput { job_id, from, to, cursor, resume_from, is_deleted, eras, records, budget };
+    let (differences, reached) = differences(store, &input, None).await?;
+    Ok(JobAudit { name: job.name.clone(), differences, reached, deleted_at: Some(job.at) })
+}
+
+#[derive(Clone, Copy)]
+enum AuditedJob<'a> {
+    Current(&'a Job),
+    Deleted(&'a Deleted),
+}
+
+impl AuditedJob<'_> {
+    async fn versions(self, store: &Store, since: Millis) -> store::Result<Vec<DefinitionVersion>> {
+        match self {
+            Self::Current(job) => store.definition_versions(job, since).await,
+            Self::Deleted(job) => store.versions_of_deleted(job, since).await,
+        }
+    }
+}
+
+async fn eras_and_records(
+    store: &Store,
+    job_id: i64,
+    (from, to): (Millis, Millis),
+    job: AuditedJob<'_>,
+) -> store::Result<(Vec<Era>, Records)> {
+    let found = job.versions(store, from - BEFORE).await?;
     let records = store.records_of(job_id, from, to).await?;
-    let history = match has_limit(&versions) {
-        true => store.versions_of_deleted(job, Millis::MIN).await?,
-        false => vec![],
-    };
+    let history = if has_limit(&found) { job.versions(store, Millis::MIN).await? } else { vec![] };
     let counts = AllFires { store, job_id, history, pruned_to: records.pruned_to };
-    let eras = eras(counts, versions).await?;
-    let (mut differences, reached) = compare(&CompareInput {
-        job_id,
-        from,
-        to,
-        cursor: None,
-        resume_from: None,
-        is_deleted: true,
-        eras: &eras,
-        records: &records,
-        budget,
-    });
-    if has_delay(&eras) {
-        let chain = FixedDelayAudit {
-            job_id,
-            from,
-            to,
-            eras: &eras,
-            links: &store.delay_fires(job_id, from, to).await?,
-            records: &records,
-            is_broken: false,
+    Ok((eras(counts, found).await?, records))
+}
+
+/// The differences, and up to where it was looked. `shard`: the one of a job that still exists.
+async fn differences(
+    store: &Store,
+    input: &CompareInput<'_>,
+    shard: Option<i32>,
+) -> store::Result<(Vec<Difference>, Millis)> {
+    let (mut differences, reached) = compare(input);
+    if has_delay(input.eras) {
+        let CompareInput { job_id, from, to, eras, records, .. } = *input;
+        // The links first: a chain that is whole by then was whole before.
+        let links = &store.delay_fires(job_id, from, to).await?;
+        let is_broken = match shard {
+            Some(shard) => store.is_fixed_delay_stalled(shard, job_id).await?,
+            None => false,
         };
-        differences.extend(chain.gaps());
+        differences.extend(FixedDelayAudit { job_id, from, to, eras, links, records, is_broken }.gaps());
         differences.sort_by_key(|difference| difference.from);
     }
-    Ok(JobAudit { name: job.name.clone(), differences, reached, deleted_at: Some(job.at) })
+    Ok((differences, reached))
 }
 
 fn has_delay(eras: &[Era]) -> bool {

@@ -19,7 +19,7 @@ pub struct Explanation {
     /// Its name; None: the job is deleted.
     pub job: Option<String>,
     pub at: Millis,
-    /// When it was input.
+    /// When it was asked for.
     pub now: Millis,
     pub verdict: Verdict,
     /// Of the definition in force then; None: not known.
@@ -106,9 +106,6 @@ pub const VERDICTS: [&str; 16] = [
 const LISTED_RUNS: u32 = 100;
 
 /// Explains one instant of a job, to who sees these apps. None: there is no such job, and no record of it at this instant.
-///
-/// # Errors
-/// The database could not be input.
 pub async fn explain(
     store: &Store,
     job_id: i64,
@@ -118,44 +115,47 @@ pub async fn explain(
 ) -> store::Result<Option<Explanation>> {
     let runs = explained_runs(store, job_id, at, visible).await?;
     let by_schedule = runs.iter().any(|it| it.run.cause == Cause::Schedule);
+    let has_runs = !runs.is_empty();
+    let verdict = |other| if by_schedule { Verdict::Recorded } else { other };
+    // What is known without the definition of then.
+    let records = Explanation {
+        job_id,
+        job: None,
+        at,
+        now,
+        verdict: verdict(Verdict::Skipped),
+        revision: None,
+        begun_by: None,
+        nearby: Neighbours::default(),
+        misfire: None,
+        runs,
+    };
     let Some(input) = AuditInput::read(store, job_id, at - 1, at).await? else {
         let misfire = store.records_of(job_id, at - 1, at).await?.ranges.pop();
-        let verdict = if by_schedule { Verdict::Recorded } else { Verdict::Skipped };
-        return Ok((!runs.is_empty() || misfire.is_some()).then(|| Explanation {
-            job_id,
-            job: None,
-            at,
-            now,
-            verdict,
-            revision: None,
-            begun_by: None,
-            nearby: Neighbours::default(),
-            misfire,
-            runs,
-        }));
+        return Ok((has_runs || misfire.is_some()).then_some(Explanation { misfire, ..records }));
     };
+    let job = Some(input.job.draft.name.clone());
     if is_of_hidden_app(store, &input.job, at, visible).await? {
-        return Ok(Some(of_hidden_app(&input.job, at, now, runs)));
+        // Nothing is said of the definition that the job had there; its later attempts may be of an app that is visible.
+        let verdict = verdict(Verdict::Missing(GapReason::Unknown));
+        return Ok(Some(Explanation { job, verdict, ..records }));
     }
     let era = input.eras.iter().map(|era| &era.version).find(|era| contains(era, at));
     let nearby = era.map_or_else(Neighbours::default, |era| Neighbours::around(era, at));
     let misfire = input.records.ranges.first().cloned();
-    let verdict = match (by_schedule, &misfire) {
-        (true, _) => Verdict::Recorded,
-        (_, Some(_)) if nearby.is_instant => Verdict::Skipped,
-        _ => verdict(&input, era, &nearby, at),
+    let verdict = match &misfire {
+        _ if by_schedule => Verdict::Recorded,
+        Some(_) if nearby.is_instant => Verdict::Skipped,
+        _ => unrecorded(&input, era, &nearby, at),
     };
     Ok(Some(Explanation {
-        job_id,
-        job: Some(name(&input.job)),
-        at,
-        now,
+        job,
         verdict,
         revision: era.and_then(|era| era.revision),
         begun_by: era.and_then(|era| era.begun_by.clone()),
         nearby,
         misfire: misfire.filter(|_| verdict == Verdict::Skipped),
-        runs,
+        ..records
     }))
 }
 
@@ -169,28 +169,6 @@ async fn is_of_hidden_app(store: &Store, job: &Job, at: Millis, visible: &Visibl
     // What a change has changed is left out where it moved the job here.
     let is_move = |it: &Revision| it.before.is_null() && it.change.action != AuditAction::Create.as_str();
     Ok(oldest.filter(is_move).is_some_and(|moved| at <= moved.change.at))
-}
-
-/// Nothing is said of the definition that the job had there; its later attempts may be of an app that is visible.
-fn of_hidden_app(job: &Job, at: Millis, now: Millis, runs: Vec<ExplainedRun>) -> Explanation {
-    let by_schedule = runs.iter().any(|it| it.run.cause == Cause::Schedule);
-    let verdict = if by_schedule { Verdict::Recorded } else { Verdict::Missing(GapReason::Unknown) };
-    Explanation {
-        job_id: job.id,
-        job: Some(name(job)),
-        at,
-        now,
-        verdict,
-        revision: None,
-        begun_by: None,
-        nearby: Neighbours::default(),
-        misfire: None,
-        runs,
-    }
-}
-
-fn name(job: &Job) -> String {
-    job.draft.name.clone()
 }
 
 fn contains(era: &DefinitionVersion, at: Millis) -> bool {
@@ -234,8 +212,8 @@ async fn started_at(store: &Store, job_id: i64, at: Millis, visible: &VisibleApp
     Ok(runs)
 }
 
-/// Of what has no record.
-fn verdict(input: &AuditInput, era: Option<&DefinitionVersion>, nearby: &Neighbours, at: Millis) -> Verdict {
+/// The verdict of an instant without a record.
+fn unrecorded(input: &AuditInput, era: Option<&DefinitionVersion>, nearby: &Neighbours, at: Millis) -> Verdict {
     let Some(era) = era else {
         return Verdict::BeforeJob;
     };

@@ -58,11 +58,7 @@ impl Job {
 
     /// What its schedule takes from its surroundings.
     pub fn facts(&self) -> ScheduleContext<'_> {
-        ScheduleContext {
-            anchor_at: self.anchor_at,
-            spread_offset_seconds: self.spread_offset.unsigned_abs(),
-            calendars: self.calendars.list(),
-        }
+        facts(self.anchor_at, self.spread_offset, &self.calendars)
     }
 
     /// Counts fires again whose recorded runs were deleted before they were sent: their instants will be recorded again. A schedule
@@ -130,13 +126,8 @@ impl Definition {
         let DefinitionContext { app, before, spread_offset, calendars } = surroundings;
         let calendars = calendars.only(&draft.schedule.calendars);
         let anchor_at = whole_second(now);
-        let facts = ScheduleContext {
-            anchor_at,
-            spread_offset_seconds: spread_offset.unsigned_abs(),
-            calendars: calendars.list(),
-        };
         let before = before.map(|job| &job.draft.schedule);
-        let spec = draft.validate(&facts, before, now)?;
+        let spec = draft.validate(&facts(anchor_at, spread_offset, &calendars), before, now)?;
         let draft = JobDraft {
             app: app.name.clone(),
             name: spec.name.clone(),
@@ -182,13 +173,12 @@ impl Definition {
     /// # Errors
     /// None that [`Definition::check_in`] has not found.
     pub fn schedule(&self) -> std::result::Result<Schedule, FieldError> {
-        let facts = ScheduleContext {
-            anchor_at: self.anchor_at,
-            spread_offset_seconds: self.spread_offset.unsigned_abs(),
-            calendars: self.calendars.list(),
-        };
-        Schedule::parse(&self.draft.schedule, &facts)
+        Schedule::parse(&self.draft.schedule, &facts(self.anchor_at, self.spread_offset, &self.calendars))
     }
+}
+
+fn facts(anchor_at: Millis, spread_offset: i32, calendars: &Calendars) -> ScheduleContext<'_> {
+    ScheduleContext { anchor_at, spread_offset_seconds: spread_offset.unsigned_abs(), calendars: calendars.list() }
 }
 
 /// The start of the second of `at`.
