@@ -122,9 +122,6 @@ pub async fn reset_link(store: &Store, account_id: i64, now: Millis, by: &Actor)
 }
 
 /// Id and name of the account that a link is for; None: it is no valid link.
-///
-/// # Errors
-/// The database could not be asked.
 pub async fn account_of_link(store: &Store, secret: &str, now: Millis) -> store::Result<Option<(i64, String)>> {
     // No query for a text that no link holds.
     if !is_secret(secret) {

@@ -52,9 +52,6 @@ impl SignedIn {
 }
 
 /// The person whose session has this id. `active`: the person did something, the request is no mere refresh.
-///
-/// # Errors
-/// The database could not be asked.
 pub async fn viewer(store: &Store, id: &str, now: Millis, active: bool) -> Result<Option<Viewer>> {
     // No query for a value that no session can have.
     if !is_secret(id) {
@@ -89,9 +86,6 @@ pub struct Opened {
 
 /// Opens a session for the account of the actor under a new id, and ends the one that the browser had. `agent`: the browser's name
 /// in its own words. None: the account was disabled or signs in otherwise since its owner was checked.
-///
-/// # Errors
-/// The database could not be written.
 pub async fn open(
     store: &Store,
     by: &Actor,
@@ -119,17 +113,11 @@ pub async fn open(
 }
 
 /// The sessions of an account, the latest used first.
-///
-/// # Errors
-/// The database could not be asked.
 pub async fn list(store: &Store, account_id: i64, now: Millis) -> Result<Vec<SessionEntry>> {
     store.sessions_of(account_id, now, IDLE_MS).await
 }
 
 /// Ends the viewer's session.
-///
-/// # Errors
-/// The database could not be written.
 pub async fn close(store: &Store, viewer: &Viewer, now: Millis, by: &Actor) -> Result<()> {
     store.sign_out(viewer.account_id, &viewer.id_hash, now, by).await.map(drop)
 }

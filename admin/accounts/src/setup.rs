@@ -63,8 +63,6 @@ pub enum SecretCheck {
 /// The hash of the secret, and its end.
 pub type StoredSecret = (String, Millis);
 
-/// # Errors
-/// The database could not be asked.
 pub async fn check_secret(store: &Store, sent: &str, now: Millis) -> store::Result<SecretCheck> {
     let Some(stored) = store.setup_secret().await?.filter(|(_, expires_at)| *expires_at > now) else {
         return Ok(SecretCheck::Expired);

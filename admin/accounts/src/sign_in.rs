@@ -113,9 +113,6 @@ async fn account(store: &Store, name: &str) -> Result<Option<Account>, Error> {
 }
 
 /// What a browser that has just signed in keeps, so that failed attempts of others do not keep it out.
-///
-/// # Errors
-/// The database could not be asked.
 pub async fn proof(store: &Store, account_id: i64) -> carillon_store::Result<Option<String>> {
     // There is none of an account without a password.
     let account = store.account(account_id).await?.filter(|account| !account.password_hash.is_empty());

@@ -23,8 +23,6 @@ impl Place<'_> {
     }
 }
 
-/// # Errors
-/// The database could not be written.
 pub async fn begin(
     store: &Store,
     place: &Place<'_>,
@@ -37,9 +35,6 @@ pub async fn begin(
 }
 
 /// What the step holds, while it is valid.
-///
-/// # Errors
-/// The database could not be asked.
 pub async fn find(store: &Store, place: &Place<'_>, kind: StepKind, now: Millis) -> Result<Option<String>> {
     match place.id_hash() {
         Some(id_hash) => store.step(&id_hash, kind, now).await,
@@ -48,9 +43,6 @@ pub async fn find(store: &Store, place: &Place<'_>, kind: StepKind, now: Millis)
 }
 
 /// Uses the step up. False: another request was faster.
-///
-/// # Errors
-/// The database could not be written.
 pub async fn end(store: &Store, place: &Place<'_>) -> Result<bool> {
     match place.id_hash() {
         Some(id_hash) => store.end_step(&id_hash).await,

@@ -72,9 +72,6 @@ pub async fn create(store: &Store, request: &TokenRequest<'_>, now: Millis, by: 
 }
 
 /// The actor of a request with this token; None: it is none, or not valid. What it may do is limited by what its account may do now.
-///
-/// # Errors
-/// The database could not be asked.
 pub async fn authenticate(
     store: &Store,
     sent: &str,

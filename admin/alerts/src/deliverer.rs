@@ -54,9 +54,6 @@ impl AlertDeliverer {
     }
 
     /// One round; answers how many deliveries were tried, when all of them have their answer.
-    ///
-    /// # Errors
-    /// Those of the database.
     pub async fn round(&self) -> Result<usize> {
         let started = self.start().await?;
         let count = started.len();
@@ -68,9 +65,6 @@ impl AlertDeliverer {
     }
 
     /// Starts to send what is due, as far as there are places.
-    ///
-    /// # Errors
-    /// Those of the database.
     pub async fn start(&self) -> Result<Vec<JoinHandle<()>>> {
         let mut under_way = self.under_way.lock().await;
         let cx = &self.delivery.engine.cx;

@@ -49,9 +49,6 @@ impl AlertRouter {
     }
 
     /// One round; answers how many events were routed.
-    ///
-    /// # Errors
-    /// Those of the database.
     pub async fn round(&self) -> Result<usize> {
         let mut watched = self.watched.lock().await;
         let (store, now) = (&self.engine.cx.store, self.engine.cx.clock.now());

@@ -19,9 +19,6 @@ pub struct UsualDurations {
 
 impl UsualDurations {
     /// The 95th percentiles of those jobs that have enough runs.
-    ///
-    /// # Errors
-    /// Those of the database.
     pub async fn of(&mut self, store: &Store, jobs: BTreeSet<i64>, now: Millis) -> Result<HashMap<i64, Millis>> {
         self.known.retain(|_, (at, _)| (now - *at).abs() < KEPT);
         let new: Vec<i64> = jobs.iter().copied().filter(|job| !self.known.contains_key(job)).collect();

@@ -43,9 +43,6 @@ pub(super) fn context(account_id: i64) -> String {
 }
 
 /// Checks a code of the app, or a recovery code, and uses it up. A refusal is in the audit.
-///
-/// # Errors
-/// The database could not be asked.
 pub async fn check(
     store: &Store,
     keys: &SecretKeys,

@@ -83,9 +83,6 @@ pub async fn propose(
 
 /// Turns the second factor on with a code of the secret that was shown in this session. The recovery codes are returned once. Other
 /// sessions of the account end: none of them has given a code.
-///
-/// # Errors
-/// The database could not be asked.
 pub async fn confirm(
     store: &Store,
     keys: &SecretKeys,
@@ -119,9 +116,6 @@ pub async fn confirm(
 }
 
 /// Turns the second factor off with a code.
-///
-/// # Errors
-/// The database could not be asked.
 pub async fn remove(
     store: &Store,
     keys: &SecretKeys,

@@ -71,9 +71,6 @@ pub struct ChannelView {
 
 impl Alerts {
     /// Those that an app of the viewer may use; all of them for administrators of all apps.
-    ///
-    /// # Errors
-    /// Those of the database.
     pub async fn channels(&self, by: &Actor) -> Result<Vec<ChannelView>, Error> {
         let apps = self.store().apps(&by.grants.visible_apps()).await?;
         let rows = self.store().alert_channels().await?;

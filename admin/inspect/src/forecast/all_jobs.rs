@@ -94,9 +94,6 @@ impl Forecaster {
     /// Counts what fires from `from` to before `to`, of the visible apps. Requests that come at once are counted one after the
     /// other; those that ask for the same take the answer of one that was begun after they came. None: too many different ones wait
     /// already.
-    ///
-    /// # Errors
-    /// The database could not be asked.
     pub async fn forecast(&self, from: Millis, to: Millis, visible: &VisibleApps) -> store::Result<Option<Forecast>> {
         let Some(place) = self.waiting.enter(Question { span: to - from, visible: visible.clone() }) else {
             return Ok(None);
@@ -118,9 +115,6 @@ impl Forecaster {
     }
 
     /// What fires in each second of the coming day, without one job.
-    ///
-    /// # Errors
-    /// The database could not be asked.
     pub async fn loads(&self, without: Option<i64>) -> store::Result<LoadBySecond> {
         let turn = self.loads_turn.clone().lock_owned().await;
         Ok(self.count_loads(turn, without).await?.1)
@@ -134,9 +128,6 @@ impl Forecaster {
     }
 
     /// The same, up to ten seconds old: for the preview that a form asks for after each key.
-    ///
-    /// # Errors
-    /// The database could not be asked.
     pub async fn recent_loads(&self) -> store::Result<LoadBySecond> {
         if let Some(loads) = self.kept_loads() {
             return Ok(loads);
