@@ -6,7 +6,7 @@ use sea_orm::{ConnectionTrait, DbBackend, DbErr, FromQueryResult, QueryResult, V
 
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
-use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::filter::{Conditions, Page};
 use crate::db::sql::rows::Word;
 use crate::db::sql::text::printable;
 use crate::error::Result;
@@ -112,10 +112,9 @@ impl Store {
     /// Newest first, page by page.
     pub async fn alarms(&self, filter: &AlarmFilter) -> Result<Page<AlarmRow, AlarmKey>> {
         let (text, values) = list_text(self.backend, filter);
-        let (limit, _) = page_and_one(filter.limit);
         let rows = self.query(&self.read, &text, values).await?;
         let key = |row: &AlarmRow| AlarmKey { created_at: row.created_at, id: row.id };
-        Ok(self.readable_page("alarm", &rows, limit, key))
+        Ok(self.readable_page("alarm", &rows, filter.limit, key))
     }
 }
 
@@ -145,8 +144,7 @@ pub(crate) fn list_text(backend: DbBackend, filter: &AlarmFilter) -> (String, Ve
         let text = "created_at <= ? AND (created_at < ? OR id < ?)";
         conditions.add(text, [created_at.into(), created_at.into(), id.into()]);
     }
-    let (filter_text, mut values) = conditions.finish();
-    values.push(page_and_one(filter.limit).1);
+    let (filter_text, values) = conditions.finish_page(filter.limit);
     // Few are open; without statistics SQLite would walk over all for the order.
     let by_index = if filter.open == Some(true) { "{by_index alarm_open}" } else { "" };
     let text = format!(

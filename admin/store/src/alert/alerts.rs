@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::audit::actor::Actor;
 use crate::audit::entry::AuditObject;
-use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::filter::{Conditions, Page};
 use crate::db::sql::rows::{Code, Word};
 use crate::error::{Error, Result};
 use crate::people::grants::VisibleApps;
@@ -134,12 +134,10 @@ impl Store {
             let text = "a.last_at <= ? AND (a.last_at < ? OR a.id < ?)";
             conditions.add(text, [last_at.into(), last_at.into(), id.into()]);
         }
-        let (text, mut values) = conditions.finish();
-        let (limit, one_more) = page_and_one(filter.limit);
-        values.push(one_more);
+        let (text, values) = conditions.finish_page(filter.limit);
         let text = format!("{SELECT}{text} ORDER BY a.last_at DESC, a.id DESC LIMIT ?");
         let rows = self.query(&self.read, &text, values).await?;
-        Ok(self.readable_page("alert", &rows, limit, |alert: &Alert| (alert.last_at, alert.id)))
+        Ok(self.readable_page("alert", &rows, filter.limit, |alert: &Alert| (alert.last_at, alert.id)))
     }
 
     /// One that has been open.

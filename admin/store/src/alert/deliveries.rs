@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::audit::actor::Actor;
 use crate::audit::entry::AuditObject;
 use crate::db::ids;
-use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::filter::{Conditions, Page};
 use crate::db::sql::text::{cut, printable};
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
@@ -188,10 +188,8 @@ impl Store {
         conditions.add_if("d.alert_id = ?", filter.alert_id);
         conditions.add_if("d.channel_id = ?", filter.channel_id);
         conditions.add_if("d.id < ?", filter.after);
-        let (text, mut values) = conditions.finish();
-        let (limit, one_more) = page_and_one(filter.limit);
-        values.push(one_more);
+        let (text, values) = conditions.finish_page(filter.limit);
         let rows = self.all(&self.read, &format!("{SELECT}{text} ORDER BY d.id DESC LIMIT ?"), values).await?;
-        Ok(Page::cut(rows, limit, |row: &Delivery| row.id))
+        Ok(Page::cut(rows, filter.limit, |row: &Delivery| row.id))
     }
 }

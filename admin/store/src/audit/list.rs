@@ -3,7 +3,7 @@
 use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
 use sea_orm::{FromQueryResult, Value};
 
-use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::filter::{Conditions, Page};
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
 use crate::store::Store;
@@ -94,9 +94,8 @@ impl Store {
     /// Newest first, page by page.
     pub async fn audit_entries(&self, filter: &AuditFilter) -> Result<Page<AuditRow, AuditKey>> {
         let (text, values) = list_text(filter);
-        let (limit, _) = page_and_one(filter.limit);
         let rows = self.all(&self.read, &text, values).await?;
-        Ok(Page::cut(rows, limit, AuditRow::key))
+        Ok(Page::cut(rows, filter.limit, AuditRow::key))
     }
 }
 
@@ -115,8 +114,7 @@ pub(crate) fn list_text(filter: &AuditFilter) -> (String, Vec<Value>) {
     if let Some(AuditKey { at, id }) = filter.after {
         conditions.add("at <= ? AND (at < ? OR id < ?)", [at.into(), at.into(), id.into()]);
     }
-    let (filter_text, mut values) = conditions.finish();
-    values.push(page_and_one(filter.limit).1);
+    let (filter_text, values) = conditions.finish_page(filter.limit);
     let text = format!(
         "SELECT e.id, e.at, e.actor, e.actor_id, e.token, e.source, e.action, e.object, e.object_id, \
          COALESCE(j.name, p.name, c.name) AS object_name, e.app_id, app.name AS app, e.request_id, e.detail \

@@ -10,7 +10,7 @@ use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditObject, difference};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
-use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::filter::{Conditions, Page};
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -54,9 +54,7 @@ impl Store {
     pub async fn calendars(&self, after: Option<&str>, limit: u32) -> Result<Page<NamedCalendar, String>> {
         let mut conditions = Conditions::default();
         conditions.add_if("c.name > ?", after);
-        let (filter, mut values) = conditions.finish();
-        let (limit, one_more) = page_and_one(limit);
-        values.push(one_more);
+        let (filter, values) = conditions.finish_page(limit);
         let text = format!("SELECT {COLUMNS}{filter} ORDER BY c.name LIMIT ?");
         let found = self.all(&self.read, &text, values).await?;
         Ok(Page::cut(found, limit, |it: &NamedCalendar| it.calendar.name.clone()))
@@ -83,9 +81,7 @@ impl Store {
         let mut conditions = Conditions::default();
         conditions.add("calendar_id = ?", [calendar_id.into()]);
         conditions.add_if("version < ?", before);
-        let (filter, mut values) = conditions.finish();
-        let (limit, one_more) = page_and_one(limit);
-        values.push(one_more);
+        let (filter, values) = conditions.finish_page(limit);
         let text = format!(
             "SELECT version, definition AS calendar, created_at, actor FROM calendar_version{filter} ORDER BY version DESC LIMIT ?"
         );

@@ -2,7 +2,7 @@
 
 use sea_orm::{DbBackend, Value};
 
-use crate::db::sql::filter::{Page, Search, page_and_one};
+use crate::db::sql::filter::{Page, Search, page_size};
 use crate::error::Result;
 use crate::job::filter::{JobFilter, JobSort, LAST_RESULTS, conditions};
 use crate::job::next_fires::AHEAD;
@@ -46,7 +46,7 @@ impl Store {
         let page = match filter.after {
             Some(_) if is_cut => self.jobs(filter).await?,
             after => {
-                let (limit, _) = page_and_one(filter.limit);
+                let limit = page_size(filter.limit);
                 let behind = found.iter().filter(|id| after.is_none_or(|after| **id < after));
                 let ids: Vec<i64> = behind.take(limit as usize + 1).copied().collect();
                 let from = "(SELECT * FROM job WHERE id IN ({ids})) AS j";
@@ -58,9 +58,8 @@ impl Store {
 
     /// From the rows of one page and one more, as a table `j`.
     async fn job_page(&self, filter: &JobFilter, search: Search, from: &str, values: Vec<Value>) -> Result<Page<Job>> {
-        let (limit, _) = page_and_one(filter.limit);
         let rows = self.job_rows(&self.read, from, values).await?;
-        let mut page = self.readable_page("job", &rows, limit, |job: &Job| job.id);
+        let mut page = self.readable_page("job", &rows, filter.limit, |job: &Job| job.id);
         self.add_neighbours(&self.read, &mut page.items).await?;
         self.add_due_times(&mut page.items).await?;
         Ok(search.complete(page))
@@ -68,10 +67,10 @@ impl Store {
 
     /// The page starts after this number of jobs.
     async fn sorted_jobs(&self, filter: &JobFilter) -> Result<Page<Job>> {
-        let (limit, with_next) = page_and_one(filter.limit);
+        let limit = page_size(filter.limit);
         let before = filter.after.unwrap_or(0).max(0);
         let (text, mut values) = sorted_ids(self.backend, filter, self.results_above(filter).await?);
-        values.extend([with_next, before.into()]);
+        values.extend([i64::from(limit + 1).into(), before.into()]);
         let mut ids: Vec<i64> = self.tuples(&self.read, &format!("{text} LIMIT ? OFFSET ?"), values).await?;
         let next = (ids.len() > limit as usize).then_some(before.saturating_add(limit.into()));
         ids.truncate(limit as usize);
@@ -121,8 +120,7 @@ impl Store {
 pub(crate) fn page_rows(backend: DbBackend, filter: &JobFilter, search: Search, above: i64) -> (String, Vec<Value>) {
     let mut conditions = conditions(backend, filter, search, above);
     conditions.add_if("j.id < ?", filter.after);
-    let (filter_text, mut values) = conditions.finish();
-    values.push(page_and_one(filter.limit).1);
+    let (filter_text, values) = conditions.finish_page(filter.limit);
     (format!("SELECT * FROM job j{filter_text} ORDER BY j.id DESC LIMIT ?"), values)
 }
 

@@ -59,6 +59,13 @@ impl Conditions {
         };
         (text, self.values)
     }
+
+    /// The same with the value of a last `LIMIT ?`: a page and one more row.
+    pub fn finish_page(self, limit: u32) -> (String, Vec<Value>) {
+        let (text, mut values) = self.finish();
+        values.push(i64::from(page_size(limit) + 1).into());
+        (text, values)
+    }
 }
 
 /// The ids that one page of a list looks at: a rare match may lie far back, and a page must not take long. The next page
@@ -94,7 +101,7 @@ pub struct Page<T, K = i64> {
 impl<T, K> Page<T, K> {
     /// From up to `limit + 1` items: the one too many only says that there is a next page.
     pub fn cut(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> K) -> Self {
-        let limit = limit as usize;
+        let limit = page_size(limit) as usize;
         let next = (items.len() > limit).then(|| key(&items[limit - 1]));
         items.truncate(limit);
         Self { items, next }
@@ -110,10 +117,9 @@ impl Store {
     }
 }
 
-/// What to ask the database for: the page and one more. A page has at least one item.
-pub fn page_and_one(limit: u32) -> (u32, Value) {
-    let limit = limit.clamp(1, 1000);
-    (limit, i64::from(limit + 1).into())
+/// Items of a page, for the limit that was asked for.
+pub fn page_size(limit: u32) -> u32 {
+    limit.clamp(1, 1000)
 }
 
 #[cfg(test)]

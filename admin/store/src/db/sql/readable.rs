@@ -4,7 +4,7 @@ use sea_orm::{FromQueryResult, QueryResult};
 
 use crate::db::set_aside::Unreadable;
 use crate::db::sql::execute::read;
-use crate::db::sql::filter::Page;
+use crate::db::sql::filter::{Page, page_size};
 use crate::store::Store;
 
 impl Store {
@@ -30,7 +30,7 @@ impl Store {
         limit: u32,
         key: impl Fn(&T) -> K,
     ) -> Page<T, K> {
-        let limit = limit as usize;
+        let limit = page_size(limit) as usize;
         let items: Vec<T> = self.readable(table, &rows[..limit.min(rows.len())]);
         let next = items.last().filter(|_| rows.len() > limit).map(key);
         Page { items, next }

@@ -3,7 +3,7 @@
 use carillon_scheduler::{FieldError, RunState};
 use sea_orm::Value;
 
-use crate::db::sql::filter::{Conditions, Page, Search, page_and_one};
+use crate::db::sql::filter::{Conditions, Page, Search, page_size};
 use crate::error::{Error, Result};
 use crate::run::view::filter::{RunFilter, RunSort, conditions};
 use crate::run::view::run_view::{COLUMNS, NAMES, NO_INPUT, RunView};
@@ -20,7 +20,7 @@ impl Store {
         let search = self.run_search(filter).await?;
         let conditions = self.run_conditions(filter).await?;
         let (rows, values) = page_rows(conditions, filter, search);
-        let (limit, _) = page_and_one(filter.limit);
+        let limit = page_size(filter.limit);
         let order = filter.sort.order();
         let text = format!("SELECT {COLUMNS}, {NO_INPUT} FROM ({rows}) AS r {NAMES} ORDER BY {order}");
         let rows = self.query(&self.read, &text, values).await?;
@@ -109,8 +109,7 @@ pub(crate) fn page_rows(mut conditions: Conditions, filter: &RunFilter, search: 
     let is_sorted = filter.sort != RunSort::Id;
     conditions.add_if("r.id < ?", filter.after.filter(|_| !is_sorted));
     conditions.add_if("r.id >= ?", search.bottom);
-    let (filter_text, mut values) = conditions.finish();
-    values.push(page_and_one(filter.limit).1);
+    let (filter_text, mut values) = conditions.finish_page(filter.limit);
     let mut text = format!("SELECT * FROM run r{filter_text} ORDER BY {} LIMIT ?", filter.sort.order());
     if is_sorted {
         text.push_str(" OFFSET ?");

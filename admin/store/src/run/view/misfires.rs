@@ -2,7 +2,7 @@
 
 use carillon_scheduler::{Millis, MisfirePolicy, SkipReason};
 
-use crate::db::sql::filter::{Conditions, Page, page_and_one};
+use crate::db::sql::filter::{Conditions, Page};
 use crate::db::sql::rows::Word;
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
@@ -60,15 +60,13 @@ impl Store {
             let text = "from_at <= ? AND (from_at < ? OR job_id < ?)";
             conditions.add(text, [from_at.into(), from_at.into(), job_id.into()]);
         }
-        let (filter_text, mut values) = conditions.finish();
-        let (limit, one_more) = page_and_one(filter.limit);
-        values.push(one_more);
+        let (filter_text, values) = conditions.finish_page(filter.limit);
         let text = format!(
             "SELECT job_id, from_at, to_at, count, policy, reason, epoch FROM misfire{filter_text} \
              ORDER BY from_at DESC, job_id DESC LIMIT ?"
         );
         let rows = self.query(&self.read, &text, values).await?;
         let key = |misfire: &Misfire| MisfireKey { from_at: misfire.from_at, job_id: misfire.job_id };
-        Ok(self.readable_page("job", &rows, limit, key))
+        Ok(self.readable_page("job", &rows, filter.limit, key))
     }
 }
