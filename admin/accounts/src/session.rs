@@ -79,7 +79,7 @@ pub async fn viewer(store: &Store, id: &str, now: Millis, active: bool) -> Resul
 }
 
 /// A session that was just opened: its id for the cookie, and its form token.
-pub struct Opened {
+pub struct OpenedSession {
     pub id: String,
     pub csrf: String,
 }
@@ -93,7 +93,7 @@ pub async fn open(
     old_id: Option<&str>,
     agent: &str,
     now: Millis,
-) -> Result<Option<Opened>> {
+) -> Result<Option<OpenedSession>> {
     let (id, csrf) = (random_secret(), random_secret());
     let SignedIn { account_id, credentials, method, second_step } = signed_in;
     let (id_hash, expires_at) = (hash(&id), now + LONGEST_MS);
@@ -109,7 +109,7 @@ pub async fn open(
         second_step,
     };
     let is_open = store.open_session(&new, old_id.map(hash).as_deref(), IDLE_MS, by).await?;
-    Ok(is_open.then_some(Opened { id, csrf }))
+    Ok(is_open.then_some(OpenedSession { id, csrf }))
 }
 
 /// The sessions of an account, the latest used first.

@@ -8,14 +8,14 @@ use carillon_store::{Result, Store};
 use crate::secret::{hash, is_secret};
 
 /// The two halves that name a step.
-pub struct Place<'a> {
+pub struct StepKey<'a> {
     /// The secret in the browser's cookie.
     pub browser: &'a str,
     /// The secret that goes out and comes back.
     pub handle: &'a str,
 }
 
-impl Place<'_> {
+impl StepKey<'_> {
     /// None: no step can have this name.
     fn id_hash(&self) -> Option<String> {
         let is_name = is_secret(self.browser) && is_secret(self.handle);
@@ -25,7 +25,7 @@ impl Place<'_> {
 
 pub async fn begin(
     store: &Store,
-    place: &Place<'_>,
+    place: &StepKey<'_>,
     (kind, detail): (StepKind, &str),
     (source, expires_at): (&str, Millis),
     now: Millis,
@@ -35,15 +35,15 @@ pub async fn begin(
 }
 
 /// What the step holds, while it is valid.
-pub async fn find(store: &Store, place: &Place<'_>, kind: StepKind, now: Millis) -> Result<Option<String>> {
+pub async fn find(store: &Store, place: &StepKey<'_>, kind: StepKind, now: Millis) -> Result<Option<String>> {
     match place.id_hash() {
-        Some(id_hash) => store.step(&id_hash, kind, now).await,
+        Some(id_hash) => store.sign_in_step(&id_hash, kind, now).await,
         None => Ok(None),
     }
 }
 
 /// Uses the step up. False: another request was faster.
-pub async fn end(store: &Store, place: &Place<'_>) -> Result<bool> {
+pub async fn end(store: &Store, place: &StepKey<'_>) -> Result<bool> {
     match place.id_hash() {
         Some(id_hash) => store.end_step(&id_hash).await,
         None => Ok(false),

@@ -100,13 +100,13 @@ impl AlertRouter {
         };
         let rules: HashMap<i64, AlertRule> = rules.into_iter().map(|rule| (rule.id, rule)).collect();
         for alert in &due {
-            self.tell(alert, rules.get(&alert.rule_id), now).await?;
+            self.notify(alert, rules.get(&alert.rule_id), now).await?;
         }
         self.sends.notify_one();
         Ok(())
     }
 
-    async fn tell(&self, alert: &Alert, rule: Option<&AlertRule>, now: Millis) -> Result<()> {
+    async fn notify(&self, alert: &Alert, rule: Option<&AlertRule>, now: Millis) -> Result<()> {
         let store = &self.engine.cx.store;
         let mut decision = decide(alert, rule, self.explained(alert, rule, now).await?, now);
         if !decision.messages.is_empty() {

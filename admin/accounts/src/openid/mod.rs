@@ -12,4 +12,4 @@ mod sign_in;
 pub use group_roles::GroupRoles;
 pub use provider::{Error, Provider};
 pub use settings::{Settings, issuer_complaint};
-pub use sign_in::{Begun, Finished, begin, finish};
+pub use sign_in::{Finished, StartedSignIn, begin, finish};

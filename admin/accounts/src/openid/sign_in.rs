@@ -24,7 +24,7 @@ struct Detail {
 }
 
 /// A sign-in that has begun.
-pub struct Begun {
+pub struct StartedSignIn {
     /// Where to send the browser.
     pub url: String,
 }
@@ -46,14 +46,14 @@ pub async fn begin(
     (browser, by): (&str, &Actor),
     next: &str,
     now: Millis,
-) -> Result<Begun, Error> {
+) -> Result<StartedSignIn, Error> {
     let state = crate::secret::random_secret();
     let (url, secrets) = provider.authorization(&state, now).await?;
     let next: String = next.chars().take(2000).collect();
     let detail = serde_json::to_string(&Detail { secrets, next }).map_err(|error| Error::Invalid(error.to_string()))?;
-    let place = step::Place { browser, handle: &state };
+    let place = step::StepKey { browser, handle: &state };
     step::begin(store, &place, (StepKind::Provider, &detail), (&by.source, now + LIMIT_MS), now).await?;
-    Ok(Begun { url })
+    Ok(StartedSignIn { url })
 }
 
 /// Ends a sign-in with what the browser has brought back. Its state counts once, in the browser in which it began.
@@ -67,7 +67,7 @@ pub async fn finish(
     (state, code, issuer): (&str, &str, Option<&str>),
     now: Millis,
 ) -> Result<Finished, Error> {
-    let place = step::Place { browser, handle: state };
+    let place = step::StepKey { browser, handle: state };
     let found = step::find(store, &place, StepKind::Provider, now).await?.ok_or(Error::Unknown)?;
     if !step::end(store, &place).await? {
         return Err(Error::Unknown);

@@ -25,7 +25,7 @@ fn signed(url: &str, secret: &str, now: Millis) -> String {
     parsed.into()
 }
 
-pub fn judge(answer: &Answer) -> Attempt {
+pub fn check_reply(answer: &Answer) -> Attempt {
     answer.by_code(&["errcode"])
 }
 

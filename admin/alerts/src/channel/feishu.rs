@@ -21,7 +21,7 @@ pub fn call(channel: &Channel, message: &Message, now: Millis) -> Call {
     Call::json(channel.secrets.url.as_deref().unwrap_or_default(), &body)
 }
 
-pub fn judge(answer: &Answer) -> Attempt {
+pub fn check_reply(answer: &Answer) -> Attempt {
     answer.by_code(&["code", "StatusCode"])
 }
 

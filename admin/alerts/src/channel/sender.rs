@@ -51,7 +51,7 @@ impl Sender {
     async fn attempt(&self, channel: &Channel, delivery: &Delivery, message: &Message, now: Millis) -> Attempt {
         // A receiver knows by it a message that comes twice.
         let event_id = format!("{}-{}", self.cluster, delivery.id);
-        let (call, judge): (Call, fn(&Answer) -> Attempt) = match channel.kind {
+        let (call, check_reply): (Call, fn(&Answer) -> Attempt) = match channel.kind {
             ChannelKind::Email => {
                 return email::send(&self.connector, channel, &event_id, message, delivery.attempts).await;
             }
@@ -59,13 +59,13 @@ impl Sender {
             ChannelKind::Webhook => (webhook::call(channel, &event_id, message, now), Answer::by_status),
             ChannelKind::Slack => (slack::call(channel, message), Answer::by_status),
             ChannelKind::Teams => (teams::call(channel, message), Answer::by_status),
-            ChannelKind::Dingtalk => (dingtalk::call(channel, message, now), dingtalk::judge),
-            ChannelKind::Feishu => (feishu::call(channel, message, now), feishu::judge),
-            ChannelKind::Wecom => (wecom::call(channel, message), wecom::judge),
+            ChannelKind::Dingtalk => (dingtalk::call(channel, message, now), dingtalk::check_reply),
+            ChannelKind::Feishu => (feishu::call(channel, message, now), feishu::check_reply),
+            ChannelKind::Wecom => (wecom::call(channel, message), wecom::check_reply),
             ChannelKind::Pagerduty => (pagerduty::call(channel, &self.cluster, &event_id, message), Answer::by_status),
         };
         match self.http.post(call, now).await {
-            Ok(answer) => judge(&answer),
+            Ok(answer) => check_reply(&answer),
             Err(why) => Attempt::down(why),
         }
     }

@@ -107,7 +107,7 @@ impl Secrets {
     }
 
     /// Those that are given, and the old ones for the others. An empty one removes the old one.
-    pub fn over(self, old: Self) -> Self {
+    pub fn merged_over(self, old: Self) -> Self {
         let pick = |new: Option<String>, old: Option<String>| new.or(old).filter(|secret| !secret.is_empty());
         Self {
             url: pick(self.url, old.url),
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn secrets_are_kept_unless_others_are_given_and_are_never_shown() {
         let old = Secrets { url: Some("u".to_owned()), secret: Some("s".to_owned()), ..Secrets::default() };
-        let new = Secrets { secret: Some(String::new()), ..Secrets::default() }.over(old);
+        let new = Secrets { secret: Some(String::new()), ..Secrets::default() }.merged_over(old);
         assert_eq!(new.names(), ["url"]);
         assert_eq!(format!("{new:?}"), "[\"url\"]");
     }

@@ -15,6 +15,6 @@ pub fn call(channel: &Channel, message: &Message) -> Call {
     Call::json(url, &json!({"msgtype": "text", "text": {"content": cut(&message.text(&channel.locale), MOST)}}))
 }
 
-pub fn judge(answer: &Answer) -> Attempt {
+pub fn check_reply(answer: &Answer) -> Attempt {
     answer.by_code(&["errcode"])
 }

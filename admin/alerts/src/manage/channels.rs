@@ -90,7 +90,7 @@ impl Alerts {
     pub async fn create_channel(&self, draft: ChannelDraft, by: &Actor) -> Result<ChannelView, Error> {
         must_administer(by)?;
         let id = self.store().next_channel_id().await?;
-        let row = self.sealed(id, 1, draft).await?;
+        let row = self.encrypted_row(id, 1, draft).await?;
         self.store().create_alert_channel(&row, self.now(), by).await?;
         self.channel(id, by).await
     }
@@ -116,8 +116,8 @@ impl Alerts {
             // All of them are given anew then.
             Err(_) => Secrets::default(),
         };
-        let secrets = draft.secrets.over(kept);
-        let row = self.sealed(id, expected.unwrap_or(old.revision), ChannelDraft { secrets, ..draft }).await?;
+        let secrets = draft.secrets.merged_over(kept);
+        let row = self.encrypted_row(id, expected.unwrap_or(old.revision), ChannelDraft { secrets, ..draft }).await?;
         self.store().update_alert_channel(&row, self.now(), by).await?;
         self.channel(id, by).await
     }
@@ -169,11 +169,12 @@ impl Alerts {
     }
 
     /// The channel as it is stored.
-    async fn sealed(&self, id: i64, revision: i64, draft: ChannelDraft) -> Result<ChannelRow, Error> {
+    async fn encrypted_row(&self, id: i64, revision: i64, draft: ChannelDraft) -> Result<ChannelRow, Error> {
         let (mut errors, apps) = self.checked_use(&draft).await?;
         let ChannelDraft { name, kind, settings, secrets, language, zone, per_hour, .. } = draft;
         let name = name.trim().to_owned();
-        let channel = Channel { kind, settings, secrets: secrets.over(Secrets::default()), locale: Locale::default() };
+        let channel =
+            Channel { kind, settings, secrets: secrets.merged_over(Secrets::default()), locale: Locale::default() };
         errors.extend(check(&channel, self.plain));
         if !(1..=64).contains(&name.chars().count()) || name.chars().any(char::is_control) {
             errors.insert(0, FieldError::new("name", "write 1 to 64 characters"));

@@ -119,12 +119,12 @@ impl OverdueFlagger {
         // Ahead by two looks, since a round takes its time too: what becomes late until the next one has been seen then.
         let until = now + 2 * ms(EVERY);
         let late = match self.pauses.paused_apps(now) {
-            Some(paused) => self.cx.store.late(shard, epoch, after, from, until, &paused).await?,
+            Some(paused) => self.cx.store.late_runs(shard, epoch, after, from, until, &paused).await?,
             None => vec![],
         };
         let stuck = self.seen.lock().again(shard, epoch, &late, now);
         for page in stuck.chunks(PAGE) {
-            let flagged = self.cx.store.flag(page, now).await?;
+            let flagged = self.cx.store.flag_runs(page, now).await?;
             self.cx.metrics.flagged.inc_by(flagged.runs as u64);
             for alarm in &flagged.alarms {
                 self.cx.log_alarm(alarm);

@@ -170,7 +170,7 @@ impl Executors<'_> {
     /// The database does not answer.
     pub async fn open_runs(&self) -> Result<HashMap<String, i64>, Error> {
         let engine = self.engine;
-        Ok(engine.cx.store.active(engine.held.total()).await?.into_iter().collect())
+        Ok(engine.cx.store.active_runs_by_address(engine.held.total()).await?.into_iter().collect())
     }
 
     async fn find(&self, app: &App, address: &str) -> Result<Executor, Error> {

@@ -224,7 +224,7 @@ impl JobCache {
         let mut known: Vec<(i64, i64)> = jobs.map(|job| job.version()).collect();
         known.sort_unstable();
         known.dedup();
-        self.store.outdated(&known).await
+        self.store.outdated_definitions(&known).await
     }
 
     /// Those of these jobs whose parameters are apart, each with them. Long ones are read for each mark and never kept.

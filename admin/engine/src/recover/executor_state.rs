@@ -76,7 +76,7 @@ impl ExecutorState {
 
     /// An executor of our SDK has registered as a new process.
     pub async fn all_restarted(&self, address: &str, boot_id: &str) -> store::Result<()> {
-        let runs = self.cx.store.of_earlier_boots(address, boot_id).await?;
+        let runs = self.cx.store.runs_of_earlier_boots(address, boot_id).await?;
         for run in runs.iter().filter(|run| run.has_restarted()) {
             self.restarted(run).await?;
         }

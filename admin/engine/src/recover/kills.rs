@@ -37,7 +37,7 @@ impl RunMonitor {
         if agreed.is_empty() {
             return Ok(());
         }
-        for (run_id, it) in self.cx.store.to_check(&agreed).await? {
+        for (run_id, it) in self.cx.store.runs_to_check(&agreed).await? {
             let address = it.run.address.as_deref().unwrap_or_default();
             let Some(guard) = self.kill_inquiries.try_begin(run_id, address) else {
                 continue;

@@ -26,7 +26,7 @@ use crate::recover::stuck::StuckRuns;
 use crate::runtime::{Service, Step};
 use crate::settings::{LostRule, ms};
 use carillon_store as store;
-use carillon_store::run::open::misplaced::Walk;
+use carillon_store::run::open::misplaced::RepairCursor;
 use carillon_store::run::open::running::{MonitorQuery, RunningRun};
 
 /// Runs that are asked about at once, and those of one address; the others wait for the next round.
@@ -60,7 +60,7 @@ pub struct RunMonitor {
     /// make it read that again and again.
     search: Periodic,
     /// How far that has come.
-    pub(crate) walk: tokio::sync::Mutex<Walk>,
+    pub(crate) walk: tokio::sync::Mutex<RepairCursor>,
 }
 
 /// What a look at a run's row says.
@@ -130,7 +130,7 @@ impl RunMonitor {
         let look = MonitorQuery { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(OVER_TIME) };
         let mut after = Some(0);
         while let Some(from) = after {
-            let (found, next) = self.cx.store.watched(look, from).await?;
+            let (found, next) = self.cx.store.watched_runs(look, from).await?;
             for run in found {
                 if run.registered.is_none() {
                     away.extend(run.address.clone());

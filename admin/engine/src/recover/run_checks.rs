@@ -66,7 +66,7 @@ impl RunChecks {
 
     /// What is due at one address, run by run. An executor that does not answer is not asked about the others.
     async fn check_all(&self, runs: &[i64]) -> store::Result<()> {
-        let found = self.executors.cx.store.to_check(runs).await?;
+        let found = self.executors.cx.store.runs_to_check(runs).await?;
         for run_id in runs {
             let Some(it) = found.get(run_id) else {
                 // It has ended.

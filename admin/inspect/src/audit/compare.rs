@@ -54,7 +54,7 @@ pub fn compare(input: &CompareInput<'_>) -> (Vec<Difference>, Millis) {
             continue;
         }
         let later = input.eras.get(index + 1).map(|era| &era.version);
-        if let Some(reached) = one_era(input, era, later, &span, &mut budget, &mut found) {
+        if let Some(reached) = compare_version(input, era, later, &span, &mut budget, &mut found) {
             return (found.finish(input.job_id), reached);
         }
     }
@@ -70,7 +70,7 @@ struct Span {
 }
 
 /// Some: there are too many instants, and it was looked up to this one.
-fn one_era(
+fn compare_version(
     input: &CompareInput<'_>,
     era: &Era,
     later: Option<&DefinitionVersion>,

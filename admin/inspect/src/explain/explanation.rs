@@ -10,7 +10,7 @@ use carillon_store::job::revisions::Revision;
 use carillon_store::run::route::RouteDecision;
 use carillon_store::{Job, Misfire, RunFilter, RunParams, RunView, Store, VisibleApps};
 
-use crate::explain::neighbours::Neighbours;
+use crate::explain::neighbours::AdjacentFires;
 
 /// What is known of an instant.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Explanation {
     /// What put it in force, if that is not long ago.
     pub begun_by: Option<Change>,
     /// The instants around it by that definition, and why it is none.
-    pub nearby: Neighbours,
+    pub nearby: AdjacentFires,
     /// The range of skipped instants that it lies in.
     pub misfire: Option<Misfire>,
     /// Its runs, by schedule first and then by backfill; parts and attempts in their order. Without any: the runs that were
@@ -126,7 +126,7 @@ pub async fn explain(
         verdict: verdict(Verdict::Skipped),
         revision: None,
         begun_by: None,
-        nearby: Neighbours::default(),
+        nearby: AdjacentFires::default(),
         misfire: None,
         runs,
     };
@@ -141,7 +141,7 @@ pub async fn explain(
         return Ok(Some(Explanation { job, verdict, ..records }));
     }
     let era = input.eras.iter().map(|era| &era.version).find(|era| contains(era, at));
-    let nearby = era.map_or_else(Neighbours::default, |era| Neighbours::around(era, at));
+    let nearby = era.map_or_else(AdjacentFires::default, |era| AdjacentFires::around(era, at));
     let misfire = input.records.ranges.first().cloned();
     let verdict = match &misfire {
         _ if by_schedule => Verdict::Recorded,
@@ -190,7 +190,7 @@ async fn explained_runs(
         let Some(run) = store.run(found.id).await? else {
             continue;
         };
-        let choice = store.choice(&run).await?;
+        let choice = store.route_decision(&run).await?;
         let params = store.params_of(&run).await?;
         runs.push(ExplainedRun { run, params, choice });
     }
@@ -213,7 +213,7 @@ async fn started_at(store: &Store, job_id: i64, at: Millis, visible: &VisibleApp
 }
 
 /// The verdict of an instant without a record.
-fn unrecorded(input: &AuditInput, era: Option<&DefinitionVersion>, nearby: &Neighbours, at: Millis) -> Verdict {
+fn unrecorded(input: &AuditInput, era: Option<&DefinitionVersion>, nearby: &AdjacentFires, at: Millis) -> Verdict {
     let Some(era) = era else {
         return Verdict::BeforeJob;
     };

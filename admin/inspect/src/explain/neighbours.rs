@@ -9,7 +9,7 @@ use chrono::DateTime;
 use carillon_store::job::history::{DefinitionVersion, VersionRules};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Neighbours {
+pub struct AdjacentFires {
     pub is_instant: bool,
     pub before: Option<Millis>,
     pub after: Option<Millis>,
@@ -19,7 +19,7 @@ pub struct Neighbours {
     pub is_outside: bool,
 }
 
-impl Neighbours {
+impl AdjacentFires {
     /// By the definition of an era.
     pub(crate) fn around(era: &DefinitionVersion, at: Millis) -> Self {
         let VersionRules::Known { schedule, calendars, .. } = &era.rules else {
@@ -34,13 +34,13 @@ impl Neighbours {
     }
 }
 
-fn look(schedule: &Schedule, calendars: &[Arc<Calendar>], at: Millis) -> Neighbours {
+fn look(schedule: &Schedule, calendars: &[Arc<Calendar>], at: Millis) -> AdjacentFires {
     let is_instant = has(schedule, at);
-    let mut found = Neighbours {
+    let mut found = AdjacentFires {
         is_instant,
         before: before(schedule, at),
         after: schedule.next_after(at),
-        ..Neighbours::default()
+        ..AdjacentFires::default()
     };
     if is_instant {
         return found;

@@ -18,7 +18,7 @@ use crate::forecast::fire_walk::{FireWalk, MOST_INSTANTS};
 use carillon_store::{self as store, Store, VisibleApps};
 
 use crate::forecast::load::LoadBySecond;
-use crate::forecast::waiting::{Question, Waiting};
+use crate::forecast::waiting::{ForecastKey, Waiting};
 
 /// Jobs that are looked at; above it the answer says that there are more.
 const MOST_JOBS: u32 = 200_000;
@@ -81,7 +81,7 @@ type LoadsTurn = OwnedMutexGuard<()>;
 /// An answer to [`Forecaster::forecast`], and what was asked.
 struct Counted {
     number: u64,
-    question: Question,
+    question: ForecastKey,
     forecast: Forecast,
 }
 
@@ -95,7 +95,7 @@ impl Forecaster {
     /// other; those that ask for the same take the answer of one that was begun after they came. None: too many different ones wait
     /// already.
     pub async fn forecast(&self, from: Millis, to: Millis, visible: &VisibleApps) -> store::Result<Option<Forecast>> {
-        let Some(place) = self.waiting.enter(Question { span: to - from, visible: visible.clone() }) else {
+        let Some(place) = self.waiting.enter(ForecastKey { span: to - from, visible: visible.clone() }) else {
             return Ok(None);
         };
         let came_at = self.begun.load(Ordering::Relaxed);

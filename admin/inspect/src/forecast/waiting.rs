@@ -12,18 +12,18 @@ pub(crate) const MOST_WAITING: usize = 4;
 
 /// What a forecast depends on, beside the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Question {
+pub(crate) struct ForecastKey {
     pub(crate) span: Millis,
     pub(crate) visible: VisibleApps,
 }
 
 /// How many requests wait for the answer to each question.
 #[derive(Clone, Default)]
-pub(crate) struct Waiting(Arc<Mutex<Vec<(Question, usize)>>>);
+pub(crate) struct Waiting(Arc<Mutex<Vec<(ForecastKey, usize)>>>);
 
 impl Waiting {
     /// None: too many questions wait already.
-    pub(crate) fn enter(&self, question: Question) -> Option<WaitingPlace> {
+    pub(crate) fn enter(&self, question: ForecastKey) -> Option<WaitingPlace> {
         let mut all = self.0.lock();
         let is_full = all.len() >= MOST_WAITING;
         match all.iter_mut().find(|(asked, _)| *asked == question) {
@@ -36,7 +36,7 @@ impl Waiting {
     }
 
     /// Whether a request waits for the answer to this question.
-    pub(crate) fn has(&self, question: &Question) -> bool {
+    pub(crate) fn has(&self, question: &ForecastKey) -> bool {
         self.0.lock().iter().any(|(asked, _)| asked == question)
     }
 }
@@ -44,7 +44,7 @@ impl Waiting {
 /// The place of one request; free again when it is dropped.
 pub(crate) struct WaitingPlace {
     waiting: Waiting,
-    pub(crate) question: Question,
+    pub(crate) question: ForecastKey,
 }
 
 impl Drop for WaitingPlace {
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_few_questions_wait_and_each_with_all_who_ask_it() {
         let waiting = Waiting::default();
-        let ask = |span| waiting.enter(Question { span, visible: VisibleApps::All });
+        let ask = |span| waiting.enter(ForecastKey { span, visible: VisibleApps::All });
         let mut places: Vec<_> = (0..MOST_WAITING as Millis).map(|span| ask(span).unwrap()).collect();
         assert!(ask(100).is_none(), "one too many");
         places.extend((0..1000).map(|number| ask(number % 2).unwrap()));

@@ -117,7 +117,7 @@ impl Store {
     }
 
     /// The pairs of job and revision that are out of date: the job has another revision by now, or does not exist any more.
-    pub async fn outdated(&self, known: &[(i64, i64)]) -> Result<HashSet<(i64, i64)>> {
+    pub async fn outdated_definitions(&self, known: &[(i64, i64)]) -> Result<HashSet<(i64, i64)>> {
         if known.is_empty() {
             return Ok(HashSet::new());
         }

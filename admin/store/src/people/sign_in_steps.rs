@@ -51,7 +51,7 @@ impl Store {
     }
 
     /// What a step holds, while it is valid.
-    pub async fn step(&self, id_hash: &str, kind: StepKind, now: i64) -> Result<Option<String>> {
+    pub async fn sign_in_step(&self, id_hash: &str, kind: StepKind, now: i64) -> Result<Option<String>> {
         let text = "SELECT detail FROM sign_in_step WHERE id_hash = ? AND kind = ? AND expires_at > ?";
         self.tuple(&self.read, text, values![id_hash, kind.as_str(), now]).await
     }

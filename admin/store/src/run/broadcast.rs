@@ -22,7 +22,12 @@ pub(crate) static INSERT_PARTS: Bulk = Bulk::text(
 impl Store {
     /// Fixes the executors of a broadcast: part 0 is bound to the first address, a part is added for each other one. As many
     /// statements for two executors as for a thousand. Empty: the run is no longer ours to expand.
-    pub async fn expand(&self, run: &ClaimedRun, addresses: &[String], node: &str) -> Result<Vec<ClaimedRun>> {
+    pub async fn expand_broadcast(
+        &self,
+        run: &ClaimedRun,
+        addresses: &[String],
+        node: &str,
+    ) -> Result<Vec<ClaimedRun>> {
         let Some((first, others)) = addresses.split_first() else {
             return Ok(vec![]);
         };

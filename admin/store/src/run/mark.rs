@@ -103,7 +103,7 @@ impl Store {
 
     /// The next address of a run whose request could not be written to the one before. False: it is no longer ours, or its
     /// job was edited since the mark, so the executor was chosen by a definition that is not in force any more.
-    pub async fn redirect(
+    pub async fn redirect_run(
         &self,
         run_id: i64,
         token: i64,

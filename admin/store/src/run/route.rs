@@ -79,7 +79,7 @@ impl Store {
     }
 
     /// None: nothing has been chosen yet.
-    pub async fn choice(&self, run: &RunView) -> Result<Option<RouteDecision>> {
+    pub async fn route_decision(&self, run: &RunView) -> Result<Option<RouteDecision>> {
         // The run may have been marked before and given back.
         if run.state == RunState::Claimed {
             return Ok(None);
@@ -127,7 +127,7 @@ impl Store {
     }
 
     /// How many runs each address has that may be under way there: marked or accepted, and not ended.
-    pub async fn active(&self, shards: i32) -> Result<Vec<(String, i64)>> {
+    pub async fn active_runs_by_address(&self, shards: i32) -> Result<Vec<(String, i64)>> {
         let shards: Vec<i64> = (0..i64::from(shards)).collect();
         self.bulk_tuples(&self.engine_reads, &OPEN_BY_ADDRESS, &[], &shards).await
     }

@@ -29,9 +29,9 @@ databases! {
         fixture.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[3])).await;
         fixture.sql(&format!("UPDATE run SET epoch = 0 WHERE id = {}", ids[4])).await;
         let flag = async |now: i64| {
-            let late = fixture.store.late(job.shard, 1, 30_000, i64::MIN, now, &[]).await.unwrap();
+            let late = fixture.store.late_runs(job.shard, 1, 30_000, i64::MIN, now, &[]).await.unwrap();
             let ids: Vec<i64> = late.iter().map(|run| run.run_id).collect();
-            fixture.store.flag(&ids, now).await.unwrap()
+            fixture.store.flag_runs(&ids, now).await.unwrap()
         };
         assert_eq!(flag(NOW + 29_999).await.runs, 0);
         let flagged = flag(NOW + 31_000).await;
@@ -59,7 +59,7 @@ databases! {
         let waits = fixture.runs_in(&jobs[1], &[Claimed]).await;
         fixture.sql(&format!("UPDATE run SET app_id = {}, due_at = {} WHERE job_id = {}", other.id, NOW + 1_000_000, jobs[1].id)).await;
         let late = async |paused: &[i64]| {
-            let late = fixture.store.late(jobs[0].shard, 1, 30_000, i64::MIN, NOW + 9_000_000, paused).await.unwrap();
+            let late = fixture.store.late_runs(jobs[0].shard, 1, 30_000, i64::MIN, NOW + 9_000_000, paused).await.unwrap();
             late.into_iter().map(|run| run.run_id).collect::<Vec<_>>()
         };
         assert_eq!(late(&[]).await.len(), 1_000, "as many as are read in one look");
@@ -73,17 +73,17 @@ databases! {
         let mut ids = fixture.runs_in(&jobs[0], &[Claimed; 70]).await;
         ids.extend(fixture.runs_in(&jobs[1], &[Claimed; 70]).await);
         ids.reverse();
-        let late = fixture.store.late(jobs[0].shard, 1, 30_000, i64::MIN, NOW + 40_000, &[]).await.unwrap();
+        let late = fixture.store.late_runs(jobs[0].shard, 1, 30_000, i64::MIN, NOW + 40_000, &[]).await.unwrap();
         assert_eq!(late.len(), 2 * 11, "due in the first ten seconds");
         assert_eq!((late[0].run_id, late[0].late_at), (ids[139], NOW + 30_000));
         let (page, rest) = ids.split_at(100);
-        let flagged = fixture.store.flag(page, after(40)).await.unwrap();
+        let flagged = fixture.store.flag_runs(page, after(40)).await.unwrap();
         let told: Vec<_> = flagged.alarms.iter().map(|alarm| (alarm.job_id, alarm.run_id)).collect();
         assert_eq!(flagged.runs, 100);
         assert_eq!(told, [(Some(jobs[0].id), Some(page[99])), (Some(jobs[1].id), Some(ids[69]))]);
-        let flagged = fixture.store.flag(rest, after(41)).await.unwrap();
+        let flagged = fixture.store.flag_runs(rest, after(41)).await.unwrap();
         assert_eq!((flagged.runs, flagged.alarms), (40, vec![]));
-        assert_eq!(fixture.store.flag(&ids, after(42)).await.unwrap().runs, 0);
+        assert_eq!(fixture.store.flag_runs(&ids, after(42)).await.unwrap().runs, 0);
         assert_eq!(fixture.count("alarm", "kind = 'stuck' AND open_at > 0").await, 2);
     }
 
@@ -92,7 +92,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
         let ids = fixture.runs_in(&job, &[Claimed; 3]).await;
-        let flagged = fixture.store.flag(&ids[..2], after(40)).await.unwrap();
+        let flagged = fixture.store.flag_runs(&ids[..2], after(40)).await.unwrap();
         assert_eq!(flagged.alarms[0].run_id, Some(ids[0]));
         let close = async |second| fixture.store.close_resolved(after(second)).await.unwrap();
         fixture.sql(&format!("UPDATE run SET state = 1 WHERE id = {}", ids[0])).await;

@@ -193,7 +193,7 @@ databases! {
             begin(&format!("many {number}"), StepKind::Provider, &source, NOW + 100 + number).await;
         }
         begin("colleague", StepKind::Provider, "2001:db8:1:2:ffff::1", NOW + 2_000).await;
-        let waits = async |id_hash: &str, kind| store.step(id_hash, kind, NOW).await.unwrap().is_some();
+        let waits = async |id_hash: &str, kind| store.sign_in_step(id_hash, kind, NOW).await.unwrap().is_some();
         assert!(waits("colleague", StepKind::Provider).await);
         assert!(waits("code", StepKind::Code).await, "kinds are counted apart");
         assert!(!waits("many 0", StepKind::Provider).await, "the oldest has made room");
@@ -210,9 +210,9 @@ databases! {
             id_hash, kind: StepKind::Code, detail: "{}", source, expires_at: NOW + 100,
         };
         store.begin_step(&step("a", "x"), NOW).await.unwrap();
-        assert_eq!(store.step("a", StepKind::Code, NOW).await.unwrap().as_deref(), Some("{}"));
-        assert_eq!(store.step("a", StepKind::Provider, NOW).await.unwrap(), None);
-        assert_eq!(store.step("a", StepKind::Code, NOW + 100).await.unwrap(), None, "expired");
+        assert_eq!(store.sign_in_step("a", StepKind::Code, NOW).await.unwrap().as_deref(), Some("{}"));
+        assert_eq!(store.sign_in_step("a", StepKind::Provider, NOW).await.unwrap(), None);
+        assert_eq!(store.sign_in_step("a", StepKind::Code, NOW + 100).await.unwrap(), None, "expired");
         let (one, two) = tokio::join!(store.end_step("a"), store.end_step("a"));
         assert!(one.unwrap() != two.unwrap(), "one of two at once");
         store.begin_step(&step("b", "x"), NOW).await.unwrap();

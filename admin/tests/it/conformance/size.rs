@@ -4,7 +4,7 @@ use carillon_scheduler::JobDraft;
 use carillon_store::backfill::backfills::NewBackfill;
 use carillon_store::db::ids;
 use carillon_store::job::job_row::{Params, StoredDefinition};
-use carillon_store::run::open::misplaced::Walk;
+use carillon_store::run::open::misplaced::RepairCursor;
 
 use super::fixture::{Fixture, NOW, actor, after, each};
 
@@ -89,7 +89,7 @@ databases! {
         fixture.many("job_clock (shard, next_fire_at, job_id, revision)", 5_000, |id| format!("({}, {NOW}, {id}, 1)", id % 4)).await;
         fixture.sql("UPDATE job SET shard = 0 WHERE id = 4999").await;
         fixture.sql("UPDATE job_clock SET shard = 2 WHERE job_id = 4999").await;
-        let mut walk = Walk::default();
+        let mut walk = RepairCursor::default();
         let mut found = vec![];
         for _ in 0..3 {
             found.push(fixture.store.repair_misplaced(&mut walk, NOW).await.unwrap().map(|alarm| alarm.text));

@@ -152,7 +152,7 @@ fn many_new_sets_of_candidates_cost_no_more_round_trips_than_few() {
         for (job, executor) in jobs.iter().zip(&executors) {
             let run = node.runs(job).await[0].id;
             let run = node.store.run(run).await.unwrap().unwrap();
-            let choice = node.store.choice(&run).await.unwrap();
+            let choice = node.store.route_decision(&run).await.unwrap();
             let candidates = choice.map(|choice| choice.candidates);
             assert_eq!(candidates, Some(vec![executor.address.clone()]), "{run:?}");
         }

@@ -13,7 +13,7 @@ use crate::web::state::Shared;
 
 pub async fn get(state: Shared, id: Id) -> Answer<RunView> {
     let run = state.engine.runs().get(id.0).await?;
-    let choice = state.store.choice(&run).await?;
+    let choice = state.store.route_decision(&run).await?;
     let params = state.store.params_of(&run).await?;
     Ok(Json(RunView::from(run).with_details(&params, choice)))
 }

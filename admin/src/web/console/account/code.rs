@@ -8,7 +8,7 @@ use carillon_accounts::second_factor::{self, CodeCheck};
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::session::SignedIn;
 use carillon_accounts::sign_in::Client;
-use carillon_accounts::step::{self, Place};
+use carillon_accounts::step::{self, StepKey};
 use carillon_store::Actor;
 use carillon_store::people::sessions::SignInMethod;
 use carillon_store::people::sign_in_steps::StepKind;
@@ -64,7 +64,7 @@ pub async fn ask(
     let detail = serde_json::to_string(&detail).map_err(|error| PageError::Internal(error.to_string()))?;
     let now = state.clock.now();
     let until = (&*login::sender(request).source, now + LIMIT_MS);
-    let place = Place { browser: &browser, handle: &handle };
+    let place = StepKey { browser: &browser, handle: &handle };
     step::begin(&state.store, &place, (StepKind::Code, &detail), until, now).await?;
     let mut answer = render(&Page { context, handle, error: None, kept }, StatusCode::OK);
     answer.add_cookie(&step_cookie::cookie(browser)).map_err(PageError::from_cookie)?;
@@ -75,7 +75,7 @@ pub async fn ask(
 pub async fn check(state: Shared, request: HttpRequest, context: PageContext, fields: Fields) -> PageResult {
     let (now, kept) = (state.clock.now(), KeptForm::from_fields(&fields));
     let (browser, handle) = (step_cookie::read(&request).unwrap_or_default(), fields.get("handle"));
-    let place = Place { browser: &browser, handle };
+    let place = StepKey { browser: &browser, handle };
     let found = step::find(&state.store, &place, StepKind::Code, now).await?;
     let Some(detail) = found.and_then(|detail| serde_json::from_str::<Detail>(&detail).ok()) else {
         return Ok(login::expired(&state, context, kept));

@@ -107,7 +107,7 @@ pub async fn page(
         family.clear();
     }
     let app_id = state.store.app_of_run(run.id).await?;
-    let choice = state.store.choice(&run).await?.map(|choice| RouteView::new(context.language, choice));
+    let choice = state.store.route_decision(&run).await?.map(|choice| RouteView::new(context.language, choice));
     let mut row = RunRow::new(&context, run);
     name_deleted_jobs(&state, std::slice::from_mut(&mut row)).await?;
     // The script that keeps the page fresh fetches the log by itself.

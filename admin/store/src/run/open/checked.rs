@@ -62,7 +62,7 @@ impl Store {
     }
 
     /// The runs among these that are `running`, by id.
-    pub async fn to_check(&self, run_ids: &[i64]) -> Result<HashMap<i64, ToCheck>> {
+    pub async fn runs_to_check(&self, run_ids: &[i64]) -> Result<HashMap<i64, ToCheck>> {
         let rows: Vec<Checked> = self.all(&self.engine_reads, &to_check(), values![self.ids(run_ids)]).await?;
         let checked = |row: Checked| {
             let run = RunningRun::from(row.run);

@@ -41,12 +41,12 @@ const SLICE: usize = 2000;
 /// How far the looks have come. A job's row in a wrong shard is still found and fired, so these need not be quick; open runs,
 /// which no holder would find there, are all looked at each time.
 #[derive(Clone, Copy, Debug)]
-pub struct Walk {
+pub struct RepairCursor {
     job: i64,
     cursor: (i32, CursorPosition),
 }
 
-impl Default for Walk {
+impl Default for RepairCursor {
     fn default() -> Self {
         Self { job: 0, cursor: (0, FIRST) }
     }
@@ -55,7 +55,7 @@ impl Default for Walk {
 impl Store {
     /// Puts right what is in a shard that its job is not in, and answers the alarm for it: it is a
     /// defect, here or of another program that wrote into the database. None: all that was looked at was right.
-    pub async fn repair_misplaced(&self, walk: &mut Walk, now: Millis) -> Result<Option<Alarm>> {
+    pub async fn repair_misplaced(&self, walk: &mut RepairCursor, now: Millis) -> Result<Option<Alarm>> {
         let count = self.shard_count().await?;
         let all: Vec<i64> = (0..i64::from(MAX_SHARDS)).collect();
         let runs = self.bulk_tuples(&self.engine_reads, &MISPLACED, &named![count], &all).await?;
@@ -69,7 +69,7 @@ impl Store {
         self.put_right(&jobs, &runs, now).await
     }
 
-    async fn astray_jobs(&self, walk: &mut Walk, count: i32) -> Result<Vec<i64>> {
+    async fn astray_jobs(&self, walk: &mut RepairCursor, count: i32) -> Result<Vec<i64>> {
         let text = "SELECT id, shard FROM job WHERE id > ? ORDER BY id LIMIT ?";
         let values = values![walk.job, SLICE as i64];
         let jobs: Vec<(i64, i32)> = self.tuples(&self.engine_reads, text, values).await?;
@@ -78,7 +78,7 @@ impl Store {
         Ok(jobs.into_iter().filter(is_astray).map(|job| job.0).collect())
     }
 
-    async fn astray_cursors(&self, walk: &mut Walk, count: i32) -> Result<Vec<i64>> {
+    async fn astray_cursors(&self, walk: &mut RepairCursor, count: i32) -> Result<Vec<i64>> {
         // No scan reads a shard that does not exist: those first, and all of them.
         let text = "SELECT job_id FROM job_clock WHERE shard >= ? LIMIT ?";
         let values = values![count, SLICE as i64];

@@ -65,7 +65,7 @@ impl Store {
     /// before `from` is left out: PostgreSQL cannot forget the places of runs that were sent while an old snapshot is open,
     /// and would walk over all of them. Runs of the `paused` apps wait because a person has said so: they are left out here, or
     /// a thousand of them would hide all others.
-    pub async fn late(
+    pub async fn late_runs(
         &self,
         shard: i32,
         epoch: i64,
@@ -95,7 +95,7 @@ impl Store {
     }
 
     /// Flags those of these runs that still wait, at most [`PAGE`] of them.
-    pub async fn flag(&self, run_ids: &[i64], now: Millis) -> Result<Flagged> {
+    pub async fn flag_runs(&self, run_ids: &[i64], now: Millis) -> Result<Flagged> {
         // Locked in the order that all transactions keep.
         let mut run_ids: Vec<i64> = run_ids.iter().copied().take(PAGE).collect();
         run_ids.sort_unstable();
@@ -136,7 +136,12 @@ impl Store {
     /// How many runs of a shard wait though at `before` the misfire threshold of their job was over, and the first of them.
     /// The threshold counts from `waited_since` for runs that were due earlier. Runs that wait for an earlier one of their
     /// job have no limit.
-    pub async fn overdue(&self, shard: i32, before: Millis, waited_since: Millis) -> Result<Option<(i64, i64)>> {
+    pub async fn count_overdue_runs(
+        &self,
+        shard: i32,
+        before: Millis,
+        waited_since: Millis,
+    ) -> Result<Option<(i64, i64)>> {
         // The first comparison of `due_at` bounds the walk over the index.
         let text = "SELECT MIN(run.id), COUNT(*) FROM run LEFT JOIN job ON job.id = run.job_id \
                     WHERE run.shard = ? AND run.state = {state.claimed} AND run.state < {state.final} AND run.due_at < ? \

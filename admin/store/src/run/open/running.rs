@@ -126,7 +126,7 @@ pub(crate) const NOT_AGREED: &str = "SELECT id FROM run WHERE shard = ? AND stat
 
 impl Store {
     /// Runs of a shard that need a look, by id, behind `after`; None: there are no more behind them.
-    pub async fn watched(&self, look: MonitorQuery, after: i64) -> Result<(Vec<RunningRun>, Option<i64>)> {
+    pub async fn watched_runs(&self, look: MonitorQuery, after: i64) -> Result<(Vec<RunningRun>, Option<i64>)> {
         let text = format!(
             "SELECT {COLUMNS} FROM run {NEIGHBOURS} WHERE run.shard = ? AND run.state = {{state.running}} AND run.state < {{state.final}} AND run.id > ? \
              AND (e.expires_at IS NULL OR e.expires_at < ? OR e.boot_id <> run.boot_id \
@@ -142,7 +142,7 @@ impl Store {
     }
 
     /// Runs of any shard that another process at this address has taken.
-    pub async fn of_earlier_boots(&self, address: &str, boot_id: &str) -> Result<Vec<RunningRun>> {
+    pub async fn runs_of_earlier_boots(&self, address: &str, boot_id: &str) -> Result<Vec<RunningRun>> {
         let text = format!(
             "SELECT {COLUMNS} FROM shard_lease JOIN run ON run.shard = shard_lease.shard AND run.state = {{state.running}} AND run.state < {{state.final}} {NEIGHBOURS} \
              WHERE run.address = ? AND run.boot_id <> ? ORDER BY run.id"

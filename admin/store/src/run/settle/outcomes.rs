@@ -178,7 +178,7 @@ impl Store {
 
     /// Requests that executors have accepted: `sending` → `running`. A result may have been faster; then only the time
     /// at which the request left is added.
-    pub async fn accept(&self, accepted: &[(i64, Millis)]) -> Result<()> {
+    pub async fn accept_runs(&self, accepted: &[(i64, Millis)]) -> Result<()> {
         let mut list = accepted.to_vec();
         list.sort_unstable();
         self.bulk(&self.write, &ACCEPT, &[], &list).await.map(drop)

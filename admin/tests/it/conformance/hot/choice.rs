@@ -45,7 +45,7 @@ databases! {
         store.add_traces(&[(ids[0], text)]).await.unwrap();
         let choice = async |id| {
             let run = store.run(id).await.unwrap().unwrap();
-            store.choice(&run).await.unwrap()
+            store.route_decision(&run).await.unwrap()
         };
         let told = choice(ids[0]).await.unwrap();
         assert_eq!((told.route, told.chosen.as_deref()), (Some(RouteStrategy::Failover), Some("http://x:1/")));
@@ -75,7 +75,7 @@ databases! {
         let ids = fixture.runs_in(&job, &[Claimed, Sending, Running, Running, Succeeded]).await;
         fixture.sql("UPDATE run SET address = 'http://x:1/'").await;
         fixture.sql(&format!("UPDATE run SET address = 'http://y:1/' WHERE id = {}", ids[3])).await;
-        let mut active = fixture.store.active(SHARDS).await.unwrap();
+        let mut active = fixture.store.active_runs_by_address(SHARDS).await.unwrap();
         active.sort_unstable();
         assert_eq!(active, [("http://x:1/".to_owned(), 2), ("http://y:1/".to_owned(), 1)]);
     }

@@ -87,14 +87,14 @@ databases! {
         let job = fixture.ticking("tick").await;
         let ids = fixture.runs_in(&job, &[Claimed; 2]).await;
         fixture.store.mark(&[mark(ids[0])], 5, "a", NOW).await.unwrap();
-        assert!(fixture.store.redirect(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap());
-        assert!(fixture.store.redirect(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap(), "twice is once");
+        assert!(fixture.store.redirect_run(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap());
+        assert!(fixture.store.redirect_run(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap(), "twice is once");
         let row = fixture.row(ids[0]).await;
         assert_eq!((row.address.as_deref(), row.boot_id.as_deref(), row.sends), (Some("http://y:1/"), Some("boot"), 1));
-        assert!(!fixture.store.redirect(ids[0], 6, "http://z:1/", None, None).await.unwrap());
-        assert!(!fixture.store.redirect(ids[1], 5, "http://z:1/", None, None).await.unwrap());
+        assert!(!fixture.store.redirect_run(ids[0], 6, "http://z:1/", None, None).await.unwrap());
+        assert!(!fixture.store.redirect_run(ids[1], 5, "http://z:1/", None, None).await.unwrap());
         fixture.sql(&format!("UPDATE run SET state = 3 WHERE id = {}", ids[0])).await;
-        assert!(!fixture.store.redirect(ids[0], 5, "http://z:1/", None, None).await.unwrap());
+        assert!(!fixture.store.redirect_run(ids[0], 5, "http://z:1/", None, None).await.unwrap());
         assert_eq!(fixture.row(ids[0]).await.address.as_deref(), Some("http://y:1/"));
     }
 
@@ -104,9 +104,9 @@ databases! {
         let run = waiting(&fixture, &job, Some("by hand")).await;
         let addresses = ["http://x:1/", "http://y:1/", "http://z:1/"].map(String::from);
         let stale = ClaimedRun { epoch: run.epoch - 1, ..run.clone() };
-        assert_eq!(fixture.store.expand(&stale, &addresses, "a").await.unwrap(), [], "another epoch");
-        assert_eq!(fixture.store.expand(&run, &[], "a").await.unwrap(), [], "nobody is there");
-        let parts = fixture.store.expand(&run, &addresses, "a").await.unwrap();
+        assert_eq!(fixture.store.expand_broadcast(&stale, &addresses, "a").await.unwrap(), [], "another epoch");
+        assert_eq!(fixture.store.expand_broadcast(&run, &[], "a").await.unwrap(), [], "nobody is there");
+        let parts = fixture.store.expand_broadcast(&run, &addresses, "a").await.unwrap();
         let rows = fixture.rows_where("1 = 1").await;
         assert_eq!((parts.len(), rows.len()), (3, 3));
         for ((part, row), (index, address)) in parts.iter().zip(&rows).zip((0..).zip(&addresses)) {
@@ -123,7 +123,7 @@ databases! {
         let mut found = fixture.store.waiting(job.shard, run.epoch, after(5), 10).await.unwrap();
         found.sort_by_key(|run| run.part);
         assert_eq!(found, parts);
-        assert_eq!(fixture.store.expand(&run, &addresses, "a").await.unwrap(), [], "once");
+        assert_eq!(fixture.store.expand_broadcast(&run, &addresses, "a").await.unwrap(), [], "once");
         assert_eq!(fixture.count("run", "1 = 1").await, 3);
     }
 
@@ -132,7 +132,7 @@ databases! {
         let job = fixture.ticking("tick").await;
         let run = waiting(&fixture, &job, None).await;
         let addresses = ["http://x:1/", "http://y:1/"].map(String::from);
-        assert_eq!(fixture.store.expand(&run, &addresses, "a").await.unwrap().len(), 2);
+        assert_eq!(fixture.store.expand_broadcast(&run, &addresses, "a").await.unwrap().len(), 2);
         assert_eq!(fixture.count("run_input", "1 = 1").await, 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Rows in a shard that is not their job's.
 
 use carillon_scheduler::RunState::{Claimed, Lost, Running, Sending, Succeeded, Unknown};
-use carillon_store::run::open::misplaced::Walk;
+use carillon_store::run::open::misplaced::RepairCursor;
 use carillon_store::run::unmark::Unsent;
 
 use crate::conformance::fixture::{Fixture, NOW, SHARDS, after};
@@ -19,7 +19,7 @@ databases! {
         fixture.sql(&format!("UPDATE run SET shard = 900, epoch = 8 WHERE id = {}", ids[5])).await;
         fixture.sql(&format!("UPDATE job SET shard = {wrong}")).await;
         fixture.sql("UPDATE job_clock SET shard = 900").await;
-        let alarm = fixture.store.repair_misplaced(&mut Walk::default(), NOW).await.unwrap().expect("somebody should hear of it");
+        let alarm = fixture.store.repair_misplaced(&mut RepairCursor::default(), NOW).await.unwrap().expect("somebody should hear of it");
         assert_eq!(
             alarm.text,
             "5 open runs and 2 rows of jobs were in a shard that is not their job's, and are put right"
@@ -35,7 +35,7 @@ databases! {
         assert_eq!(places, [here(0), here(0), here(8), here(8), here(8), (900, 8), here(1)]);
         assert_eq!(fixture.count("job", &format!("shard = {}", job.shard)).await, 1);
         assert_eq!(fixture.count("job_clock", &format!("shard = {}", job.shard)).await, 1);
-        assert_eq!(fixture.store.repair_misplaced(&mut Walk::default(), NOW).await.unwrap(), None);
+        assert_eq!(fixture.store.repair_misplaced(&mut RepairCursor::default(), NOW).await.unwrap(), None);
     }
 
     // covers: I5
@@ -50,7 +50,7 @@ databases! {
         let ids = fixture.runs_in(&job, &[Claimed, Sending]).await;
         fixture.sql(&format!("UPDATE run SET shard = {wrong}, epoch = 3, mark_token = 7, marked_at = {NOW}, sends = 1")).await;
         assert!(right < 3, "the wrong shard has seen more holders");
-        assert!(fixture.store.repair_misplaced(&mut Walk::default(), NOW).await.unwrap().is_some());
+        assert!(fixture.store.repair_misplaced(&mut RepairCursor::default(), NOW).await.unwrap().is_some());
         // The marked run was not sent after all: its sender is identified by the token.
         let unsent = Unsent { run_id: ids[1], token: 7, bound: false };
         assert_eq!(fixture.store.unmark(&[unsent], NOW).await.unwrap().done, 1);

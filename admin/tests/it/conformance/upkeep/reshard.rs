@@ -10,7 +10,7 @@ use carillon_store::backfill::backfills::NewBackfill;
 use carillon_store::db::ids;
 use carillon_store::run::claim::{HeldLease, JobClaim};
 use carillon_store::run::mark::MarkRequest;
-use carillon_store::run::open::misplaced::Walk;
+use carillon_store::run::open::misplaced::RepairCursor;
 use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Error, Store};
 use sea_orm::ConnectionTrait as _;
@@ -201,7 +201,7 @@ async fn edits(race: &Race) {
 /// The audit of wrong shards goes on meanwhile, and never takes a row for one that is about to move.
 async fn mends(race: &Race) {
     while race.goes_on() {
-        match race.store().repair_misplaced(&mut Walk::default(), NOW).await {
+        match race.store().repair_misplaced(&mut RepairCursor::default(), NOW).await {
             Ok(alarm) => assert_eq!(alarm, None),
             Err(error) if error.is_transient() => {}
             Err(error) => panic!("{error}"),

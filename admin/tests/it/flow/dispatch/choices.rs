@@ -11,7 +11,7 @@ use crate::flow::node::Node;
 
 async fn choice(node: &Node, run_id: i64) -> Option<RouteDecision> {
     let run = node.store.run(run_id).await.unwrap().unwrap();
-    node.store.choice(&run).await.unwrap()
+    node.store.route_decision(&run).await.unwrap()
 }
 
 async fn last_choice(node: &Node, job: &Job) -> RouteDecision {

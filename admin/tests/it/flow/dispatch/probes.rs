@@ -25,7 +25,7 @@ async fn begin(node: &Node) {
 async fn answers(node: &Node, job: &Job) -> Vec<(String, String)> {
     let run = node.runs(job).await.pop().unwrap();
     let run = node.store.run(run.id).await.unwrap().unwrap();
-    let choice = node.store.choice(&run).await.unwrap().unwrap();
+    let choice = node.store.route_decision(&run).await.unwrap().unwrap();
     let told = choice.story.answers.into_iter();
     told.map(|told| (told.address, told.what)).collect()
 }
@@ -72,7 +72,7 @@ fn when_nobody_answers_the_run_fails_with_what_each_said() {
         assert!(message.starts_with(&start), "{message}");
         assert!(message.contains("refused (os error"), "{message}");
         let run = node.store.run(run.id).await.unwrap().unwrap();
-        let choice = node.store.choice(&run).await.unwrap().unwrap();
+        let choice = node.store.route_decision(&run).await.unwrap().unwrap();
         assert_eq!((choice.chosen, choice.why.as_str()), (None, "none could be chosen"));
         assert_eq!((choice.candidates.len(), choice.story.answers.len()), (3, 3));
     });

@@ -70,14 +70,14 @@ databases! {
             assert_eq!(sets().await, [(both[1].0.clone(), node.clock.now())]);
             walk(&node).await;
             let run = node.store.run(run).await.unwrap().unwrap();
-            assert_eq!(node.store.choice(&run).await.unwrap().unwrap().candidates, from_ref(&second.address));
+            assert_eq!(node.store.route_decision(&run).await.unwrap().unwrap().candidates, from_ref(&second.address));
         }
         // Deleted behind its back it comes with its next renewal.
         database.execute_unprepared("DELETE FROM candidate_set").await.unwrap();
         node.clock.advance(2 * DAY);
         sent(&node, &job, &second).await;
         let run = node.store.run(kept).await.unwrap().unwrap();
-        assert_eq!(node.store.choice(&run).await.unwrap().unwrap().candidates, from_ref(&second.address));
+        assert_eq!(node.store.route_decision(&run).await.unwrap().unwrap().candidates, from_ref(&second.address));
         assert!(sets().await[0].1 > START);
         database.close().await.unwrap();
     }

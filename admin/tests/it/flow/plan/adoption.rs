@@ -28,7 +28,7 @@ fn parts_of_a_broadcast_whose_commit_was_not_heard_are_sent_by_the_next_scan() {
         let epoch = lease[job.shard as usize].epoch;
         let run = store.waiting(job.shard, epoch, i64::MAX, 9).await.unwrap();
         let addresses = executors.each_ref().map(|it| it.address.clone());
-        let parts = store.expand(&run[0], &addresses, "a").await.unwrap();
+        let parts = store.expand_broadcast(&run[0], &addresses, "a").await.unwrap();
         assert_eq!(parts.len(), 2);
         node.dispatch().await;
         wait_for("the broadcast was looked at", async || !node.engine.is_expanding()).await;

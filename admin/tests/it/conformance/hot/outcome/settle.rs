@@ -145,7 +145,7 @@ databases! {
         let ids = fixture.runs_in(&job, &[Sending, Running, Succeeded, Unknown, Claimed]).await;
         fixture.sql(&format!("UPDATE run SET sent_at = 5 WHERE id = {}", ids[1])).await;
         let accepted: Vec<_> = ids.iter().rev().map(|id| (*id, NOW + 9)).chain([(424_242, NOW)]).collect();
-        fixture.store.accept(&accepted).await.unwrap();
+        fixture.store.accept_runs(&accepted).await.unwrap();
         let rows = fixture.rows_where("1 = 1").await;
         let states: Vec<_> = rows.iter().map(|row| row.state()).collect();
         assert_eq!(states, [Running, Running, Succeeded, Unknown, Claimed]);

@@ -42,18 +42,18 @@ databases! {
             fixture.sql(&format!("UPDATE run SET address = '{address}', boot_id = {boot}, sent_at = {sent_at} WHERE id = {id}")).await;
         }
         let look = MonitorQuery { shard: job.shard, silent_since: NOW - 30_000, over_since: NOW - 60_000 };
-        let (found, next) = fixture.store.watched(look, 0).await.unwrap();
+        let (found, next) = fixture.store.watched_runs(look, 0).await.unwrap();
         let told: Vec<_> = found.iter().map(|run| run.run_id).collect();
         assert_eq!((told, next), (vec![ids[1], ids[2], ids[4], ids[5]], None));
         assert!(found[2].registered.is_none() && found[1].has_restarted() && !found[0].has_restarted());
         assert_eq!(found[3].ends_by(), Some(NOW - 604_900_000 + 604_800_000));
         assert_eq!(found[0].app.as_deref(), Some("billing"));
-        assert_eq!(fixture.store.watched(look, ids[4]).await.unwrap().0.len(), 1);
-        let earlier = fixture.store.of_earlier_boots("new", "b2").await.unwrap();
+        assert_eq!(fixture.store.watched_runs(look, ids[4]).await.unwrap().0.len(), 1);
+        let earlier = fixture.store.runs_of_earlier_boots("new", "b2").await.unwrap();
         assert_eq!(earlier.iter().map(|run| run.run_id).collect::<Vec<_>>(), [ids[2]]);
         fixture.store.note_boot(ids[2], "b2").await.unwrap();
-        assert_eq!(fixture.store.of_earlier_boots("new", "b2").await.unwrap().len(), 0);
-        assert_eq!(fixture.store.watched(look, 0).await.unwrap().0.len(), 3);
+        assert_eq!(fixture.store.runs_of_earlier_boots("new", "b2").await.unwrap().len(), 0);
+        assert_eq!(fixture.store.watched_runs(look, 0).await.unwrap().0.len(), 3);
         let beside = async |run: usize| fixture.store.last_end_beside(&found[run]).await.unwrap();
         assert_eq!(beside(3).await, None);
         fixture.sql(&format!("UPDATE run SET state = 9, finished_at = {} WHERE id = {}", NOW - 5, ids[0])).await;
@@ -69,7 +69,7 @@ databases! {
             let address = if place == 3 { "b" } else { "a" };
             fixture.sql(&format!("UPDATE run SET address = '{address}', sent_at = {} WHERE id = {id}", NOW + place as i64)).await;
         }
-        let runs = fixture.store.to_check(&ids).await.unwrap();
+        let runs = fixture.store.runs_to_check(&ids).await.unwrap();
         let run = |place: usize| &runs[&ids[place]].run;
         let mut beside = vec![];
         for place in 0..4 {
@@ -101,7 +101,7 @@ databases! {
         let behind = PageCursor { epoch: 0, due_at: NOW + 2, run_id: ids[0] };
         assert_eq!(page(behind).await.0.iter().map(|run| run.run_id).collect::<Vec<_>>(), ordered[3..]);
         fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[1])).await;
-        let found = fixture.store.to_check(&ids).await.unwrap();
+        let found = fixture.store.runs_to_check(&ids).await.unwrap();
         assert_eq!((found.len(), found.contains_key(&ids[1])), (4, false));
         let it = &found[&ids[0]];
         assert_eq!((it.run.address.as_deref(), it.run.sent_at, it.block), (Some("a"), NOW + 7, Some((carillon_scheduler::BlockStrategy::CoverEarly, 0))));
@@ -133,7 +133,7 @@ databases! {
         fixture.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[2])).await;
         let threshold = job.draft.misfire_threshold_seconds * 1000;
         let overdue = async |after: i64| {
-            let found = fixture.store.overdue(job.shard, NOW + threshold + after, 0).await;
+            let found = fixture.store.count_overdue_runs(job.shard, NOW + threshold + after, 0).await;
             found.unwrap()
         };
         assert_eq!((overdue(0).await, overdue(1).await), (None, Some((ids[0], 1))));
@@ -144,7 +144,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let patient = fixture.ticking_with("patient", |draft| draft.misfire_threshold_seconds = 600).await;
         let id = fixture.runs_in(&patient, &[Claimed]).await[0];
-        let overdue = async |before: i64, since: i64| fixture.store.overdue(patient.shard, before, since).await.unwrap();
+        let overdue = async |before: i64, since: i64| fixture.store.count_overdue_runs(patient.shard, before, since).await.unwrap();
         assert_eq!(overdue(NOW + 600_000, 0).await, None);
         assert_eq!(overdue(NOW + 600_001, 0).await, Some((id, 1)));
         // None could be sent until a second after its time.
