@@ -2,7 +2,7 @@
 //! that is not among them.
 
 use carillon_scheduler::Millis;
-use openidconnect::{DiscoveryError, IssuerUrl};
+use openidconnect::IssuerUrl;
 use parking_lot::Mutex;
 
 use crate::openid::claims::Metadata;
@@ -59,7 +59,7 @@ impl Discovery {
         }
         let send = |request| http::send(self.client.clone(), request);
         let read = Metadata::discover_async(self.issuer.clone(), &send).await;
-        let failure = read.as_ref().err().map(describe);
+        let failure = read.as_ref().err().map(|error| chain(error));
         self.failure.lock().clone_from(&failure);
         match (read, known.as_ref()) {
             (Ok(metadata), _) => {
@@ -72,12 +72,7 @@ impl Discovery {
     }
 }
 
-/// With its causes: `request failed` alone helps no operator.
-fn describe(error: &DiscoveryError<http::Error>) -> String {
-    chain(error)
-}
-
-/// An error with its causes.
+/// An error with its causes: `request failed` alone helps no operator.
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,21 +1,12 @@
 //! Requests to the provider, with the HTTP client that the rest of the program uses.
 
+use std::io;
 use std::time::Duration;
 
 use openidconnect::{HttpRequest, HttpResponse, http};
 
 /// A description, a set of keys or a token is far smaller.
 const MAX_BYTES: usize = 1 << 20;
-
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error("{0}")]
-    Request(#[from] reqwest::Error),
-    #[error("{0}")]
-    Response(#[from] http::Error),
-    #[error("the answer has more than {MAX_BYTES} bytes")]
-    TooLarge,
-}
 
 /// No redirects: what answers is the provider of the settings. No proxy of the environment: as all connections of this program.
 /// `authorities`: in place of those that this machine trusts.
@@ -25,20 +16,20 @@ pub fn client(authorities: Option<Vec<reqwest::Certificate>>) -> reqwest::Result
     builder.connect_timeout(Duration::from_secs(5)).timeout(Duration::from_secs(10)).build()
 }
 
-pub async fn send(client: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, Error> {
+pub async fn send(client: reqwest::Client, request: HttpRequest) -> io::Result<HttpResponse> {
     let (parts, body) = request.into_parts();
     let sent = client.request(parts.method, parts.uri.to_string()).headers(parts.headers).body(body);
-    let mut answer = sent.send().await?;
+    let mut answer = sent.send().await.map_err(io::Error::other)?;
     let mut response = http::Response::builder().status(answer.status());
     for (name, value) in answer.headers() {
         response = response.header(name, value);
     }
     let mut bytes = vec![];
-    while let Some(part) = answer.chunk().await? {
+    while let Some(part) = answer.chunk().await.map_err(io::Error::other)? {
         if bytes.len() + part.len() > MAX_BYTES {
-            return Err(Error::TooLarge);
+            return Err(io::Error::other(format!("the answer has more than {MAX_BYTES} bytes")));
         }
         bytes.extend_from_slice(&part);
     }
-    Ok(response.body(bytes)?)
+    response.body(bytes).map_err(io::Error::other)
 }

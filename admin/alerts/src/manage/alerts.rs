@@ -1,9 +1,9 @@
 use carillon_accounts::policy::Action;
 use carillon_engine::manage::{BulkOutcome, Error, Refusal, require};
-use carillon_scheduler::FieldError;
 use carillon_store::Actor;
 use carillon_store::alert::alerts::AlertStep;
 
+use crate::manage::channels::invalid;
 use crate::manage::entry_points::{Alerts, object_of};
 
 const MOST_NOTE: usize = 500;
@@ -66,8 +66,4 @@ fn checked_note(note: &str) -> Result<&str, Error> {
         return Err(invalid("note", &format!("has more than {MOST_NOTE} characters, or the character NUL")));
     }
     Ok(note)
-}
-
-fn invalid(field: &str, message: &str) -> Error {
-    Error::Invalid(vec![FieldError::new(field, message)])
 }

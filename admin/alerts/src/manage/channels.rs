@@ -234,7 +234,7 @@ pub(super) fn administers(by: &Actor) -> bool {
     policy::may(by, Action::Administer, Object::Installation)
 }
 
-fn invalid(field: &str, message: &str) -> Error {
+pub(super) fn invalid(field: &str, message: &str) -> Error {
     Error::Invalid(vec![FieldError::new(field, message)])
 }
 

@@ -15,14 +15,12 @@ mod random;
 mod round_robin;
 mod sticky;
 mod strategy;
-mod weight;
 mod weighted;
 
-pub use candidate::Candidate;
+pub use candidate::{Candidate, DEFAULT_WEIGHT, WEIGHTS, check_weight};
 pub use consistent_hash::HashRing;
 pub use labels::{LabelError, Labels};
 pub use least_frequently_used::Frequency;
 pub use least_recently_used::Recency;
 pub use order::{RouteInput, order};
 pub use strategy::{Probe, RouteStrategy};
-pub use weight::{DEFAULT_WEIGHT, WEIGHTS, check_weight};

@@ -83,7 +83,7 @@ impl Store {
     pub async fn end_maintenance(&self, window: &MaintenanceWindow, now: Millis, actor: &Actor) -> Result<bool> {
         let text = "UPDATE maintenance_window SET ended_at = ? WHERE id = ?";
         let detail = json!({"before": detail(window), "after": {"ended_at": now}});
-        self.change_window(window, text, values![now, window.id], (now, actor, detail)).await
+        self.change_pause(window.app_id, (text, values![now, window.id]), detail, now, actor).await
     }
 
     /// False: there is no such window.
@@ -95,22 +95,7 @@ impl Store {
     ) -> Result<bool> {
         let text = "DELETE FROM maintenance_window WHERE id = ?";
         let detail = json!({"before": detail(window), "after": {"deleted": true}});
-        self.change_window(window, text, values![window.id], (now, actor, detail)).await
-    }
-
-    async fn change_window(
-        &self,
-        window: &MaintenanceWindow,
-        text: &str,
-        values: Vec<sea_orm::Value>,
-        (now, actor, detail): (Millis, &Actor, serde_json::Value),
-    ) -> Result<bool> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
-        if self.execute(&tx, text, values).await? == 0 {
-            return Ok(false);
-        }
-        audit.commit(tx, AuditAction::Resume, audited(window.app_id), detail).await?;
-        Ok(true)
+        self.change_pause(window.app_id, (text, values![window.id]), detail, now, actor).await
     }
 }
 

@@ -1,6 +1,7 @@
 //! Pauses of an app, or of all apps: what its jobs' schedules make due meanwhile is not sent.
 
 use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
+use sea_orm::Value;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
@@ -89,14 +90,26 @@ impl Store {
 
     /// Ends a pause now; one that is ahead is given up. Answers false, and changes nothing, if it has ended.
     pub async fn end_pause(&self, pause: &Pause, now: Millis, actor: &Actor) -> Result<bool> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
         let text = "UPDATE app_pause SET ends_at = ? WHERE id = ? AND (ends_at IS NULL OR ends_at > ?)";
-        if self.execute(&tx, text, values![now, pause.id, now]).await? == 0 {
-            return Ok(false);
-        }
         let detail =
             json!({"before": {"pause": pause.id, "note": pause.note, "until": pause.ends_at}, "after": {"until": now}});
-        audit.commit(tx, AuditAction::Resume, audited(pause.app_id), detail).await?;
+        self.change_pause(pause.app_id, (text, values![now, pause.id, now]), detail, now, actor).await
+    }
+
+    /// Changes a row of a pause or of a maintenance window. False: the statement finds no such row.
+    pub(super) async fn change_pause(
+        &self,
+        app_id: Option<i64>,
+        (text, values): (&str, Vec<Value>),
+        detail: serde_json::Value,
+        now: Millis,
+        actor: &Actor,
+    ) -> Result<bool> {
+        let (tx, audit) = self.begin_audited(actor, now).await?;
+        if self.execute(&tx, text, values).await? == 0 {
+            return Ok(false);
+        }
+        audit.commit(tx, AuditAction::Resume, audited(app_id), detail).await?;
         Ok(true)
     }
 }
