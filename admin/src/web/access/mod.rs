@@ -7,4 +7,5 @@ mod route;
 
 pub use authorize::guarded;
 pub use caller::Caller;
+pub(crate) use route::access;
 pub use route::{Access, Route, Target, by_path};

@@ -67,6 +67,21 @@ impl fmt::Display for Access {
     }
 }
 
+/// `Open`, `Executor`, `Own`, or an action and what it is done to: `Operate Job`.
+macro_rules! access {
+    ($access:ident) => {
+        $crate::web::access::Access::$access
+    };
+    ($action:ident $target:ident) => {
+        $crate::web::access::Access::Policy(
+            carillon_accounts::policy::Action::$action,
+            $crate::web::access::Target::$target,
+        )
+    };
+}
+
+pub(crate) use access;
+
 pub struct Route {
     pub method: Method,
     pub path: String,

@@ -1,12 +1,12 @@
 //! Backfills: runs for instants of the past.
 
-use actix_web::HttpResponse;
+use actix_web::Either;
 use actix_web::web::Json;
 use carillon_engine::manage::BackfillRange;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::error::{Answer, Error};
+use super::answer::{Accepted, Answer, Error};
 use super::extract::{Body, Caller, Id, ObjectBody, Query};
 use super::view::{BackfillInstants, BackfillView, List, Time};
 use crate::web::state::Shared;
@@ -31,17 +31,23 @@ impl ObjectBody for BackfillRequest {
     const WHAT: &'static str = "{\"from\",\"to\",\"max_concurrent\"?,\"dry_run\"?}";
 }
 
-pub async fn create(state: Shared, id: Id, caller: Caller, body: Body<BackfillRequest>) -> Result<HttpResponse, Error> {
+/// The instants of a dry run, or the new backfill.
+type ListedOrAccepted = Either<Json<BackfillInstants>, Accepted<BackfillView>>;
+
+pub async fn create(
+    state: Shared,
+    id: Id,
+    caller: Caller,
+    body: Body<BackfillRequest>,
+) -> Result<ListedOrAccepted, Error> {
     let request = body.0;
     let range = BackfillRange { job_id: id.0, from_at: request.from.0, to_at: request.to.0 };
     if request.dry_run == Some(true) {
         let (instants, made) = state.engine.backfills().instants(range, &caller.0).await?;
-        return Ok(HttpResponse::Ok().json(BackfillInstants::new(instants, made.len())));
+        return Ok(Either::Left(Json(BackfillInstants::new(instants, made.len()))));
     }
     let made = state.engine.backfills().create(range, request.max_concurrent.unwrap_or(1), &caller.0).await?;
-    Ok(HttpResponse::Accepted()
-        .insert_header(("location", format!("/api/v1/backfills/{}", made.id)))
-        .json(BackfillView::from(made)))
+    Ok(Either::Right(Accepted::at(format!("/api/v1/backfills/{}", made.id), made)))
 }
 
 pub async fn list(state: Shared, id: Id, query: Query) -> Answer<List<BackfillView, i64>> {

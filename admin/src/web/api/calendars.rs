@@ -1,12 +1,11 @@
 //! `/calendars`: named lists of days on which jobs do not run.
 
-use actix_web::HttpResponse;
 use actix_web::web::Json;
 use carillon_scheduler::Calendar;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::error::{Answer, Error};
+use super::answer::{Answer, Created, Error, NoContent};
 use super::extract::{Body, Caller, Name, Parsed, Query, RequestBody, parse};
 use super::view::{CalendarMembers, CalendarVersionView, CalendarView, List};
 use crate::web::state::Shared;
@@ -69,6 +68,7 @@ pub async fn versions(state: Shared, name: Name, query: Query) -> Answer<List<Ca
 pub struct NewCalendar(Calendar);
 
 impl RequestBody for NewCalendar {
+    type Schema = CalendarRequest;
     const WHAT: &'static str =
         "a calendar, such as {\"name\":\"bank\",\"weekdays\":[\"SAT\",\"SUN\"],\"days\":[\"2026-12-25\"]}";
 
@@ -77,15 +77,16 @@ impl RequestBody for NewCalendar {
     }
 }
 
-pub async fn create(state: Shared, caller: Caller, body: Body<NewCalendar>) -> Result<HttpResponse, Error> {
+pub async fn create(state: Shared, caller: Caller, body: Body<NewCalendar>) -> Result<Created<CalendarView>, Error> {
     let made = state.engine.calendars().create(body.0.0, &caller.0).await?;
-    Ok(HttpResponse::Created().json(CalendarView::from(made)))
+    Ok(Created::new(made))
 }
 
 /// A calendar that was read and changed; its name is in the path.
 pub struct ChangedCalendar(Value);
 
 impl RequestBody for ChangedCalendar {
+    type Schema = CalendarUpdate;
     const WHAT: &'static str = "the whole calendar";
 
     fn read(value: Value) -> Result<Self, Error> {
@@ -111,9 +112,9 @@ pub async fn update(state: Shared, name: Name, caller: Caller, body: Body<Change
     Ok(Json(changed.into()))
 }
 
-pub async fn delete(state: Shared, name: Name, caller: Caller) -> Result<HttpResponse, Error> {
+pub async fn delete(state: Shared, name: Name, caller: Caller) -> Result<NoContent, Error> {
     state.engine.calendars().delete(&name.0, &caller.0).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(NoContent)
 }
 
 /// The version that the client has seen.

@@ -1,20 +1,17 @@
-//! One method of one path: its handler and its description.
+//! One method of one path: its handler and its description. The handler's signature describes its body and its answer.
 
 use actix_web::http::Method;
 use actix_web::{FromRequest, Handler, Responder};
 use carillon_store::MAX_KEY_CHARS;
-use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::{
-    Content, KnownFormat, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder, Schema, SchemaFormat, Type,
-};
+use utoipa::openapi::{Content, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder, Schema};
 
-use super::error::Answer;
-use super::extract::parameter::{integer, number};
-use super::extract::{KEY_HEADER, LIMIT, MAX_LIMIT};
+use super::signature::Signature;
 use crate::web::access::{Access, Route};
+use crate::web::api::extract::parameter::{number, text_of};
+use crate::web::api::extract::{KEY_HEADER, LIMIT, MAX_LIMIT};
 
 /// Schemas by name.
 pub type Schemas = Vec<(String, RefOr<Schema>)>;
@@ -30,55 +27,21 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint that needs the token; it can fail as all of them can.
+    /// An endpoint that can fail as all of them can.
     pub fn new<F, Args>(method: Method, path: &'static str, access: Access, handler: F) -> Self
     where
         F: Handler<Args>,
-        Args: FromRequest + 'static,
-        F::Output: Responder + 'static,
-    {
-        let endpoint = Self::bare(method, path, access, handler).fails([400, 401, 403, 429, 500, 503]);
-        if path.contains("{id}") {
-            let others = ["token", "revision"].into_iter().filter(|name| path.contains(&format!("{{{name}}}")));
-            let endpoint = others.fold(endpoint, |it, name| it.parameter(ParameterIn::Path, name, "", id()));
-            return endpoint.parameter(ParameterIn::Path, "id", "", id()).fails([404]);
-        }
-        if path.contains("{name}") {
-            return endpoint.parameter(ParameterIn::Path, "name", "", text(64)).fails([404]);
-        }
-        endpoint
-    }
-
-    /// An endpoint that answers 200 with what its handler returns.
-    pub fn json<F, Args, T>(method: Method, path: &'static str, access: Access, handler: F) -> Self
-    where
-        F: Handler<Args, Output = Answer<T>>,
-        Args: FromRequest + 'static,
-        T: Serialize + ToSchema + 'static,
-    {
-        Self::new(method, path, access, handler).answers::<T>(200)
-    }
-
-    /// An endpoint that needs no token.
-    pub fn open<F, Args>(method: Method, path: &'static str, handler: F) -> Self
-    where
-        F: Handler<Args>,
-        Args: FromRequest + 'static,
-        F::Output: Responder + 'static,
-    {
-        let mut endpoint = Self::bare(method, path, Access::Open, handler).fails([400, 500]);
-        endpoint.operation = endpoint.operation.securities(Some([]));
-        endpoint
-    }
-
-    fn bare<F, Args>(method: Method, path: &'static str, access: Access, handler: F) -> Self
-    where
-        F: Handler<Args>,
-        Args: FromRequest + 'static,
-        F::Output: Responder + 'static,
+        Args: FromRequest + Signature + 'static,
+        F::Output: Responder + Signature + 'static,
     {
         let route = Route::new(method, path, access, handler);
-        Self { route, operation: OperationBuilder::new(), queries: vec![], schemas: vec![] }
+        let endpoint = Self { route, operation: OperationBuilder::new(), queries: vec![], schemas: vec![] };
+        let mut endpoint = F::Output::describe(Args::describe(endpoint));
+        if access == Access::Open {
+            endpoint.operation = endpoint.operation.securities(Some([]));
+            return endpoint.fails([400, 500]);
+        }
+        endpoint.fails([400, 401, 403, 429, 500, 503])
     }
 
     /// `id` names the operation in generated clients.
@@ -88,40 +51,36 @@ impl Endpoint {
     }
 
     /// A parameter of the query string.
-    pub fn query(mut self, name: &'static str, description: &str, schema: impl Into<RefOr<Schema>>) -> Self {
+    pub fn query(mut self, name: &'static str, schema: impl Into<RefOr<Schema>>, description: &str) -> Self {
         self.queries.push(name);
-        self.parameter(ParameterIn::Query, name, description, schema)
+        self.parameter(ParameterIn::Query, Required::False, (name, description), schema)
+    }
+
+    /// A parameter of the query string that must be given.
+    pub fn needs(mut self, name: &'static str, schema: impl Into<RefOr<Schema>>, description: &str) -> Self {
+        self.queries.push(name);
+        self.parameter(ParameterIn::Query, Required::True, (name, description), schema)
     }
 
     /// The parameters of a page of a list.
     pub fn page(self, after: ObjectBuilder) -> Self {
-        let page = self.query("after", "`next` of the page before", after);
-        page.query("limit", "Items on a page", number(LIMIT, MAX_LIMIT))
+        let page = self.query("after", after, "`next` of the page before");
+        page.query("limit", number(LIMIT, MAX_LIMIT), "Items on a page")
     }
 
-    pub fn required_query(mut self, name: &'static str, description: &str, schema: impl Into<RefOr<Schema>>) -> Self {
-        self.queries.push(name);
-        let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query).schema(Some(schema));
-        self.operation = self.operation.parameter(parameter.required(Required::True).description(Some(description)));
-        self
+    /// A parameter of the path: there may be no such object.
+    pub fn path(self, name: &str, schema: ObjectBuilder) -> Self {
+        self.parameter(ParameterIn::Path, Required::True, (name, ""), schema).fails([404])
     }
 
     /// The endpoint takes an idempotency key.
-    pub fn takes_key(self) -> Self {
+    pub fn key(self) -> Self {
         let description =
             "A request that is repeated with the same key creates nothing; it is answered like the first one";
-        self.parameter(ParameterIn::Header, KEY_HEADER, description, text(MAX_KEY_CHARS))
+        self.parameter(ParameterIn::Header, Required::False, (KEY_HEADER, description), text_of(1, MAX_KEY_CHARS))
     }
 
-    pub fn body<T: ToSchema>(self) -> Self {
-        self.with_body::<T>(Required::True)
-    }
-
-    pub fn optional_body<T: ToSchema>(self) -> Self {
-        self.with_body::<T>(Required::False)
-    }
-
-    fn with_body<T: ToSchema>(mut self, required: Required) -> Self {
+    pub fn body<T: ToSchema>(mut self, required: Required) -> Self {
         let body = RequestBodyBuilder::new().content("application/json", content::<T>()).required(Some(required));
         self.operation = self.operation.request_body(Some(body.build()));
         self.schemas.push(add::<T>);
@@ -129,14 +88,15 @@ impl Endpoint {
     }
 
     pub fn answers<T: ToSchema>(mut self, status: u16) -> Self {
-        let response = ResponseBuilder::new().description("Done").content("application/json", content::<T>());
-        self.operation = self.operation.response(status.to_string(), response);
         self.schemas.push(add::<T>);
-        self
+        self.responds(status, "Done", &[("application/json", content::<T>())])
     }
 
-    pub fn answers_nothing(mut self) -> Self {
-        self.operation = self.operation.response("204", ResponseBuilder::new().description("Done"));
+    /// An answer of these content types.
+    pub fn responds(mut self, status: u16, description: &str, contents: &[(&str, Content)]) -> Self {
+        let response = ResponseBuilder::new().description(description);
+        let response = contents.iter().fold(response, |it, (kind, content)| it.content(*kind, content.clone()));
+        self.operation = self.operation.response(status.to_string(), response);
         self
     }
 
@@ -151,11 +111,10 @@ impl Endpoint {
     fn parameter(
         mut self,
         place: ParameterIn,
-        name: &str,
-        description: &str,
+        required: Required,
+        (name, description): (&str, &str),
         schema: impl Into<RefOr<Schema>>,
     ) -> Self {
-        let required = if place == ParameterIn::Path { Required::True } else { Required::False };
         let description = Some(description).filter(|text| !text.is_empty());
         let parameter = ParameterBuilder::new().name(name).parameter_in(place).required(required);
         self.operation = self.operation.parameter(parameter.description(description).schema(Some(schema)));
@@ -170,14 +129,4 @@ fn add<T: ToSchema>(schemas: &mut Schemas) {
 
 fn content<T: ToSchema>() -> Content {
     Content::new(Some(Ref::from_schema_name(T::name())))
-}
-
-/// An id that must be given.
-fn id() -> ObjectBuilder {
-    integer(1, None).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-}
-
-/// A text of 1 to `max` characters.
-fn text(max: usize) -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(max))
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use actix_web::http::{StatusCode, header};
-use actix_web::web::Json;
 use actix_web::{HttpResponse, ResponseError};
 use carillon_engine::manage;
 use carillon_scheduler::FieldError;
@@ -23,9 +22,6 @@ pub struct Error {
     /// Every fault if there is more than one; this error is the first of them.
     faults: Vec<Fault>,
 }
-
-/// What a handler of the API returns.
-pub type Answer<T> = Result<Json<T>, Error>;
 
 /// The answer to a call that failed
 #[derive(Serialize, ToSchema)]

@@ -2,7 +2,7 @@
 
 use actix_web::web::Json;
 
-use super::error::{Answer, Error};
+use super::answer::{Answer, Error};
 use super::extract::{Caller, Query};
 use super::view::ForecastView;
 use crate::web::limits::TOO_MANY_FORECASTS;

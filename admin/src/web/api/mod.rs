@@ -1,10 +1,11 @@
 //! The management API: JSON under `/api/v1`, bearer tokens, no cookies. The executor protocol, which shares the prefix `/api`, is
 //! `web::executor_api`.
 //!
-//! Every path is in `routes`, and in the `routes` of a folder, with its handlers and what the OpenAPI document says about them. An answer that is no success is
+//! Every path is in `routes`, with its handler and what the OpenAPI document says about it. An answer that is no success is
 //! `{"error":{"code","message","field"?}}`.
 
 mod alerts;
+mod answer;
 mod apps;
 mod backfills;
 mod calendars;
@@ -22,6 +23,7 @@ mod reports;
 mod retention;
 mod routes;
 mod runs;
+mod signature;
 pub mod view;
 
 pub use mount::{all, configure};

@@ -7,7 +7,7 @@ use carillon_store::retention::rules::{Retention, Scope};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::error::Answer;
+use super::answer::Answer;
 use super::extract::{Body, Caller, Id, ObjectBody, Query};
 use super::view::{DayCounts, RetentionView};
 use crate::web::state::{Shared, State};

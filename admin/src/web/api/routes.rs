@@ -1,187 +1,304 @@
-//! Every path of the API: its methods, what each needs, their handlers, and what the OpenAPI document says about them.
+//! Every path of the API: its methods, what each needs, their handlers, and what the OpenAPI document says about them. Bodies, answers and
+//! the parameters of paths are described by the signatures of the handlers.
 
 use actix_web::http::Method;
-use carillon_accounts::policy::Action::{Administer, Edit, View};
+use carillon_store::{JobSort, RunSort};
 use utoipa::PartialSchema;
-use utoipa::openapi::{ArrayBuilder, Content, ObjectBuilder, Ref, ResponseBuilder};
+use utoipa::openapi::{Content, Ref};
 
 use super::endpoint::Endpoint;
-use super::extract::parameter::{flag, id, number, text, time};
+use super::extract::parameter::{any_of, flag, id, integer, number, object, text, time};
 use super::records::{alarms, audit, misfires};
-use super::view::{CalendarView, words};
-use super::{alerts, apps, calendars, forecast, jobs, openapi, pauses, reports, retention, runs};
-use crate::web::access::Access::Policy;
-use crate::web::access::Target::{AnyApp, App, Installation, Job, Shared};
+use super::view::words;
+use super::{alerts, apps, backfills, calendars, forecast, jobs, openapi, pauses, reports, retention, runs};
+use crate::web::access::access;
 
-const GET: Method = Method::GET;
-const POST: Method = Method::POST;
-const PUT: Method = Method::PUT;
-const DELETE: Method = Method::DELETE;
+/// A group has its tag. An operation has its method and path, its access, its handler, its name in generated clients, a summary, and the
+/// calls of [`Endpoint`] that describe its query and its errors.
+macro_rules! routes {
+    ($($tag:literal {
+        $($method:ident $path:literal, $($access:ident)+: $handler:path, $id:ident, $summary:expr
+            $(=> $($call:ident($($argument:expr),*)),+)?;)+
+    })+) => {
+        vec![$($(
+            Endpoint::new(Method::$method, $path, access!($($access)+), $handler)
+                .describe($tag, stringify!($id), $summary)
+                $($(.$call($($argument),*))+)?,
+        )+)+]
+    };
+}
 
 /// In the order of the document; the methods of a path follow each other.
 pub fn all() -> Vec<Endpoint> {
-    let groups = [
-        apps::routes(),
-        pauses::routes(),
-        of_retention(),
-        of_calendars(),
-        jobs::routes(),
-        runs::routes(),
-        of_audit(),
-        alerts::routes(),
-        others(),
-    ];
-    groups.into_iter().flatten().collect()
+    [of_apps(), of_jobs(), of_runs(), of_alerts(), others()].into_iter().flatten().collect()
 }
 
-fn of_retention() -> Vec<Endpoint> {
-    let get =
-        |endpoint: Endpoint, id, whose| endpoint.describe("retention", id, &format!("How long runs {whose} are kept"));
-    let set = |endpoint: Endpoint, id, whose| {
-        let endpoint = endpoint.describe("retention", id, &format!("Set how long runs {whose} are kept"));
-        endpoint.body::<retention::RetentionUpdate>()
-    };
-    let all = "of all jobs without a rule of their own or of their app";
-    vec![
-        get(Endpoint::json(GET, "/retention", Policy(View, Shared), retention::get_all), "getRetention", all),
-        set(
-            Endpoint::json(PUT, "/retention", Policy(Administer, Installation), retention::put_all),
-            "setRetention",
-            all,
-        ),
-        get(
-            Endpoint::json(GET, "/apps/{id}/retention", Policy(View, App), retention::get_app),
-            "getRetentionOfApp",
-            "of an app's jobs",
-        ),
-        set(
-            Endpoint::json(PUT, "/apps/{id}/retention", Policy(Administer, App), retention::put_app),
-            "setRetentionOfApp",
-            "of an app's jobs",
-        ),
-        get(
-            Endpoint::json(GET, "/jobs/{id}/retention", Policy(View, Job), retention::get_job),
-            "getRetentionOfJob",
-            "of a job",
-        ),
-        set(
-            Endpoint::json(PUT, "/jobs/{id}/retention", Policy(Edit, Job), retention::put_job),
-            "setRetentionOfJob",
-            "of a job",
-        ),
-    ]
+fn of_apps() -> Vec<Endpoint> {
+    routes! {
+        "apps" {
+            GET "/apps", View AnyApp: apps::list, listApps, "All apps, by name";
+            POST "/apps", Administer Installation: apps::create, createApp, "Create an app" => fails([409]);
+            PUT "/apps/{id}", Administer Installation: apps::update, updateApp,
+                "Rename an app, or change its title; its executors may register under the old name until that is removed" => fails([409]);
+            DELETE "/apps/{id}", Administer Installation: apps::delete, deleteApp,
+                "Delete an app without jobs and open runs, with its executors, tokens, pauses and alert rules" => fails([409]);
+            GET "/apps/{id}/former-names", View App: apps::former_names, listFormerNames,
+                "Names that an app had, and under which its executors may register, by name";
+            DELETE "/apps/{id}/former-names", Administer Installation: apps::remove_former_name, removeFormerName,
+                "Remove a former name: who registers under it is an executor of no app" => needs("name", text(), "The former name");
+            GET "/apps/{id}/starters", Administer App: apps::starters, listStarters,
+                "The apps whose jobs may start jobs of this app, as children of theirs";
+            PUT "/apps/{id}/starters", Administer App: apps::set_starters, setStarters,
+                "Set the apps whose jobs may start jobs of this app";
+            GET "/apps/{id}/executors", View App: apps::executors::list, listExecutors, "Executors of an app, by address";
+            POST "/apps/{id}/executors", Administer Installation: apps::executors::enter, enterExecutor,
+                "Enter the address of an executor that need not register" => fails([409]);
+            PUT "/apps/{id}/executors", Administer App: apps::executors::update, updateExecutor,
+                "Set the weight and the labels of an executor";
+            DELETE "/apps/{id}/executors", Administer App: apps::executors::remove, removeExecutor,
+                "Remove an executor and what is set for it; one that sends heartbeats is there again with the next one"
+                => needs("address", text(), "The executor's address");
+            PUT "/apps/{id}/executors/drain", Operate App: apps::executors::drain, drainExecutor,
+                "Set whether an executor gets new runs; what it has ends there. Lasts until it is undone, also when it registers again";
+            GET "/apps/{id}/tokens", Administer App: apps::tokens::list, listAppTokens,
+                "The tokens of an app's executors, newest first";
+            POST "/apps/{id}/tokens", Administer App: apps::tokens::create, createAppToken,
+                "Create a token for an app's executors; two can be valid at a time" => fails([409]);
+            PUT "/apps/{id}/tokens", Administer App: apps::tokens::set_rule, setAppTokenRule,
+                "Set whether an app accepts its own tokens alone" => fails([409]);
+            DELETE "/apps/{id}/tokens/{token}", Administer App: apps::tokens::revoke, revokeAppToken,
+                "Revoke a token; every node refuses it within two seconds";
+        }
+        "pauses" {
+            GET "/pauses", View AnyApp: pauses::list, listPauses, "Pauses in force and ahead, by their begin";
+            POST "/pauses", Operate AnyApp: pauses::create, createPause,
+                "Pause an app, or all apps: no fire of a schedule is sent meanwhile, retries, child jobs and backfills wait; \
+                 in force on all nodes within two seconds";
+            DELETE "/pauses/{id}", Operate AnyApp: pauses::end, endPause, "End a pause now; one that is ahead is given up";
+            GET "/maintenance-windows", View AnyApp: pauses::maintenance_windows::list, listMaintenanceWindows,
+                "Recurring pauses, oldest first, with their next times";
+            POST "/maintenance-windows", Operate AnyApp: pauses::maintenance_windows::create, createMaintenanceWindow,
+                "Pause an app, or all apps, from each instant of a cron expression for the same time";
+            DELETE "/maintenance-windows/{id}", Operate AnyApp: pauses::maintenance_windows::delete, deleteMaintenanceWindow,
+                "Delete a maintenance window; if it is in force, it ends";
+            POST "/maintenance-windows/{id}/end", Operate AnyApp: pauses::maintenance_windows::end, endMaintenance,
+                "End the maintenance that is in force; the next one begins at its time";
+        }
+        "retention" {
+            GET "/retention", View Shared: retention::get_all, getRetention,
+                "How long runs of all jobs without a rule of their own or of their app are kept";
+            PUT "/retention", Administer Installation: retention::put_all, setRetention,
+                "Set how long runs of all jobs without a rule of their own or of their app are kept";
+            GET "/apps/{id}/retention", View App: retention::get_app, getRetentionOfApp, "How long runs of an app's jobs are kept";
+            PUT "/apps/{id}/retention", Administer App: retention::put_app, setRetentionOfApp,
+                "Set how long runs of an app's jobs are kept";
+            GET "/jobs/{id}/retention", View Job: retention::get_job, getRetentionOfJob, "How long runs of a job are kept";
+            PUT "/jobs/{id}/retention", Edit Job: retention::put_job, setRetentionOfJob, "Set how long runs of a job are kept";
+        }
+        "calendars" {
+            GET "/calendars", View Shared: calendars::list, listCalendars, "Calendars, by name" => page(text());
+            POST "/calendars", Edit Shared: calendars::create, createCalendar, "Create a calendar" => fails([409]);
+            GET "/calendars/{name}", View Shared: calendars::get, getCalendar, "A calendar";
+            PUT "/calendars/{name}", Edit Shared: calendars::update, updateCalendar,
+                "Create a new version of a calendar; every job that uses it is planned anew before the answer" => fails([409]);
+            DELETE "/calendars/{name}", Edit Shared: calendars::delete, deleteCalendar,
+                "Delete a calendar that no job uses" => fails([409]);
+            GET "/calendars/{name}/versions", View Shared: calendars::versions, listCalendarVersions,
+                "The versions of a calendar, newest first" => page(id());
+        }
+    }
 }
 
-fn of_calendars() -> Vec<Endpoint> {
-    vec![
-        Endpoint::json(GET, "/calendars", Policy(View, Shared), calendars::list)
-            .describe("calendars", "listCalendars", "Calendars, by name")
-            .page(text()),
-        Endpoint::new(POST, "/calendars", Policy(Edit, Shared), calendars::create)
-            .describe("calendars", "createCalendar", "Create a calendar")
-            .body::<calendars::CalendarRequest>()
-            .answers::<CalendarView>(201)
-            .fails([409]),
-        Endpoint::json(GET, "/calendars/{name}", Policy(View, Shared), calendars::get).describe(
-            "calendars",
-            "getCalendar",
-            "A calendar",
-        ),
-        Endpoint::json(PUT, "/calendars/{name}", Policy(Edit, Shared), calendars::update)
-            .describe(
-                "calendars",
-                "updateCalendar",
-                "Create a new version of a calendar; every job that uses it is planned anew before the answer",
-            )
-            .body::<calendars::CalendarUpdate>()
-            .fails([409]),
-        Endpoint::new(DELETE, "/calendars/{name}", Policy(Edit, Shared), calendars::delete)
-            .describe("calendars", "deleteCalendar", "Delete a calendar that no job uses")
-            .answers_nothing()
-            .fails([409]),
-        Endpoint::json(GET, "/calendars/{name}/versions", Policy(View, Shared), calendars::versions)
-            .describe("calendars", "listCalendarVersions", "The versions of a calendar, newest first")
-            .page(id()),
-    ]
+fn of_jobs() -> Vec<Endpoint> {
+    routes! {
+        "jobs" {
+            GET "/jobs", View AnyApp: jobs::list, listJobs, "Jobs, newest first unless `sort` names another order" =>
+                query("text", text(), "Part of the name, the handler, the description or a tag, or the whole id"),
+                query("app", text(), "The app's name"),
+                query("owner", text(), "The whole owner"),
+                query("tag", text(), "One of its tags"),
+                query("enabled", flag(), "true: only enabled jobs; false: only disabled jobs"),
+                query("kind", words::ScheduleKind::schema(), "The schedule's kind"),
+                query("last_result", any_of("RunState"), "The result of the last run that has one, among the newest 20,000 runs: any of \
+                    these, repeated, or separated by commas"),
+                query("sort", text().enum_values(Some(JobSort::WORDS)), "`next_fire`: soonest first, only jobs that fire; `last_result`: \
+                    failures first, only jobs with a result among the newest 20,000 runs. With an order other than `id`, `after` is the \
+                    number of jobs before the page"),
+                page(id());
+            POST "/jobs", Edit AnyApp: jobs::create, createJob, "Create a job" => fails([409]);
+            POST "/jobs:batch", Edit AnyApp: jobs::create_batch, createJobs,
+                "Create up to 1000 jobs, all or none; the answer has their order" => fails([409]);
+            POST "/jobs/bulk", Operate AnyApp: jobs::bulk, changeJobs,
+                "Do one thing with many jobs, each if the caller may; the answer names those that were refused" => fails([409]);
+            GET "/jobs/{id}", View Job: jobs::get, getJob, "A job";
+            PUT "/jobs/{id}", Edit Job: jobs::update, updateJob,
+                "Give a job another definition, in force at once: runs that are not yet due are replaced" => fails([409]);
+            DELETE "/jobs/{id}", Edit Job: jobs::delete, deleteJob, "Delete a job; its runs stay, and those not sent yet are cancelled. \
+                Jobs that have it as a child get a new revision without it";
+            POST "/jobs/{id}/enable", Operate Job: jobs::enable, enableJob,
+                "Start its schedule now; after a pause by the engine it continues where it stopped" => fails([409]);
+            POST "/jobs/{id}/disable", Operate Job: jobs::disable, disableJob,
+                "Stop its schedule; its runs that were not sent yet are cancelled";
+            POST "/jobs/{id}/run", Operate Job: jobs::run, runJob, "Run a job now, enabled or not";
+            GET "/jobs/{id}/next", View Job: jobs::next, nextInstants, "The next instants of its schedule, enabled or not" =>
+                query("count", number(jobs::NEXT_INSTANTS, jobs::MAX_INSTANTS), "How many"),
+                query("from", time(), "Instants after this; now if left out"), fails([409]);
+            GET "/jobs/{id}/explain", View Job: jobs::explain, explainInstant,
+                "What became of one instant, or why there is no such instant or no run of it"
+                => needs("at", time(), "The instant, with any offset");
+            GET "/jobs/{id}/history", View Job: jobs::history, listRevisions,
+                "The definitions that a job has had, newest first, each with what it changed" => page(id());
+            POST "/jobs/{id}/history/{revision}/restore", Edit Job: jobs::restore, restoreRevision,
+                "Give a job a definition that it has had, as a new revision; whether its schedule fires stays as it is"
+                => query("expected", id(), "The revision that was read: another one by now is refused"), fails([409]);
+            GET "/jobs/{id}/days", View Job: retention::days, countDays, "Counts of deleted runs, by day and outcome" =>
+                query("from", time(), "From the day of this time; a year ago if left out"),
+                query("to", time(), "Up to the day of this time; today if left out");
+        }
+        "backfills" {
+            POST "/jobs/{id}/backfill", Operate Job: backfills::create, backfillJob,
+                "Run a job for the instants of its schedule in a range of the past, each at most once even if ranges overlap; `dry_run` \
+                 only lists them";
+            GET "/jobs/{id}/backfills", View Job: backfills::list, listBackfills, "Backfills of a job, newest first" => page(id());
+            GET "/backfills/{id}", View Backfill: backfills::get, getBackfill, "A backfill";
+            POST "/backfills/{id}/cancel", Operate Backfill: backfills::cancel, cancelBackfill,
+                "Create no further runs; the existing ones stay";
+        }
+    }
 }
 
-fn of_audit() -> Vec<Endpoint> {
-    let export = Endpoint::new(GET, "/audit/export", Policy(Administer, AnyApp), audit::export).describe(
-        "audit",
-        "exportAudit",
-        "Up to 100000 entries of the audit, newest first, as JSON lines or CSV; `after` with the last `key` goes on",
-    );
-    let mut export = filters_of_audit(export).query("format", "`jsonl`, the default, or `csv`", text());
-    let mark = "`true`: a CSV file begins with a byte order mark, which Excel needs";
-    export = export.query("bom", mark, text()).query("after", "Behind the entry with this `key`", text());
-    let response = ResponseBuilder::new().description("Done");
-    let response = response.content("application/x-ndjson", Content::new(Some(ObjectBuilder::new())));
-    let response = response.content("text/csv", Content::new(Some(text())));
-    export.operation = export.operation.response("200", response);
-    let list = Endpoint::json(GET, "/audit", Policy(Administer, AnyApp), audit::list).describe(
-        "audit",
-        "listAudit",
-        "What was done and refused, newest first; administrators of an app see what concerns the app",
-    );
-    vec![filters_of_audit(list).page(text()), export]
+fn of_runs() -> Vec<Endpoint> {
+    routes! {
+        "runs" {
+            GET "/runs", View AnyApp: runs::list, listRuns, "Runs, newest first unless `sort` names another order" =>
+                query("job_id", id(), "Of this job"),
+                query("app", text(), "Of this app"),
+                query("owner", text(), "Of jobs with this owner"),
+                query("tag", text(), "Of jobs with this tag"),
+                query("text", text(), "Part of the job's name or of the result, or the whole id"),
+                query("state", any_of("RunState"), "In any of these states: repeated, or separated by commas"),
+                query("cause", Ref::from_schema_name("Cause"), "With this cause"),
+                query("from", time(), "`scheduled_at` at or after this"),
+                query("to", time(), "`scheduled_at` before this"),
+                query("sort", text().enum_values(Some(RunSort::WORDS)), "`time`: by `scheduled_at`, the latest first; `duration`: the \
+                    longest first; `lateness`: the most late first. They sort the newest 50,000 runs, and `after` is the number of runs \
+                    before the page"),
+                page(id());
+            POST "/runs/bulk", Operate AnyApp: runs::bulk, changeRuns,
+                "Do one thing with many runs, each if the caller may; the answer names those that were refused" => fails([409]);
+            GET "/runs/{id}", View Run: runs::get, getRun, "A run";
+            POST "/runs/{id}/kill", Operate Run: runs::kill, killRun, "Ask for the end of a run" => fails([502]);
+            POST "/runs/{id}/resolve", Operate Run: runs::resolve, resolveRun,
+                "Report the outcome of a run that is `unknown` or `lost`: it counts as evidence, starts the children of a success, and \
+                 cancels a retry that was not sent" => fails([409]);
+            GET "/runs/{id}/log", View Run: runs::log, readLog, "Lines of a run's log, from its executor" =>
+                query("from", integer(1, None).default(Some(1.into())), "The first line wanted"), fails([502]);
+        }
+        "audit" {
+            GET "/audit", Administer AnyApp: audit::list, listAudit,
+                "What was done and refused, newest first; administrators of an app see what concerns the app"
+                => audit_filters(), page(text());
+            GET "/audit/export", Administer AnyApp: audit::export, exportAudit, "Up to 100000 entries of the audit, newest first, as JSON \
+                lines or CSV; `after` with the last `key` goes on" =>
+                audit_filters(),
+                query("format", text(), "`jsonl`, the default, or `csv`"),
+                query("bom", text(), "`true`: a CSV file begins with a byte order mark, which Excel needs"),
+                query("after", text(), "Behind the entry with this `key`"),
+                responds(200, "Done", &[("application/x-ndjson", Content::new(Some(object()))), ("text/csv", Content::new(Some(text())))]);
+        }
+    }
 }
 
-fn filters_of_audit(endpoint: Endpoint) -> Endpoint {
-    let actions = ArrayBuilder::new().items(Ref::from_schema_name("AuditAction"));
-    endpoint
-        .query("actor", "The whole name of the actor", text())
-        .query("action", "Any of these: repeated, or separated by commas", actions)
-        .query("object", "About an object of this kind", words::AuditObjectKind::schema())
-        .query("object_id", "About the object with this number", id())
-        .query("app", "About an object of this app", text())
-        .query("source", "From this address", text())
-        .query("from", "`at` at or after this", time())
-        .query("to", "`at` before this", time())
+fn of_alerts() -> Vec<Endpoint> {
+    routes! {
+        "alerts" {
+            GET "/alerts", View AnyApp: alerts::list, listAlerts, "Alerts, those with the latest event first" =>
+                query("open", flag(), "true: only alerts that are not resolved; false: only the others"),
+                query("state", text(), "`open`, `acknowledged` or `resolved`"),
+                query("app", text(), "Of this app, by its name"),
+                query("kind", text(), "With an event of this kind, such as `failed`"),
+                query("rule_id", id(), "Of this rule"),
+                page(text());
+            POST "/alerts/bulk", Operate AnyApp: alerts::bulk, handleAlerts, "Acknowledge or silence several alerts; each by itself";
+            GET "/alerts/{id}", View Alert: alerts::get, getAlert, "An alert";
+            POST "/alerts/{id}/acknowledge", Operate Alert: alerts::acknowledge, acknowledgeAlert,
+                "Take an alert over: no reminder and no escalation until it is over" => fails([409]);
+            GET "/alert-deliveries", View AnyApp: alerts::deliveries, listAlertDeliveries,
+                "Messages with the answers of their channels, newest first" =>
+                query("alert_id", id(), "About this alert"), query("channel_id", id(), "To this channel"), page(id());
+            GET "/alert-rules", View AnyApp: alerts::rules::list, listAlertRules, "Alert rules, by name";
+            POST "/alert-rules", Edit AnyApp: alerts::rules::create, createAlertRule,
+                "Create an alert rule: of an app, or as an administrator for all apps" => fails([409]);
+            GET "/alert-rules/{id}", View AlertRule: alerts::rules::get, getAlertRule, "An alert rule";
+            PUT "/alert-rules/{id}", Edit AlertRule: alerts::rules::update, updateAlertRule, "Change an alert rule" => fails([409]);
+            DELETE "/alert-rules/{id}", Edit AlertRule: alerts::rules::delete, deleteAlertRule,
+                "Delete an alert rule; its open alerts end, and incidents at PagerDuty with them";
+            GET "/alert-channels", View Shared: alerts::channels::list, listAlertChannels,
+                "Channels that your apps may use, by name, without their secrets";
+            POST "/alert-channels", Administer Installation: alerts::channels::create, createAlertChannel,
+                "Create a channel" => fails([409]);
+            GET "/alert-channels/{id}", View Shared: alerts::channels::get, getAlertChannel, "A channel, without its secrets";
+            PUT "/alert-channels/{id}", Administer Installation: alerts::channels::update, updateAlertChannel,
+                "Change a channel; secrets that are left out stay as they are" => fails([409]);
+            DELETE "/alert-channels/{id}", Administer Installation: alerts::channels::delete, deleteAlertChannel,
+                "Delete a channel that no rule uses" => fails([409]);
+            POST "/alert-channels/{id}/test", Administer Installation: alerts::channels::test, testAlertChannel,
+                "Send a test message; its delivery shows the answer";
+        }
+    }
 }
 
 fn others() -> Vec<Endpoint> {
-    let kinds = ArrayBuilder::new().items(Ref::from_schema_name("AlarmKind"));
-    let object = Content::new(Some(ObjectBuilder::new()));
-    let mut document = Endpoint::open(GET, "/openapi.json", openapi::serve);
-    let response = ResponseBuilder::new().description("OpenAPI 3.1").content("application/json", object);
-    document.operation = document.operation.response("200", response);
-    vec![
-        Endpoint::json(GET, "/misfires", Policy(View, AnyApp), misfires::list)
-            .describe("misfires", "listMisfires", "Skipped ranges, newest first")
-            .query("job_id", "Of this job", id())
-            .query("from", "Ranges with a part at or after this", time())
-            .query("to", "Ranges with a part before this", time())
-            .page(text()),
-        Endpoint::json(GET, "/alarms", Policy(View, AnyApp), alarms::list)
-            .describe("alarms", "listAlarms", "Alarms, newest first")
-            .query("kind", "Of any of these kinds: repeated, or separated by commas", kinds)
-            .query("job_id", "About this job", id())
-            .query("run_id", "About this run", id())
-            .query("open", "true: only alarms that need an operator; false: only the others", flag())
-            .query("escalated", "true: only alarms of level 1; false: only the others", flag())
-            .query("from", "`created_at` at or after this", time())
-            .query("to", "`created_at` before this", time())
-            .page(text()),
-        Endpoint::json(POST, "/preview", Policy(View, AnyApp), jobs::preview)
-            .describe("ahead", "preview", "What a definition would do that is not saved")
-            .body::<jobs::PreviewRequest>()
-            .fails([404]),
-        Endpoint::json(GET, "/forecast", Policy(View, AnyApp), forecast::forecast)
-            .describe("ahead", "forecast", "What all enabled jobs together will do")
-            .query("hours", "How far to look", number(24, forecast::MAX_HOURS)),
-        Endpoint::json(GET, "/reports", Policy(View, AnyApp), reports::report)
-            .describe("reports", "report", "Runs, success rate, durations and lateness by day, app or job")
-            .query("days", "days up to and including today, in the zone of the reports", number(reports::DAYS, reports::MAX_DAYS))
-            .query("group", "`day`, the default, `app` or `job`", text())
-            .query("app", "Of this app", text())
-            .query("job_id", "Of this job", id())
-            .query(
-                "sort",
-                "`name` (days: the latest first), `runs`, `failed`, `success` (the lowest first), `duration` or `lateness` (p95); \
-                 if left out, `name` for days and `runs` for apps and jobs",
-                text(),
-            )
-            .query("limit", "Lines at most", number(reports::LIMIT, reports::MAX_LIMIT)),
-        document.describe("document", "getDocument", "This document; needs no token"),
-    ]
+    routes! {
+        "misfires" {
+            GET "/misfires", View AnyApp: misfires::list, listMisfires, "Skipped ranges, newest first" =>
+                query("job_id", id(), "Of this job"),
+                query("from", time(), "Ranges with a part at or after this"),
+                query("to", time(), "Ranges with a part before this"),
+                page(text());
+        }
+        "alarms" {
+            GET "/alarms", View AnyApp: alarms::list, listAlarms, "Alarms, newest first" =>
+                query("kind", any_of("AlarmKind"), "Of any of these kinds: repeated, or separated by commas"),
+                query("job_id", id(), "About this job"),
+                query("run_id", id(), "About this run"),
+                query("open", flag(), "true: only alarms that need an operator; false: only the others"),
+                query("escalated", flag(), "true: only alarms of level 1; false: only the others"),
+                query("from", time(), "`created_at` at or after this"),
+                query("to", time(), "`created_at` before this"),
+                page(text());
+        }
+        "ahead" {
+            POST "/preview", View AnyApp: jobs::preview, preview, "What a definition would do that is not saved" => fails([404]);
+            GET "/forecast", View AnyApp: forecast::forecast, forecast, "What all enabled jobs together will do" =>
+                query("hours", number(24, forecast::MAX_HOURS), "How far to look");
+        }
+        "reports" {
+            GET "/reports", View AnyApp: reports::report, report, "Runs, success rate, durations and lateness by day, app or job" =>
+                query("days", number(reports::DAYS, reports::MAX_DAYS), "Days up to and including today, in the zone of the reports"),
+                query("group", text(), "`day`, the default, `app` or `job`"),
+                query("app", text(), "Of this app"),
+                query("job_id", id(), "Of this job"),
+                query("sort", text(), "`name` (days: the latest first), `runs`, `failed`, `success` (the lowest first), `duration` or \
+                    `lateness` (p95); if left out, `name` for days and `runs` for apps and jobs"),
+                query("limit", number(reports::LIMIT, reports::MAX_LIMIT), "Lines at most");
+        }
+        "document" {
+            GET "/openapi.json", Open: openapi::serve, getDocument, "This document; needs no token"
+                => responds(200, "OpenAPI 3.1", &[("application/json", Content::new(Some(object())))]);
+        }
+    }
+}
+
+impl Endpoint {
+    fn audit_filters(self) -> Self {
+        self.query("actor", text(), "The whole name of the actor")
+            .query("action", any_of("AuditAction"), "Any of these: repeated, or separated by commas")
+            .query("object", words::AuditObjectKind::schema(), "About an object of this kind")
+            .query("object_id", id(), "About the object with this number")
+            .query("app", text(), "About an object of this app")
+            .query("source", text(), "From this address")
+            .query("from", time(), "`at` at or after this")
+            .query("to", time(), "`at` before this")
+    }
 }

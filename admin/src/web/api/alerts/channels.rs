@@ -1,6 +1,5 @@
 //! `/alert-channels`
 
-use actix_web::HttpResponse;
 use actix_web::web::Json;
 use carillon_alerts::channel::{ChannelKind, Secrets, Settings};
 use carillon_alerts::manage::ChannelDraft;
@@ -10,7 +9,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::web::api::alerts::view::{ChannelMembers, ChannelView};
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Created, Error, NoContent};
 use crate::web::api::extract::{Body, Caller, Id, RequestBody, from_json};
 use crate::web::api::view::List;
 use crate::web::state::Shared;
@@ -58,6 +57,7 @@ pub struct GivenChannel {
 }
 
 impl RequestBody for GivenChannel {
+    type Schema = ChannelRequest;
     const WHAT: &'static str = "a channel, such as {\"name\":\"ops\",\"kind\":\"email\",\
         \"settings\":{\"host\":\"smtp.example.org\",\"from\":\"carillon@example.org\",\"to\":[\"ops@example.org\"]}}";
 
@@ -103,9 +103,9 @@ pub async fn get(state: Shared, caller: Caller, id: Id) -> Answer<ChannelView> {
     Ok(Json(state.alerts.channel(id.0, &caller.0).await?.into()))
 }
 
-pub async fn create(state: Shared, caller: Caller, body: Body<GivenChannel>) -> Result<HttpResponse, Error> {
+pub async fn create(state: Shared, caller: Caller, body: Body<GivenChannel>) -> Result<Created<ChannelView>, Error> {
     let channel = state.alerts.create_channel(body.0.draft, &caller.0).await?;
-    Ok(HttpResponse::Created().json(ChannelView::from(channel)))
+    Ok(Created::new(channel))
 }
 
 pub async fn update(state: Shared, caller: Caller, id: Id, body: Body<GivenChannel>) -> Answer<ChannelView> {
@@ -113,9 +113,9 @@ pub async fn update(state: Shared, caller: Caller, id: Id, body: Body<GivenChann
     Ok(Json(state.alerts.update_channel(id.0, draft, revision, &caller.0).await?.into()))
 }
 
-pub async fn delete(state: Shared, caller: Caller, id: Id) -> Result<HttpResponse, Error> {
+pub async fn delete(state: Shared, caller: Caller, id: Id) -> Result<NoContent, Error> {
     state.alerts.delete_channel(id.0, &caller.0).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(NoContent)
 }
 
 pub async fn test(state: Shared, caller: Caller, id: Id) -> Answer<TestedChannel> {

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 
 use crate::web::api::alerts::view::{AlertView, DeliveryView};
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
 use crate::web::api::jobs::{BulkView, action_schema, unknown_action};
 use crate::web::api::view::List;

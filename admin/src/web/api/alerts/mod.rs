@@ -1,9 +1,8 @@
 //! `/alerts`, `/alert-rules`, `/alert-channels` and `/alert-deliveries`
 
-mod channels;
+pub mod channels;
 mod list;
-mod routes;
-mod rules;
+pub mod rules;
 mod view;
 
-pub use routes::routes;
+pub use list::{acknowledge, bulk, deliveries, get, list};

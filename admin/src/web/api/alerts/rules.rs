@@ -1,6 +1,5 @@
 //! `/alert-rules`
 
-use actix_web::HttpResponse;
 use actix_web::web::Json;
 use carillon_alerts::manage::RuleDraft;
 use carillon_store::alert::rules::AlertRule;
@@ -9,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::web::api::alerts::channels::{seen_revision, without};
 use crate::web::api::alerts::view::{RuleMembers, RuleView};
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Created, Error, NoContent};
 use crate::web::api::extract::{Body, Caller, Id, RequestBody, from_json};
 use crate::web::api::view::List;
 use crate::web::state::{Shared, State};
@@ -50,6 +49,7 @@ pub struct GivenRule {
 }
 
 impl RequestBody for GivenRule {
+    type Schema = RuleRequest;
     const WHAT: &'static str = "a rule, such as {\"name\":\"failures\",\"kinds\":[\"failed\"],\"channels\":[1]}";
 
     fn read(mut value: Value) -> Result<Self, Error> {
@@ -75,9 +75,9 @@ pub async fn get(state: Shared, id: Id) -> Answer<RuleView> {
     Ok(Json(view(&state, rule).await?))
 }
 
-pub async fn create(state: Shared, caller: Caller, body: Body<GivenRule>) -> Result<HttpResponse, Error> {
+pub async fn create(state: Shared, caller: Caller, body: Body<GivenRule>) -> Result<Created<RuleView>, Error> {
     let rule = state.alerts.create_rule(body.0.draft, &caller.0).await?;
-    Ok(HttpResponse::Created().json(view(&state, rule).await?))
+    Ok(Created::new(view(&state, rule).await?))
 }
 
 pub async fn update(state: Shared, caller: Caller, id: Id, body: Body<GivenRule>) -> Answer<RuleView> {
@@ -86,9 +86,9 @@ pub async fn update(state: Shared, caller: Caller, id: Id, body: Body<GivenRule>
     Ok(Json(view(&state, rule).await?))
 }
 
-pub async fn delete(state: Shared, caller: Caller, id: Id) -> Result<HttpResponse, Error> {
+pub async fn delete(state: Shared, caller: Caller, id: Id) -> Result<NoContent, Error> {
     state.alerts.delete_rule(id.0, &caller.0).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(NoContent)
 }
 
 async fn view(state: &State, rule: AlertRule) -> Result<RuleView, Error> {

@@ -1,11 +1,10 @@
 //! `/apps/{id}/executors`: the executors, those whose address a person enters, and what operators set for them.
 
-use actix_web::HttpResponse;
 use actix_web::web::Json;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Created, Error, NoContent};
 use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
 use crate::web::api::view::{ExecutorView, List};
 use crate::web::state::Shared;
@@ -56,9 +55,14 @@ impl ObjectBody for NewExecutor {
     const WHAT: &'static str = "an executor's address, such as {\"address\":\"http://10.0.0.5:9999/\"}";
 }
 
-pub async fn enter(state: Shared, id: Id, caller: Caller, body: Body<NewExecutor>) -> Result<HttpResponse, Error> {
+pub async fn enter(
+    state: Shared,
+    id: Id,
+    caller: Caller,
+    body: Body<NewExecutor>,
+) -> Result<Created<ExecutorView>, Error> {
     let entered = state.engine.executors().enter(id.0, &body.0.address, &caller.0).await?;
-    Ok(HttpResponse::Created().json(ExecutorView::new(entered, state.clock.now())))
+    Ok(Created::new(ExecutorView::new(entered, state.clock.now())))
 }
 
 /// Whether an executor gets new runs
@@ -82,9 +86,9 @@ pub async fn drain(state: Shared, id: Id, caller: Caller, body: Body<DrainUpdate
     Ok(Json(ExecutorView::new(set, state.clock.now())))
 }
 
-pub async fn remove(state: Shared, id: Id, caller: Caller, query: Query) -> Result<HttpResponse, Error> {
+pub async fn remove(state: Shared, id: Id, caller: Caller, query: Query) -> Result<NoContent, Error> {
     let address = query.text("address")?;
     let address = address.ok_or_else(|| Error::field("address", "is missing; write the executor's address"))?;
     state.engine.executors().remove(id.0, &address, &caller.0).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(NoContent)
 }

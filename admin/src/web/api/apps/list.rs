@@ -1,11 +1,10 @@
 //! `/apps`, and one of them.
 
-use actix_web::HttpResponse;
 use actix_web::web::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Created, Error, NoContent};
 use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
 use crate::web::api::view::{AppView, FormerNameView, List};
 use crate::web::state::Shared;
@@ -31,10 +30,10 @@ impl ObjectBody for AppRequest {
     const WHAT: &'static str = "an app, such as {\"name\":\"billing\",\"title\":\"Billing\"}";
 }
 
-pub async fn create(state: Shared, caller: Caller, body: Body<AppRequest>) -> Result<HttpResponse, Error> {
+pub async fn create(state: Shared, caller: Caller, body: Body<AppRequest>) -> Result<Created<AppView>, Error> {
     let AppRequest { name, title } = body.0;
     let app = state.engine.apps().create(&name, title.as_deref(), &caller.0).await?;
-    Ok(HttpResponse::Created().json(AppView::from(app)))
+    Ok(Created::new(app))
 }
 
 /// A change of an app. A member that is left out stays as it is
@@ -81,9 +80,9 @@ pub async fn set_starters(state: Shared, id: Id, caller: Caller, body: Body<AppS
     starters(state, id).await
 }
 
-pub async fn delete(state: Shared, id: Id, caller: Caller) -> Result<HttpResponse, Error> {
+pub async fn delete(state: Shared, id: Id, caller: Caller) -> Result<NoContent, Error> {
     state.engine.apps().delete(id.0, &caller.0).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(NoContent)
 }
 
 pub async fn former_names(state: Shared, id: Id) -> Answer<List<FormerNameView>> {
@@ -91,9 +90,9 @@ pub async fn former_names(state: Shared, id: Id) -> Answer<List<FormerNameView>>
     Ok(Json(List::whole(names.into_iter().map(FormerNameView::from))))
 }
 
-pub async fn remove_former_name(state: Shared, id: Id, caller: Caller, query: Query) -> Result<HttpResponse, Error> {
+pub async fn remove_former_name(state: Shared, id: Id, caller: Caller, query: Query) -> Result<NoContent, Error> {
     let name = query.text("name")?;
     let name = name.ok_or_else(|| Error::field("name", "is missing; write the former name"))?;
     state.engine.apps().remove_name(id.0, &name, &caller.0).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(NoContent)
 }

@@ -1,8 +1,7 @@
 //! Apps, their executors, and the tokens of those.
 
 pub mod executors;
-pub mod list;
-mod routes;
+mod list;
 pub mod tokens;
 
-pub use routes::routes;
+pub use list::{create, delete, former_names, list, remove_former_name, set_starters, starters, update};

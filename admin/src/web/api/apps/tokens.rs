@@ -1,11 +1,10 @@
 //! `/apps/{id}/tokens`: the tokens of an app's executors.
 
-use actix_web::HttpResponse;
 use actix_web::web::Json;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Created, Error, NoContent};
 use crate::web::api::extract::{Body, Caller, Id, ObjectBody, TokenId};
 use crate::web::api::view::{AppTokenView, AppView, List, NewAppTokenView};
 use crate::web::state::Shared;
@@ -31,10 +30,15 @@ impl ObjectBody for AppTokenRequest {
     const WHAT: &'static str = "a token, such as {\"name\":\"2026-11\"}";
 }
 
-pub async fn create(state: Shared, id: Id, caller: Caller, body: Body<AppTokenRequest>) -> Result<HttpResponse, Error> {
+pub async fn create(
+    state: Shared,
+    id: Id,
+    caller: Caller,
+    body: Body<AppTokenRequest>,
+) -> Result<Created<NewAppTokenView>, Error> {
     let AppTokenRequest { name, days } = body.0;
     let (created, token) = state.engine.app_tokens().create(id.0, &name, days, &caller.0).await?;
-    Ok(HttpResponse::Created().json(NewAppTokenView::new(created, token)))
+    Ok(Created::new(NewAppTokenView::new(created, token)))
 }
 
 /// Which tokens an app accepts
@@ -54,7 +58,7 @@ pub async fn set_rule(state: Shared, id: Id, caller: Caller, body: Body<AppToken
     Ok(Json(AppView::from(app)))
 }
 
-pub async fn revoke(state: Shared, id: Id, token: TokenId, caller: Caller) -> Result<HttpResponse, Error> {
+pub async fn revoke(state: Shared, id: Id, token: TokenId, caller: Caller) -> Result<NoContent, Error> {
     state.engine.app_tokens().revoke(id.0, token.0, &caller.0).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(NoContent)
 }

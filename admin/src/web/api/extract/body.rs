@@ -8,14 +8,19 @@ use actix_web::{FromRequest, HttpRequest};
 use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use serde_path_to_error::{Path, Segment};
+use utoipa::ToSchema;
+use utoipa::openapi::Required;
 
 use crate::web::api::error::Error;
 use crate::web::limits::slow_body_guard;
 
 /// What a path takes as its body.
 pub trait RequestBody: Sized + 'static {
+    /// What the document says about it.
+    type Schema: ToSchema;
+    const REQUIRED: Required = Required::True;
     /// For errors: `a job`, or an example.
     const WHAT: &'static str;
     /// In bytes. A job whose parameters are as long as allowed, escaped in the longest way, fits in.
@@ -25,21 +30,36 @@ pub trait RequestBody: Sized + 'static {
 
     /// The value of an empty body.
     fn empty() -> Result<Self, Error> {
-        Err(Error::invalid_json(format!("the body is empty; send {} as JSON", Self::WHAT)))
+        Err(empty_body(Self::WHAT))
     }
 }
 
 /// A body that is an object with the members of the type.
-pub trait ObjectBody: DeserializeOwned + 'static {
+pub trait ObjectBody: DeserializeOwned + ToSchema + 'static {
     const WHAT: &'static str;
+    /// An empty body is an object without members.
+    const MAY_BE_EMPTY: bool = false;
 }
 
 impl<T: ObjectBody> RequestBody for T {
+    type Schema = Self;
+    const REQUIRED: Required = if T::MAY_BE_EMPTY { Required::False } else { Required::True };
     const WHAT: &'static str = <T as ObjectBody>::WHAT;
 
     fn read(value: Value) -> Result<Self, Error> {
-        object(&value, <T as ObjectBody>::WHAT)
+        if !value.is_object() {
+            return Err(Error::invalid(format!("the body must be {} as an object", <T as ObjectBody>::WHAT)));
+        }
+        from_json(&value)
     }
+
+    fn empty() -> Result<Self, Error> {
+        if T::MAY_BE_EMPTY { from_json(&json!({})) } else { Err(empty_body(<T as ObjectBody>::WHAT)) }
+    }
+}
+
+fn empty_body(what: &str) -> Error {
+    Error::invalid_json(format!("the body is empty; send {what} as JSON"))
 }
 
 /// Values of a body and the levels of their nesting. A batch of as many jobs as are allowed has fewer.
@@ -60,7 +80,7 @@ impl<T: RequestBody> FromRequest for Body<T> {
         let payload = Payload::from_request(request, payload).into_inner();
         Box::pin(async {
             let payload = payload.map_err(|error| Error::invalid_json(error.to_string()))?;
-            match json(payload, T::LIMIT).await? {
+            match read_json(payload, T::LIMIT).await? {
                 Some(value) => T::read(value).map(Self),
                 None => T::empty().map(Self),
             }
@@ -69,7 +89,7 @@ impl<T: RequestBody> FromRequest for Body<T> {
 }
 
 /// The body as JSON; None if it is empty.
-async fn json(payload: Payload, limit: usize) -> Result<Option<Value>, Error> {
+async fn read_json(payload: Payload, limit: usize) -> Result<Option<Value>, Error> {
     let bytes = match payload.to_bytes_limited(limit).await {
         Err(_too_large) => return Err(Error::too_large(limit)),
         Ok(Err(error)) if slow_body_guard::is_out_of_memory(&error) => {
@@ -108,14 +128,6 @@ fn check_shape(bytes: &[u8]) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// A body that is an object.
-pub fn object<T: DeserializeOwned>(value: &Value, what: &str) -> Result<T, Error> {
-    if !value.is_object() {
-        return Err(Error::invalid(format!("the body must be {what} as an object")));
-    }
-    from_json(value)
 }
 
 /// What could be read of a body, and what is wrong with it.
@@ -221,8 +233,6 @@ fn in_words_of_json(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[derive(Debug, Deserialize)]

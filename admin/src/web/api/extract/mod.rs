@@ -7,7 +7,7 @@ mod path;
 mod query;
 
 pub use crate::web::access::Caller;
-pub use body::{Body, ObjectBody, Parsed, RequestBody, from_json, object, parse};
+pub use body::{Body, ObjectBody, Parsed, RequestBody, from_json, parse};
 pub use key::{KEY_HEADER, Key};
 pub use path::{Id, Name, RevisionNumber, TokenId};
 pub use query::{LIMIT, MAX_LIMIT, Query};

@@ -1,7 +1,7 @@
 //! Schemas of parameters.
 
 use utoipa::PartialSchema;
-use utoipa::openapi::{KnownFormat, ObjectBuilder, RefOr, Schema, SchemaFormat, Type};
+use utoipa::openapi::{ArrayBuilder, KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaFormat, Type};
 
 use crate::web::api::view::time::Time;
 
@@ -9,8 +9,26 @@ pub fn id() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Integer).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
 }
 
+pub fn positive_id() -> ObjectBuilder {
+    id().minimum(Some(1))
+}
+
 pub fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
+}
+
+pub fn object() -> ObjectBuilder {
+    ObjectBuilder::new()
+}
+
+/// A text of `min` to `max` characters.
+pub fn text_of(min: usize, max: usize) -> ObjectBuilder {
+    text().min_length(Some(min)).max_length(Some(max))
+}
+
+/// Words of the set whose schema has this name.
+pub fn any_of(set: &str) -> ArrayBuilder {
+    ArrayBuilder::new().items(Ref::from_schema_name(set))
 }
 
 pub fn flag() -> ObjectBuilder {

@@ -10,7 +10,7 @@ use utoipa::openapi::ObjectBuilder;
 
 use super::bulk_outcome::{BulkView, action_schema, unknown_action};
 use super::filter::JobFilterRequest;
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Key, ObjectBody};
 use crate::web::api::view::Time;
 use crate::web::state::Shared;

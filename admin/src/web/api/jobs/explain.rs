@@ -3,7 +3,7 @@
 use actix_web::web::Json;
 use carillon_inspect::explain;
 
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Caller, Id, Query};
 use crate::web::api::view::ExplanationView;
 use crate::web::state::Shared;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::list::with_next_fire;
-use crate::web::api::error::Answer;
+use crate::web::api::answer::Answer;
 use crate::web::api::extract::{Caller, Id, Query, RevisionNumber};
 use crate::web::api::view::{JobView, List, Time, words};
 use crate::web::state::Shared;

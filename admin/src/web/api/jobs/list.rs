@@ -4,7 +4,7 @@ use actix_web::web::Json;
 use carillon_store::{Job, JobFilter, JobSort};
 
 use super::filter::JobFilterRequest;
-use crate::web::api::error::Answer;
+use crate::web::api::answer::Answer;
 use crate::web::api::extract::{Caller, Id, Query};
 use crate::web::api::view::{JobView, List};
 use crate::web::state::{Shared, State};

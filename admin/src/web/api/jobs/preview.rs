@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::definition::draft;
-use crate::web::api::error::{Answer, Error};
+use super::request::PreviewRequest;
+use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, Query, RequestBody, from_json};
 use crate::web::api::view::{PreviewView, Time};
 use crate::web::state::{Shared, State};
@@ -45,6 +46,7 @@ pub struct Preview {
 }
 
 impl RequestBody for Preview {
+    type Schema = PreviewRequest;
     const WHAT: &'static str = "a job, or {\"schedule\":{…}}, with \"count\" and \"from\" if you like";
 
     fn read(value: Value) -> Result<Self, Error> {

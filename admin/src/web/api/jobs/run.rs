@@ -5,11 +5,10 @@ use carillon_engine::manage;
 use carillon_scheduler::Cause;
 use carillon_store::PauseNote;
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::web::api::error::{Answer, Error};
-use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody, object};
+use crate::web::api::answer::Answer;
+use crate::web::api::extract::{Body, Caller, Id, Key, ObjectBody};
 use crate::web::api::view::{JobView, RunView, Time};
 use crate::web::state::Shared;
 
@@ -18,7 +17,7 @@ pub async fn enable(state: Shared, id: Id, caller: Caller) -> Answer<JobView> {
 }
 
 /// What is noted of a pause; both members may be left out
-#[derive(Default, Deserialize, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PauseRequest {
     /// Why, for the others
@@ -30,16 +29,9 @@ pub struct PauseRequest {
     until: Option<Time>,
 }
 
-impl RequestBody for PauseRequest {
+impl ObjectBody for PauseRequest {
     const WHAT: &'static str = "{\"note\"?,\"until\"?}";
-
-    fn read(value: Value) -> Result<Self, Error> {
-        object(&value, Self::WHAT)
-    }
-
-    fn empty() -> Result<Self, Error> {
-        Ok(Self::default())
-    }
+    const MAY_BE_EMPTY: bool = true;
 }
 
 pub async fn disable(state: Shared, id: Id, caller: Caller, body: Body<PauseRequest>) -> Answer<JobView> {
@@ -49,7 +41,7 @@ pub async fn disable(state: Shared, id: Id, caller: Caller, body: Body<PauseRequ
 }
 
 /// How this run differs from the job; both members may be left out
-#[derive(Default, Deserialize, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunRequest {
     /// Instead of the job's own; at most 65,536 bytes
@@ -59,16 +51,9 @@ pub struct RunRequest {
     address: Option<String>,
 }
 
-impl RequestBody for RunRequest {
+impl ObjectBody for RunRequest {
     const WHAT: &'static str = "{\"params\"?,\"address\"?}";
-
-    fn read(value: Value) -> Result<Self, Error> {
-        object(&value, Self::WHAT)
-    }
-
-    fn empty() -> Result<Self, Error> {
-        Ok(Self::default())
-    }
+    const MAY_BE_EMPTY: bool = true;
 }
 
 pub async fn run(state: Shared, id: Id, caller: Caller, key: Key, body: Body<RunRequest>) -> Answer<RunView> {

@@ -1,13 +1,13 @@
 //! Jobs are created, changed and deleted.
 
-use actix_web::HttpResponse;
 use carillon_scheduler::JobDraft;
 use carillon_store::Page;
 use serde_json::Value;
 
 use super::definition::{ParsedUpdate, broken_rules, draft, parse_update};
 use super::list::with_next_fire;
-use crate::web::api::error::{Answer, Error};
+use super::request::{JobBatch, JobRequest, JobUpdate};
+use crate::web::api::answer::{Answer, Created, Error, NoContent};
 use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody};
 use crate::web::api::view::{JobView, List};
 use crate::web::state::Shared;
@@ -18,6 +18,7 @@ pub const MAX_JOBS: usize = 1000;
 pub struct NewJob(JobDraft);
 
 impl RequestBody for NewJob {
+    type Schema = JobRequest;
     const WHAT: &'static str = "a job";
 
     fn read(value: Value) -> Result<Self, Error> {
@@ -25,15 +26,15 @@ impl RequestBody for NewJob {
     }
 }
 
-pub async fn create(state: Shared, caller: Caller, key: Key, body: Body<NewJob>) -> Result<HttpResponse, Error> {
+pub async fn create(state: Shared, caller: Caller, key: Key, body: Body<NewJob>) -> Result<Created<JobView>, Error> {
     let job = state.engine.jobs().create(body.0.0, key.0.as_deref(), &caller.0).await?;
-    let place = ("Location", format!("/api/v1/jobs/{}", job.id));
-    Ok(HttpResponse::Created().insert_header(place).json(JobView::from(job)))
+    Ok(Created::at(format!("/api/v1/jobs/{}", job.id), job))
 }
 
 pub struct NewJobs(Vec<JobDraft>);
 
 impl RequestBody for NewJobs {
+    type Schema = JobBatch;
     const WHAT: &'static str = "an array of jobs";
     const LIMIT: usize = 16 * 1024 * 1024;
 
@@ -60,15 +61,21 @@ impl RequestBody for NewJobs {
     }
 }
 
-pub async fn create_batch(state: Shared, caller: Caller, key: Key, body: Body<NewJobs>) -> Result<HttpResponse, Error> {
+pub async fn create_batch(
+    state: Shared,
+    caller: Caller,
+    key: Key,
+    body: Body<NewJobs>,
+) -> Result<Created<List<JobView, i64>>, Error> {
     let items = state.engine.jobs().create_all(body.0.0, key.0.as_deref(), &caller.0).await?;
-    Ok(HttpResponse::Created().json(List::from_page(Page { items, next: None }, JobView::from, |id: i64| id)))
+    Ok(Created::new(List::from_page(Page { items, next: None }, JobView::from, |id: i64| id)))
 }
 
 /// A job that was read and changed.
 pub struct ChangedJob(Value);
 
 impl RequestBody for ChangedJob {
+    type Schema = JobUpdate;
     const WHAT: &'static str = "the whole job";
 
     fn read(value: Value) -> Result<Self, Error> {
@@ -82,7 +89,7 @@ pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<ChangedJob
     with_next_fire(&state, job).await
 }
 
-pub async fn delete(state: Shared, id: Id, caller: Caller) -> Result<HttpResponse, Error> {
+pub async fn delete(state: Shared, id: Id, caller: Caller) -> Result<NoContent, Error> {
     state.engine.jobs().delete(id.0, &caller.0).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(NoContent)
 }

@@ -1,12 +1,11 @@
 //! `/pauses`: times in which the schedules of an app, or of all apps, send nothing.
 
-use actix_web::HttpResponse;
 use actix_web::web::Json;
 use carillon_engine::manage::PauseRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Created, Error, NoContent};
 use crate::web::api::extract::{Body, Caller, Id, ObjectBody};
 use crate::web::api::view::{List, PauseView, Time};
 use crate::web::state::{Shared, State};
@@ -36,12 +35,12 @@ impl ObjectBody for NewPause {
         "a pause, such as {\"app\":\"billing\",\"note\":\"deployment\",\"until\":\"2026-01-31T18:30:00Z\"}";
 }
 
-pub async fn create(state: Shared, caller: Caller, body: Body<NewPause>) -> Result<HttpResponse, Error> {
+pub async fn create(state: Shared, caller: Caller, body: Body<NewPause>) -> Result<Created<PauseView>, Error> {
     let NewPause { app, note, from, until } = body.0;
     let app_id = app_id(&state, &caller, app.as_deref()).await?;
     let request = PauseRequest { app_id, note, from: from.map(|time| time.0), until: until.map(|time| time.0) };
     let pause = state.engine.pauses().create(request, &caller.0).await?;
-    Ok(HttpResponse::Created().json(PauseView::from(pause)))
+    Ok(Created::new(pause))
 }
 
 /// The app of this name, if the caller sees it; without a name, all apps.
@@ -54,7 +53,7 @@ pub async fn app_id(state: &State, caller: &Caller, name: Option<&str>) -> Resul
     Ok(Some(found.ok_or_else(|| Error::field("app", format!("there is no app {name:?}")))?.id))
 }
 
-pub async fn end(state: Shared, id: Id, caller: Caller) -> Result<HttpResponse, Error> {
+pub async fn end(state: Shared, id: Id, caller: Caller) -> Result<NoContent, Error> {
     state.engine.pauses().end(id.0, &caller.0).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(NoContent)
 }

@@ -1,12 +1,11 @@
 //! `/maintenance-windows`: recurring times in which the schedules of an app, or of all apps, send nothing.
 
-use actix_web::HttpResponse;
 use actix_web::web::Json;
 use carillon_engine::manage::WindowRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Created, Error, NoContent};
 use crate::web::api::extract::{Body, Caller, Id, ObjectBody};
 use crate::web::api::pauses::app_pauses::app_id;
 use crate::web::api::view::{List, MaintenanceWindowView};
@@ -46,20 +45,24 @@ impl ObjectBody for NewMaintenanceWindow {
     const WHAT: &'static str = "a maintenance window, such as {\"note\":\"patches\",\"expression\":\"0 0 2 ? * SUN\",\"timezone\":\"Europe/Berlin\",\"minutes\":120}";
 }
 
-pub async fn create(state: Shared, caller: Caller, body: Body<NewMaintenanceWindow>) -> Result<HttpResponse, Error> {
+pub async fn create(
+    state: Shared,
+    caller: Caller,
+    body: Body<NewMaintenanceWindow>,
+) -> Result<Created<MaintenanceWindowView>, Error> {
     let NewMaintenanceWindow { app, note, expression, timezone, minutes } = body.0;
     let app_id = app_id(&state, &caller, app.as_deref()).await?;
     let request = WindowRequest { app_id, note, expression, timezone, minutes };
     let window = state.engine.maintenance_windows().create(request, &caller.0).await?;
-    Ok(HttpResponse::Created().json(MaintenanceWindowView::from(window)))
+    Ok(Created::new(window))
 }
 
-pub async fn end(state: Shared, id: Id, caller: Caller) -> Result<HttpResponse, Error> {
+pub async fn end(state: Shared, id: Id, caller: Caller) -> Result<NoContent, Error> {
     state.engine.maintenance_windows().end(id.0, &caller.0).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(NoContent)
 }
 
-pub async fn delete(state: Shared, id: Id, caller: Caller) -> Result<HttpResponse, Error> {
+pub async fn delete(state: Shared, id: Id, caller: Caller) -> Result<NoContent, Error> {
     state.engine.maintenance_windows().delete(id.0, &caller.0).await?;
-    Ok(HttpResponse::NoContent().finish())
+    Ok(NoContent)
 }

@@ -1,7 +1,6 @@
 //! Pauses of apps, and maintenance windows.
 
-pub mod app_pauses;
+mod app_pauses;
 pub mod maintenance_windows;
-mod routes;
 
-pub use routes::routes;
+pub use app_pauses::{create, end, list};

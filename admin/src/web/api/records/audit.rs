@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::Json;
 use carillon_store::audit::list::{AuditFilter, AuditKey};
 
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Caller, Query};
 use crate::web::api::view::{AuditView, List};
 use crate::web::audit_export::{self, ExportFormat};

@@ -3,7 +3,7 @@
 use actix_web::web::Json;
 use carillon_store::{MisfireFilter, MisfireKey};
 
-use crate::web::api::error::Answer;
+use crate::web::api::answer::Answer;
 use crate::web::api::extract::{Caller, Query};
 use crate::web::api::view::{List, MisfireView};
 use crate::web::state::Shared;

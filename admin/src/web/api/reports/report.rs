@@ -3,7 +3,7 @@
 use actix_web::web::Json;
 use carillon_store::report::read::ReportGroup;
 
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Caller, Query};
 use crate::web::api::reports::view::ReportView;
 use crate::web::reports::{self, Question, ReportSort};

@@ -9,7 +9,7 @@ use utoipa::openapi::ObjectBuilder;
 
 use super::list::RunFilterRequest;
 use super::one::parse_outcome;
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Key, ObjectBody};
 use crate::web::api::jobs::{BulkView, action_schema, unknown_action};
 use crate::web::state::Shared;

@@ -6,7 +6,7 @@ use carillon_store::{RunFilter, RunSort};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Caller, Query};
 use crate::web::api::jobs::refuse_nul;
 use crate::web::api::view::{List, RunView, Time, words};

@@ -3,9 +3,7 @@
 mod bulk;
 mod list;
 mod one;
-mod routes;
 
-pub use bulk::{RunBulk, bulk};
+pub use bulk::bulk;
 pub use list::list;
-pub use one::{Resolution, get, kill, log, resolve};
-pub use routes::routes;
+pub use one::{get, kill, log, resolve};

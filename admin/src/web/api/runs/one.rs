@@ -6,7 +6,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
-use crate::web::api::error::{Answer, Error};
+use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
 use crate::web::api::view::{KillView, LogView, RunView};
 use crate::web::state::Shared;
