@@ -11,5 +11,5 @@ mod wall_clock;
 
 pub use calendar_change::{CalendarChange, calendar_change};
 pub use excluded_days::ExcludedDay;
-pub use next_fires::{Preview, Span, of_job, preview};
+pub use next_fires::{Preview, Span, Spread, of_job, preview};
 pub use wall_clock::local;

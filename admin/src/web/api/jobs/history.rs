@@ -3,50 +3,34 @@
 use actix_web::web::Json;
 use carillon_store::Page;
 use carillon_store::job::revisions::Revision;
-use serde::Serialize;
 use serde_json::Value;
-use utoipa::ToSchema;
 
 use super::list::with_next_fire;
 use crate::web::api::answer::Answer;
 use crate::web::api::extract::{Caller, Id, Query, RevisionNumber};
+use crate::web::api::view::view;
 use crate::web::api::view::{JobView, List, Time, words};
 use crate::web::state::Shared;
 
-/// A change of a job, and the definition that it made
-#[derive(Serialize, ToSchema)]
-#[schema(as = Revision)]
-pub struct RevisionView {
-    /// Null: an entry of an earlier version does not say it
-    #[schema(minimum = 1)]
-    revision: Option<i64>,
-    at: Time,
-    actor: String,
-    #[schema(value_type = words::AuditAction)]
-    action: String,
-    /// The members that it changed, as they were. Null of the first one, and where the job came from an app that the caller does not
-    /// see
-    #[schema(value_type = Option<Object>)]
-    before: Option<Value>,
-    /// The members that it changed, as they became
-    #[schema(value_type = Option<Object>)]
-    after: Option<Value>,
-    /// The whole definition is known and can be restored
-    restorable: bool,
-}
-
-impl From<Revision> for RevisionView {
-    fn from(revision: Revision) -> Self {
-        let members = |value: Value| Some(value).filter(|value| !value.is_null());
-        Self {
-            restorable: revision.is_known(),
-            revision: revision.number,
-            at: Time(revision.change.at),
-            actor: revision.change.actor,
-            action: revision.change.action,
-            before: members(revision.before),
-            after: members(revision.after),
-        }
+view! {
+    /// A change of a job, and the definition that it made
+    pub struct RevisionView as Revision from row: Revision {
+        /// The whole definition is known and can be restored
+        restorable: bool = row.is_known(),
+        /// Null: an entry of an earlier version does not say it
+        #[schema(minimum = 1)]
+        revision: Option<i64> = row.number,
+        at: Time = Time(row.change.at),
+        actor: String = row.change.actor,
+        #[schema(value_type = words::AuditAction)]
+        action: String = row.change.action,
+        /// The members that it changed, as they were. Null of the first one, and where the job came from an app that the caller does not
+        /// see
+        #[schema(value_type = Option<Object>)]
+        before: Option<Value> = Some(row.before).filter(|members| !members.is_null()),
+        /// The members that it changed, as they became
+        #[schema(value_type = Option<Object>)]
+        after: Option<Value> = Some(row.after).filter(|members| !members.is_null()),
     }
 }
 

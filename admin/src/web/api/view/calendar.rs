@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use carillon_scheduler::Calendar;
 use carillon_store::{CalendarVersion, NamedCalendar};
 use chrono::NaiveDate;
-use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::time::Time;
+use super::view_macro::view;
 use super::words;
 
 /// The members of [`Calendar`], which is read and written as it is.
@@ -32,64 +32,40 @@ pub struct CalendarMembers {
     extra: HashSet<NaiveDate>,
 }
 
-/// A calendar. A day is one of the schedule's time zone; of UTC for kinds of schedules that have none
-#[derive(Serialize, ToSchema)]
-#[schema(as = Calendar)]
-pub struct CalendarView {
-    /// Its number
-    #[schema(minimum = 1)]
-    id: i64,
-    #[serde(flatten)]
-    #[schema(value_type = CalendarMembers)]
-    calendar: Calendar,
-    /// Grows with each change
-    #[schema(minimum = 1)]
-    version: i64,
-    /// How many jobs use it
-    #[schema(minimum = 0)]
-    jobs: i64,
-    /// When it was created
-    created_at: Time,
-    /// When it was changed last
-    updated_at: Time,
-}
-
-impl From<NamedCalendar> for CalendarView {
-    fn from(calendar: NamedCalendar) -> Self {
-        Self {
-            id: calendar.id,
-            calendar: Calendar::clone(&calendar.calendar),
-            version: calendar.version,
-            jobs: calendar.jobs,
-            created_at: Time(calendar.created_at),
-            updated_at: Time(calendar.updated_at),
-        }
+view! {
+    /// A calendar. A day is one of the schedule's time zone; of UTC for kinds of schedules that have none
+    pub struct CalendarView as Calendar from row: NamedCalendar {
+        /// Its number
+        #[schema(minimum = 1)]
+        id: i64,
+        #[serde(flatten)]
+        #[schema(value_type = CalendarMembers)]
+        calendar: Calendar = Calendar::clone(&row.calendar),
+        /// Grows with each change
+        #[schema(minimum = 1)]
+        version: i64,
+        /// How many jobs use it
+        #[schema(minimum = 0)]
+        jobs: i64,
+        /// When it was created
+        created_at: Time,
+        /// When it was changed last
+        updated_at: Time,
     }
 }
 
-/// A version of a calendar
-#[derive(Serialize, ToSchema)]
-#[schema(as = CalendarVersion)]
-pub struct CalendarVersionView {
-    #[serde(flatten)]
-    #[schema(value_type = CalendarMembers)]
-    calendar: Calendar,
-    /// Grows with each change
-    #[schema(minimum = 1)]
-    version: i64,
-    /// Who wrote it
-    actor: String,
-    /// When it was written
-    created_at: Time,
-}
-
-impl From<CalendarVersion> for CalendarVersionView {
-    fn from(version: CalendarVersion) -> Self {
-        Self {
-            calendar: Calendar::clone(&version.calendar),
-            version: version.version,
-            actor: version.actor,
-            created_at: Time(version.created_at),
-        }
+view! {
+    /// A version of a calendar
+    pub struct CalendarVersionView as CalendarVersion from row: CalendarVersion {
+        #[serde(flatten)]
+        #[schema(value_type = CalendarMembers)]
+        calendar: Calendar = Calendar::clone(&row.calendar),
+        /// Grows with each change
+        #[schema(minimum = 1)]
+        version: i64,
+        /// Who wrote it
+        actor: String,
+        /// When it was written
+        created_at: Time,
     }
 }

@@ -4,59 +4,42 @@ use std::collections::HashSet;
 
 use carillon_scheduler::JobDraft;
 use carillon_store::Job;
-use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::pause::JobPauseView;
 use super::schedule::{RetryDelay, Schedule};
 use super::time::Time;
+use super::view_macro::view;
 use super::words;
 
-/// A job
-#[derive(Serialize, ToSchema)]
-#[schema(as = Job)]
-pub struct JobView {
-    /// Below 2^31
-    #[schema(minimum = 1)]
-    id: i64,
-    #[serde(flatten)]
-    #[schema(value_type = JobDefinition)]
-    draft: JobDraft,
-    /// The next instant at which it fires: that of a run that is planned and not due yet, or else the first one that is not
-    /// planned. Null: it is paused or never fires again
-    next_fire_at: Option<Time>,
-    /// Why the engine has paused it
-    paused_reason: Option<String>,
-    /// Null: it is enabled, or nothing was noted when it was paused
-    pause: Option<JobPauseView>,
-    /// By how much every instant is moved within `spread_seconds`
-    #[schema(minimum = 0)]
-    spread_offset_seconds: i32,
-    /// Runs that are left of `max_fires`; null: no limit
-    #[schema(minimum = 0)]
-    fires_left: Option<i32>,
-    /// Grows with each change
-    revision: i64,
-    /// When it was created
-    created_at: Time,
-    /// When it was changed last
-    updated_at: Time,
-}
-
-impl From<Job> for JobView {
-    fn from(job: Job) -> Self {
-        Self {
-            id: job.id,
-            draft: job.draft,
-            next_fire_at: job.next_fire_at.map(Time),
-            paused_reason: job.paused_reason,
-            pause: job.pause.map(JobPauseView::from),
-            spread_offset_seconds: job.spread_offset,
-            fires_left: job.fires_left,
-            revision: job.revision,
-            created_at: Time(job.created_at),
-            updated_at: Time(job.updated_at),
-        }
+view! {
+    /// A job
+    pub struct JobView as Job from job: Job {
+        /// Below 2^31
+        #[schema(minimum = 1)]
+        id: i64,
+        #[serde(flatten)]
+        #[schema(value_type = JobDefinition)]
+        draft: JobDraft,
+        /// The next instant at which it fires: that of a run that is planned and not due yet, or else the first one that is not
+        /// planned. Null: it is paused or never fires again
+        next_fire_at: Option<Time>,
+        /// Why the engine has paused it
+        paused_reason: Option<String>,
+        /// Null: it is enabled, or nothing was noted when it was paused
+        pause: Option<JobPauseView> = job.pause.map(JobPauseView::from),
+        /// By how much every instant is moved within `spread_seconds`
+        #[schema(minimum = 0)]
+        spread_offset_seconds: i32 = job.spread_offset,
+        /// Runs that are left of `max_fires`; null: no limit
+        #[schema(minimum = 0)]
+        fires_left: Option<i32>,
+        /// Grows with each change
+        revision: i64,
+        /// When it was created
+        created_at: Time,
+        /// When it was changed last
+        updated_at: Time,
     }
 }
 

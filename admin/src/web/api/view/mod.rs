@@ -18,6 +18,7 @@ mod retention;
 mod run;
 mod schedule;
 pub mod time;
+mod view_macro;
 pub mod words;
 
 pub use alarm::AlarmView;
@@ -36,3 +37,5 @@ pub use preview::PreviewView;
 pub use retention::{DayCounts, RetentionView};
 pub use run::{KillView, LogView, RunView};
 pub use time::Time;
+pub use view_macro::IntoView;
+pub(crate) use view_macro::view;
