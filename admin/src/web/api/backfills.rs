@@ -3,32 +3,26 @@
 use actix_web::Either;
 use actix_web::web::Json;
 use carillon_engine::manage::BackfillRange;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 use super::answer::{Accepted, Answer, Error};
-use super::extract::{Body, Caller, Id, ObjectBody, Query};
+use super::extract::{Body, Caller, Id, Query, request};
 use super::view::{BackfillInstants, BackfillView, List, Time};
 use crate::web::state::Shared;
 
-/// A range of the past
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BackfillRequest {
-    /// The first moment
-    from: Time,
-    /// The end, itself excluded; not in the future. At most 100000 instants lie between
-    to: Time,
-    /// How many backfill runs of the job may be open at the same time
-    #[schema(minimum = 1, maximum = 100, default = 1)]
-    max_concurrent: Option<i32>,
-    /// Only list the instants
-    #[schema(default = false)]
-    dry_run: Option<bool>,
-}
-
-impl ObjectBody for BackfillRequest {
-    const WHAT: &'static str = "{\"from\",\"to\",\"max_concurrent\"?,\"dry_run\"?}";
+request! {
+    /// A range of the past
+    pub struct BackfillRequest: "{\"from\",\"to\",\"max_concurrent\"?,\"dry_run\"?}" {
+        /// The first moment
+        from: Time,
+        /// The end, itself excluded; not in the future. At most 100000 instants lie between
+        to: Time,
+        /// How many backfill runs of the job may be open at the same time
+        #[schema(minimum = 1, maximum = 100, default = 1)]
+        max_concurrent: Option<i32>,
+        /// Only list the instants
+        #[schema(default = false)]
+        dry_run: Option<bool>,
+    }
 }
 
 /// The instants of a dry run, or the new backfill.

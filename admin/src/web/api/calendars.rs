@@ -6,12 +6,12 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::answer::{Answer, Created, Error, NoContent};
-use super::extract::{Body, Caller, Name, Parsed, Query, RequestBody, parse};
+use super::extract::{Body, Caller, Name, Parsed, Query, ReadOnly, RequestBody, edited, parse};
 use super::view::{CalendarMembers, CalendarVersionView, CalendarView, List};
 use crate::web::state::Shared;
 
 /// The members of an answer that a request may send back unchanged.
-const READ_ONLY: [&str; 5] = ["id", "version", "jobs", "created_at", "updated_at"];
+const READ_ONLY: ReadOnly = ReadOnly { revision: "version", ignored: &["id", "jobs", "created_at", "updated_at"] };
 
 /// A new calendar
 #[derive(ToSchema)]
@@ -24,28 +24,7 @@ pub struct CalendarRequest {
     name: String,
 }
 
-/// The whole calendar; an answer may be changed and sent back
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes another type")]
-pub struct CalendarUpdate {
-    #[serde(flatten)]
-    members: CalendarMembers,
-    /// The version that you have seen: the update is refused (409 `changed`) if the calendar has another one by now
-    #[schema(required = false)]
-    version: i64,
-    /// Number; taken from an answer, ignored here
-    #[schema(required = false)]
-    id: Value,
-    /// Number of jobs; taken from an answer, ignored here
-    #[schema(required = false)]
-    jobs: Value,
-    /// Creation; taken from an answer, ignored here
-    #[schema(required = false)]
-    created_at: Value,
-    /// Last change; taken from an answer, ignored here
-    #[schema(required = false)]
-    updated_at: Value,
-}
+edited!(CalendarUpdate: "calendar" of CalendarMembers, READ_ONLY, "The whole calendar; an answer may be changed and sent back");
 
 pub async fn list(state: Shared, query: Query) -> Answer<List<CalendarView, String>> {
     let (after, limit) = (query.text("after")?, query.limit()?);
@@ -97,14 +76,13 @@ impl RequestBody for ChangedCalendar {
 /// Every job that uses it is planned again before this is answered.
 pub async fn update(state: Shared, name: Name, caller: Caller, body: Body<ChangedCalendar>) -> Answer<CalendarView> {
     let mut value = body.0.0;
-    let version = seen_version(&value)?;
+    let version = READ_ONLY.take_out(&mut value)?;
     if let Some(members) = value.as_object_mut() {
         let given = members.entry("name").or_insert_with(|| Value::from(name.0.as_str()));
         if given.as_str().is_some_and(|given| given.trim() != name.0) {
             let message = format!("differs from the {:?} of the path; a calendar keeps its name", name.0);
             return Err(Error::field("name", message));
         }
-        members.retain(|member, _| !READ_ONLY.contains(&member.as_str()));
     }
     // A calendar that does not exist is reported before anything else.
     state.engine.calendars().get(&name.0).await?;
@@ -115,15 +93,6 @@ pub async fn update(state: Shared, name: Name, caller: Caller, body: Body<Change
 pub async fn delete(state: Shared, name: Name, caller: Caller) -> Result<NoContent, Error> {
     state.engine.calendars().delete(&name.0, &caller.0).await?;
     Ok(NoContent)
-}
-
-/// The version that the client has seen.
-fn seen_version(value: &Value) -> Result<Option<i64>, Error> {
-    let wrong = || Error::field("version", "must be a whole number");
-    match value.get("version") {
-        None => Ok(None),
-        Some(given) => given.as_i64().map(Some).ok_or_else(wrong),
-    }
 }
 
 fn calendar(value: &Value) -> Result<Calendar, Error> {

@@ -122,7 +122,8 @@ impl Endpoint {
     }
 }
 
-fn add<T: ToSchema>(schemas: &mut Schemas) {
+/// Adds a type with the types of its members.
+pub fn add<T: ToSchema>(schemas: &mut Schemas) {
     schemas.push((T::name().into(), T::schema()));
     T::schemas(schemas);
 }

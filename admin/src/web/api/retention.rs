@@ -4,36 +4,30 @@
 use actix_web::web::Json;
 use carillon_scheduler::Millis;
 use carillon_store::retention::rules::{Retention, Scope};
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 use super::answer::Answer;
-use super::extract::{Body, Caller, Id, ObjectBody, Query};
+use super::extract::{Body, Caller, Id, Query, request};
 use super::view::{DayCounts, RetentionView};
 use crate::web::state::{Shared, State};
 
 const DAY: Millis = 86_400_000;
 
-/// How long runs are kept. A member that is null or left out leaves it to the next wider rule
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RetentionUpdate {
-    /// Days for which a run that did not fail is kept; 0: for ever
-    #[schema(minimum = 0, maximum = 3_650)]
-    days: Option<i32>,
-    /// Days for which a failed run and a skipped range are kept; 0: for ever
-    #[schema(minimum = 0, maximum = 3_650)]
-    failure_days: Option<i32>,
-    /// How many of a job's last failures stay, at any age
-    #[schema(minimum = 0, maximum = 1_000)]
-    failures: Option<i32>,
-    /// How many of a job's latest runs that did not fail are kept; 0: without limit
-    #[schema(minimum = 0, maximum = 1_000_000_000)]
-    runs: Option<i32>,
-}
-
-impl ObjectBody for RetentionUpdate {
-    const WHAT: &'static str = "how long runs are kept, such as {\"days\":30,\"failure_days\":90}";
+request! {
+    /// How long runs are kept. A member that is null or left out leaves it to the next wider rule
+    pub struct RetentionUpdate: "how long runs are kept, such as {\"days\":30,\"failure_days\":90}" {
+        /// Days for which a run that did not fail is kept; 0: for ever
+        #[schema(minimum = 0, maximum = 3_650)]
+        days: Option<i32>,
+        /// Days for which a failed run and a skipped range are kept; 0: for ever
+        #[schema(minimum = 0, maximum = 3_650)]
+        failure_days: Option<i32>,
+        /// How many of a job's last failures stay, at any age
+        #[schema(minimum = 0, maximum = 1_000)]
+        failures: Option<i32>,
+        /// How many of a job's latest runs that did not fail are kept; 0: without limit
+        #[schema(minimum = 0, maximum = 1_000_000_000)]
+        runs: Option<i32>,
+    }
 }
 
 pub async fn get_all(state: Shared) -> Answer<RetentionView> {

@@ -8,9 +8,8 @@ use utoipa::openapi::{Content, Ref};
 
 use super::endpoint::Endpoint;
 use super::extract::parameter::{any_of, flag, id, integer, number, object, text, time};
-use super::records::{alarms, audit, misfires};
 use super::view::words;
-use super::{alerts, apps, backfills, calendars, forecast, jobs, openapi, pauses, reports, retention, runs};
+use super::{alerts, apps, backfills, calendars, forecast, jobs, openapi, pauses, records, reports, retention, runs};
 use crate::web::access::access;
 
 /// A group has its tag. An operation has its method and path, its access, its handler, its name in generated clients, a summary, and the
@@ -195,10 +194,10 @@ fn of_runs() -> Vec<Endpoint> {
                 query("from", integer(1, None).default(Some(1.into())), "The first line wanted"), fails([502]);
         }
         "audit" {
-            GET "/audit", Administer AnyApp: audit::list, listAudit,
+            GET "/audit", Administer AnyApp: records::audit, listAudit,
                 "What was done and refused, newest first; administrators of an app see what concerns the app"
                 => audit_filters(), page(text());
-            GET "/audit/export", Administer AnyApp: audit::export, exportAudit, "Up to 100000 entries of the audit, newest first, as JSON \
+            GET "/audit/export", Administer AnyApp: records::export_audit, exportAudit, "Up to 100000 entries of the audit, newest first, as JSON \
                 lines or CSV; `after` with the last `key` goes on" =>
                 audit_filters(),
                 query("format", text(), "`jsonl`, the default, or `csv`"),
@@ -251,14 +250,14 @@ fn of_alerts() -> Vec<Endpoint> {
 fn others() -> Vec<Endpoint> {
     routes! {
         "misfires" {
-            GET "/misfires", View AnyApp: misfires::list, listMisfires, "Skipped ranges, newest first" =>
+            GET "/misfires", View AnyApp: records::misfires, listMisfires, "Skipped ranges, newest first" =>
                 query("job_id", id(), "Of this job"),
                 query("from", time(), "Ranges with a part at or after this"),
                 query("to", time(), "Ranges with a part before this"),
                 page(text());
         }
         "alarms" {
-            GET "/alarms", View AnyApp: alarms::list, listAlarms, "Alarms, newest first" =>
+            GET "/alarms", View AnyApp: records::alarms, listAlarms, "Alarms, newest first" =>
                 query("kind", any_of("AlarmKind"), "Of any of these kinds: repeated, or separated by commas"),
                 query("job_id", id(), "About this job"),
                 query("run_id", id(), "About this run"),

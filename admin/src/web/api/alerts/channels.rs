@@ -10,29 +10,24 @@ use utoipa::ToSchema;
 
 use crate::web::api::alerts::view::{ChannelMembers, ChannelView};
 use crate::web::api::answer::{Answer, Created, Error, NoContent};
-use crate::web::api::extract::{Body, Caller, Id, RequestBody, from_json};
+use crate::web::api::extract::{Body, Caller, Id, ReadOnly, RequestBody, edited, from_json};
 use crate::web::api::view::List;
 use crate::web::state::Shared;
 
 const MEMBERS: [&str; 9] = ["name", "kind", "settings", "secrets", "all_apps", "apps", "language", "zone", "per_hour"];
 
-/// The members of answers that a request may send back unchanged.
-const READ_ONLY: [&str; 3] = ["id", "revision", "updated_at"];
-
-/// A channel. Secrets that are left out stay as they are; an empty one is removed
 #[derive(ToSchema)]
-#[schema(as = AlertChannelRequest)]
 #[expect(dead_code, reason = "describes another type")]
-pub struct ChannelRequest {
+pub struct ChannelWithSecrets {
     #[serde(flatten)]
     members: ChannelMembers,
     /// `password`; `url`, `secret`; `routing_key`: stored encrypted, and never shown
     #[schema(required = false, value_type = Object)]
-    secrets: Value,
-    /// The revision that you have seen: an update is refused (409 `changed`) if the channel has another one by now
-    #[schema(required = false)]
-    revision: i64,
+    secrets: (),
 }
+
+edited!(AlertChannelRequest: "channel" of ChannelWithSecrets, READ_ONLY,
+    "A channel. Secrets that are left out stay as they are; an empty one is removed");
 
 #[derive(Deserialize)]
 struct Members {
@@ -57,13 +52,12 @@ pub struct GivenChannel {
 }
 
 impl RequestBody for GivenChannel {
-    type Schema = ChannelRequest;
+    type Schema = AlertChannelRequest;
     const WHAT: &'static str = "a channel, such as {\"name\":\"ops\",\"kind\":\"email\",\
         \"settings\":{\"host\":\"smtp.example.org\",\"from\":\"carillon@example.org\",\"to\":[\"ops@example.org\"]}}";
 
     fn read(mut value: Value) -> Result<Self, Error> {
-        let revision = seen_revision(&value)?;
-        without(&mut value, Self::WHAT, &MEMBERS)?;
+        let revision = seen_revision(&mut value, Self::WHAT, &MEMBERS)?;
         // Of an answer: their names.
         if let Some(members) = value.as_object_mut() {
             members.retain(|name, given| name != "secrets" || !(given.is_array() || given.is_null()));
@@ -123,23 +117,17 @@ pub async fn test(state: Shared, caller: Caller, id: Id) -> Answer<TestedChannel
     Ok(Json(TestedChannel { delivery_id }))
 }
 
-/// The revision that the client has seen.
-pub(super) fn seen_revision(value: &Value) -> Result<Option<i64>, Error> {
-    let wrong = || Error::field("revision", "must be a whole number");
-    match value.get("revision") {
-        None => Ok(None),
-        Some(given) => given.as_i64().map(Some).ok_or_else(wrong),
-    }
-}
+/// The members of answers that a request may send back unchanged.
+pub(super) const READ_ONLY: ReadOnly = ReadOnly { revision: "revision", ignored: &["id", "updated_at"] };
 
-/// Takes away what an answer has beside these members, and refuses what it has not.
-pub(super) fn without(value: &mut Value, what: &str, members: &[&str]) -> Result<(), Error> {
-    let Some(given) = value.as_object_mut() else {
+/// The revision that the client has seen. Takes away what an answer has beside these members, and refuses what it has not.
+pub(super) fn seen_revision(value: &mut Value, what: &str, members: &[&str]) -> Result<Option<i64>, Error> {
+    let revision = READ_ONLY.take_out(value)?;
+    let Some(given) = value.as_object() else {
         return Err(Error::invalid(format!("the body must be {what} as an object")));
     };
-    given.retain(|name, _| !READ_ONLY.contains(&name.as_str()));
     match given.keys().find(|name| !members.contains(&name.as_str())) {
-        None => Ok(()),
+        None => Ok(revision),
         Some(name) => {
             let message = format!("there is no member `{name}`; expected one of {}", members.join(", "));
             Err(Error::field(name.as_str(), message))

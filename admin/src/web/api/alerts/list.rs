@@ -5,13 +5,11 @@ use carillon_alerts::manage::AlertAction;
 use carillon_store::Page;
 use carillon_store::alert::alerts::{AlertFilter, AlertState};
 use carillon_store::alert::deliveries::DeliveryFilter;
-use serde::Deserialize;
-use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 
 use crate::web::api::alerts::view::{AlertView, DeliveryView};
 use crate::web::api::answer::{Answer, Error};
-use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
+use crate::web::api::extract::{Body, Caller, Id, Query, place, request};
 use crate::web::api::jobs::{BulkView, action_schema, unknown_action};
 use crate::web::api::view::List;
 use crate::web::state::{Shared, State};
@@ -24,32 +22,25 @@ pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<Al
         app_id: app_id(&state, &caller, query.text("app")?).await?,
         kind: query.word("kind")?,
         rule_id: query.id("rule_id")?,
-        after: query.parsed("after", "give back `next` of the page before", |text| {
-            let (last_at, id) = text.split_once('-')?;
-            Some((last_at.parse().ok()?, id.parse().ok()?))
-        })?,
+        after: query.after()?,
         limit: query.limit()?,
     };
     let page = state.store.alerts(&filter).await?;
-    Ok(Json(List::from_page(page, AlertView::from, |(last_at, id)| format!("{last_at}-{id}"))))
+    Ok(Json(List::from_page(page, AlertView::from, place)))
 }
 
 pub async fn get(state: Shared, id: Id) -> Answer<AlertView> {
     Ok(Json(find(&state, id.0).await?))
 }
 
-/// Who takes it over
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Acknowledgement {
-    /// For the others
-    #[serde(default)]
-    #[schema(max_length = 500)]
-    note: String,
-}
-
-impl ObjectBody for Acknowledgement {
-    const WHAT: &'static str = "an acknowledgement, such as {\"note\":\"I look at it\"}";
+request! {
+    /// Who takes it over
+    pub struct Acknowledgement: "an acknowledgement, such as {\"note\":\"I look at it\"}" {
+        /// For the others
+        #[serde(default)]
+        #[schema(max_length = 500)]
+        note: String,
+    }
 }
 
 pub async fn acknowledge(state: Shared, caller: Caller, id: Id, body: Body<Acknowledgement>) -> Answer<AlertView> {
@@ -60,26 +51,22 @@ pub async fn acknowledge(state: Shared, caller: Caller, id: Id, body: Body<Ackno
 
 const ACTIONS: [&str; 2] = ["acknowledge", "silence"];
 
-/// One action for several alerts
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AlertBulk {
-    #[schema(schema_with = actions)]
-    action: String,
-    /// These alerts
-    #[schema(min_items = 1, max_items = 1_000)]
-    ids: Vec<i64>,
-    /// Of `acknowledge`: for the others
-    #[serde(default)]
-    #[schema(max_length = 500)]
-    note: String,
-    /// Of `silence`: there is no message for this time
-    #[schema(minimum = 60, maximum = 2_592_000)]
-    seconds: Option<i64>,
-}
-
-impl ObjectBody for AlertBulk {
-    const WHAT: &'static str = "an action, such as {\"action\":\"silence\",\"ids\":[12,15],\"seconds\":3600}";
+request! {
+    /// One action for several alerts
+    pub struct AlertBulk: "an action, such as {\"action\":\"silence\",\"ids\":[12,15],\"seconds\":3600}" {
+        #[schema(schema_with = actions)]
+        action: String,
+        /// These alerts
+        #[schema(min_items = 1, max_items = 1_000)]
+        ids: Vec<i64>,
+        /// Of `acknowledge`: for the others
+        #[serde(default)]
+        #[schema(max_length = 500)]
+        note: String,
+        /// Of `silence`: there is no message for this time
+        #[schema(minimum = 60, maximum = 2_592_000)]
+        seconds: Option<i64>,
+    }
 }
 
 fn actions() -> ObjectBuilder {

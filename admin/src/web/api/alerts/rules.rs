@@ -4,12 +4,11 @@ use actix_web::web::Json;
 use carillon_alerts::manage::RuleDraft;
 use carillon_store::alert::rules::AlertRule;
 use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::web::api::alerts::channels::{seen_revision, without};
+use crate::web::api::alerts::channels::{READ_ONLY, seen_revision};
 use crate::web::api::alerts::view::{RuleMembers, RuleView};
 use crate::web::api::answer::{Answer, Created, Error, NoContent};
-use crate::web::api::extract::{Body, Caller, Id, RequestBody, from_json};
+use crate::web::api::extract::{Body, Caller, Id, RequestBody, edited, from_json};
 use crate::web::api::view::List;
 use crate::web::state::{Shared, State};
 
@@ -31,17 +30,7 @@ const MEMBERS: [&str; 15] = [
     "silences",
 ];
 
-/// A rule; an answer may be changed and sent back
-#[derive(ToSchema)]
-#[schema(as = AlertRuleRequest)]
-#[expect(dead_code, reason = "describes another type")]
-pub struct RuleRequest {
-    #[serde(flatten)]
-    members: RuleMembers,
-    /// The revision that you have seen: an update is refused (409 `changed`) if the rule has another one by now
-    #[schema(required = false)]
-    revision: i64,
-}
+edited!(AlertRuleRequest: "rule" of RuleMembers, READ_ONLY, "A rule; an answer may be changed and sent back");
 
 pub struct GivenRule {
     draft: RuleDraft,
@@ -49,12 +38,11 @@ pub struct GivenRule {
 }
 
 impl RequestBody for GivenRule {
-    type Schema = RuleRequest;
+    type Schema = AlertRuleRequest;
     const WHAT: &'static str = "a rule, such as {\"name\":\"failures\",\"kinds\":[\"failed\"],\"channels\":[1]}";
 
     fn read(mut value: Value) -> Result<Self, Error> {
-        let revision = seen_revision(&value)?;
-        without(&mut value, Self::WHAT, &MEMBERS)?;
+        let revision = seen_revision(&mut value, Self::WHAT, &MEMBERS)?;
         Ok(Self { draft: from_json(&value)?, revision })
     }
 }

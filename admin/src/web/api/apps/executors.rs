@@ -1,11 +1,9 @@
 //! `/apps/{id}/executors`: the executors, those whose address a person enters, and what operators set for them.
 
 use actix_web::web::Json;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 use crate::web::api::answer::{Answer, Created, Error, NoContent};
-use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
+use crate::web::api::extract::{Body, Caller, Id, Query, request};
 use crate::web::api::view::{ExecutorView, List};
 use crate::web::state::Shared;
 
@@ -16,24 +14,19 @@ pub async fn list(state: Shared, id: Id) -> Answer<List<ExecutorView>> {
     Ok(Json(List::whole(executors.map(|executor| ExecutorView::new(executor, now)))))
 }
 
-/// What is set for an executor. A member that is null or left out leaves it to the executor
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExecutorUpdate {
-    /// One that has registered for the app
-    #[schema(min_length = 1, max_length = 255)]
-    address: String,
-    /// Its share of jobs with the route `weighted`
-    #[schema(minimum = 1, maximum = 100)]
-    weight: Option<i64>,
-    /// `key=value,key2=value2`; `""`: none, even if it announces some
-    #[schema(min_length = 0, max_length = 255)]
-    labels: Option<String>,
-}
-
-impl ObjectBody for ExecutorUpdate {
-    const WHAT: &'static str =
-        "an executor's address, weight and labels, such as {\"address\":\"http://10.0.0.5:9999/\",\"weight\":3}";
+request! {
+    /// What is set for an executor. A member that is null or left out leaves it to the executor
+    pub struct ExecutorUpdate: "an executor's address, weight and labels, such as {\"address\":\"http://10.0.0.5:9999/\",\"weight\":3}" {
+        /// One that has registered for the app
+        #[schema(min_length = 1, max_length = 255)]
+        address: String,
+        /// Its share of jobs with the route `weighted`
+        #[schema(minimum = 1, maximum = 100)]
+        weight: Option<i64>,
+        /// `key=value,key2=value2`; `""`: none, even if it announces some
+        #[schema(min_length = 0, max_length = 255)]
+        labels: Option<String>,
+    }
 }
 
 pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<ExecutorUpdate>) -> Answer<ExecutorView> {
@@ -42,17 +35,13 @@ pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<ExecutorUp
     Ok(Json(ExecutorView::new(set, state.clock.now())))
 }
 
-/// The address of an executor that need not register
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewExecutor {
-    /// `http(s)://host:port`, with at most a plain path
-    #[schema(min_length = 1, max_length = 255)]
-    address: String,
-}
-
-impl ObjectBody for NewExecutor {
-    const WHAT: &'static str = "an executor's address, such as {\"address\":\"http://10.0.0.5:9999/\"}";
+request! {
+    /// The address of an executor that need not register
+    pub struct NewExecutor: "an executor's address, such as {\"address\":\"http://10.0.0.5:9999/\"}" {
+        /// `http(s)://host:port`, with at most a plain path
+        #[schema(min_length = 1, max_length = 255)]
+        address: String,
+    }
 }
 
 pub async fn enter(
@@ -65,19 +54,15 @@ pub async fn enter(
     Ok(Created::new(ExecutorView::new(entered, state.clock.now())))
 }
 
-/// Whether an executor gets new runs
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DrainUpdate {
-    /// One of the app's executors
-    #[schema(min_length = 1, max_length = 255)]
-    address: String,
-    /// It gets no new runs
-    draining: bool,
-}
-
-impl ObjectBody for DrainUpdate {
-    const WHAT: &'static str = "an executor's address, and whether it drains, such as {\"address\":\"http://10.0.0.5:9999/\",\"draining\":true}";
+request! {
+    /// Whether an executor gets new runs
+    pub struct DrainUpdate: "an executor's address, and whether it drains, such as {\"address\":\"http://10.0.0.5:9999/\",\"draining\":true}" {
+        /// One of the app's executors
+        #[schema(min_length = 1, max_length = 255)]
+        address: String,
+        /// It gets no new runs
+        draining: bool,
+    }
 }
 
 pub async fn drain(state: Shared, id: Id, caller: Caller, body: Body<DrainUpdate>) -> Answer<ExecutorView> {

@@ -1,11 +1,9 @@
 //! `/apps`, and one of them.
 
 use actix_web::web::Json;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use crate::web::api::answer::{Answer, Created, Error, NoContent};
-use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
+use crate::web::api::extract::{Body, Caller, Id, Query, request};
 use crate::web::api::view::{AppView, FormerNameView, List};
 use crate::web::state::Shared;
 
@@ -14,20 +12,16 @@ pub async fn list(state: Shared, caller: Caller) -> Answer<List<AppView>> {
     Ok(Json(List::whole(apps.into_iter().map(AppView::from))))
 }
 
-/// A new app
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AppRequest {
-    /// Letters, digits, `-`, `_`, `.`; the first is a letter or a digit
-    #[schema(min_length = 4, max_length = 64)]
-    name: String,
-    /// For people; the name if left out
-    #[schema(min_length = 0, max_length = 64)]
-    title: Option<String>,
-}
-
-impl ObjectBody for AppRequest {
-    const WHAT: &'static str = "an app, such as {\"name\":\"billing\",\"title\":\"Billing\"}";
+request! {
+    /// A new app
+    pub struct AppRequest: "an app, such as {\"name\":\"billing\",\"title\":\"Billing\"}" {
+        /// Letters, digits, `-`, `_`, `.`; the first is a letter or a digit
+        #[schema(min_length = 4, max_length = 64)]
+        name: String,
+        /// For people; the name if left out
+        #[schema(min_length = 0, max_length = 64)]
+        title: Option<String>,
+    }
 }
 
 pub async fn create(state: Shared, caller: Caller, body: Body<AppRequest>) -> Result<Created<AppView>, Error> {
@@ -36,20 +30,16 @@ pub async fn create(state: Shared, caller: Caller, body: Body<AppRequest>) -> Re
     Ok(Created::new(app))
 }
 
-/// A change of an app. A member that is left out stays as it is
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AppUpdate {
-    /// Executors may register under the old name until that is removed
-    #[schema(min_length = 4, max_length = 64)]
-    name: Option<String>,
-    /// For people
-    #[schema(min_length = 0, max_length = 64)]
-    title: Option<String>,
-}
-
-impl ObjectBody for AppUpdate {
-    const WHAT: &'static str = "what changes of an app, such as {\"name\":\"billing-eu\",\"title\":\"Billing EU\"}";
+request! {
+    /// A change of an app. A member that is left out stays as it is
+    pub struct AppUpdate: "what changes of an app, such as {\"name\":\"billing-eu\",\"title\":\"Billing EU\"}" {
+        /// Executors may register under the old name until that is removed
+        #[schema(min_length = 4, max_length = 64)]
+        name: Option<String>,
+        /// For people
+        #[schema(min_length = 0, max_length = 64)]
+        title: Option<String>,
+    }
 }
 
 pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<AppUpdate>) -> Answer<AppView> {
@@ -58,17 +48,14 @@ pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<AppUpdate>
     Ok(Json(AppView::from(app)))
 }
 
-/// The apps whose jobs may start jobs of this app, as children of theirs
-#[derive(Deserialize, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AppStarters {
-    /// Their names; jobs of the app itself always may
-    #[schema(max_items = 1000)]
-    apps: Vec<String>,
-}
-
-impl ObjectBody for AppStarters {
-    const WHAT: &'static str = "the apps whose jobs may start jobs of this one, such as {\"apps\":[\"billing\"]}";
+request! {
+    /// The apps whose jobs may start jobs of this app, as children of theirs
+    #[derive(serde::Serialize)]
+    pub struct AppStarters: "the apps whose jobs may start jobs of this one, such as {\"apps\":[\"billing\"]}" {
+        /// Their names; jobs of the app itself always may
+        #[schema(max_items = 1000)]
+        apps: Vec<String>,
+    }
 }
 
 pub async fn starters(state: Shared, id: Id) -> Answer<AppStarters> {

@@ -1,11 +1,9 @@
 //! `/apps/{id}/tokens`: the tokens of an app's executors.
 
 use actix_web::web::Json;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 use crate::web::api::answer::{Answer, Created, Error, NoContent};
-use crate::web::api::extract::{Body, Caller, Id, ObjectBody, TokenId};
+use crate::web::api::extract::{Body, Caller, Id, TokenId, request};
 use crate::web::api::view::{AppTokenView, AppView, List, NewAppTokenView};
 use crate::web::state::Shared;
 
@@ -14,20 +12,16 @@ pub async fn list(state: Shared, id: Id) -> Answer<List<AppTokenView>> {
     Ok(Json(List::whole(tokens.into_iter().map(AppTokenView::from))))
 }
 
-/// A new token
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AppTokenRequest {
-    /// For people
-    #[schema(min_length = 1, max_length = 64)]
-    name: String,
-    /// Days until it expires; without them it lasts until it is revoked
-    #[schema(minimum = 1, maximum = 366)]
-    days: Option<i64>,
-}
-
-impl ObjectBody for AppTokenRequest {
-    const WHAT: &'static str = "a token, such as {\"name\":\"2026-11\"}";
+request! {
+    /// A new token
+    pub struct AppTokenRequest: "a token, such as {\"name\":\"2026-11\"}" {
+        /// For people
+        #[schema(min_length = 1, max_length = 64)]
+        name: String,
+        /// Days until it expires; without them it lasts until it is revoked
+        #[schema(minimum = 1, maximum = 366)]
+        days: Option<i64>,
+    }
 }
 
 pub async fn create(
@@ -41,16 +35,12 @@ pub async fn create(
     Ok(Created::new(NewAppTokenView::new(created, token)))
 }
 
-/// Which tokens an app accepts
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AppTokenRule {
-    /// The token of all apps is not accepted from the app's executors, and not sent to them
-    own_tokens_only: bool,
-}
-
-impl ObjectBody for AppTokenRule {
-    const WHAT: &'static str = "which tokens the app accepts, such as {\"own_tokens_only\":true}";
+request! {
+    /// Which tokens an app accepts
+    pub struct AppTokenRule: "which tokens the app accepts, such as {\"own_tokens_only\":true}" {
+        /// The token of all apps is not accepted from the app's executors, and not sent to them
+        own_tokens_only: bool,
+    }
 }
 
 pub async fn set_rule(state: Shared, id: Id, caller: Caller, body: Body<AppTokenRule>) -> Answer<AppView> {

@@ -8,40 +8,30 @@ use actix_web::{FromRequest, HttpRequest};
 
 use crate::web::api::error::Error;
 
-/// The `{id}` of a path.
-pub struct Id(pub i64);
+/// Declares a parameter that is an id.
+macro_rules! ids {
+    ($($(#[$meta:meta])* $type:ident = $name:literal;)+) => { $(
+        $(#[$meta])*
+        pub struct $type(pub i64);
 
-impl FromRequest for Id {
-    type Error = Error;
-    type Future = Ready<Result<Self, Error>>;
+        impl FromRequest for $type {
+            type Error = Error;
+            type Future = Ready<Result<Self, Error>>;
 
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(number(request, "id").map(Self))
-    }
+            fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+                ready(number(request, $name).map(Self))
+            }
+        }
+    )+ };
 }
 
-/// The `{token}` of a path.
-pub struct TokenId(pub i64);
-
-impl FromRequest for TokenId {
-    type Error = Error;
-    type Future = Ready<Result<Self, Error>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(number(request, "token").map(Self))
-    }
-}
-
-/// The `{revision}` of a path.
-pub struct RevisionNumber(pub i64);
-
-impl FromRequest for RevisionNumber {
-    type Error = Error;
-    type Future = Ready<Result<Self, Error>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(number(request, "revision").map(Self))
-    }
+ids! {
+    /// The `{id}` of a path.
+    Id = "id";
+    /// The `{token}` of a path.
+    TokenId = "token";
+    /// The `{revision}` of a path.
+    RevisionNumber = "revision";
 }
 
 fn number(request: &HttpRequest, name: &str) -> Result<i64, Error> {

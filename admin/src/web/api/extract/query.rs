@@ -13,6 +13,11 @@ use crate::web::api::view::time;
 pub const LIMIT: u32 = 100;
 pub const MAX_LIMIT: u32 = 1000;
 
+/// What [`Query::after`] reads.
+pub fn place((first, second): (i64, i64)) -> String {
+    format!("{first}-{second}")
+}
+
 /// The parameters of a request.
 pub struct Query(Vec<(String, String)>);
 
@@ -69,6 +74,14 @@ impl Query {
     pub fn number(&self, name: &str, default: u32, max: u32) -> Result<u32, Error> {
         let in_range = |text: &str| text.parse().ok().filter(|number| (1..=max).contains(number));
         Ok(self.parsed(name, &format!("a number from 1 to {max}"), in_range)?.unwrap_or(default))
+    }
+
+    /// The place behind which a page begins: two numbers, as [`place`] writes them.
+    pub fn after(&self) -> Result<Option<(i64, i64)>, Error> {
+        self.parsed("after", "give back `next` of the page before", |text| {
+            let (first, second) = text.split_once('-')?;
+            Some((first.parse().ok()?, second.parse().ok()?))
+        })
     }
 
     pub fn limit(&self) -> Result<u32, Error> {

@@ -4,52 +4,45 @@ use actix_web::web::Json;
 use carillon_engine::manage::{JobAction, JobBulkRequest, Selection};
 use carillon_scheduler::Cause;
 use carillon_store::PauseNote;
-use serde::Deserialize;
-use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 
 use super::bulk_outcome::{BulkView, action_schema, unknown_action};
 use super::filter::JobFilterRequest;
 use crate::web::api::answer::{Answer, Error};
-use crate::web::api::extract::{Body, Caller, Key, ObjectBody};
+use crate::web::api::extract::{Body, Caller, Key, request};
 use crate::web::api::view::Time;
 use crate::web::state::Shared;
 
 pub const ACTIONS: [&str; 7] = ["pause", "resume", "run", "move", "add_tag", "remove_tag", "delete"];
 
-/// One action for the jobs of `ids` or of `filter`
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct JobBulk {
-    #[schema(schema_with = actions)]
-    action: String,
-    /// These jobs
-    #[schema(max_items = 10_000, min_items = 1)]
-    ids: Option<Vec<i64>>,
-    /// All jobs that match this, at most 10,000
-    filter: Option<JobFilterRequest>,
-    /// Of `pause`: why, for the others
-    #[schema(max_length = 500)]
-    note: Option<String>,
-    /// Of `pause`: when the jobs are resumed; if left out, they stay paused until a person resumes them
-    until: Option<Time>,
-    /// Of `move`: the name of the app
-    app: Option<String>,
-    /// Of `add_tag` and `remove_tag`
-    #[schema(min_length = 1, max_length = 32)]
-    tag: Option<String>,
-    /// The number of jobs that you have seen: nothing is done (409 `changed`) if another number is selected by now
-    #[schema(minimum = 0)]
-    count: Option<usize>,
-    /// Nothing is done; the answer says how many jobs are selected
-    #[serde(default)]
-    #[schema(default = false, required = false)]
-    dry_run: bool,
-}
-
-impl ObjectBody for JobBulk {
-    const WHAT: &'static str =
-        "an action, such as {\"action\":\"pause\",\"filter\":{\"tag\":\"night\"},\"note\":\"deployment\"}";
+request! {
+    /// One action for the jobs of `ids` or of `filter`
+    pub struct JobBulk: "an action, such as {\"action\":\"pause\",\"filter\":{\"tag\":\"night\"},\"note\":\"deployment\"}" {
+        #[schema(schema_with = actions)]
+        action: String,
+        /// These jobs
+        #[schema(max_items = 10_000, min_items = 1)]
+        ids: Option<Vec<i64>>,
+        /// All jobs that match this, at most 10,000
+        filter: Option<JobFilterRequest>,
+        /// Of `pause`: why, for the others
+        #[schema(max_length = 500)]
+        note: Option<String>,
+        /// Of `pause`: when the jobs are resumed; if left out, they stay paused until a person resumes them
+        until: Option<Time>,
+        /// Of `move`: the name of the app
+        app: Option<String>,
+        /// Of `add_tag` and `remove_tag`
+        #[schema(min_length = 1, max_length = 32)]
+        tag: Option<String>,
+        /// The number of jobs that you have seen: nothing is done (409 `changed`) if another number is selected by now
+        #[schema(minimum = 0)]
+        count: Option<usize>,
+        /// Nothing is done; the answer says how many jobs are selected
+        #[serde(default)]
+        #[schema(default = false, required = false)]
+        dry_run: bool,
+    }
 }
 
 fn actions() -> ObjectBuilder {

@@ -4,20 +4,21 @@ use carillon_scheduler::{FieldError, JobDraft, ScheduleContext, ScheduleDraft, S
 use serde_json::Value;
 
 use crate::web::api::error::Error;
-use crate::web::api::extract::{Parsed, from_json, parse};
+use crate::web::api::extract::{Parsed, ReadOnly, from_json, parse};
 
 /// The members of an answer that a request may send back unchanged and cannot set.
-const READ_ONLY: [&str; 9] = [
-    "id",
-    "next_fire_at",
-    "spread_offset_seconds",
-    "fires_left",
-    "paused_reason",
-    "pause",
-    "revision",
-    "created_at",
-    "updated_at",
-];
+pub const READ_ONLY: ReadOnly = ReadOnly {
+    revision: "revision",
+    ignored: &[
+        "next_fire_at",
+        "spread_offset_seconds",
+        "fires_left",
+        "paused_reason",
+        "pause",
+        "created_at",
+        "updated_at",
+    ],
+};
 
 /// Reads a job. The answer names all wrong members: where one has a wrong form, the others are checked by the rules of a job too.
 pub fn draft(mut value: Value) -> Result<JobDraft, Error> {
@@ -60,23 +61,12 @@ fn schedule(value: &Value) -> Result<ScheduleDraft, Error> {
     from_json::<ScheduleInput>(value)?.try_into().map_err(|error: FieldError| error.into())
 }
 
-/// An update; an answer of this API may be changed and sent back.
-pub struct ParsedUpdate {
-    pub draft: JobDraft,
-    /// The revision that the client has seen.
-    pub revision: Option<i64>,
-}
-
-pub fn parse_update(mut value: Value, id: i64) -> Result<ParsedUpdate, Error> {
-    let mut revision = None;
-    if let Some(members) = value.as_object_mut() {
-        if let Some(given) = members.get("revision") {
-            revision = Some(given.as_i64().ok_or_else(|| Error::field("revision", "must be a whole number"))?);
-        }
-        if members.get("id").is_some_and(|given| given.as_i64() != Some(id)) {
-            return Err(Error::field("id", format!("differs from the {id} of the path")));
-        }
-        members.retain(|name, _| !READ_ONLY.contains(&name.as_str()));
+/// A job that was changed and sent back, and the revision that the client has seen.
+pub fn update(mut value: Value, id: i64) -> Result<(JobDraft, Option<i64>), Error> {
+    let revision = READ_ONLY.take_out(&mut value)?;
+    let given = value.as_object_mut().and_then(|members| members.remove("id"));
+    if given.is_some_and(|given| given.as_i64() != Some(id)) {
+        return Err(Error::field("id", format!("differs from the {id} of the path")));
     }
-    Ok(ParsedUpdate { draft: draft(value)?, revision })
+    Ok((draft(value)?, revision))
 }

@@ -1,11 +1,13 @@
 //! The schemas of the requests that carry a job. [`definition`](super::definition) reads them member by member.
 #![expect(dead_code, reason = "describes JSON that other types read")]
 
-use serde_json::Value;
 use utoipa::openapi::{ArrayBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::definition::READ_ONLY;
 use super::write::MAX_JOBS;
+use crate::web::api::endpoint::add;
+use crate::web::api::extract::edited;
 use crate::web::api::view::{JobIdentity, JobSettings, Time};
 
 /// A new job
@@ -29,46 +31,20 @@ impl PartialSchema for JobBatch {
 
 impl ToSchema for JobBatch {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        schemas.push((JobRequest::name().into(), JobRequest::schema()));
-        JobRequest::schemas(schemas);
+        add::<JobRequest>(schemas);
     }
 }
 
-/// The whole job; an answer may be changed and sent back
 #[derive(ToSchema)]
-pub struct JobUpdate {
-    #[serde(flatten)]
-    identity: JobIdentity,
-    #[serde(flatten)]
-    settings: JobSettings,
+pub struct JobWithId {
     /// If given, it must be the one of the path
     #[schema(required = false)]
     id: i64,
-    /// The revision that you have seen: the update is refused (409 `changed`) if the job has another one by now
-    #[schema(required = false)]
-    revision: i64,
-    /// Next fire; taken from an answer, ignored here
-    #[schema(required = false)]
-    next_fire_at: Value,
-    /// Why the engine paused it; taken from an answer, ignored here
-    #[schema(required = false)]
-    paused_reason: Value,
-    /// Its pause; taken from an answer, ignored here
-    #[schema(required = false)]
-    pause: Value,
-    /// Offset; taken from an answer, ignored here
-    #[schema(required = false)]
-    spread_offset_seconds: Value,
-    /// Runs that are left; taken from an answer, ignored here
-    #[schema(required = false)]
-    fires_left: Value,
-    /// Creation; taken from an answer, ignored here
-    #[schema(required = false)]
-    created_at: Value,
-    /// Last change; taken from an answer, ignored here
-    #[schema(required = false)]
-    updated_at: Value,
+    #[serde(flatten)]
+    job: JobRequest,
 }
+
+edited!(JobUpdate: "job" of JobWithId, READ_ONLY, "The whole job; an answer may be changed and sent back");
 
 /// A job as it would be sent, or its `schedule` alone. With any of `app`, `name` and `handler` the whole job is checked
 #[derive(ToSchema)]

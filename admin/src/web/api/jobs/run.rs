@@ -4,11 +4,9 @@ use actix_web::web::Json;
 use carillon_engine::manage;
 use carillon_scheduler::Cause;
 use carillon_store::PauseNote;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 use crate::web::api::answer::Answer;
-use crate::web::api::extract::{Body, Caller, Id, Key, ObjectBody};
+use crate::web::api::extract::{Body, Caller, Id, Key, request};
 use crate::web::api::view::{JobView, RunView, Time};
 use crate::web::state::Shared;
 
@@ -16,22 +14,17 @@ pub async fn enable(state: Shared, id: Id, caller: Caller) -> Answer<JobView> {
     Ok(Json(state.engine.jobs().resume(id.0, &caller.0).await?.into()))
 }
 
-/// What is noted of a pause; both members may be left out
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PauseRequest {
-    /// Why, for the others
-    #[serde(default)]
-    #[schema(max_length = 500, default = "", required = false)]
-    note: String,
-    /// When it is resumed, and its misfire policy applied to what it has missed; if left out, it stays paused until a person resumes it. At
-    /// most a year ahead
-    until: Option<Time>,
-}
-
-impl ObjectBody for PauseRequest {
-    const WHAT: &'static str = "{\"note\"?,\"until\"?}";
-    const MAY_BE_EMPTY: bool = true;
+request! {
+    /// What is noted of a pause; both members may be left out
+    pub struct PauseRequest: "{\"note\"?,\"until\"?}", MAY_BE_EMPTY = true {
+        /// Why, for the others
+        #[serde(default)]
+        #[schema(max_length = 500, default = "", required = false)]
+        note: String,
+        /// When it is resumed, and its misfire policy applied to what it has missed; if left out, it stays paused until a person resumes it. At
+        /// most a year ahead
+        until: Option<Time>,
+    }
 }
 
 pub async fn disable(state: Shared, id: Id, caller: Caller, body: Body<PauseRequest>) -> Answer<JobView> {
@@ -40,20 +33,15 @@ pub async fn disable(state: Shared, id: Id, caller: Caller, body: Body<PauseRequ
     Ok(Json(state.engine.jobs().pause(id.0, note, &caller.0).await?.into()))
 }
 
-/// How this run differs from the job; both members may be left out
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RunRequest {
-    /// Instead of the job's own; at most 65,536 bytes
-    #[schema(min_length = 0, max_length = 65_536)]
-    params: Option<String>,
-    /// The registered executor that is to run it
-    address: Option<String>,
-}
-
-impl ObjectBody for RunRequest {
-    const WHAT: &'static str = "{\"params\"?,\"address\"?}";
-    const MAY_BE_EMPTY: bool = true;
+request! {
+    /// How this run differs from the job; both members may be left out
+    pub struct RunRequest: "{\"params\"?,\"address\"?}", MAY_BE_EMPTY = true {
+        /// Instead of the job's own; at most 65,536 bytes
+        #[schema(min_length = 0, max_length = 65_536)]
+        params: Option<String>,
+        /// The registered executor that is to run it
+        address: Option<String>,
+    }
 }
 
 pub async fn run(state: Shared, id: Id, caller: Caller, key: Key, body: Body<RunRequest>) -> Answer<RunView> {

@@ -4,7 +4,7 @@ use carillon_scheduler::JobDraft;
 use carillon_store::Page;
 use serde_json::Value;
 
-use super::definition::{ParsedUpdate, broken_rules, draft, parse_update};
+use super::definition::{self, broken_rules, draft};
 use super::list::with_next_fire;
 use super::request::{JobBatch, JobRequest, JobUpdate};
 use crate::web::api::answer::{Answer, Created, Error, NoContent};
@@ -84,7 +84,7 @@ impl RequestBody for ChangedJob {
 }
 
 pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<ChangedJob>) -> Answer<JobView> {
-    let ParsedUpdate { draft, revision } = parse_update(body.0.0, id.0)?;
+    let (draft, revision) = definition::update(body.0.0, id.0)?;
     let job = state.engine.jobs().update(id.0, &draft, revision, &caller.0).await?;
     with_next_fire(&state, job).await
 }

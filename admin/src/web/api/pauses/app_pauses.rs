@@ -2,11 +2,9 @@
 
 use actix_web::web::Json;
 use carillon_engine::manage::PauseRequest;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 use crate::web::api::answer::{Answer, Created, Error, NoContent};
-use crate::web::api::extract::{Body, Caller, Id, ObjectBody};
+use crate::web::api::extract::{Body, Caller, Id, request};
 use crate::web::api::view::{List, PauseView, Time};
 use crate::web::state::{Shared, State};
 
@@ -15,24 +13,19 @@ pub async fn list(state: Shared, caller: Caller) -> Answer<List<PauseView>> {
     Ok(Json(List::whole(pauses.into_iter().map(PauseView::from))))
 }
 
-/// A new pause
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewPause {
-    /// The app's name; all apps if left out
-    app: Option<String>,
-    /// Why, for the others
-    #[schema(min_length = 1, max_length = 500)]
-    note: String,
-    /// When it begins; now if left out. At most a year ahead
-    from: Option<Time>,
-    /// When it ends by itself, at most a year ahead; if left out, it lasts until a person ends it
-    until: Option<Time>,
-}
-
-impl ObjectBody for NewPause {
-    const WHAT: &'static str =
-        "a pause, such as {\"app\":\"billing\",\"note\":\"deployment\",\"until\":\"2026-01-31T18:30:00Z\"}";
+request! {
+    /// A new pause
+    pub struct NewPause: "a pause, such as {\"app\":\"billing\",\"note\":\"deployment\",\"until\":\"2026-01-31T18:30:00Z\"}" {
+        /// The app's name; all apps if left out
+        app: Option<String>,
+        /// Why, for the others
+        #[schema(min_length = 1, max_length = 500)]
+        note: String,
+        /// When it begins; now if left out. At most a year ahead
+        from: Option<Time>,
+        /// When it ends by itself, at most a year ahead; if left out, it lasts until a person ends it
+        until: Option<Time>,
+    }
 }
 
 pub async fn create(state: Shared, caller: Caller, body: Body<NewPause>) -> Result<Created<PauseView>, Error> {

@@ -2,11 +2,9 @@
 
 use actix_web::web::Json;
 use carillon_engine::manage::WindowRequest;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 use crate::web::api::answer::{Answer, Created, Error, NoContent};
-use crate::web::api::extract::{Body, Caller, Id, ObjectBody};
+use crate::web::api::extract::{Body, Caller, Id, request};
 use crate::web::api::pauses::app_pauses::app_id;
 use crate::web::api::view::{List, MaintenanceWindowView};
 use crate::web::state::Shared;
@@ -16,33 +14,29 @@ pub async fn list(state: Shared, caller: Caller) -> Answer<List<MaintenanceWindo
     Ok(Json(List::whole(windows.into_iter().map(MaintenanceWindowView::from))))
 }
 
-/// A new maintenance window
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewMaintenanceWindow {
-    /// The app's name; all apps if left out
-    app: Option<String>,
-    /// Why, for the others
-    #[schema(min_length = 1, max_length = 500)]
-    note: String,
-    /// When it begins: `second minute hour day-of-month month day-of-week [year]`
-    #[schema(min_length = 1, max_length = 255)]
-    expression: String,
-    /// The zone of the expression, an IANA name
-    #[serde(default = "utc")]
-    #[schema(default = "UTC")]
-    timezone: String,
-    /// How long it lasts each time, in elapsed time
-    #[schema(minimum = 1, maximum = 10080)]
-    minutes: i64,
+request! {
+    /// A new maintenance window
+    pub struct NewMaintenanceWindow: "a maintenance window, such as {\"note\":\"patches\",\"expression\":\"0 0 2 ? * SUN\",\"timezone\":\"Europe/Berlin\",\"minutes\":120}" {
+        /// The app's name; all apps if left out
+        app: Option<String>,
+        /// Why, for the others
+        #[schema(min_length = 1, max_length = 500)]
+        note: String,
+        /// When it begins: `second minute hour day-of-month month day-of-week [year]`
+        #[schema(min_length = 1, max_length = 255)]
+        expression: String,
+        /// The zone of the expression, an IANA name
+        #[serde(default = "utc")]
+        #[schema(default = "UTC")]
+        timezone: String,
+        /// How long it lasts each time, in elapsed time
+        #[schema(minimum = 1, maximum = 10080)]
+        minutes: i64,
+    }
 }
 
 fn utc() -> String {
     "UTC".to_owned()
-}
-
-impl ObjectBody for NewMaintenanceWindow {
-    const WHAT: &'static str = "a maintenance window, such as {\"note\":\"patches\",\"expression\":\"0 0 2 ? * SUN\",\"timezone\":\"Europe/Berlin\",\"minutes\":120}";
 }
 
 pub async fn create(

@@ -3,50 +3,44 @@
 use actix_web::web::Json;
 use carillon_engine::manage::{RunAction, RunBulkRequest, Selection};
 use carillon_scheduler::Cause;
-use serde::Deserialize;
-use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 
 use super::list::RunFilterRequest;
 use super::one::parse_outcome;
 use crate::web::api::answer::{Answer, Error};
-use crate::web::api::extract::{Body, Caller, Key, ObjectBody};
+use crate::web::api::extract::{Body, Caller, Key, request};
 use crate::web::api::jobs::{BulkView, action_schema, unknown_action};
 use crate::web::state::Shared;
 
 pub const ACTIONS: [&str; 3] = ["kill", "rerun", "resolve"];
 
-/// One action for the runs of `ids` or of `filter`
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RunBulk {
-    #[schema(schema_with = actions)]
-    action: String,
-    /// These runs
-    #[schema(max_items = 10_000, min_items = 1)]
-    ids: Option<Vec<i64>>,
-    /// All runs that match this, at most 10,000
-    filter: Option<RunFilterRequest>,
-    /// Of `resolve`: `succeeded` or `failed`
-    outcome: Option<String>,
-    /// Of `resolve`: how you know
-    #[schema(min_length = 1, max_length = 500)]
-    note: Option<String>,
-    /// Of `rerun` with a filter: also the runs that were run again already
-    #[serde(default)]
-    #[schema(default = false, required = false)]
-    repeated: bool,
-    /// The number of runs that you have seen: nothing is done (409 `changed`) if another number is selected by now
-    #[schema(minimum = 0)]
-    count: Option<usize>,
-    /// Nothing is done; the answer says how many runs are selected
-    #[serde(default)]
-    #[schema(default = false, required = false)]
-    dry_run: bool,
-}
-
-impl ObjectBody for RunBulk {
-    const WHAT: &'static str = "an action, such as {\"action\":\"rerun\",\"filter\":{\"state\":[\"failed\"],\"from\":\"2026-01-31T00:00:00Z\"}}";
+request! {
+    /// One action for the runs of `ids` or of `filter`
+    pub struct RunBulk: "an action, such as {\"action\":\"rerun\",\"filter\":{\"state\":[\"failed\"],\"from\":\"2026-01-31T00:00:00Z\"}}" {
+        #[schema(schema_with = actions)]
+        action: String,
+        /// These runs
+        #[schema(max_items = 10_000, min_items = 1)]
+        ids: Option<Vec<i64>>,
+        /// All runs that match this, at most 10,000
+        filter: Option<RunFilterRequest>,
+        /// Of `resolve`: `succeeded` or `failed`
+        outcome: Option<String>,
+        /// Of `resolve`: how you know
+        #[schema(min_length = 1, max_length = 500)]
+        note: Option<String>,
+        /// Of `rerun` with a filter: also the runs that were run again already
+        #[serde(default)]
+        #[schema(default = false, required = false)]
+        repeated: bool,
+        /// The number of runs that you have seen: nothing is done (409 `changed`) if another number is selected by now
+        #[schema(minimum = 0)]
+        count: Option<usize>,
+        /// Nothing is done; the answer says how many runs are selected
+        #[serde(default)]
+        #[schema(default = false, required = false)]
+        dry_run: bool,
+    }
 }
 
 fn actions() -> ObjectBuilder {

@@ -2,12 +2,10 @@
 
 use actix_web::web::Json;
 use carillon_scheduler::Outcome;
-use serde::Deserialize;
-use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
 use crate::web::api::answer::{Answer, Error};
-use crate::web::api::extract::{Body, Caller, Id, ObjectBody, Query};
+use crate::web::api::extract::{Body, Caller, Id, Query, request};
 use crate::web::api::view::{KillView, LogView, RunView};
 use crate::web::state::Shared;
 
@@ -22,15 +20,15 @@ pub async fn kill(state: Shared, id: Id, caller: Caller) -> Answer<KillView> {
     Ok(Json(state.engine.runs().kill(id.0, &caller.0).await?.into()))
 }
 
-/// The outcome of a run, as a person knows it
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Resolution {
-    #[schema(schema_with = outcomes)]
-    outcome: String,
-    /// How you know; kept in the run's message and in the audit
-    #[schema(min_length = 1, max_length = 500)]
-    note: String,
+request! {
+    /// The outcome of a run, as a person knows it
+    pub struct Resolution: "{\"outcome\",\"note\"}" {
+        #[schema(schema_with = outcomes)]
+        outcome: String,
+        /// How you know; kept in the run's message and in the audit
+        #[schema(min_length = 1, max_length = 500)]
+        note: String,
+    }
 }
 
 fn outcomes() -> ObjectBuilder {
@@ -38,10 +36,6 @@ fn outcomes() -> ObjectBuilder {
         .schema_type(Type::String)
         .enum_values(Some(["succeeded", "failed"]))
         .description(Some("What became of the run"))
-}
-
-impl ObjectBody for Resolution {
-    const WHAT: &'static str = "{\"outcome\",\"note\"}";
 }
 
 pub async fn resolve(state: Shared, id: Id, caller: Caller, body: Body<Resolution>) -> Answer<RunView> {
