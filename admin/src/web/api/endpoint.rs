@@ -1,20 +1,21 @@
 //! One method of one path: its handler and its description. The handler's signature describes its body and its answer.
 
 use actix_web::http::Method;
-use actix_web::{FromRequest, Handler, Responder};
+use actix_web::web::Json;
+use actix_web::{Either, FromRequest, Handler, HttpRequest, HttpResponse, Responder};
 use carillon_store::MAX_KEY_CHARS;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{Content, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder, Schema};
 
-use super::signature::Signature;
+use super::answer::{Error, NoContent, Reply};
+use super::extract::parameter::{Schemas, add, number, positive_id, text_of};
+use super::extract::{
+    Body, Caller, Id, KEY_HEADER, Key, LIMIT, MAX_LIMIT, Name, Query, RequestBody, RevisionNumber, TokenId,
+};
 use crate::web::access::{Access, Route};
-use crate::web::api::extract::parameter::{number, text_of};
-use crate::web::api::extract::{KEY_HEADER, LIMIT, MAX_LIMIT};
-
-/// Schemas by name.
-pub type Schemas = Vec<(String, RefOr<Schema>)>;
+use crate::web::state::Shared;
 
 pub struct Endpoint {
     /// Its path is below `/api/v1`.
@@ -122,12 +123,69 @@ impl Endpoint {
     }
 }
 
-/// Adds a type with the types of its members.
-pub fn add<T: ToSchema>(schemas: &mut Schemas) {
-    schemas.push((T::name().into(), T::schema()));
-    T::schemas(schemas);
-}
-
 fn content<T: ToSchema>() -> Content {
     Content::new(Some(Ref::from_schema_name(T::name())))
+}
+
+/// What the arguments and the result of a handler say about its endpoint.
+pub trait Signature {
+    fn describe(endpoint: Endpoint) -> Endpoint;
+}
+
+macro_rules! signature {
+    ($($type:ty $(where $param:ident: $bound:ident)? => |$endpoint:ident| $described:expr;)+) => { $(
+        impl$(<$param: $bound>)? Signature for $type {
+            fn describe($endpoint: Endpoint) -> Endpoint {
+                $described
+            }
+        }
+    )+ };
+}
+
+signature! {
+    Shared => |it| it;
+    HttpRequest => |it| it;
+    Caller => |it| it;
+    Query => |it| it;
+    Id => |it| it.path("id", positive_id());
+    TokenId => |it| it.path("token", positive_id());
+    RevisionNumber => |it| it.path("revision", positive_id());
+    Name => |it| it.path("name", text_of(1, 64));
+    Key => |it| it.key();
+    Body<T> where T: RequestBody => |it| it.body::<T::Schema>(T::REQUIRED);
+    HttpResponse => |it| it;
+    Result<T, Error> where T: Signature => |it| T::describe(it);
+    Json<T> where T: ToSchema => |it| it.answers::<T>(200);
+    NoContent => |it| it.responds(204, "Done", &[]);
+}
+
+impl<const STATUS: u16, T: ToSchema> Signature for Reply<STATUS, T> {
+    fn describe(endpoint: Endpoint) -> Endpoint {
+        endpoint.answers::<T>(STATUS)
+    }
+}
+
+impl<L: Signature, R: Signature> Signature for Either<L, R> {
+    fn describe(endpoint: Endpoint) -> Endpoint {
+        R::describe(L::describe(endpoint))
+    }
+}
+
+macro_rules! arguments {
+    ($($($part:ident)*;)+) => { $(
+        impl<$($part: Signature),*> Signature for ($($part,)*) {
+            fn describe(endpoint: Endpoint) -> Endpoint {
+                $( let endpoint = $part::describe(endpoint); )*
+                endpoint
+            }
+        }
+    )+ };
+}
+
+arguments! {
+    A;
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
 }

@@ -108,6 +108,10 @@ impl Error {
         }
     }
 
+    fn with_header(self, name: header::HeaderName, value: impl Into<String>) -> Self {
+        Self { header: Some(Box::new((name, value.into()))), ..self }
+    }
+
     /// Code and message of the first error, with the list of all.
     pub fn all(errors: Vec<Self>) -> Self {
         let mut faults = Vec::new();
@@ -154,7 +158,7 @@ impl Error {
     pub fn wrong_method(given: &str, allowed: &[String]) -> Self {
         let allowed = allowed.join(", ");
         let message = format!("{given} is not for this path; allowed: {allowed}");
-        Self { header: Some(Box::new((header::ALLOW, allowed))), ..Self::new("method_not_allowed", message) }
+        Self::new("method_not_allowed", message).with_header(header::ALLOW, allowed)
     }
 
     pub fn too_large(limit: usize) -> Self {
@@ -167,13 +171,11 @@ impl Error {
 
     pub fn too_many(seconds: u64) -> Self {
         let message = format!("more requests a second than one account or token may make; try again in {seconds} s");
-        let retry = Box::new((header::RETRY_AFTER, seconds.to_string()));
-        Self { header: Some(retry), ..Self::new("too_many", message) }
+        Self::new("too_many", message).with_header(header::RETRY_AFTER, seconds.to_string())
     }
 
     pub fn unavailable(message: impl Into<Box<str>>) -> Self {
-        let retry = Box::new((header::RETRY_AFTER, "1".to_owned()));
-        Self { header: Some(retry), ..Self::new("unavailable", message) }
+        Self::new("unavailable", message).with_header(header::RETRY_AFTER, "1")
     }
 
     /// The same error, of a member inside `outer` (such as `[3]`).
@@ -199,11 +201,9 @@ impl From<FieldError> for Error {
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         if refusal == Refusal::TooMany {
-            let after = Box::new((header::RETRY_AFTER, "1".to_owned()));
-            return Self { header: Some(after), ..Self::new("too_many", refusal.to_string()) };
+            return Self::new("too_many", refusal.to_string()).with_header(header::RETRY_AFTER, "1");
         }
-        let how = Box::new((header::WWW_AUTHENTICATE, "Bearer".to_owned()));
-        Self { header: Some(how), ..Self::new("unauthorized", refusal.to_string()) }
+        Self::new("unauthorized", refusal.to_string()).with_header(header::WWW_AUTHENTICATE, "Bearer")
     }
 }
 
@@ -230,8 +230,7 @@ impl From<manage::Error> for Error {
             E::NoLog(why) => Self::not_found(why),
             E::Executor(why) => Self::new("executor_unavailable", why),
             E::TooMany(seconds) => {
-                let retry = Box::new((header::RETRY_AFTER, seconds.to_string()));
-                Self { header: Some(retry), ..Self::new("too_many", error.to_string()) }
+                Self::new("too_many", error.to_string()).with_header(header::RETRY_AFTER, seconds.to_string())
             }
             E::Store(carillon_store::Error::Busy) => Self::unavailable(error.to_string()),
             E::Store(error) if error.is_too_slow() => {

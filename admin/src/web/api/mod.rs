@@ -7,7 +7,6 @@
 mod alerts;
 mod answer;
 mod apps;
-mod backfills;
 mod calendars;
 mod endpoint;
 mod error;
@@ -23,7 +22,6 @@ mod reports;
 mod retention;
 mod routes;
 mod runs;
-mod signature;
 pub mod view;
 
 pub use mount::{all, configure};

@@ -9,7 +9,7 @@ use utoipa::openapi::{Content, Ref};
 use super::endpoint::Endpoint;
 use super::extract::parameter::{any_of, flag, id, integer, number, object, text, time};
 use super::view::words;
-use super::{alerts, apps, backfills, calendars, forecast, jobs, openapi, pauses, records, reports, retention, runs};
+use super::{alerts, apps, calendars, forecast, jobs, openapi, pauses, records, reports, retention, runs};
 use crate::web::access::access;
 
 /// A group has its tag. An operation has its method and path, its access, its handler, its name in generated clients, a summary, and the
@@ -74,13 +74,13 @@ fn of_apps() -> Vec<Endpoint> {
                 "Pause an app, or all apps: no fire of a schedule is sent meanwhile, retries, child jobs and backfills wait; \
                  in force on all nodes within two seconds";
             DELETE "/pauses/{id}", Operate AnyApp: pauses::end, endPause, "End a pause now; one that is ahead is given up";
-            GET "/maintenance-windows", View AnyApp: pauses::maintenance_windows::list, listMaintenanceWindows,
+            GET "/maintenance-windows", View AnyApp: pauses::list_windows, listMaintenanceWindows,
                 "Recurring pauses, oldest first, with their next times";
-            POST "/maintenance-windows", Operate AnyApp: pauses::maintenance_windows::create, createMaintenanceWindow,
+            POST "/maintenance-windows", Operate AnyApp: pauses::create_window, createMaintenanceWindow,
                 "Pause an app, or all apps, from each instant of a cron expression for the same time";
-            DELETE "/maintenance-windows/{id}", Operate AnyApp: pauses::maintenance_windows::delete, deleteMaintenanceWindow,
+            DELETE "/maintenance-windows/{id}", Operate AnyApp: pauses::delete_window, deleteMaintenanceWindow,
                 "Delete a maintenance window; if it is in force, it ends";
-            POST "/maintenance-windows/{id}/end", Operate AnyApp: pauses::maintenance_windows::end, endMaintenance,
+            POST "/maintenance-windows/{id}/end", Operate AnyApp: pauses::end_window, endMaintenance,
                 "End the maintenance that is in force; the next one begins at its time";
         }
         "retention" {
@@ -155,12 +155,12 @@ fn of_jobs() -> Vec<Endpoint> {
                 query("to", time(), "Up to the day of this time; today if left out");
         }
         "backfills" {
-            POST "/jobs/{id}/backfill", Operate Job: backfills::create, backfillJob,
+            POST "/jobs/{id}/backfill", Operate Job: jobs::backfills::create, backfillJob,
                 "Run a job for the instants of its schedule in a range of the past, each at most once even if ranges overlap; `dry_run` \
                  only lists them";
-            GET "/jobs/{id}/backfills", View Job: backfills::list, listBackfills, "Backfills of a job, newest first" => page(id());
-            GET "/backfills/{id}", View Backfill: backfills::get, getBackfill, "A backfill";
-            POST "/backfills/{id}/cancel", Operate Backfill: backfills::cancel, cancelBackfill,
+            GET "/jobs/{id}/backfills", View Job: jobs::backfills::list, listBackfills, "Backfills of a job, newest first" => page(id());
+            GET "/backfills/{id}", View Backfill: jobs::backfills::get, getBackfill, "A backfill";
+            POST "/backfills/{id}/cancel", Operate Backfill: jobs::backfills::cancel, cancelBackfill,
                 "Create no further runs; the existing ones stay";
         }
     }

@@ -12,23 +12,8 @@ use crate::web::api::extract::{Body, Caller, Id, RequestBody, edited, from_json}
 use crate::web::api::view::List;
 use crate::web::state::{Shared, State};
 
-const MEMBERS: [&str; 15] = [
-    "name",
-    "app",
-    "enabled",
-    "kinds",
-    "jobs",
-    "threshold",
-    "running_seconds",
-    "running_p95_percent",
-    "group_by",
-    "group_seconds",
-    "channels",
-    "escalation",
-    "repeat_seconds",
-    "recovered",
-    "silences",
-];
+const MEMBERS: &str = "name, app, enabled, kinds, jobs, threshold, running_seconds, running_p95_percent, group_by, \
+    group_seconds, channels, escalation, repeat_seconds, recovered, silences";
 
 edited!(AlertRuleRequest: "rule" of RuleMembers, READ_ONLY, "A rule; an answer may be changed and sent back");
 
@@ -42,7 +27,7 @@ impl RequestBody for GivenRule {
     const WHAT: &'static str = "a rule, such as {\"name\":\"failures\",\"kinds\":[\"failed\"],\"channels\":[1]}";
 
     fn read(mut value: Value) -> Result<Self, Error> {
-        let revision = seen_revision(&mut value, Self::WHAT, &MEMBERS)?;
+        let revision = seen_revision(&mut value, Self::WHAT, MEMBERS)?;
         Ok(Self { draft: from_json(&value)?, revision })
     }
 }

@@ -57,8 +57,8 @@ macro_rules! edited {
         }
 
         impl utoipa::ToSchema for $name {
-            fn schemas(schemas: &mut $crate::web::api::endpoint::Schemas) {
-                $crate::web::api::endpoint::add::<$members>(schemas);
+            fn schemas(schemas: &mut $crate::web::api::extract::parameter::Schemas) {
+                $crate::web::api::extract::parameter::add::<$members>(schemas);
             }
         }
     };

@@ -1,9 +1,18 @@
-//! Schemas of parameters.
+//! Schemas of parameters, and the list of schemas.
 
-use utoipa::PartialSchema;
 use utoipa::openapi::{ArrayBuilder, KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaFormat, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::web::api::view::time::Time;
+
+/// Schemas by name.
+pub type Schemas = Vec<(String, RefOr<Schema>)>;
+
+/// Adds a type with the types of its members.
+pub fn add<T: ToSchema>(schemas: &mut Schemas) {
+    schemas.push((T::name().into(), T::schema()));
+    T::schemas(schemas);
+}
 
 pub fn id() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Integer).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))

@@ -1,12 +1,12 @@
 //! `/jobs/bulk`: one action for many jobs.
 
 use actix_web::web::Json;
-use carillon_engine::manage::{JobAction, JobBulkRequest, Selection};
+use carillon_engine::manage::{JobAction, JobBulkRequest};
 use carillon_scheduler::Cause;
 use carillon_store::PauseNote;
 use utoipa::openapi::ObjectBuilder;
 
-use super::bulk_outcome::{BulkView, action_schema, unknown_action};
+use super::bulk_outcome::{BulkView, action_schema, needed, refuse_others, selection, unknown_action};
 use super::filter::JobFilterRequest;
 use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Key, request};
@@ -52,14 +52,8 @@ fn actions() -> ObjectBuilder {
 pub async fn bulk(state: Shared, caller: Caller, key: Key, body: Body<JobBulk>) -> Answer<BulkView> {
     let request = body.0;
     let action = request.action()?;
-    let selection = match (request.ids, request.filter) {
-        (Some(ids), None) => Selection::Ids(ids),
-        (None, Some(filter)) => {
-            let filter = filter.resolve(&state, &caller).await;
-            Selection::Filter(filter.map_err(|error| error.inside("filter"))?)
-        }
-        _ => return Err(Error::field("ids", "give either `ids` or `filter`")),
-    };
+    let filter = request.filter.map(|filter| filter.resolve(&state, &caller));
+    let selection = selection(request.ids, filter).await?;
     let jobs = state.engine.jobs();
     if request.dry_run {
         return Ok(Json(BulkView::dry(jobs.selected(&selection, &caller.0).await?.len())));
@@ -71,24 +65,19 @@ pub async fn bulk(state: Shared, caller: Caller, key: Key, body: Body<JobBulk>) 
 
 impl JobBulk {
     fn action(&self) -> Result<JobAction, Error> {
-        let members = [
-            ("note", self.note.is_some()),
-            ("until", self.until.is_some()),
-            ("app", self.app.is_some()),
-            ("tag", self.tag.is_some()),
-        ];
         let own: &[&str] = match self.action.as_str() {
             "pause" => &["note", "until"],
             "move" => &["app"],
             "add_tag" | "remove_tag" => &["tag"],
             _ => &[],
         };
-        if let Some((name, _)) = members.iter().find(|(name, is_given)| *is_given && !own.contains(name)) {
-            return Err(Error::field(*name, format!("does not belong to the action `{}`", self.action)));
-        }
-        let needed = |name: &str, value: &Option<String>| {
-            value.clone().ok_or_else(|| Error::field(name, "is missing; the action needs it"))
-        };
+        let members = [
+            ("note", self.note.is_some()),
+            ("until", self.until.is_some()),
+            ("app", self.app.is_some()),
+            ("tag", self.tag.is_some()),
+        ];
+        refuse_others(&self.action, own, &members)?;
         Ok(match self.action.as_str() {
             "pause" => {
                 let note = self.note.clone().unwrap_or_default();
@@ -96,9 +85,9 @@ impl JobBulk {
             }
             "resume" => JobAction::Resume,
             "run" => JobAction::Run(Cause::Api),
-            "move" => JobAction::Move(needed("app", &self.app)?),
-            "add_tag" => JobAction::AddTag(needed("tag", &self.tag)?),
-            "remove_tag" => JobAction::RemoveTag(needed("tag", &self.tag)?),
+            "move" => JobAction::Move(needed("app", self.app.as_ref())?),
+            "add_tag" => JobAction::AddTag(needed("tag", self.tag.as_ref())?),
+            "remove_tag" => JobAction::RemoveTag(needed("tag", self.tag.as_ref())?),
             "delete" => JobAction::Delete,
             other => return Err(unknown_action(other, &ACTIONS)),
         })

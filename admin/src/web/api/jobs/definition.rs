@@ -6,6 +6,9 @@ use serde_json::Value;
 use crate::web::api::error::Error;
 use crate::web::api::extract::{Parsed, ReadOnly, from_json, parse};
 
+/// Jobs in one batch.
+pub const MAX_JOBS: usize = 1000;
+
 /// The members of an answer that a request may send back unchanged and cannot set.
 pub const READ_ONLY: ReadOnly = ReadOnly {
     revision: "revision",

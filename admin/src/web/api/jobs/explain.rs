@@ -1,12 +1,64 @@
-//! `/jobs/{id}/explain`
+//! `/jobs/{id}/explain`: what became of one instant of a job.
 
 use actix_web::web::Json;
-use carillon_inspect::explain;
+use carillon_inspect::explain::{self, Explanation};
+use carillon_locale::Language;
 
 use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Caller, Id, Query};
-use crate::web::api::view::ExplanationView;
+use crate::web::api::view::{MisfireView, RunView, Time, view, words};
 use crate::web::state::Shared;
+
+view! {
+    /// What became of an instant of a job, or why nothing did
+    pub struct ExplanationView as Explanation from found: Explanation {
+        /// The same for people, in sentences
+        story: Vec<String> = found.sentences(Language::English),
+        /// The job
+        #[schema(minimum = 1)]
+        job_id: i64,
+        /// Its name; null once it is deleted
+        job: Option<String>,
+        /// The instant
+        at: Time,
+        #[schema(value_type = words::Verdict)]
+        verdict: &'static str = found.verdict.as_str(),
+        /// Of the definition that was in force at that time; null: not known
+        revision: Option<i64>,
+        /// The instant before it by that definition
+        before: Option<Time> = found.nearby.before.map(Time),
+        /// The instant after it
+        after: Option<Time> = found.nearby.after.map(Time),
+        /// Calendars that exclude its day
+        excluded_by: Vec<String> = found.nearby.excluded_by,
+        misfire: Option<MisfireView>,
+        /// Those by schedule first, then those by backfill; parts and attempts in their order
+        runs: Vec<ExplainedRun>,
+    }
+}
+
+view! {
+    /// A run of the instant, with what the server records about it
+    struct ExplainedRun as Explained from explained: explain::ExplainedRun {
+        /// The node that held it last
+        node: Option<String> = explained.run.owner.clone(),
+        /// Of the shard, when the run was last taken; 0: no node has taken it
+        epoch: i64 = explained.run.epoch,
+        /// The shard of its job at that time
+        shard: i32 = explained.run.shard,
+        /// When its sending was allowed
+        marked_at: Option<Time> = explained.run.marked_at.map(Time),
+        /// Requests started
+        sends: i32 = explained.run.sends,
+        /// From its due time to its request
+        late_ms: Option<i64> = explained.run.sent_at.map(|sent| sent - explained.run.due_at),
+        /// The reason of its end, in one word
+        reason: Option<String> = explained.run.reason.clone(),
+        /// What the executor reported
+        result_code: Option<i32> = explained.run.result_code,
+        run: RunView = RunView::from(explained.run).with_details(&explained.params, explained.choice),
+    }
+}
 
 /// What became of one instant.
 pub async fn explain(state: Shared, id: Id, caller: Caller, query: Query) -> Answer<ExplanationView> {

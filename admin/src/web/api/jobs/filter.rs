@@ -50,13 +50,7 @@ impl JobFilterRequest {
     /// # Errors
     /// Names a member whose value cannot be found at all.
     pub async fn resolve(self, state: &State, caller: &Caller) -> Result<JobFilter, Error> {
-        refuse_nul([("text", &self.text), ("app", &self.app), ("owner", &self.owner)])?;
-        if let Some(app) = &self.app {
-            state.engine.apps().named(app, &caller.0).await?;
-        }
-        if let Some(Err(message)) = self.tag.as_deref().map(check_tag) {
-            return Err(Error::field("tag", message));
-        }
+        check_texts(state, caller, [&self.text, &self.app, &self.owner, &self.tag]).await?;
         if let Some(kind) = self.kind.as_deref().filter(|kind| !KindDraft::WORDS.contains(kind)) {
             let allowed = KindDraft::WORDS.join(", ");
             return Err(Error::field("kind", format!("{kind:?} is not allowed here; one of {allowed}")));
@@ -76,13 +70,21 @@ impl JobFilterRequest {
     }
 }
 
-/// In the body of a request it may be written, and no database looks for it.
-pub fn refuse_nul<'a>(members: impl IntoIterator<Item = (&'static str, &'a Option<String>)>) -> Result<(), Error> {
-    let has_nul = |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains('\0'));
-    match members.into_iter().find(|(_, text)| has_nul(text)) {
-        Some((name, _)) => Err(Error::field(name, "must not contain the character NUL")),
-        None => Ok(()),
+/// Checks the filters that jobs and runs have. The character NUL may be written in a body, and no database looks for it.
+pub async fn check_texts(
+    state: &State,
+    caller: &Caller,
+    [text, app, owner, tag]: [&Option<String>; 4],
+) -> Result<(), Error> {
+    for (name, value) in [("text", text), ("app", app), ("owner", owner)] {
+        if value.as_ref().is_some_and(|value| value.contains('\0')) {
+            return Err(Error::field(name, "must not contain the character NUL"));
+        }
     }
+    if let Some(app) = app {
+        state.engine.apps().named(app, &caller.0).await?;
+    }
+    tag.as_deref().map_or(Ok(()), check_tag).map_err(|message| Error::field("tag", message))
 }
 
 fn result(word: &str) -> Result<RunState, Error> {

@@ -1,5 +1,6 @@
 //! `/jobs` and what belongs to one job.
 
+pub mod backfills;
 mod bulk;
 mod bulk_outcome;
 mod definition;
@@ -13,9 +14,9 @@ mod run;
 mod write;
 
 pub use bulk::bulk;
-pub use bulk_outcome::{BulkView, action_schema, unknown_action};
+pub use bulk_outcome::{BulkView, action_schema, needed, refuse_others, selection, unknown_action};
 pub use explain::explain;
-pub use filter::refuse_nul;
+pub use filter::check_texts;
 pub use history::{history, restore};
 pub use list::{get, list};
 pub use preview::{MAX_INSTANTS, NEXT_INSTANTS, next, preview};

@@ -4,20 +4,10 @@
 use utoipa::openapi::{ArrayBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::definition::READ_ONLY;
-use super::write::MAX_JOBS;
-use crate::web::api::endpoint::add;
+use super::definition::{MAX_JOBS, READ_ONLY};
 use crate::web::api::extract::edited;
-use crate::web::api::view::{JobIdentity, JobSettings, Time};
-
-/// A new job
-#[derive(ToSchema)]
-pub struct JobRequest {
-    #[serde(flatten)]
-    identity: JobIdentity,
-    #[serde(flatten)]
-    settings: JobSettings,
-}
+use crate::web::api::extract::parameter::add;
+use crate::web::api::view::{JobRequest, JobSettings, Time};
 
 /// New jobs, 1 to 1000
 pub struct JobBatch;

@@ -4,16 +4,13 @@ use carillon_scheduler::JobDraft;
 use carillon_store::Page;
 use serde_json::Value;
 
-use super::definition::{self, broken_rules, draft};
+use super::definition::{self, MAX_JOBS, broken_rules, draft};
 use super::list::with_next_fire;
-use super::request::{JobBatch, JobRequest, JobUpdate};
+use super::request::{JobBatch, JobUpdate};
 use crate::web::api::answer::{Answer, Created, Error, NoContent};
 use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody};
-use crate::web::api::view::{JobView, List};
+use crate::web::api::view::{JobRequest, JobView, List};
 use crate::web::state::Shared;
-
-/// Jobs in one batch.
-pub const MAX_JOBS: usize = 1000;
 
 pub struct NewJob(JobDraft);
 

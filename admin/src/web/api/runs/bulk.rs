@@ -1,7 +1,7 @@
 //! `/runs/bulk`: one action for many runs.
 
 use actix_web::web::Json;
-use carillon_engine::manage::{RunAction, RunBulkRequest, Selection};
+use carillon_engine::manage::{RunAction, RunBulkRequest};
 use carillon_scheduler::Cause;
 use utoipa::openapi::ObjectBuilder;
 
@@ -9,7 +9,7 @@ use super::list::RunFilterRequest;
 use super::one::parse_outcome;
 use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Key, request};
-use crate::web::api::jobs::{BulkView, action_schema, unknown_action};
+use crate::web::api::jobs::{BulkView, action_schema, needed, refuse_others, selection, unknown_action};
 use crate::web::state::Shared;
 
 pub const ACTIONS: [&str; 3] = ["kill", "rerun", "resolve"];
@@ -50,14 +50,8 @@ fn actions() -> ObjectBuilder {
 pub async fn bulk(state: Shared, caller: Caller, key: Key, body: Body<RunBulk>) -> Answer<BulkView> {
     let request = body.0;
     let action = request.action()?;
-    let selection = match (request.ids, request.filter) {
-        (Some(ids), None) => Selection::Ids(ids),
-        (None, Some(filter)) => {
-            let filter = filter.resolve(&state, &caller).await;
-            Selection::Filter(filter.map_err(|error| error.inside("filter"))?)
-        }
-        _ => return Err(Error::field("ids", "give either `ids` or `filter`")),
-    };
+    let filter = request.filter.map(|filter| filter.resolve(&state, &caller));
+    let selection = selection(request.ids, filter).await?;
     let runs = state.engine.runs();
     if request.dry_run {
         return Ok(Json(BulkView::dry(runs.selected(&selection, &action, &caller.0).await?.len())));
@@ -69,21 +63,18 @@ pub async fn bulk(state: Shared, caller: Caller, key: Key, body: Body<RunBulk>) 
 
 impl RunBulk {
     fn action(&self) -> Result<RunAction, Error> {
-        let members = [("outcome", self.outcome.is_some()), ("note", self.note.is_some())];
-        if self.action != "resolve"
-            && let Some((name, _)) = members.iter().find(|(_, is_given)| *is_given)
-        {
-            return Err(Error::field(*name, format!("does not belong to the action `{}`", self.action)));
-        }
-        if self.action != "rerun" && self.repeated {
-            return Err(Error::field("repeated", format!("does not belong to the action `{}`", self.action)));
-        }
+        let own: &[&str] = match self.action.as_str() {
+            "resolve" => &["outcome", "note"],
+            "rerun" => &["repeated"],
+            _ => &[],
+        };
+        let members = [("outcome", self.outcome.is_some()), ("note", self.note.is_some()), ("repeated", self.repeated)];
+        refuse_others(&self.action, own, &members)?;
         Ok(match self.action.as_str() {
             "kill" => RunAction::Kill,
             "rerun" => RunAction::Rerun { cause: Cause::Api, repeated: self.repeated },
             "resolve" => {
-                let missing = || Error::field("outcome", "is missing; the action needs it");
-                let outcome = parse_outcome(self.outcome.as_deref().ok_or_else(missing)?)?;
+                let outcome = parse_outcome(&needed("outcome", self.outcome.as_ref())?)?;
                 RunAction::Resolve { outcome, note: self.note.clone().unwrap_or_default() }
             }
             other => return Err(unknown_action(other, &ACTIONS)),

@@ -1,14 +1,14 @@
 //! `/runs`: the list, and which runs.
 
 use actix_web::web::Json;
-use carillon_scheduler::{Cause, RunState, check_tag};
+use carillon_scheduler::{Cause, RunState};
 use carillon_store::{RunFilter, RunSort};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Caller, Query};
-use crate::web::api::jobs::refuse_nul;
+use crate::web::api::jobs::check_texts;
 use crate::web::api::view::{List, RunView, Time, words};
 use crate::web::state::{Shared, State};
 
@@ -58,13 +58,7 @@ impl RunFilterRequest {
     /// # Errors
     /// Names a member whose value cannot be found at all.
     pub async fn resolve(self, state: &State, caller: &Caller) -> Result<RunFilter, Error> {
-        refuse_nul([("text", &self.text), ("app", &self.app), ("owner", &self.owner)])?;
-        if let Some(app) = &self.app {
-            state.engine.apps().named(app, &caller.0).await?;
-        }
-        if let Some(Err(message)) = self.tag.as_deref().map(check_tag) {
-            return Err(Error::field("tag", message));
-        }
+        check_texts(state, caller, [&self.text, &self.app, &self.owner, &self.tag]).await?;
         let states = self.state.iter().map(|word| self::word("state", word)).collect::<Result<Vec<RunState>, _>>()?;
         let cause = self.cause.map(|word| self::word::<Cause>("cause", &word)).transpose()?;
         Ok(RunFilter {

@@ -100,25 +100,11 @@ impl AuditView {
 
     /// As the cells of a table.
     pub fn cells(self) -> [String; 16] {
-        let number = |number: Option<i64>| number.map_or_else(String::new, |number| number.to_string());
-        let json = |value: Option<Value>| value.map_or_else(String::new, |value| value.to_string());
-        [
-            self.key,
-            self.id.to_string(),
-            super::time::write(self.at.0),
-            self.actor,
-            number(self.account_id),
-            self.token.unwrap_or_default(),
-            self.source,
-            self.action,
-            self.object,
-            self.object_id.to_string(),
-            self.object_name.unwrap_or_default(),
-            self.app.unwrap_or_default(),
-            self.request_id.unwrap_or_default(),
-            json(self.before),
-            json(self.after),
-            self.detail.to_string(),
-        ]
+        let members = serde_json::to_value(self).unwrap_or_default();
+        Self::COLUMNS.map(|name| match &members[name] {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
     }
 }

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 
 use carillon_scheduler::JobDraft;
-use carillon_store::Job;
+use carillon_store::{Job, JobPause};
 use utoipa::ToSchema;
 
-use super::pause::JobPauseView;
 use super::schedule::{RetryDelay, Schedule};
 use super::time::Time;
 use super::view_macro::view;
@@ -19,7 +18,7 @@ view! {
         #[schema(minimum = 1)]
         id: i64,
         #[serde(flatten)]
-        #[schema(value_type = JobDefinition)]
+        #[schema(value_type = JobRequest)]
         draft: JobDraft,
         /// The next instant at which it fires: that of a run that is planned and not due yet, or else the first one that is not
         /// planned. Null: it is paused or never fires again
@@ -43,10 +42,24 @@ view! {
     }
 }
 
-/// The members of [`JobDraft`], which is read and written as it is.
+view! {
+    /// Why a job is paused, as far as it was noted
+    pub struct JobPauseView as JobPause from pause: JobPause {
+        /// Why; empty: nothing was noted
+        note: String,
+        /// Who paused it; `carillon`: the server, after failures in a row
+        author: String,
+        /// Since when
+        from: Time = Time(pause.paused_at),
+        /// When it is resumed; null: the job stays paused until a person resumes it
+        until: Option<Time> = pause.ends_at.map(Time),
+    }
+}
+
+/// A new job
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes another type")]
-pub struct JobDefinition {
+pub struct JobRequest {
     #[serde(flatten)]
     identity: JobIdentity,
     #[serde(flatten)]
