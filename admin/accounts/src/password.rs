@@ -17,8 +17,8 @@ struct Queue {
     turns: Semaphore,
     /// A browser that has signed in before has a turn of its own.
     turn_of_known: Semaphore,
-    /// Passwords that may wait for a turn, which takes a few seconds. Further ones are refused, so that a flood of strangers makes
-    /// nobody wait longer.
+    /// Passwords that may wait for a turn, which takes a few seconds. Further ones are refused, so that a flood of strangers does not
+    /// lengthen the wait of others.
     places: Semaphore,
 }
 

@@ -288,16 +288,16 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_LOST_RULE", value_name = "RULE", default_value = "lease", help_heading = "Timing")]
     pub lost_rule: String,
 
-    /// A run that has not been sent so long after it was due is flagged, with an alarm, 1s to 1440m; each job may say
+    /// A run that has not been sent this long after it was due is flagged, with an alarm, 1s to 24h; each job may say
     /// otherwise
     #[arg(long, env = "CARILLON_FLAG_AFTER", value_name = "TIME", default_value = "30s", help_heading = "Timing")]
     pub flag_after: String,
 
-    /// Time after which an open alarm is escalated, 1m to 43200m
+    /// Time after which an open alarm is escalated, 1m to 30d
     #[arg(long, env = "CARILLON_ESCALATE_AFTER", value_name = "TIME", default_value = "30m", help_heading = "Timing")]
     pub escalate_after: String,
 
-    /// A run that is still running so long after it was sent is checked at an executor that keeps no journal: does it
+    /// A run that is still running this long after it was sent is checked at an executor that keeps no journal: does it
     /// work on it? 1s to 60m
     ///
     /// Then after twice as long and so on, up to 60 times as long. An executor of the own SDK reports until it is heard

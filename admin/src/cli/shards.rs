@@ -24,7 +24,7 @@ pub struct ShardsArgs {
 enum Change {
     /// Divide the jobs into another number of shards, while nodes run
     ///
-    /// Running nodes notice it within a second and take shards anew; no instant is lost or doubled. A node that is
+    /// Running nodes notice it within a second and divide the shards again; no instant is lost or doubled. A node that is
     /// started with --shards must be given the new number, or better none.
     Set {
         /// 1 to 1024

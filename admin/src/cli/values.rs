@@ -256,30 +256,22 @@ fn zone(setting: &'static str, text: &str) -> Result<Zone, Problem> {
 
 fn number<N>(setting: &'static str, text: &str, range: RangeInclusive<N>) -> Result<N, Problem>
 where
-    N: FromStr + PartialOrd + fmt::Debug,
+    N: FromStr + PartialOrd + fmt::Display,
 {
     let wrong = |_| Problem::new(setting, format!("`{text}` is no whole number; write one, such as 8"));
-    in_range(setting, text.parse().map_err(wrong)?, range, "a number")
+    let (number, from, to) = (text.parse().map_err(wrong)?, range.start(), range.end());
+    let outside = || Problem::new(setting, format!("{number} is out of range; write a number from {from} to {to}"));
+    if range.contains(&number) { Ok(number) } else { Err(outside()) }
 }
 
-/// `500ms`, `5s` or `30m`. A bare number is refused: milliseconds or seconds would be a guess.
+/// `500ms`, `5s` or `24h`. A bare number is refused: milliseconds or seconds would be a guess.
 fn time(setting: &'static str, text: &str, range: RangeInclusive<Duration>) -> Result<Duration, Problem> {
-    let right = "write a whole number and its unit, such as 500ms or 5s";
+    let right = "write a whole number and its unit, such as 500ms, 5s or 24h";
     let wrong = |_| Problem::new(setting, format!("`{text}` is no time; {right}"));
-    in_range(setting, humantime::parse_duration(text).map_err(wrong)?, range, "a time")
-}
-
-fn in_range<T>(setting: &'static str, value: T, range: RangeInclusive<T>, what: &str) -> Result<T, Problem>
-where
-    T: PartialOrd + fmt::Debug,
-{
-    match range.contains(&value) {
-        true => Ok(value),
-        false => Err(Problem::new(
-            setting,
-            format!("{value:?} is out of range; write {what} from {:?} to {:?}", range.start(), range.end()),
-        )),
-    }
+    let time = humantime::parse_duration(text).map_err(wrong)?;
+    let [shown, from, to] = [time, *range.start(), *range.end()].map(humantime::format_duration);
+    let outside = || Problem::new(setting, format!("{shown} is out of range; write a time from {from} to {to}"));
+    if range.contains(&time) { Ok(time) } else { Err(outside()) }
 }
 
 #[cfg(test)]
@@ -427,7 +419,7 @@ mod tests {
                 "--look-ahead=31s",
                 "--look-ahead (CARILLON_LOOK_AHEAD): 31s is out of range; write a time from 1s to 30s",
             ),
-            ("--lease-ttl=2s", "--lease-ttl (CARILLON_LEASE_TTL): 2s is out of range; write a time from 3s to 60s"),
+            ("--lease-ttl=2s", "--lease-ttl (CARILLON_LEASE_TTL): 2s is out of range; write a time from 3s to 1m"),
             ("--database-url=postgres://h/d", "--access-token (CARILLON_ACCESS_TOKEN): it is required with PostgreSQL"),
             ("--access-token=", "--access-token (CARILLON_ACCESS_TOKEN): it is empty"),
             ("--request-rate=0", "--request-rate (CARILLON_REQUEST_RATE): 0 is out of range; write a number from 1 to"),

@@ -89,7 +89,11 @@ impl Store {
     pub async fn open_read_only(database: &Database) -> Result<Arc<Self>> {
         let pool = connect::open_read_only(database).await?;
         let (engine, engine_reads, changes) = (pool.clone(), pool.clone(), pool.clone());
-        Ok(Self::with_pools(database, connect::Pools { engine, engine_reads, changes, pages: pool, file_lock: None }, Zone::UTC))
+        Ok(Self::with_pools(
+            database,
+            connect::Pools { engine, engine_reads, changes, pages: pool, file_lock: None },
+            Zone::UTC,
+        ))
     }
 
     /// The day on which reports count a time, in days since 1970-01-01.

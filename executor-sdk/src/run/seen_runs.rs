@@ -118,8 +118,8 @@ impl SeenRuns {
         }
     }
 
-    /// So many runs have no result that an admin has: another one would use up the memory. It happens where admins reach this executor,
-    /// and it reaches none of them.
+    /// Whether the number of runs without a result that an admin has is at its limit: another run would use up the memory. The limit is
+    /// reached where admins reach this executor, and it reaches none of them.
     pub(crate) fn is_full(&self) -> bool {
         let inner = self.inner.lock();
         inner.runs.len().saturating_sub(inner.acknowledged.len()) >= MOST_OPEN

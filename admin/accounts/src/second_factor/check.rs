@@ -17,7 +17,7 @@ use crate::sign_in::{self, Client};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeCheck {
     Right {
-        /// It was a recovery code; so many are left.
+        /// Number of recovery codes that are left, if the code was one of them.
         recovery_left: Option<i64>,
     },
     /// It is no code of now, or was used already.

@@ -113,7 +113,7 @@ impl Alerts {
         }
         let kept = match Channel::from_row(&old, &self.keys) {
             Ok(channel) => channel.secrets,
-            // All of them are given anew then.
+            // The change must hold all of them then.
             Err(_) => Secrets::default(),
         };
         let secrets = draft.secrets.merged_over(kept);

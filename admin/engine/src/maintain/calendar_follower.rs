@@ -18,7 +18,7 @@ use carillon_store::{Actor, VersionKey};
 /// Jobs that are looked for at a time.
 const PAGE: u32 = 200;
 
-/// A job that was saved with the version before a change, in the moment of the change, is found at the latest so much later.
+/// Period of the search for a job that was saved with the version before a change, in the moment of the change.
 const EVERYTHING: Duration = Duration::from_secs(3600);
 
 /// The holder of the first shard does it for all. As long as no calendar has another version than when all jobs followed,

@@ -95,7 +95,7 @@ impl ZoneFollower {
 
 impl Service for ZoneFollower {
     const NAME: &'static str = "zones";
-    /// Jobs that were planned anew.
+    /// Number of jobs that were planned again.
     type Report = usize;
 
     async fn step(&self) -> Step<usize> {

@@ -48,7 +48,7 @@ impl FixedDelayAudit<'_> {
 
     /// The instant that should have followed a fire of `at` that ended then, if nothing came of it before `until`.
     fn gap_after(&self, at: Millis, ended_at: Millis, until: Millis) -> Option<Difference> {
-        // Every change of a job begins its chain anew.
+        // Every change of a job restarts its chain.
         let era = self.era_at(until)?;
         if !era.is_enabled() {
             return None;

@@ -61,9 +61,9 @@ struct ReportNumbers {
     duration_p50_ms: Option<i64>,
     /// 95 % of the runs took at most this long
     duration_p95_ms: Option<i64>,
-    /// Half of the runs were sent at most so long after they were due, in milliseconds. Null: none of them was sent
+    /// Half of the runs were sent at most this long after they were due, in milliseconds. Null: none of them was sent
     lateness_p50_ms: Option<i64>,
-    /// 95 % of the runs were sent at most so long after they were due
+    /// 95 % of the runs were sent at most this long after they were due
     lateness_p95_ms: Option<i64>,
 }
 

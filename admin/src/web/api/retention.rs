@@ -15,10 +15,10 @@ use crate::web::state::{Shared, State};
 view! {
     /// What is set for how long runs are kept, and what is in force. Null: the next wider rule decides
     pub struct RetentionView as Retention from rule: Retention, in_force: EffectiveRetention {
-        /// Days for which a run that did not fail is kept; 0: for ever
+        /// Days for which a run that did not fail is kept; 0: forever
         #[schema(minimum = 0, maximum = 3_650)]
         days: Option<i32>,
-        /// Days for which a failed run and a skipped range are kept; 0: for ever
+        /// Days for which a failed run and a skipped range are kept; 0: forever
         #[schema(minimum = 0, maximum = 3_650)]
         failure_days: Option<i32>,
         /// How many of a job's last failures stay, at any age
@@ -34,10 +34,10 @@ view! {
 view! {
     /// What is in force, from this rule, the wider rules and the defaults
     struct RetentionInForce as RetentionInForce from rule: EffectiveRetention {
-        /// Days for which a run that did not fail is kept; 0: for ever. 30 where nothing is set
+        /// Days for which a run that did not fail is kept; 0: forever. 30 where nothing is set
         #[schema(minimum = 0, maximum = 3_650)]
         days: i32,
-        /// Days for which a failed run and a skipped range are kept; 0: for ever. 90 where nothing is set
+        /// Days for which a failed run and a skipped range are kept; 0: forever. 90 where nothing is set
         #[schema(minimum = 0, maximum = 3_650)]
         failure_days: i32,
         /// How many of a job's last failures stay, at any age. 10 where nothing is set
@@ -88,10 +88,10 @@ const DAY: Millis = 86_400_000;
 request! {
     /// How long runs are kept. A member that is null or left out leaves it to the next wider rule
     pub struct RetentionUpdate: "how long runs are kept, such as {\"days\":30,\"failure_days\":90}" {
-        /// Days for which a run that did not fail is kept; 0: for ever
+        /// Days for which a run that did not fail is kept; 0: forever
         #[schema(minimum = 0, maximum = 3_650)]
         days: Option<i32>,
-        /// Days for which a failed run and a skipped range are kept; 0: for ever
+        /// Days for which a failed run and a skipped range are kept; 0: forever
         #[schema(minimum = 0, maximum = 3_650)]
         failure_days: Option<i32>,
         /// How many of a job's last failures stay, at any age

@@ -89,7 +89,7 @@ impl OpenAlert {
                 self.open(event, now);
             }
             AlertState::Open if count >= event.threshold && (joins || self.notify_at.is_none()) => {
-                // A job that joins is told after the first distance, each long run of a job after the growing one.
+                // A job that joins has its message after the first distance, each long run of a job after the growing one.
                 let steps = if joins && event.kind != AlertKind::LongRunning { self.steps.min(1) } else { self.steps };
                 let next = self.after_the_last(event.group_ms, steps, now);
                 self.notify_at = Some(self.notify_at.map_or(next, |at| at.min(next)));

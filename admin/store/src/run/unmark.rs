@@ -48,8 +48,8 @@ pub struct Unmarked {
 impl Store {
     /// `sending` → `claimed`, where the mark is still the one that is given back.
     ///
-    /// Whoever disabled or deleted a job in the meantime found these runs marked, and has left them: they are cancelled
-    /// here, as it would have done.
+    /// A change that disabled or deleted the job in the meantime found these runs marked and left them: they are cancelled
+    /// here, as the change would have done.
     pub async fn unmark(&self, unsent: &[Unsent], now: Millis) -> Result<Unmarked> {
         let mut unsent = unsent.to_vec();
         unsent.sort_unstable_by_key(|run| run.run_id);

@@ -58,7 +58,7 @@ fn wrong_settings_are_named_with_what_would_be_right() {
     refused(serve(folder, &["sevre"]), &["sevre", "serve"]);
     refused(
         serve(folder, &["--in-flight", "0", "--look-ahead", "soon"]),
-        &["2 settings are wrong", "--in-flight (CARILLON_IN_FLIGHT)", "500ms or 5s"],
+        &["2 settings are wrong", "--in-flight (CARILLON_IN_FLIGHT)", "500ms, 5s or 24h"],
     );
     refused(
         serve(folder, &["--database-url", "postgres://127.0.0.1/none"]),

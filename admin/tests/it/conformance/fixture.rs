@@ -148,7 +148,7 @@ pub fn each(cron: &str) -> JobDraft {
     JobDraft { schedule: ScheduleDraft::cron(cron, "UTC"), ..draft("tick") }
 }
 
-/// So many seconds after [`SECOND`].
+/// This number of seconds after [`SECOND`].
 pub fn after(seconds: i64) -> Millis {
     SECOND + seconds * 1000
 }

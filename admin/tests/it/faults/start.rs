@@ -21,7 +21,7 @@ const WRONG: [(&str, &str, &str); 16] = [
     ("api-token", "short", "it has 5 characters; write at least 16"),
     ("log-format", "xml", "write text or json"),
     ("look-ahead", "5", "`5` is no time; write a whole number and its unit"),
-    ("lease-ttl", "1s", "1s is out of range; write a time from 3s to 60s"),
+    ("lease-ttl", "1s", "1s is out of range; write a time from 3s to 1m"),
     ("in-flight", "0", "0 is out of range; write a number from 1 to 1000"),
 ];
 

@@ -2,6 +2,7 @@
 
 mod checklist;
 mod log_fields;
+mod prose;
 mod rows;
 mod rust_text;
 mod sentences;

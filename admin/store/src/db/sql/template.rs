@@ -11,7 +11,8 @@
 //! | `{join}` | `CROSS JOIN` | `JOIN` | `STRAIGHT_JOIN` |
 //!
 //! `{ids}` is a list of integers as one parameter, for `… IN ({ids})`: the text stays the same for any number, so that the
-//! statement caches hold. `{?}` is a bound of a range: SQLite would plan the statement anew for each value of it. `{+column}` keeps the planner off an index. `{for_update}`: SQLite has locked the whole file.
+//! statement caches hold. `{?}` is a bound of a range: SQLite would plan the statement again for each value of it. `{+column}` keeps
+//! the planner off an index. `{for_update}`: SQLite has locked the whole file.
 //! The words of our enums are marks too: see [`codes`].
 
 use std::borrow::Cow;

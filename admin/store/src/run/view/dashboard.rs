@@ -90,7 +90,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Runs since then, lately. `late`: sent, or still to be sent, so much after they were due.
+    /// Runs since then. `late`: sent, or still to be sent, this many milliseconds after they were due.
     pub async fn recent_runs(
         &self,
         since: Millis,
