@@ -7,9 +7,9 @@ use carillon_engine::outgoing::Connector;
 use carillon_scheduler::Millis;
 use carillon_store::alert::deliveries::Delivery;
 
-use crate::channel::ChannelKind;
 use crate::channel::attempt::{Answer, Attempt, Call};
 use crate::channel::client::HttpClient;
+use crate::channel::kind::ChannelKind;
 use crate::channel::settings::Channel;
 use crate::channel::{dingtalk, email, feishu, file, pagerduty, slack, teams, webhook, wecom};
 use crate::message::Message;
