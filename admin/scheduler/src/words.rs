@@ -4,11 +4,11 @@
 
 /// A word that is not in its set. The text names the set and its words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is not {article} {set}; allowed: {allowed}", article = article(.set))]
+#[error("`{word:.64}` is not {article} {set}; allowed: {allowed}", article = article(.set))]
 pub struct UnknownWord {
     /// The name of the set, such as `route`.
     pub set: &'static str,
-    /// The unknown word.
+    /// The unknown word; the text has its first 64 characters.
     pub word: String,
     /// The words that are allowed, separated by commas.
     pub allowed: String,
