@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::{config, server};
 use carillon_scheduler::zone::load_zone_data;
 use carillon_scheduler::zone_data;
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use super::invalid_input::InvalidInput;
 use super::settings::{DatabaseSettings, ServeSettings, ZoneSettings};
@@ -41,8 +41,7 @@ enum Command {
     /// Bring the database's schema up to date, and end
     Migrate(DatabaseSettings),
     /// Make accounts of the console, or give them new passwords
-    #[command(subcommand)]
-    User(user::Command),
+    User(user::UserArgs),
     /// Show who works which shard, or change their number while nodes run
     Shards(Box<shards::ShardsArgs>),
     /// Compare what is on record with what the schedules say; exit code 1 if anything is unexplained
@@ -79,6 +78,12 @@ impl Cli {
     }
 }
 
+/// The command line. The settings of a command that has commands of its own may stand before and behind them.
+fn command() -> clap::Command {
+    let everywhere = |command: clap::Command| command.mut_args(|argument| argument.global(true));
+    Cli::command().mut_subcommand("user", everywhere).mut_subcommand("shards", everywhere)
+}
+
 /// `carillon 0.1.0`, and the edition and source of the time zone data.
 fn print_version() {
     let data = zone_data();
@@ -87,8 +92,9 @@ fn print_version() {
 
 /// Reads the command line, runs the subcommand, says what went wrong.
 pub fn main() -> ExitCode {
-    let wanted = Cli::parse();
-    let checked = if wanted.version { Ok(()) } else { environment::check(&Cli::command()) };
+    let command = command();
+    let wanted = Cli::from_arg_matches(&command.clone().get_matches()).unwrap_or_else(|error| error.exit());
+    let checked = if wanted.version { Ok(()) } else { environment::check(&command) };
     let checked = checked.map_err(|unknown| unknown.with(wanted.problems()).into());
     match checked.and_then(|()| run(wanted)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -11,8 +11,8 @@ use super::invalid_input::InvalidInput;
 use super::settings::DatabaseSettings;
 use super::{database, logging};
 
+/// The settings of the database may stand before and behind the command: see `command_line::command`.
 #[derive(Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub struct ShardsArgs {
     #[command(flatten)]
     database: DatabaseSettings,
@@ -29,8 +29,6 @@ enum Change {
     Set {
         /// 1 to 1024
         count: String,
-        #[command(flatten)]
-        database: DatabaseSettings,
     },
 }
 
@@ -38,7 +36,7 @@ pub async fn run(args: ShardsArgs) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
     match args.change {
         None => show(&args.database).await,
-        Some(Change::Set { count, database }) => set(&database, &count).await,
+        Some(Change::Set { count }) => set(&args.database, &count).await,
     }
 }
 

@@ -13,10 +13,19 @@ use super::invalid_input::InvalidInput;
 use super::settings::DatabaseSettings;
 use super::{database, logging};
 
+/// The settings of the database may stand before and behind the command: see `command_line::command`.
+#[derive(Args)]
+pub struct UserArgs {
+    #[command(flatten)]
+    database: DatabaseSettings,
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(Subcommand)]
-pub enum Command {
+enum Command {
     /// List the accounts with their roles
-    List(List),
+    List,
     /// Make an account and print the random password
     Add(New),
     /// Remove an account with its sessions and tokens
@@ -30,21 +39,13 @@ pub enum Command {
 }
 
 #[derive(Args)]
-pub struct List {
-    #[command(flatten)]
-    database: DatabaseSettings,
-}
-
-#[derive(Args)]
-pub struct Named {
+struct Named {
     /// Name of the account
     name: String,
-    #[command(flatten)]
-    database: DatabaseSettings,
 }
 
 #[derive(Args)]
-pub struct New {
+struct New {
     #[command(flatten)]
     account: Account,
     /// viewer, operator, editor or admin
@@ -56,53 +57,50 @@ pub struct New {
 }
 
 #[derive(Args)]
-pub struct Account {
+struct Account {
     /// Name to log in with, 1 to 64 characters
     name: String,
     /// Take the first line of standard input as the password, 10 to 128 characters, and print none
     #[arg(long)]
     password_stdin: bool,
-    #[command(flatten)]
-    database: DatabaseSettings,
 }
 
-pub async fn run(command: Command) -> anyhow::Result<()> {
+pub async fn run(args: UserArgs) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
+    let store = match args.command {
+        Command::List => database::open_read_only(&args.database).await?,
+        _ => database::open(&args.database).await?,
+    };
     let (by, now) = (Actor::cli(), SystemClock::new().now());
-    match command {
-        Command::List(list) => show(&*database::open_read_only(&list.database).await?).await,
+    match args.command {
+        Command::List => show(&store).await,
         Command::Add(New { account, role, apps }) => {
-            let store = database::open(&account.database).await?;
             let grants = grants(&store, &role, &apps).await?;
             let password = account.password()?;
             people::add(&store, &account.name, &password, &grants, now, &by).await.map_err(explain)?;
             account.print(&password);
             Ok(())
         }
-        Command::Remove(Named { name, database }) => {
-            let store = database::open(&database).await?;
+        Command::Remove(Named { name }) => {
             let account = people::by_name(&store, &name).await.map_err(explain)?;
             people::remove(&store, account.id, now, &by).await.map_err(explain)?;
             println!("done");
             Ok(())
         }
-        Command::Link(Named { name, database }) => {
-            let store = database::open(&database).await?;
+        Command::Link(Named { name }) => {
             let account = people::by_name(&store, &name).await.map_err(explain)?;
             let link = people::reset_link(&store, account.id, now, &by).await.map_err(explain)?;
             // The address of the console is a setting of the nodes.
             println!("/reset?secret={}", link.secret);
             Ok(())
         }
-        Command::RemoveSecondFactor(Named { name, database }) => {
-            let store = database::open(&database).await?;
+        Command::RemoveSecondFactor(Named { name }) => {
             let account = people::by_name(&store, &name).await.map_err(explain)?;
             people::remove_second_factor(&store, account.id, now, &by).await.map_err(explain)?;
             println!("done");
             Ok(())
         }
         Command::Password(account) => {
-            let store = database::open(&account.database).await?;
             let password = account.password()?;
             people::set_password(&store, &account.name, &password, now, &by).await.map_err(explain)?;
             account.print(&password);

@@ -7,14 +7,17 @@ use std::io::{self, Write as _};
 use carillon_scheduler::{Clock as _, ClockChanges, Millis, SystemClock};
 use clap::Args;
 
-use super::ask::Ask;
 use super::lines;
+use super::query::NextQuery;
 use crate::cli::invalid_input::InvalidInput;
 use crate::cli::time::time;
 
 #[derive(Args)]
-#[command(group(clap::ArgGroup::new("what").required(true).args(["cron", "unix_cron", "stdin"])))]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["expression", "cron", "unix_cron", "stdin"])))]
 pub struct NextArgs {
+    /// An expression in quotes: of five fields as in crontab(5), of six or seven with seconds first, as in the job form
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    expression: Option<String>,
     /// An expression of six or seven fields: second, minute, hour, day, month, weekday and perhaps a year
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     cron: Option<String>,
@@ -43,9 +46,9 @@ pub struct NextArgs {
 
 pub fn run(args: &NextArgs) -> anyhow::Result<()> {
     let done = if args.stdin {
-        lines::answer(&args.ask()?, io::stdin().lock(), io::stdout().lock())
+        lines::answer(&args.query()?, io::stdin().lock(), io::stdout().lock())
     } else {
-        let instants = args.ask()?.instants(args.from()?).map_err(InvalidInput)?;
+        let instants = args.query()?.instants(args.from()?).map_err(InvalidInput)?;
         let mut out = io::BufWriter::new(io::stdout().lock());
         instants.iter().try_for_each(|instant| writeln!(out, "{instant}")).and_then(|()| out.flush())
     };
@@ -58,10 +61,13 @@ pub fn run(args: &NextArgs) -> anyhow::Result<()> {
 
 impl NextArgs {
     /// What is asked; of `--stdin` each line brings its own expression and zone.
-    fn ask(&self) -> anyhow::Result<Ask<'_>> {
-        Ok(Ask {
-            expression: self.cron.as_deref().or(self.unix_cron.as_deref()).unwrap_or(""),
-            is_unix: self.unix_cron.is_some(),
+    fn query(&self) -> anyhow::Result<NextQuery<'_>> {
+        let expression =
+            self.expression.as_deref().or(self.cron.as_deref()).or(self.unix_cron.as_deref()).unwrap_or("");
+        Ok(NextQuery {
+            expression,
+            is_unix: self.unix_cron.is_some()
+                || self.expression.is_some() && expression.split_whitespace().count() == 5,
             zone: &self.timezone,
             count: self.count as usize,
             clock_changes: self.clock_changes.parse::<ClockChanges>()?,

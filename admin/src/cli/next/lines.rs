@@ -2,17 +2,17 @@
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
-use super::ask::Ask;
+use super::query::NextQuery;
 use crate::cli::time::time;
 
 /// Answers each line with one line. Every answer is out before the next question is waited for, so a program may ask
-/// and answer in turns.
-pub fn answer(ask: &Ask<'_>, questions: impl Read, answers: impl Write) -> io::Result<()> {
+/// and read in turns.
+pub fn answer(query: &NextQuery<'_>, questions: impl Read, answers: impl Write) -> io::Result<()> {
     let mut questions = BufReader::with_capacity(1 << 16, questions);
     let mut answers = BufWriter::with_capacity(1 << 16, answers);
     let mut line = Vec::new();
     while questions.read_until(b'\n', &mut line)? > 0 {
-        match reply(ask, &line) {
+        match reply(query, &line) {
             Ok(instants) => writeln!(answers, "{}", instants.join("\t"))?,
             Err(message) => writeln!(answers, "ERR\t{}", in_one_line(&message))?,
         }
@@ -25,15 +25,15 @@ pub fn answer(ask: &Ask<'_>, questions: impl Read, answers: impl Write) -> io::R
 }
 
 /// The zone and the time are the last two columns, so that a TAB inside an expression is still part of it.
-fn reply(ask: &Ask<'_>, line: &[u8]) -> Result<Vec<String>, String> {
+fn reply(query: &NextQuery<'_>, line: &[u8]) -> Result<Vec<String>, String> {
     let line = std::str::from_utf8(line).map_err(|_| "the line is no UTF-8".to_owned())?;
     let line = line.strip_suffix('\n').unwrap_or(line);
     let mut columns = line.rsplitn(3, '\t');
     let (Some(from), Some(zone), Some(expression)) = (columns.next(), columns.next(), columns.next()) else {
         return Err("a line has three columns: expression, zone, from, with TABs between".to_owned());
     };
-    let ask = Ask { expression, zone, ..*ask };
-    ask.instants(time(from)?)
+    let query = NextQuery { expression, zone, ..*query };
+    query.instants(time(from)?)
 }
 
 /// A message may quote what was sent.
@@ -47,9 +47,10 @@ mod tests {
     use carillon_scheduler::ClockChanges;
 
     fn answered(questions: &[u8]) -> String {
-        let ask = Ask { expression: "", is_unix: false, zone: "UTC", count: 2, clock_changes: ClockChanges::Carillon };
+        let query =
+            NextQuery { expression: "", is_unix: false, zone: "UTC", count: 2, clock_changes: ClockChanges::Carillon };
         let mut answers = vec![];
-        answer(&ask, questions, &mut answers).unwrap();
+        answer(&query, questions, &mut answers).unwrap();
         String::from_utf8(answers).unwrap()
     }
 

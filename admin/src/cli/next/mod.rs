@@ -1,7 +1,7 @@
 //! `carillon next`
 
-mod ask;
 mod command;
 mod lines;
+mod query;
 
 pub use command::{NextArgs, run};

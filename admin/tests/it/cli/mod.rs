@@ -167,6 +167,24 @@ fn accounts_are_made_and_mended() {
     assert!(!nowhere.exists());
 }
 
+#[test]
+fn settings_stand_before_and_behind_a_command_of_a_command() {
+    let folder = migrated();
+    let data = ["--data-dir", folder.path().to_str().unwrap()];
+    let answer = |arguments: &[&[&str]]| {
+        let (code, out, err) = ended(carillon(&arguments.concat()));
+        assert_eq!(code, Some(0), "{err}");
+        out
+    };
+    answer(&[&["user"], &data, &["add", "anna", "--role", "admin"]]);
+    for list in [answer(&[&["user"], &data, &["list"]]), answer(&[&["user", "list"], &data])] {
+        assert_eq!(list, "anna\tenabled\tadmin of all apps\n");
+    }
+    for shards in [[&["shards"], &data[..], &["set", "4"]], [&["shards"], &["set", "4"], &data]] {
+        assert!(answer(&shards).contains('4'), "{shards:?}");
+    }
+}
+
 // covers: 004-1, A11
 #[tokio::test]
 async fn the_demo_runs_jobs_within_twenty_seconds() {

@@ -49,6 +49,9 @@ fn one_expression_is_answered_line_by_line() {
     let zone = ["--timezone", "America/New_York", "--from", "2025-03-08T12:00:00-05:00", "--count", "2"];
     let daily = [&["--cron", "0 30 2 * * ?"], &zone[..]].concat();
     assert_eq!(told(&daily), "2025-03-09T03:00:00-04:00\n2025-03-10T02:30:00-04:00\n");
+    let plain = |expression| told(&[&[expression], &zone[..]].concat());
+    assert_eq!(plain("0 30 2 * * ?"), told(&daily), "six fields");
+    assert_eq!(plain("30 2 * * *"), told(&daily), "five fields, as in a crontab");
     let as_xxl = [&daily[..], &["--clock-changes", "xxl"]].concat();
     assert_eq!(told(&as_xxl), "2025-03-10T02:30:00-04:00\n2025-03-11T02:30:00-04:00\n");
     let never = ["--cron", "0 0 0 30 2 ?", "--count", "2"];

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 
 /// An expression with all that it takes to answer it.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
+pub struct NextQuery<'a> {
     pub expression: &'a str,
     /// Five fields instead of six or seven.
     pub is_unix: bool,
@@ -14,7 +14,7 @@ pub struct Ask<'a> {
     pub clock_changes: ClockChanges,
 }
 
-impl Ask<'_> {
+impl NextQuery<'_> {
     /// As many instants after `from` as were asked for, `-` for each that does not exist.
     ///
     /// # Errors
