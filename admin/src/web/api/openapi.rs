@@ -108,18 +108,6 @@ mod tests {
         document(crate::web::api::routes::all())
     }
 
-    // DUMP-BEGIN
-    #[test]
-    fn dump() {
-        let path = std::env::var("DUMP_OPENAPI").unwrap();
-        let mut text = serde_json::to_string_pretty(&value()).unwrap();
-        for it in crate::web::api::routes::all() {
-            text += &format!("\n{} {} {:?} {:?}", it.route.method, it.route.path, it.route.access, it.queries);
-        }
-        std::fs::write(path, text).unwrap();
-    }
-    // DUMP-END
-
     #[test]
     fn every_reference_resolves() {
         let document = value();

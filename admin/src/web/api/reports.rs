@@ -11,8 +11,7 @@ use crate::web::reports::{self, Question, ReportSort, day_text};
 pub use crate::web::reports::{DAYS, MAX_DAYS};
 use crate::web::state::Shared;
 
-/// What runs came to. A run counts on the day of its instant (in the zone of `--report-zone`), some minutes after its end; each attempt
-/// of a retry is a run
+/// What runs came to. A run counts on the day of its instant, some minutes after its end; each attempt of a retry is a run
 #[derive(Serialize, ToSchema)]
 #[schema(as = Report)]
 pub struct ReportView {
