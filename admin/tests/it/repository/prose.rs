@@ -25,7 +25,10 @@ fn has(text: &str, words: &str) -> bool {
 fn comments_name_their_subject() {
     let mut found = vec![];
     for folder in ["admin", "executor-sdk", "migrations"] {
-        for (path, text) in files(folder).iter().filter(|(path, _)| path.ends_with(".rs")) {
+        // Not this file, whose tests have the words.
+        for (path, text) in
+            files(folder).iter().filter(|(path, _)| path.ends_with(".rs") && !path.ends_with("/prose.rs"))
+        {
             for (number, line) in text.lines().enumerate() {
                 let Some(comment) = comment(line) else { continue };
                 for words in AVOIDED.iter().filter(|words| has(&comment, words)) {
