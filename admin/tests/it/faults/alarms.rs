@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use carillon_locale::grouped;
 use carillon_testkit::{AdminClient, RecordingExecutor, wait_for};
 use serde_json::{Value, json};
 
@@ -74,7 +75,7 @@ databases! {
         assert!(failed >= JOBS as i64, "{failed}");
         within("a message about all of them", async || {
             receiver.received().iter().any(|it| events(&it.body) == failed)
-                && mail.mails().iter().any(|it| unfolded(it).contains(&format!("{failed} events")))
+                && mail.mails().iter().any(|it| unfolded(it).contains(&format!("{} events", grouped(failed))))
         })
         .await;
         within("each message is sent", async || {
