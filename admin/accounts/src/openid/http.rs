@@ -11,9 +11,16 @@ const MAX_BYTES: usize = 1 << 20;
 /// No redirects: what answers is the provider of the settings. No proxy of the environment: as all connections of this program.
 /// `authorities`: in place of those that this machine trusts.
 pub fn client(authorities: Option<Vec<reqwest::Certificate>>) -> reqwest::Result<reqwest::Client> {
-    let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
-    let builder = authorities.into_iter().fold(builder, |builder, all| builder.tls_certs_only(all));
-    builder.connect_timeout(Duration::from_secs(5)).timeout(Duration::from_secs(10)).build()
+    let builder = |authorities: Option<Vec<reqwest::Certificate>>| {
+        let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
+        let builder = authorities.into_iter().fold(builder, |builder, all| builder.tls_certs_only(all));
+        builder.connect_timeout(Duration::from_secs(5)).timeout(Duration::from_secs(10)).build()
+    };
+    // On a machine without authorities the provider's certificate is refused when it is asked, with that reason.
+    match authorities {
+        None => builder(None).or_else(|_| builder(Some(vec![]))),
+        given => builder(given),
+    }
 }
 
 pub async fn send(client: reqwest::Client, request: HttpRequest) -> io::Result<HttpResponse> {

@@ -64,12 +64,19 @@ impl HttpClients {
 }
 
 fn client(connector: &Connector, configure: &Configure, port: u16) -> reqwest::Result<Client> {
-    let builder = Client::builder()
-        .dns_resolver(Arc::new(CheckedResolver { connector: connector.clone(), port }))
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .no_proxy();
-    configure(builder).build()
+    let builder = || {
+        let resolver = CheckedResolver { connector: connector.clone(), port };
+        let client = Client::builder().dns_resolver(Arc::new(resolver)).redirect(reqwest::redirect::Policy::none());
+        configure(client.retry(reqwest::retry::never()).no_proxy())
+    };
+    builder().build().or_else(|error| {
+        // A machine without authorities, such as a minimal container: http:// works, https:// is refused.
+        let client = builder().tls_certs_only([]).build().map_err(|_| error)?;
+        tracing::warn!(
+            "this machine has no certificates of authorities, so no https:// address is trusted; install ca-certificates"
+        );
+        Ok(client)
+    })
 }
 
 /// For reqwest, which tells it the name alone: of its addresses those that connections may go to.
