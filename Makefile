@@ -45,6 +45,18 @@ advisories: ## Known vulnerabilities of the dependencies; needs a network, as th
 sbom: ## The parts of the program, with versions and licences, as a CycloneDX file under target/
 	@.ci/sbom
 
+.PHONY: dist
+dist: ## The program as it is installed: static, with completions, manual pages and the list of its parts, under target/dist
+	@.ci/dist
+
+.PHONY: package
+package: ## A Debian package of it, under target/
+	@.ci/package
+
+.PHONY: image
+image: ## A container image of it, under target/
+	@.ci/image
+
 .PHONY: bench
 bench: packages ## Measure on this machine; takes minutes, wants an idle one (ARGS='--against ratchjob' or '-p carillon-scheduler')
 	@.ci/with-services cargo bench --locked $(if $(filter --bench -p --package --workspace,$(ARGS)),$(ARGS),\

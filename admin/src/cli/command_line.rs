@@ -9,7 +9,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use super::invalid_input::InvalidInput;
 use super::settings::{DatabaseSettings, ServeSettings, ZoneSettings};
-use super::{audit, demo, environment, explain, migrate, next, serve, shards, user};
+use super::{audit, demo, environment, explain, health, manual, migrate, next, serve, shards, user};
 
 /// Carillon, a distributed job scheduler.
 ///
@@ -55,6 +55,15 @@ enum Command {
     Explain(Box<explain::ExplainArgs>),
     /// Say when a cron expression fires, by the rules of the planner
     Next(Box<next::NextArgs>),
+    /// Ask the node of these settings whether it is ready; exit code 1 if it is not
+    ///
+    /// For the health check of a container: it takes the settings of serve, also from the environment, and waits 2 s.
+    Health(Box<health::HealthArgs>),
+    /// Print what completes the command line in a shell
+    Completions(manual::CompletionsArgs),
+    /// Write the manual pages to a folder
+    #[command(hide = true)]
+    Manual(manual::ManualArgs),
 }
 
 impl Cli {
@@ -125,6 +134,12 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
             Command::Shards(args) => shards::run(*args).await,
             Command::Resync(settings) => shards::resync(settings).await,
             Command::Next(args) => next::run(&args),
+            Command::Health(args) => health::run(*args).await,
+            Command::Completions(args) => {
+                manual::completions(&args, Cli::command());
+                Ok(())
+            }
+            Command::Manual(args) => manual::pages(&args, Cli::command()),
         }
     })
 }

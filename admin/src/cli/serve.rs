@@ -1,6 +1,6 @@
 //! `carillon serve`: one node, until SIGTERM or Ctrl-C.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::Admin;
@@ -11,6 +11,7 @@ use carillon_scheduler::SystemClock;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use super::health::reachable;
 use super::logging;
 use super::settings::ServeSettings;
 
@@ -47,13 +48,8 @@ pub fn url(config: &Config, listen: SocketAddr, path: &str) -> String {
     if let Some(public) = &config.public_url {
         return format!("{}/{path}", public.address());
     }
-    let host = match listen.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        ip => ip,
-    };
     let scheme = if config.is_https() { "https" } else { "http" };
-    format!("{scheme}://{}/{path}", SocketAddr::new(host, listen.port()))
+    format!("{scheme}://{}/{path}", reachable(listen))
 }
 
 /// Cancelled by the first SIGTERM or Ctrl-C. The second one ends the process at once: that is safe, what is open then

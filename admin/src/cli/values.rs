@@ -52,6 +52,11 @@ impl ServeSettings {
         self.checked().err().map_or_else(Vec::new, |error| error.problems)
     }
 
+    /// Every setting, for a command that talks to a running node. Writes nothing.
+    pub fn config(&self) -> Result<Config, Error> {
+        self.checked().map(|(config, _)| config)
+    }
+
     /// Checks every setting. Writes nothing, except the files of the access token and the key for secrets when all else is right.
     pub fn parse(self) -> Result<ParsedSettings, Error> {
         let (mut config, given) = self.checked()?;
