@@ -53,9 +53,17 @@ dist: ## The program as it is installed: static, with completions, manual pages 
 package: ## A Debian package of it, under target/
 	@.ci/package
 
+.PHONY: package-test
+package-test: ## Install, start, upgrade and remove the package in a fresh Debian root; wants root
+	@.ci/package-test
+
 .PHONY: image
 image: ## A container image of it, under target/
 	@.ci/image
+
+.PHONY: image-test
+image-test: ## Start the image from its archive, and check the files for compose and Kubernetes; wants root
+	@.ci/image-test
 
 .PHONY: bench
 bench: packages ## Measure on this machine; takes minutes, wants an idle one (ARGS='--against ratchjob' or '-p carillon-scheduler')

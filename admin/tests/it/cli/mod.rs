@@ -232,3 +232,37 @@ async fn the_demo_runs_jobs_within_twenty_seconds() {
     assert!(!printed.contains("kind=failed"), "a run of its own: {printed}");
     assert!(!Path::new(&data).exists(), "the demo's folder is gone");
 }
+
+#[tokio::test]
+async fn health_says_whether_the_node_of_these_settings_is_ready() {
+    let folder = tempdir().unwrap();
+    let mut node = Process::spawn(serve(folder.path(), &["--public-url", "https://console.example/jobs"]));
+    let listen = node.after("listen.address=").await;
+    let listen = listen.split_whitespace().next().unwrap().trim_matches('"').to_owned();
+    let health = |arguments: &[&str]| {
+        let mut command = on(folder.path(), &["health", "--listen", &listen, "--public-url", "https://console.example/jobs"]);
+        command.args(arguments);
+        ended(command)
+    };
+    let (code, out, err) = health(&[]);
+    assert_eq!((code, out.lines().next()), (Some(0), Some("ready")), "{err}");
+    assert_eq!(health(&["--live"]).1, "alive\n");
+    refused(on(folder.path(), &["health", "--listen", "here"]), &["--listen (CARILLON_LISTEN)"]);
+    assert_eq!(node.terminate(ENDS_WITHIN).await.code(), Some(0));
+    let (code, _, err) = health(&[]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("/readyz does not answer"), "{err}");
+}
+
+#[test]
+fn shells_and_manuals_get_what_the_command_line_has() {
+    let (code, out, _) = ended(carillon(&["completions", "bash"]));
+    assert!(code == Some(0) && out.contains("--look-ahead"));
+    let folder = tempdir().unwrap();
+    let mut command = carillon(&["manual"]);
+    command.arg(folder.path());
+    assert_eq!(ended(command).0, Some(0));
+    for page in ["carillon.1", "carillon-serve.1", "carillon-user-add.1"] {
+        assert!(folder.path().join(page).exists(), "{page}");
+    }
+}
