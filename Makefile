@@ -46,11 +46,11 @@ sbom: ## The parts of the program, with versions and licences, as a CycloneDX fi
 	@.ci/sbom
 
 .PHONY: dist
-dist: ## The program as it is installed: static, with completions, manual pages and the list of its parts, under target/dist
+dist: ## The program as it is installed: static, with completions, manual pages and the list of its parts, under target/packages/program
 	@.ci/dist
 
 .PHONY: package
-package: ## A Debian package of it, under target/
+package: ## A Debian package of it, under target/packages
 	@.ci/package
 
 .PHONY: package-test
@@ -58,7 +58,7 @@ package-test: ## Install, start, upgrade and remove the package in a fresh Debia
 	@.ci/package-test
 
 .PHONY: image
-image: ## A container image of it, under target/
+image: ## A container image of it, under target/packages
 	@.ci/image
 
 .PHONY: image-test
