@@ -136,10 +136,10 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
             Command::Next(args) => next::run(&args),
             Command::Health(args) => health::run(*args).await,
             Command::Completions(args) => {
-                manual::completions(&args, Cli::command());
+                manual::completions(&args, command());
                 Ok(())
             }
-            Command::Manual(args) => manual::pages(&args, Cli::command()),
+            Command::Manual(args) => manual::pages(&args, command()),
         }
     })
 }
