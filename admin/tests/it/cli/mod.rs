@@ -240,7 +240,8 @@ async fn health_says_whether_the_node_of_these_settings_is_ready() {
     let listen = node.after("listen.address=").await;
     let listen = listen.split_whitespace().next().unwrap().trim_matches('"').to_owned();
     let health = |arguments: &[&str]| {
-        let mut command = on(folder.path(), &["health", "--listen", &listen, "--public-url", "https://console.example/jobs"]);
+        let mut command =
+            on(folder.path(), &["health", "--listen", &listen, "--public-url", "https://console.example/jobs"]);
         command.args(arguments);
         ended(command)
     };
