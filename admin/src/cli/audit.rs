@@ -15,9 +15,8 @@ use carillon_store::Store;
 use clap::Args;
 use serde_json::json;
 
-use super::invalid_input::InvalidInput;
+use super::arguments::{InvalidInput, format_time};
 use super::settings::DatabaseSettings;
-use super::time::format_time;
 use super::{database, logging};
 
 /// Instants of one job that are worked out, at most.

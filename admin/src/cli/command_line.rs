@@ -7,7 +7,7 @@ use carillon_scheduler::zone::load_zone_data;
 use carillon_scheduler::zone_data;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use super::invalid_input::InvalidInput;
+use super::arguments::InvalidInput;
 use super::settings::{DatabaseSettings, ServeSettings, ZoneSettings};
 use super::{audit, demo, environment, explain, health, manual, migrate, next, serve, shards, user};
 

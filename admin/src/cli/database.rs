@@ -6,7 +6,7 @@ use crate::config::{Database, Error};
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
 use carillon_store::{Result, Store};
 
-use super::invalid_input::InvalidInput;
+use super::arguments::InvalidInput;
 use super::settings::DatabaseSettings;
 
 /// Opens a database that exists: a missing one would be one in a misspelt folder.

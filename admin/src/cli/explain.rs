@@ -7,9 +7,8 @@ use carillon_scheduler::Millis;
 use carillon_store::VisibleApps;
 use clap::Args;
 
-use super::invalid_input::InvalidInput;
+use super::arguments::{InvalidInput, time};
 use super::settings::DatabaseSettings;
-use super::time::time;
 use super::{database, logging};
 
 #[derive(Args)]

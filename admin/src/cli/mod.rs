@@ -3,6 +3,7 @@
 //! Invariant: wrong input ends with exit code 2 and a message that says what would be right; any other failure ends with 1. Only
 //! this module names anyhow.
 
+mod arguments;
 mod audit;
 mod command_line;
 mod database;
@@ -10,7 +11,6 @@ mod demo;
 mod environment;
 mod explain;
 mod health;
-mod invalid_input;
 mod limit_settings;
 mod logging;
 mod manual;
@@ -20,7 +20,6 @@ mod secret_files;
 mod serve;
 mod settings;
 mod shards;
-mod time;
 mod user;
 mod values;
 

@@ -7,7 +7,7 @@ use carillon_store::lease::leases::Lease;
 use carillon_store::lease::reshard::MAX_SHARDS;
 use clap::{Args, Subcommand};
 
-use super::invalid_input::InvalidInput;
+use super::arguments::InvalidInput;
 use super::settings::DatabaseSettings;
 use super::{database, logging};
 

@@ -9,7 +9,7 @@ use carillon_scheduler::{Clock as _, SystemClock};
 use carillon_store::{Actor, App, GrantScope, Grants, Role, Store, VisibleApps};
 use clap::{Args, Subcommand};
 
-use super::invalid_input::InvalidInput;
+use super::arguments::InvalidInput;
 use super::settings::DatabaseSettings;
 use super::{database, logging};
 

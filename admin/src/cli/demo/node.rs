@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{jobs, workers};
-use crate::cli::invalid_input::InvalidInput;
+use crate::cli::arguments::InvalidInput;
 use crate::cli::logging;
 use crate::cli::serve::{stop_signal, url};
 use crate::cli::settings::ServeSettings;

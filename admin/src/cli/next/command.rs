@@ -9,8 +9,7 @@ use clap::Args;
 
 use super::lines;
 use super::query::NextQuery;
-use crate::cli::invalid_input::InvalidInput;
-use crate::cli::time::time;
+use crate::cli::arguments::{InvalidInput, time};
 
 #[derive(Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["expression", "cron", "unix_cron", "stdin"])))]

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 use super::query::NextQuery;
-use crate::cli::time::time;
+use crate::cli::arguments::time;
 
 /// Answers each line with one line. Every answer is out before the next question is waited for, so a program may ask
 /// and read in turns.

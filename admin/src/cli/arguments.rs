@@ -1,7 +1,12 @@
-//! Times on the command line.
+//! Arguments of the command line: an error for each, and times.
 
 use carillon_scheduler::Millis;
 use chrono::{DateTime, SecondsFormat};
+
+/// An argument that cannot be used; the text says what would be right.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidInput(pub String);
 
 /// RFC 3339 with any offset.
 pub fn time(text: &str) -> Result<Millis, String> {
