@@ -25,7 +25,7 @@ pub struct LimitSettings {
     #[arg(long, env = "CARILLON_APP_JOBS", value_name = "NUMBER", default_value = "100000")]
     pub app_jobs: String,
 
-    /// Shortest time between two fires of a schedule that may be saved, 1s to 1440m
+    /// Shortest time between two fires of a schedule that may be saved, 1s to 24h
     #[arg(long, env = "CARILLON_MIN_PERIOD", value_name = "TIME", default_value = "1s")]
     pub min_period: String,
 }
