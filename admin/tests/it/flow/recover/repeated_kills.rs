@@ -77,9 +77,10 @@ async fn lives(node: &Node) -> Vec<(Millis, RunState)> {
         for service in &mut services {
             service.go_on(node.clock.now()).await;
         }
+        // And written: an answer that is only in memory when the life ends would be asked for again ten seconds later.
         wait_for("questions are answered", || async {
             services[2].service.round().await;
-            node.engine.is_idle_but_accepted()
+            node.engine.is_idle()
         })
         .await;
         let state = node.states(&job).await[0];
