@@ -32,7 +32,7 @@ macro_rules! routes {
 /// The methods of a path follow each other.
 pub fn all() -> Vec<Route> {
     routes! {
-        // Before signing in, and for every account. The guard checks where a change comes from all the same.
+        // Pages that need no session. The guard refuses a change that comes from another site here, too.
         "/assets/{name:.*}" => GET Open: assets::asset;
         "/setup" => GET Open: account::setup::form, POST Open: account::setup::set_up;
         "/login" => GET Open: account::login::form, POST Open: account::sign_in::sign_in;

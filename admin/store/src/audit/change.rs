@@ -24,8 +24,8 @@ impl Store {
         Ok(PendingEntry { store: self, actor, now, id: self.take_id(&ids::ROW).await? })
     }
 
-    /// Begins a change that somebody asks for. Its entry is written last, by [`PendingEntry::commit`]; without it the transaction is
-    /// rolled back.
+    /// Starts the transaction of an audited change. [`PendingEntry::commit`] writes the audit entry and commits; a transaction that is
+    /// dropped before that is rolled back.
     pub(crate) async fn begin_audited<'a>(
         &'a self,
         actor: &'a Actor,

@@ -29,7 +29,7 @@ const TRIES: usize = 6;
 /// What is to become of a job.
 #[derive(Clone, Debug)]
 pub enum JobChange {
-    /// The job gets this definition if it has this revision; None: whatever its revision is.
+    /// The new definition, and the revision that the job must have; None: any revision.
     Define(Box<Definition>, Option<i64>),
     Enable,
     Pause(PauseNote),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use carillon_scheduler::{Millis, RunState, Zone};
+use carillon_scheduler::{Millis, RunState};
 
 use crate::db::sql::rows::Code;
 use crate::report::buckets::DayLine;
@@ -37,27 +37,23 @@ impl CountedRun {
 }
 
 /// By day and job (or `-app`), and by hour and app.
+#[derive(Default)]
 pub(crate) struct Changes {
-    /// The zone whose days are counted.
-    zone: Zone,
     pub days: BTreeMap<i32, BTreeMap<i64, DayLine>>,
     pub hours: BTreeMap<i32, BTreeMap<i64, Counts>>,
 }
 
 impl Changes {
-    pub fn new(zone: Zone) -> Self {
-        Self { zone, days: BTreeMap::new(), hours: BTreeMap::new() }
-    }
-
-    /// Counts a run that has ended, or whose outcome is not known. `was_doubtful`: it was counted as such before.
-    pub fn count(&mut self, run: &CountedRun, was_doubtful: bool) {
+    /// Counts a run that has ended, or whose outcome is not known, on this day of the reports. `was_doubtful`: it was counted as such
+    /// before.
+    pub fn count(&mut self, run: &CountedRun, day: i32, was_doubtful: bool) {
         let hour = i32::try_from(run.scheduled_at.div_euclid(HOUR)).unwrap_or(i32::MAX);
         let mut counts = Counts::default();
         if let Some(count) = counts.of(run.state) {
             *count += 1;
         }
         counts.doubtful -= i64::from(was_doubtful);
-        let lines = self.days.entry(self.zone.day_of(run.scheduled_at)).or_default();
+        let lines = self.days.entry(day).or_default();
         for key in [run.job_id, -run.app_id] {
             let line = lines.entry(key).or_default();
             line.app_id = run.app_id;

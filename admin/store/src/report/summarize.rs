@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use carillon_scheduler::{Millis, RunState, Zone};
+use carillon_scheduler::{Millis, RunState};
 
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
@@ -36,6 +36,7 @@ struct Position {
 }
 
 /// What one transaction does.
+#[derive(Default)]
 struct Round {
     passed: i64,
     changes: Changes,
@@ -46,20 +47,6 @@ struct Round {
     /// Open runs that were counted as doubtful now.
     doubted: Vec<i64>,
     ended: Vec<i64>,
-}
-
-impl Round {
-    fn new(passed: i64, zone: Zone) -> Self {
-        Self {
-            passed,
-            changes: Changes::new(zone),
-            outcomes: Outcomes::default(),
-            failures: NewFailures::default(),
-            opened: vec![],
-            doubted: vec![],
-            ended: vec![],
-        }
-    }
 }
 
 /// What one step did.
@@ -126,7 +113,7 @@ impl Store {
         let passed = last.unwrap_or(before - 1);
         // One that cannot be read, of a newer version or made by hand, is in no summary, and does not keep the others out.
         let runs: Vec<CountedRun> = self.readable("run", &rows);
-        let mut round = Round::new(passed, self.report_zone);
+        let mut round = Round { passed, ..Round::default() };
         let mut ended = BTreeMap::new();
         for run in &runs {
             let is_doubtful = matches!(run.state, RunState::Unknown | RunState::Lost);
@@ -136,7 +123,7 @@ impl Store {
             round.outcomes.add(run);
             round.failures.add(run);
             if (run.state.is_final() || is_doubtful) && self.is_counted(run, now) {
-                round.changes.count(run, false);
+                round.changes.count(run, self.report_day(run.scheduled_at), false);
                 add_recent(&mut ended, run, now);
             }
         }
@@ -158,13 +145,13 @@ impl Store {
         if found.is_empty() {
             return Ok(Summarized { has_more, open_after, ..Summarized::default() });
         }
-        let mut round = Round::new(from.run_id, self.report_zone);
+        let mut round = Round { passed: from.run_id, ..Round::default() };
         let mut ended = BTreeMap::new();
         for OpenRun { run, is_doubtful } in &found {
             round.outcomes.add(run);
             round.failures.add(run);
             if self.is_counted(run, now) {
-                round.changes.count(run, *is_doubtful);
+                round.changes.count(run, self.report_day(run.scheduled_at), *is_doubtful);
                 add_recent(&mut ended, run, now);
             }
             match run.state.is_final() {

@@ -83,7 +83,7 @@ async fn play(mut scene: Scene, kind: FaultKind, faults: Faults) {
     faults.lock().unwrap_or_else(PoisonError::into_inner).push(fault);
 }
 
-/// Everything runs and is connected again, whatever a fault has left behind.
+/// Starts and connects all parts of the cluster that a fault has stopped, paused or cut off.
 pub async fn recover(cluster: &Arc<Cluster>) -> anyhow::Result<()> {
     cluster.recover_wires();
     for server in [&cluster.server, &cluster.redis, &cluster.other_redis] {

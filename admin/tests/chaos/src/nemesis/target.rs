@@ -11,7 +11,7 @@ const AT_A_HOLDER: u64 = 70;
 
 /// A node that runs, and whether it holds a shard.
 pub async fn admin(cluster: &Arc<Cluster>, random: &mut Random) -> Option<(Arc<Admin>, bool)> {
-    // Both are drawn whatever comes of it: the chance of the next fault must not depend on the cluster.
+    // Both numbers are drawn even if one is not used: the next fault must not depend on the state of the cluster.
     let (wants_holder, lot) = (random.percent(AT_A_HOLDER), random.next());
     let holders = cluster.database.holders().await.unwrap_or_default();
     let holds = |admin: &Arc<Admin>| {
