@@ -83,15 +83,15 @@ impl Admin {
         // The first one wins; which it is does not matter.
         rustls::crypto::ring::default_provider().install_default().unwrap_or(());
         let store = open(&config).await?;
-        let shards = store.ensure_shards(config.shards).await?;
+        let shards = store.leases().ensure_shards(config.shards).await?;
         if store.is_exclusive() {
-            store.reset_exclusive_leases().await?;
+            store.leases().reset_exclusive_leases().await?;
         }
         let settings = Settings::from_options(&config.engine);
         let node = carillon_accounts::secret::random_secret();
         let node: String = node.chars().take(16).collect();
         let limits = Limits { connect: settings.connect_limit, request: settings.send_limit };
-        let lock = shard_lock(&config, &store.cluster().await?, &node)?;
+        let lock = shard_lock(&config, &store.leases().cluster().await?, &node)?;
         let metrics = Arc::new(Metrics::new());
         let request_bytes = metrics.request_bytes.clone();
         let listener = listen(config.listen, tls(&config, config.tls.console())?, "--listen, CARILLON_LISTEN")?;

@@ -99,7 +99,7 @@ pub async fn change(
     };
     let hash = password::hash(passwords.new).await?;
     let new = NewPassword { hash: &hash, revoke_tokens: passwords.revoke_tokens, credentials: Some(checked) };
-    Ok(match store.set_password(viewer.account_id, &new, now, client.by).await? {
+    Ok(match store.people().set_password(viewer.account_id, &new, now, client.by).await? {
         Some(credentials) => PasswordChange::Done { credentials },
         // Somebody has set another one meanwhile.
         None => PasswordChange::WrongCurrent,

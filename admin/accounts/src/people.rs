@@ -33,7 +33,7 @@ fn must_administer(by: &Actor) -> Result<(), Error> {
 
 /// Password and roles of such an account are the provider's affair.
 async fn must_have_password(store: &Store, account_id: i64) -> Result<(), Error> {
-    let found = store.account(account_id).await?;
+    let found = store.people().account(account_id).await?;
     match found.and_then(|account| account.issuer) {
         Some(issuer) => Err(Error::Refused(format!(
             "This account signs in by the OpenID provider {issuer}, which decides about its password and its roles."
@@ -83,7 +83,7 @@ pub async fn add(
         return Err(Error::Refused(complaint));
     }
     let password_hash = &password::hash(password).await?;
-    Ok(store.create_account(&NewAccount { name, password_hash, grants }, now, by).await?)
+    Ok(store.people().create_account(&NewAccount { name, password_hash, grants }, now, by).await?)
 }
 
 /// Makes an account without a password that anyone knows, and a link with which its owner sets one.
@@ -104,7 +104,7 @@ pub async fn invite(
     let password_hash = &password::hash(&random_secret()).await?;
     let link = ResetLink { secret: random_secret(), expires_at: now + RESET_LINK_MS };
     let new = NewAccount { name, password_hash, grants };
-    let id = store.invite_account(&new, (&hash(&link.secret), link.expires_at), now, by).await?;
+    let id = store.people().invite_account(&new, (&hash(&link.secret), link.expires_at), now, by).await?;
     Ok((id, link))
 }
 
@@ -117,7 +117,7 @@ pub async fn reset_link(store: &Store, account_id: i64, now: Millis, by: &Actor)
     must_administer(by)?;
     must_have_password(store, account_id).await?;
     let link = ResetLink { secret: random_secret(), expires_at: now + RESET_LINK_MS };
-    store.put_reset_link(account_id, &hash(&link.secret), link.expires_at, now, by).await?;
+    store.people().put_reset_link(account_id, &hash(&link.secret), link.expires_at, now, by).await?;
     Ok(link)
 }
 
@@ -127,7 +127,7 @@ pub async fn account_of_link(store: &Store, secret: &str, now: Millis) -> store:
     if !is_secret(secret) {
         return Ok(None);
     }
-    store.account_of_reset_link(&hash(secret), now).await
+    store.people().account_of_reset_link(&hash(secret), now).await
 }
 
 /// A link that was used.
@@ -158,7 +158,7 @@ pub async fn use_link(
     }
     let password_hash = password::hash(password).await?;
     let by = Actor { name: name.clone(), ..by.clone() }.with_account(account_id);
-    let used = store.use_reset_link(account_id, &hash(secret), &password_hash, now, &by).await?;
+    let used = store.people().use_reset_link(account_id, &hash(secret), &password_hash, now, &by).await?;
     Ok(used.map(|credentials| UsedLink { account_id, name, credentials }))
 }
 
@@ -169,7 +169,7 @@ pub async fn use_link(
 pub async fn set_grants(store: &Store, account_id: i64, grants: &Grants, now: Millis, by: &Actor) -> Result<(), Error> {
     must_administer(by)?;
     must_have_password(store, account_id).await?;
-    Ok(store.set_grants(account_id, grants, now, by).await?)
+    Ok(store.people().set_grants(account_id, grants, now, by).await?)
 }
 
 /// Lets an account sign in or not; its sessions and tokens end.
@@ -178,7 +178,7 @@ pub async fn set_grants(store: &Store, account_id: i64, grants: &Grants, now: Mi
 /// As [`set_grants`].
 pub async fn set_enabled(store: &Store, account_id: i64, enabled: bool, now: Millis, by: &Actor) -> Result<(), Error> {
     must_administer(by)?;
-    Ok(store.set_account_enabled(account_id, enabled, now, by).await?)
+    Ok(store.people().set_account_enabled(account_id, enabled, now, by).await?)
 }
 
 /// Removes an account with its sessions and tokens.
@@ -187,7 +187,7 @@ pub async fn set_enabled(store: &Store, account_id: i64, enabled: bool, now: Mil
 /// As [`set_enabled`].
 pub async fn remove(store: &Store, account_id: i64, now: Millis, by: &Actor) -> Result<(), Error> {
     must_administer(by)?;
-    Ok(store.delete_account(account_id, now, by).await?)
+    Ok(store.people().delete_account(account_id, now, by).await?)
 }
 
 /// Removes the second factor of an account whose owner has lost it.
@@ -196,7 +196,7 @@ pub async fn remove(store: &Store, account_id: i64, now: Millis, by: &Actor) -> 
 /// `Store(Missing)`: it has none; `Forbidden`
 pub async fn remove_second_factor(store: &Store, account_id: i64, now: Millis, by: &Actor) -> Result<(), Error> {
     must_administer(by)?;
-    Ok(store.remove_second_factor(account_id, None, now, by).await?)
+    Ok(store.people().remove_second_factor(account_id, None, now, by).await?)
 }
 
 /// Ends the sessions and tokens of an account; how many they were.
@@ -205,7 +205,7 @@ pub async fn remove_second_factor(store: &Store, account_id: i64, now: Millis, b
 /// `Forbidden`
 pub async fn end_access(store: &Store, account_id: i64, now: Millis, by: &Actor) -> Result<EndedAccess, Error> {
     must_administer(by)?;
-    Ok(store.end_access(account_id, now, by).await?)
+    Ok(store.people().end_access(account_id, now, by).await?)
 }
 
 /// Ends a token of an account. False: it has no such token.
@@ -220,7 +220,7 @@ pub async fn revoke_token(
     by: &Actor,
 ) -> Result<bool, Error> {
     must_administer(by)?;
-    Ok(store.revoke_token(account_id, token_id, now, by).await?)
+    Ok(store.people().revoke_token(account_id, token_id, now, by).await?)
 }
 
 /// Sets a password and ends the sessions and tokens of its owner.
@@ -236,14 +236,14 @@ pub async fn set_password(store: &Store, name: &str, password: &str, now: Millis
     must_have_password(store, account.id).await?;
     let hash = password::hash(password).await?;
     let new = NewPassword { hash: &hash, revoke_tokens: true, credentials: None };
-    store.set_password(account.id, &new, now, by).await?;
+    store.people().set_password(account.id, &new, now, by).await?;
     Ok(())
 }
 
 /// # Errors
 /// `Store(Missing)`
 pub async fn by_name(store: &Store, name: &str) -> Result<Account, Error> {
-    let found = store.account_by_name(name).await?;
+    let found = store.people().account_by_name(name).await?;
     found.ok_or_else(|| store::Error::Missing(format!("the user {name:?}")).into())
 }
 

@@ -58,11 +58,11 @@ pub async fn viewer(store: &Store, id: &str, now: Millis, active: bool) -> Resul
         return Ok(None);
     }
     let id_hash = hash(id);
-    let Some(session) = store.session(&id_hash, now, IDLE_MS).await? else {
+    let Some(session) = store.people().session(&id_hash, now, IDLE_MS).await? else {
         return Ok(None);
     };
     if active && now - session.seen_at >= SEEN_STEP_MS {
-        store.touch_session(&id_hash, now).await?;
+        store.people().touch_session(&id_hash, now).await?;
     }
     Ok(Some(Viewer {
         account_id: session.account_id,
@@ -108,16 +108,16 @@ pub async fn open(
         method,
         second_step,
     };
-    let is_open = store.open_session(&new, old_id.map(hash).as_deref(), IDLE_MS, by).await?;
+    let is_open = store.people().open_session(&new, old_id.map(hash).as_deref(), IDLE_MS, by).await?;
     Ok(is_open.then_some(OpenedSession { id, csrf }))
 }
 
 /// The sessions of an account, the latest used first.
 pub async fn list(store: &Store, account_id: i64, now: Millis) -> Result<Vec<SessionEntry>> {
-    store.sessions_of(account_id, now, IDLE_MS).await
+    store.people().sessions_of(account_id, now, IDLE_MS).await
 }
 
 /// Ends the viewer's session.
 pub async fn close(store: &Store, viewer: &Viewer, now: Millis, by: &Actor) -> Result<()> {
-    store.sign_out(viewer.account_id, &viewer.id_hash, now, by).await.map(drop)
+    store.people().sign_out(viewer.account_id, &viewer.id_hash, now, by).await.map(drop)
 }

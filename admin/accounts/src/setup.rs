@@ -35,7 +35,7 @@ pub enum FirstAdmin {
 ///
 /// The password is refused (length, too common), or the database fails.
 pub async fn ensure_first_admin(store: &Store, password: Option<&str>, now: Millis) -> Result<FirstAdmin, Error> {
-    if store.has_accounts().await? {
+    if store.people().has_accounts().await? {
         return Ok(FirstAdmin::Exists);
     }
     if let Some(password) = password {
@@ -49,7 +49,7 @@ pub async fn ensure_first_admin(store: &Store, password: Option<&str>, now: Mill
     }
     let secret = random_secret();
     let expires_at = now + SECRET_MS;
-    store.put_setup_secret(&hash(&secret), expires_at).await?;
+    store.people().put_setup_secret(&hash(&secret), expires_at).await?;
     Ok(FirstAdmin::Awaited(SetupSecret { secret, expires_at }))
 }
 
@@ -64,7 +64,7 @@ pub enum SecretCheck {
 pub type StoredSecret = (String, Millis);
 
 pub async fn check_secret(store: &Store, sent: &str, now: Millis) -> store::Result<SecretCheck> {
-    let Some(stored) = store.setup_secret().await?.filter(|(_, expires_at)| *expires_at > now) else {
+    let Some(stored) = store.people().setup_secret().await?.filter(|(_, expires_at)| *expires_at > now) else {
         return Ok(SecretCheck::Expired);
     };
     match bool::from(hash(sent).as_bytes().ct_eq(stored.0.as_bytes())) {
@@ -86,5 +86,5 @@ pub async fn set_up(
     by: &Actor,
 ) -> Result<Option<i64>, Error> {
     let hash = password::hash(password).await?;
-    Ok(store.set_up(secret, name, &hash, now, by).await?)
+    Ok(store.people().set_up(secret, name, &hash, now, by).await?)
 }

@@ -54,7 +54,7 @@ pub async fn check(store: &Store, name: &str, secret: &str, client: Client<'_>, 
         }
         None => (client.by.clone(), AuditObject::account(0)),
     };
-    store.record_refusal(&by, AuditAction::RefuseSignIn, object, json!({"reason": why}), now).await?;
+    store.audit().record_refusal(&by, AuditAction::RefuseSignIn, object, json!({"reason": why}), now).await?;
     Ok(result)
 }
 
@@ -69,7 +69,7 @@ async fn attempt(
     let named = account(store, name).await?;
     let account = named.clone().filter(|account| account.disabled_at.is_none());
     let subjects = subjects(name, account.as_ref(), client);
-    if let Attempt::Refused { until_at } = store.begin_attempt(&subjects, now).await? {
+    if let Attempt::Refused { until_at } = store.people().begin_attempt(&subjects, now).await? {
         return Ok((SignIn::Throttled { until_at }, named));
     }
     // An account of an OpenID provider has no hash.
@@ -79,10 +79,10 @@ async fn attempt(
     let Some(account) = account.filter(|_| is_right) else {
         return Ok((SignIn::Wrong, named));
     };
-    store.end_attempt(&subjects).await?;
+    store.people().end_attempt(&subjects).await?;
     if password::is_outdated(&account.password_hash) {
         let new = password::hash(secret).await?;
-        store.rehash_password(account.id, &account.password_hash, &new).await?;
+        store.people().rehash_password(account.id, &account.password_hash, &new).await?;
     }
     let (has_second_factor, credentials) = (account.totp_since.is_some(), account.credentials);
     Ok((SignIn::Accepted { account_id: account.id, name: account.name, has_second_factor, credentials }, named))
@@ -109,12 +109,12 @@ async fn account(store: &Store, name: &str) -> Result<Option<Account>, Error> {
     if name.trim() != name {
         return Ok(None);
     }
-    Ok(store.account_by_name(name).await?)
+    Ok(store.people().account_by_name(name).await?)
 }
 
 /// What a browser that has just signed in keeps, so that failed attempts of others do not keep it out.
 pub async fn proof(store: &Store, account_id: i64) -> carillon_store::Result<Option<String>> {
     // There is none of an account without a password.
-    let account = store.account(account_id).await?.filter(|account| !account.password_hash.is_empty());
+    let account = store.people().account(account_id).await?.filter(|account| !account.password_hash.is_empty());
     Ok(account.as_ref().map(device::proof))
 }

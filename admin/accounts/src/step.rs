@@ -31,13 +31,13 @@ pub async fn begin(
     now: Millis,
 ) -> Result<()> {
     let id_hash = place.id_hash().unwrap_or_default();
-    store.begin_step(&NewStep { id_hash: &id_hash, kind, detail, source, expires_at }, now).await
+    store.people().begin_step(&NewStep { id_hash: &id_hash, kind, detail, source, expires_at }, now).await
 }
 
 /// What the step holds, while it is valid.
 pub async fn find(store: &Store, place: &StepKey<'_>, kind: StepKind, now: Millis) -> Result<Option<String>> {
     match place.id_hash() {
-        Some(id_hash) => store.sign_in_step(&id_hash, kind, now).await,
+        Some(id_hash) => store.people().sign_in_step(&id_hash, kind, now).await,
         None => Ok(None),
     }
 }
@@ -45,7 +45,7 @@ pub async fn find(store: &Store, place: &StepKey<'_>, kind: StepKind, now: Milli
 /// Uses the step up. False: another request was faster.
 pub async fn end(store: &Store, place: &StepKey<'_>) -> Result<bool> {
     match place.id_hash() {
-        Some(id_hash) => store.end_step(&id_hash).await,
+        Some(id_hash) => store.people().end_step(&id_hash).await,
         None => Ok(false),
     }
 }

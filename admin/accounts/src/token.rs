@@ -67,7 +67,7 @@ pub async fn create(store: &Store, request: &TokenRequest<'_>, now: Millis, by: 
         expires_at: now + request.days * DAY_MS,
         credentials: request.credentials,
     };
-    store.create_token(&new, by).await?;
+    store.people().create_token(&new, by).await?;
     Ok(token)
 }
 
@@ -82,7 +82,8 @@ pub async fn authenticate(
     if !sent.strip_prefix(PREFIX).is_some_and(is_secret) {
         return Ok(None);
     }
-    let Some(owner) = store.token_owner(&hash(sent), now).await?.filter(|owner| is_vouched_for(owner, now)) else {
+    let Some(owner) = store.people().token_owner(&hash(sent), now).await?.filter(|owner| is_vouched_for(owner, now))
+    else {
         return Ok(None);
     };
     let grants = owner.grants.within(&owner.account_grants);
@@ -96,7 +97,7 @@ pub async fn authenticate(
     // A host has many addresses; a new one of the same network costs no write.
     let is_same_network = owner.used_from.is_some_and(|from| source_network(&from) == source_network(bearer.source));
     if !is_recent || !is_same_network {
-        store.touch_token(owner.id, now, &actor).await?;
+        store.people().touch_token(owner.id, now, &actor).await?;
     }
     Ok(Some(actor))
 }

@@ -68,7 +68,7 @@ impl AlertDeliverer {
     pub async fn start(&self) -> Result<Vec<JoinHandle<()>>> {
         let mut under_way = self.under_way.lock().await;
         let cx = &self.delivery.engine.cx;
-        let taken = cx.store.claim_deliveries(&under_way, LEASE, cx.clock.now()).await?;
+        let taken = cx.store.alerts().claim_deliveries(&under_way, LEASE, cx.clock.now()).await?;
         let mut started = vec![];
         for delivery in taken {
             *under_way.entry(delivery.channel_id).or_default() += 1;
@@ -107,19 +107,19 @@ impl DeliveryTask {
         let (store, now) = (&self.engine.cx.store, self.engine.cx.clock.now());
         let outcome = match attempt {
             Outcome::Tried(Attempt::Delivered { answer }) => {
-                store.finish_delivery(delivery, DeliveryState::Sent, &answer, now).await?;
+                store.alerts().finish_delivery(delivery, DeliveryState::Sent, &answer, now).await?;
                 "sent"
             }
             Outcome::Tried(Attempt::Again { answer, after, is_down }) if !is_last(delivery, now) => {
                 let next_at = now + pause(delivery.attempts, after, rand::random());
-                store.retry_delivery(delivery, next_at, &answer).await?;
+                store.alerts().retry_delivery(delivery, next_at, &answer).await?;
                 if is_down {
                     self.hold(delivery.channel_id, next_at).await?;
                 }
                 "retried"
             }
             Outcome::Tried(Attempt::Again { answer, .. }) | Outcome::Refused(answer) => {
-                store.finish_delivery(delivery, DeliveryState::Failed, &answer, now).await?;
+                store.alerts().finish_delivery(delivery, DeliveryState::Failed, &answer, now).await?;
                 tracing::warn!(channel.id = delivery.channel_id, delivery.id = delivery.id, delivery.answer = ?answer, "a message was given up");
                 "failed"
             }
@@ -131,7 +131,7 @@ impl DeliveryTask {
     /// The channel takes nothing until then.
     async fn hold(&self, channel_id: i64, until: Millis) -> Result<()> {
         let _one = self.holding.lock().await;
-        match self.engine.cx.store.hold_channel(channel_id, until).await {
+        match self.engine.cx.store.alerts().hold_channel(channel_id, until).await {
             // Another node holds its messages now, or the next try does.
             Err(error) if error.is_lock_conflict() => Ok(()),
             other => other,
@@ -140,7 +140,7 @@ impl DeliveryTask {
 
     async fn attempt(&self, delivery: &Delivery) -> Result<Outcome> {
         let again = |answer: String| Ok(Outcome::Tried(Attempt::again(answer)));
-        let Some(row) = self.engine.cx.store.alert_channel(delivery.channel_id).await? else {
+        let Some(row) = self.engine.cx.store.alerts().channel(delivery.channel_id).await? else {
             return again("the channel was deleted".to_owned());
         };
         // The channel may have been taken away from the app since the rule was saved.
@@ -156,9 +156,9 @@ impl DeliveryTask {
             Err(error) => return again(format!("the message cannot be read: {error}")),
         };
         if message.kind == MessageKind::More && delivery.attempts == 1 {
-            message.events = self.engine.cx.store.left_out_since(delivery).await?;
+            message.events = self.engine.cx.store.alerts().left_out_since(delivery).await?;
             let text = serde_json::to_string(&message).unwrap_or_default();
-            self.engine.cx.store.set_delivery_message(delivery.id, &text).await?;
+            self.engine.cx.store.alerts().set_delivery_message(delivery.id, &text).await?;
         }
         Ok(Outcome::Tried(self.sender.send(&channel, delivery, &message, self.engine.cx.clock.now()).await))
     }

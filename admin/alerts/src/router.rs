@@ -52,20 +52,20 @@ impl AlertRouter {
     pub async fn round(&self) -> Result<usize> {
         let mut watched = self.watched.lock().await;
         let (store, now) = (&self.engine.cx.store, self.engine.cx.clock.now());
-        let mut unrouted = store.unrouted_alarms().await?;
-        unrouted.extend(store.unrouted_misfires(now).await?);
+        let mut unrouted = store.alerts().unrouted_alarms().await?;
+        unrouted.extend(store.alerts().unrouted_misfires(now).await?);
         let is_time = (now - watched.at).abs() >= WATCH_EVERY;
         let mut rules = None;
         if is_time || !unrouted.is_empty() {
             // Before further events of a job are counted: a success between two failures ends the row of failures.
-            store.close_recovered_alerts(now).await?;
-            let all = store.rules_to_match().await?;
+            store.alerts().close_recovered(now).await?;
+            let all = store.alerts().rules_to_match().await?;
             self.route(&all, &unrouted, now).await?;
             if is_time {
                 let (shards, in_grace) = (self.engine.shards(), self.engine.is_in_lease_grace());
                 let events = watch::look(store, &all, &mut watched.memory, shards, in_grace, now).await?;
                 if !events.is_empty() {
-                    store.record_alert_events(&events, &[], now).await?;
+                    store.alerts().record_events(&events, &[], now).await?;
                 }
                 watched.at = now;
             }
@@ -81,7 +81,7 @@ impl AlertRouter {
         }
         let events: Vec<_> = unrouted.iter().flat_map(|event| matches(rules, event)).collect();
         let marks: Vec<Mark> = unrouted.iter().map(|event| event.mark).collect();
-        match self.engine.cx.store.record_alert_events(&events, &marks, now).await {
+        match self.engine.cx.store.alerts().record_events(&events, &marks, now).await {
             // Another node has routed some of them: the next round sees the rest.
             Err(Error::Busy) => Ok(()),
             other => other,
@@ -90,13 +90,13 @@ impl AlertRouter {
 
     async fn flush(&self, rules: Option<Vec<AlertRule>>, now: Millis) -> Result<()> {
         let store = &self.engine.cx.store;
-        let due = store.due_alerts(now).await?;
+        let due = store.alerts().due(now).await?;
         if due.is_empty() {
             return Ok(());
         }
         let rules = match rules {
             Some(rules) => rules,
-            None => store.rules_to_match().await?,
+            None => store.alerts().rules_to_match().await?,
         };
         let rules: HashMap<i64, AlertRule> = rules.into_iter().map(|rule| (rule.id, rule)).collect();
         for alert in &due {
@@ -110,8 +110,8 @@ impl AlertRouter {
         let store = &self.engine.cx.store;
         let mut decision = decide(alert, rule, self.explained(alert, rule, now).await?, now);
         if !decision.messages.is_empty() {
-            let items = store.alert_items(alert.id, ITEMS).await?;
-            let (open_items, all_items) = store.count_alert_items(alert.id).await?;
+            let items = store.alerts().items(alert.id, ITEMS).await?;
+            let (open_items, all_items) = store.alerts().count_items(alert.id).await?;
             let about = About { items, open_items, all_items };
             let summary = written(&Message::more(&self.links, now))?;
             for (kind, mut channels) in std::mem::take(&mut decision.messages) {
@@ -130,7 +130,7 @@ impl AlertRouter {
                 decision.told.deliveries.extend(channels.into_iter().map(delivery));
             }
         }
-        store.record_notification(alert, &decision.told, now).await?;
+        store.alerts().record_notification(alert, &decision.told, now).await?;
         Ok(())
     }
 
@@ -141,7 +141,7 @@ impl AlertRouter {
         if !asks || alert.state != AlertState::Open {
             return Ok(Explained::No);
         }
-        self.engine.cx.store.explained(alert, now).await
+        self.engine.cx.store.alerts().explained(alert, now).await
     }
 
     /// The end goes to the channels that got the earlier messages, also if the rule has other channels now. The end of an alert whose rule
@@ -154,7 +154,7 @@ impl AlertRouter {
         of_rule: Vec<i64>,
     ) -> Result<Vec<i64>> {
         let is_recovery = rule.is_some_and(|rule| rule.enabled) && open_items == 0;
-        let Some(told) = self.engine.cx.store.notified_channels(alert.id).await? else {
+        let Some(told) = self.engine.cx.store.alerts().notified_channels(alert.id).await? else {
             return Ok(of_rule);
         };
         let keeps_incidents = |kind: &str| kind == ChannelKind::Pagerduty.as_str();

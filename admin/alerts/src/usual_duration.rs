@@ -23,7 +23,7 @@ impl UsualDurations {
         self.known.retain(|_, (at, _)| (now - *at).abs() < KEPT);
         let new: Vec<i64> = jobs.iter().copied().filter(|job| !self.known.contains_key(job)).collect();
         if !new.is_empty() {
-            let mut durations = store.recent_durations(&new).await?;
+            let mut durations = store.alerts().recent_durations(&new).await?;
             let found = new.into_iter().map(|job| (job, (now, percentile(durations.remove(&job).unwrap_or_default()))));
             self.known.extend(found);
         }

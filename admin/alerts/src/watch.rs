@@ -43,14 +43,14 @@ pub async fn look(
     let asks = |kind| rules.iter().any(|rule| rule.enabled && rule.definition.kinds.contains(&kind));
     let mut events = vec![];
     if asks(AlertKind::ExecutorLost) && !in_grace {
-        for lost in store.lost_executors(now - LOOK_BACK, now).await? {
+        for lost in store.alerts().lost_executors(now - LOOK_BACK, now).await? {
             let text = format!("the executor {} of the app {} sends no heartbeats any more", lost.address, lost.app);
             let event = condition(AlertKind::ExecutorLost, lost.app_id, text, lost.expired_at);
             add(&mut events, rules, &event, &executor_subject(&lost.app, &lost.address));
         }
     }
     let asks_for_empty = asks(AlertKind::NoExecutor) && !in_grace;
-    let empty = if asks_for_empty { store.apps_without_executor(now).await? } else { vec![] };
+    let empty = if asks_for_empty { store.alerts().apps_without_executor(now).await? } else { vec![] };
     memory.empty_since.retain(|id, _| empty.iter().any(|app| app.app_id == *id));
     for app in empty {
         let since = *memory.empty_since.entry(app.app_id).or_insert(now);
@@ -83,7 +83,7 @@ async fn long_runs(
     let Some(shortest) = shortest else {
         return Ok(vec![]);
     };
-    let runs = store.running_since(shards, now - shortest).await?;
+    let runs = store.alerts().running_since(shards, now - shortest).await?;
     let percentiles = match asking.iter().any(|rule| rule.definition.running_p95_percent.is_some()) {
         true => usual.of(store, runs.iter().map(|run| run.job_id).collect(), now).await?,
         false => HashMap::new(),

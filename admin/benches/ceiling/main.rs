@@ -81,9 +81,9 @@ async fn measure(choice: &DatabaseChoice, options: &Options, table: &mut String)
     };
     let store = Store::open(&(&database).into()).await.unwrap();
     store.migrate().await.unwrap();
-    store.ensure_shards(Some(options.sessions)).await.unwrap();
+    store.leases().ensure_shards(Some(options.sessions)).await.unwrap();
     let now = SystemClock::new().now();
-    let app = store.create_app("bench", "Bench", now, &actor()).await.unwrap();
+    let app = store.apps().create("bench", "Bench", now, &actor()).await.unwrap();
     create_jobs(&store, &app, options, now).await;
     let sessions = (0..options.sessions).map(|shard| Session::take(store.clone(), shard, options.batch as usize));
     let mut sessions = join_all(sessions).await;
@@ -118,7 +118,7 @@ async fn create_jobs(store: &Store, app: &App, options: &Options, now: Millis) {
     };
     let all: Vec<u32> = (0..options.sessions.unsigned_abs() * options.batch * 5).collect();
     for page in all.chunks(1000) {
-        store.create_jobs(page.iter().map(job).collect(), now, &actor(), None).await.unwrap();
+        store.jobs().create(page.iter().map(job).collect(), now, &actor(), None).await.unwrap();
     }
 }
 

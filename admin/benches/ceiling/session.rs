@@ -45,7 +45,7 @@ impl WriteTimes {
 impl Session {
     pub async fn take(store: Arc<Store>, shard: i32, batch: usize) -> Self {
         let clock = SystemClock::new();
-        let epoch = store.take_shard(shard, NODE, clock.now(), TTL).await.unwrap().unwrap();
+        let epoch = store.leases().take(shard, NODE, clock.now(), TTL).await.unwrap().unwrap();
         Self { store, clock, shard, epoch, batch }
     }
 
@@ -68,12 +68,12 @@ impl Session {
 
     /// The jobs whose cursors are first, whenever they are due: one instant of each.
     async fn claim(&self) -> Vec<i64> {
-        let due = self.store.due_jobs(self.shard, Millis::MAX, self.batch).await.unwrap();
+        let due = self.store.runs().due_jobs(self.shard, Millis::MAX, self.batch).await.unwrap();
         assert!(!due.is_empty(), "shard {} has no jobs", self.shard);
         let ids = self.store.take_ids(&ids::RUN, due.len()).await.unwrap();
         let claims: Vec<JobClaim> = due.into_iter().zip(&ids).map(|(due, id)| claim(due, *id)).collect();
         let holder = HeldLease { shard: self.shard, epoch: self.epoch, node: NODE, ttl_ms: TTL };
-        let changed = self.store.claim(&holder, &claims, self.clock.now()).await.unwrap();
+        let changed = self.store.runs().claim(&holder, &claims, self.clock.now()).await.unwrap();
         assert!(changed.is_empty(), "nothing else moves cursors");
         ids
     }
@@ -91,7 +91,7 @@ impl Session {
             app_id: 1,
         };
         let marks: Vec<MarkRequest<'_>> = runs.iter().map(mark).collect();
-        let won = self.store.mark(&marks, rand::random(), NODE, self.clock.now()).await.unwrap();
+        let won = self.store.runs().mark(&marks, rand::random(), NODE, self.clock.now()).await.unwrap();
         assert_eq!(won.len(), runs.len());
     }
 
@@ -107,7 +107,8 @@ impl Session {
             reporter: None,
         };
         let reports: Vec<RunReport> = runs.iter().map(report).collect();
-        let settled = self.store.settle(&reports, &SettleContext { now, jitter: 0.5, restored: false }).await.unwrap();
+        let settled =
+            self.store.runs().settle(&reports, &SettleContext { now, jitter: 0.5, restored: false }).await.unwrap();
         assert_eq!(settled.changed.len(), runs.len());
     }
 }

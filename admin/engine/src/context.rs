@@ -42,7 +42,7 @@ impl Context {
     pub async fn raise_alarm(&self, kind: AlarmKind, job_id: Option<i64>, run_id: Option<i64>, text: String) {
         let alarm = Alarm { kind, job_id, run_id, text };
         let text = alarm.text.clone();
-        match self.store.raise_alone(alarm, self.clock.now()).await {
+        match self.store.alarms().raise_alone(alarm, self.clock.now()).await {
             Ok(raised) => self.log_alarm(&raised),
             Err(error) => tracing::error!(%error, alarm.text = text, "an alarm could not be stored"),
         }

@@ -233,7 +233,7 @@ impl Engine {
     /// Executors that were live when a node was last alive keep their lease from now on.
     pub async fn begin(&self) -> store::Result<()> {
         self.services.clock_guard.begin().await?;
-        if let Some(last_alive_at) = self.cx.store.last_alive_at().await? {
+        if let Some(last_alive_at) = self.cx.store.leases().last_alive_at().await? {
             self.directory.restart_lease_grace(last_alive_at);
         }
         self.pauses.refresh().await?;

@@ -89,7 +89,7 @@ async fn audit(store: &Arc<Store>, args: &AuditArgs, now: Millis, out: &mut impl
         let found = match audit_job(store, id, now - args.since, now, INSTANTS).await? {
             Some(found) => found,
             None => {
-                let deleted = store.deleted_jobs(0, id - 1, 1).await?;
+                let deleted = store.jobs().deleted(0, id - 1, 1).await?;
                 let job = deleted.iter().find(|job| job.job_id == id);
                 let job = job.ok_or_else(|| InvalidInput(format!("there is no job {id}")))?;
                 audit_deleted_job(store, job, now - args.since, now, INSTANTS).await?
@@ -100,7 +100,7 @@ async fn audit(store: &Arc<Store>, args: &AuditArgs, now: Millis, out: &mut impl
     }
     let mut after = 0;
     loop {
-        let ids = store.job_ids(after, 500).await?;
+        let ids = store.runs().job_ids(after, 500).await?;
         let Some(last) = ids.last() else {
             break;
         };
@@ -114,7 +114,7 @@ async fn audit(store: &Arc<Store>, args: &AuditArgs, now: Millis, out: &mut impl
     }
     let (since, mut after) = (now - args.since, 0);
     loop {
-        let deleted = store.deleted_jobs(since, after, 500).await?;
+        let deleted = store.jobs().deleted(since, after, 500).await?;
         let Some(last) = deleted.last() else {
             return Ok(sum);
         };

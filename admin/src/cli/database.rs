@@ -27,7 +27,7 @@ pub async fn open_read_only(settings: &DatabaseSettings) -> anyhow::Result<Arc<S
 
 /// The time by which leases end: that of the database, if it has a clock.
 pub async fn now(store: &Store) -> Result<Millis> {
-    Ok(store.database_now().await?.unwrap_or_else(|| SystemClock::new().now()))
+    Ok(store.leases().database_now().await?.unwrap_or_else(|| SystemClock::new().now()))
 }
 
 fn existing(settings: &DatabaseSettings) -> anyhow::Result<Database> {

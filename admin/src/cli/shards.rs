@@ -45,7 +45,7 @@ async fn set(settings: &DatabaseSettings, count: &str) -> anyhow::Result<()> {
     let count = count.parse().map_err(|_| right())?;
     let store = database::open(settings).await?;
     let actor = Actor::cli();
-    let done = store.set_shards(count, SystemClock::new().now(), &actor).await?;
+    let done = store.leases().set_shards(count, SystemClock::new().now(), &actor).await?;
     if done.before == done.after {
         println!("there are {} shards already", done.after);
     } else {
@@ -62,18 +62,18 @@ pub async fn resync(settings: DatabaseSettings) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
     let store = database::open(&settings).await?;
     let actor = Actor::cli();
-    let shards = store.resync(SystemClock::new().now(), &actor).await?;
+    let shards = store.leases().resync(SystemClock::new().now(), &actor).await?;
     println!("{shards} shards have epochs above all that any node remembers; nodes go on within a second");
     Ok(())
 }
 
 async fn show(settings: &DatabaseSettings) -> anyhow::Result<()> {
     let store = database::open(settings).await?;
-    store.shard_count().await?;
+    store.leases().shard_count().await?;
     let now = database::now(&store).await?;
-    let nodes = store.live_nodes(now - 60_000).await?;
+    let nodes = store.leases().live_nodes(now - 60_000).await?;
     println!("shard  epoch  expires  holder");
-    for lease in store.leases().await? {
+    for lease in store.leases().list().await? {
         let address = nodes.iter().find(|node| node.id == lease.owner);
         println!("{}", line(&lease, address.map(|node| &*node.address), now));
     }

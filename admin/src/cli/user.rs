@@ -110,8 +110,8 @@ pub async fn run(args: UserArgs) -> anyhow::Result<()> {
 }
 
 async fn show(store: &Store) -> anyhow::Result<()> {
-    let apps = store.apps(&VisibleApps::All).await?;
-    for account in store.accounts().await? {
+    let apps = store.apps().list(&VisibleApps::All).await?;
+    for account in store.people().accounts().await? {
         let state = if account.disabled_at.is_some() { "disabled" } else { "enabled" };
         println!("{}\t{state}\t{}", account.name, roles(&account.grants, &apps));
     }
@@ -138,7 +138,7 @@ async fn grants(store: &Store, role: &str, apps: &[String]) -> anyhow::Result<Gr
     }
     let mut scopes = vec![];
     for name in apps {
-        let found = store.app_by_name(name).await?;
+        let found = store.apps().by_name(name).await?;
         let app = found.ok_or_else(|| InvalidInput(format!("--app: there is no app `{name}`")))?;
         scopes.push((GrantScope::App(app.id), role));
     }

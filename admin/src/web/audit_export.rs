@@ -73,7 +73,7 @@ pub async fn answer(
     place: CostlyPlace,
 ) -> carillon_store::Result<HttpResponse> {
     let filter = AuditFilter { limit: PAGE, ..filter };
-    let first = store.audit_entries(&filter).await?;
+    let first = store.audit().list(&filter).await?;
     let start = Export { store: Arc::clone(store), filter, page: Some(first), sent: 0, with_mark, _place: place };
     let pages = stream::try_unfold(start, move |export| export.step(format));
     Ok(HttpResponse::Ok()
@@ -104,7 +104,7 @@ impl Export {
         page.items.into_iter().for_each(|row| text.push_str(&format.text(row)));
         if page.next.is_some() && self.sent < MOST {
             self.filter.after = page.next;
-            self.page = Some(self.store.audit_entries(&self.filter).await?);
+            self.page = Some(self.store.audit().list(&self.filter).await?);
         }
         Ok(Some((text.into(), self)))
     }

@@ -11,6 +11,7 @@ pub mod backfill;
 pub mod calendar;
 mod error;
 pub mod failpoint;
+pub mod hot_statements;
 pub mod job;
 pub mod lease;
 pub mod people;
@@ -18,6 +19,7 @@ pub mod report;
 pub mod retention;
 pub mod run;
 mod store;
+pub mod views;
 
 pub use app::apps::App;
 pub use audit::actor::Actor;

@@ -89,12 +89,12 @@ async fn account_of(
     let identity_hash = hash(&format!("{issuer}\n{}", person.subject));
     let grants = provider.settings.roles.grants(
         &person.groups,
-        &store.apps(&VisibleApps::All).await?,
-        &store.former_names().await?,
+        &store.apps().list(&VisibleApps::All).await?,
+        &store.apps().former_names().await?,
     );
     let names = account_names(person, &identity_hash);
     let person = ProvidedPerson { identity_hash: &identity_hash, issuer, names: &names, grants: &grants };
-    Ok(store.provided_sign_in(&person, now, by).await?)
+    Ok(store.people().provided_sign_in(&person, now, by).await?)
 }
 
 /// Names to try: as the provider names the person; where an account has that name already, with a part of the identity, which no

@@ -58,7 +58,7 @@ pub async fn check(
         CodeCheck::Throttled { .. } => "too many wrong codes",
     };
     let object = AuditObject::account(account_id);
-    store.record_refusal(client.by, AuditAction::RefuseSignIn, object, json!({"reason": why}), now).await?;
+    store.audit().record_refusal(client.by, AuditAction::RefuseSignIn, object, json!({"reason": why}), now).await?;
     Ok(result)
 }
 
@@ -71,22 +71,22 @@ async fn attempt(
     now: Millis,
 ) -> Result<CodeCheck, Error> {
     let subjects = subjects(store, account_id, client).await?;
-    if let Attempt::Refused { until_at } = store.begin_attempt(&subjects, now).await? {
+    if let Attempt::Refused { until_at } = store.people().begin_attempt(&subjects, now).await? {
         return Ok(CodeCheck::Throttled { until_at });
     }
     let sent: String = sent.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
     let is_code = sent.len() == 6 && sent.bytes().all(|byte| byte.is_ascii_digit());
     let is_right = match is_code {
         true => is_code_of_now(store, keys, account_id, &sent, now).await?,
-        false => store.use_recovery_code(account_id, &hash(&sent.to_uppercase())).await?,
+        false => store.people().use_recovery_code(account_id, &hash(&sent.to_uppercase())).await?,
     };
     if !is_right {
         return Ok(CodeCheck::Wrong);
     }
-    store.end_attempt(&subjects).await?;
+    store.people().end_attempt(&subjects).await?;
     let recovery_left = match is_code {
         true => None,
-        false => Some(store.recovery_codes(account_id).await?),
+        false => Some(store.people().recovery_codes(account_id).await?),
     };
     Ok(CodeCheck::Right { recovery_left })
 }
@@ -95,7 +95,7 @@ async fn attempt(
 /// counts of passwords: those end with each right password.
 async fn subjects(store: &Store, account_id: i64, client: Client<'_>) -> Result<Vec<Subject>, Error> {
     if let Some(proof) = client.proof
-        && let Some(account) = store.account(account_id).await?
+        && let Some(account) = store.people().account(account_id).await?
         && let Some(browser) = device::subject(proof, &account)
     {
         return Ok(vec![Subject::Single(format!("code:{browser}"))]);
@@ -110,7 +110,7 @@ async fn is_code_of_now(
     code: &str,
     now: Millis,
 ) -> Result<bool, Error> {
-    let Some(stored) = store.second_factor(account_id).await?.filter(|factor| factor.since.is_some()) else {
+    let Some(stored) = store.people().second_factor(account_id).await?.filter(|factor| factor.since.is_some()) else {
         return Ok(false);
     };
     let Some(secret) = keys.open(&context(account_id), &stored.sealed_secret) else {
@@ -121,7 +121,7 @@ async fn is_code_of_now(
         return Ok(false);
     };
     match Secret::from_text(secret).step_of(code, now) {
-        Some(step) => Ok(store.use_totp_step(account_id, step).await?),
+        Some(step) => Ok(store.people().use_totp_step(account_id, step).await?),
         None => Ok(false),
     }
 }

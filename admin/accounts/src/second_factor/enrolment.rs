@@ -74,7 +74,7 @@ pub async fn propose(
         OwnerCheck::Throttled { until_at } => return Ok(Proposed::Throttled { until_at }),
         _ => return Ok(Proposed::WrongPassword),
     }
-    if !store.propose_second_factor((viewer.account_id, viewer.id_hash.as_str()), &sealed, now).await? {
+    if !store.people().propose_second_factor((viewer.account_id, viewer.id_hash.as_str()), &sealed, now).await? {
         return Ok(Proposed::Exists);
     }
     let qr = qr::path(&secret.address(&viewer.name));
@@ -92,12 +92,12 @@ pub async fn confirm(
     now: Millis,
 ) -> Result<Confirmed, Error> {
     let place = (viewer.account_id, viewer.id_hash.as_str());
-    let Some(stored) = store.proposed_factor(place, now).await? else {
+    let Some(stored) = store.people().proposed_factor(place, now).await? else {
         return Ok(Confirmed::Expired);
     };
     // By the session, to which the secret belongs: another one cannot use the attempts up.
     let subjects = [Subject::Single(format!("confirm:{}", viewer.id_hash))];
-    if let Attempt::Refused { until_at } = store.begin_attempt(&subjects, now).await? {
+    if let Attempt::Refused { until_at } = store.people().begin_attempt(&subjects, now).await? {
         return Ok(Confirmed::Throttled { until_at });
     }
     let secret = keys.open(&context(viewer.account_id), &stored.sealed_secret).map(Secret::from_text);
@@ -105,11 +105,11 @@ pub async fn confirm(
     let Some(step) = secret.and_then(|secret| secret.step_of(&code, now)) else {
         return Ok(Confirmed::Wrong);
     };
-    store.end_attempt(&subjects).await?;
+    store.people().end_attempt(&subjects).await?;
     let codes: Vec<String> = (0..RECOVERY_CODES).map(|_| base32(&rand::random::<[u8; 10]>())).collect();
     let hashes: Vec<String> = codes.iter().map(|code| hash(code)).collect();
     let factor = ConfirmedFactor { sealed_secret: &stored.sealed_secret, step, recovery_hashes: &hashes };
-    Ok(match store.confirm_second_factor(place, &factor, now, client.by).await? {
+    Ok(match store.people().confirm_second_factor(place, &factor, now, client.by).await? {
         true => Confirmed::On(codes.iter().map(|code| groups(code, "-")).collect()),
         false => Confirmed::Expired,
     })
@@ -124,12 +124,12 @@ pub async fn remove(
     client: Client<'_>,
     now: Millis,
 ) -> Result<CodeCheck, Error> {
-    if store.second_factor(account_id).await?.is_none_or(|factor| factor.since.is_none()) {
+    if store.people().second_factor(account_id).await?.is_none_or(|factor| factor.since.is_none()) {
         return Ok(CodeCheck::Wrong);
     }
     let checked = check(store, keys, account_id, code, client, now).await?;
     if checked.step().is_some() {
-        store.remove_second_factor(account_id, checked.step(), now, client.by).await?;
+        store.people().remove_second_factor(account_id, checked.step(), now, client.by).await?;
     }
     Ok(checked)
 }

@@ -25,7 +25,7 @@ impl Alerts {
     /// `Missing`, `Forbidden`, `Invalid`; `Changed`, if it is over already
     pub async fn handle(&self, id: i64, action: &AlertAction, by: &Actor) -> Result<(), Error> {
         let missing = || Error::Missing(format!("alert {id}"));
-        let app_id = self.store().app_of_alert(id).await?.ok_or_else(missing)?;
+        let app_id = self.store().alerts().app_of(id).await?.ok_or_else(missing)?;
         require(by, Action::Operate, object_of(app_id), || format!("alert {id}"))?;
         let now = self.now();
         let step = match action {
@@ -35,7 +35,7 @@ impl Alerts {
             }
             AlertAction::Silence { .. } => return Err(invalid("seconds", "write seconds from 60 to 2592000")),
         };
-        Ok(self.store().handle_alert(id, step, now, by).await?)
+        Ok(self.store().alerts().handle(id, step, now, by).await?)
     }
 
     /// Each alert by itself: one that is over, or that the caller may not handle, keeps the others from nothing.

@@ -72,15 +72,15 @@ pub struct ChannelView {
 impl Alerts {
     /// Those that an app of the viewer may use; all of them for administrators of all apps.
     pub async fn channels(&self, by: &Actor) -> Result<Vec<ChannelView>, Error> {
-        let apps = self.store().apps(&by.grants.visible_apps()).await?;
-        let rows = self.store().alert_channels().await?;
+        let apps = self.store().apps().list(&by.grants.visible_apps()).await?;
+        let rows = self.store().alerts().channels().await?;
         Ok(rows.iter().filter(|row| is_visible(row, &apps, by)).map(|row| self.view(row, &apps, by)).collect())
     }
 
     /// # Errors
     /// `Missing`, also if no app of the viewer may use it
     pub async fn channel(&self, id: i64, by: &Actor) -> Result<ChannelView, Error> {
-        let (row, apps) = (self.row(id).await?, self.store().apps(&by.grants.visible_apps()).await?);
+        let (row, apps) = (self.row(id).await?, self.store().apps().list(&by.grants.visible_apps()).await?);
         let view = is_visible(&row, &apps, by).then(|| self.view(&row, &apps, by));
         view.ok_or_else(|| Error::Missing(format!("alert channel {id}")))
     }
@@ -89,9 +89,9 @@ impl Alerts {
     /// `Forbidden`, `Invalid`, `Taken`
     pub async fn create_channel(&self, draft: ChannelDraft, by: &Actor) -> Result<ChannelView, Error> {
         must_administer(by)?;
-        let id = self.store().next_channel_id().await?;
+        let id = self.store().alerts().next_channel_id().await?;
         let row = self.encrypted_row(id, 1, draft).await?;
-        self.store().create_alert_channel(&row, self.now(), by).await?;
+        self.store().alerts().create_channel(&row, self.now(), by).await?;
         self.channel(id, by).await
     }
 
@@ -118,7 +118,7 @@ impl Alerts {
         };
         let secrets = draft.secrets.merged_over(kept);
         let row = self.encrypted_row(id, expected.unwrap_or(old.revision), ChannelDraft { secrets, ..draft }).await?;
-        self.store().update_alert_channel(&row, self.now(), by).await?;
+        self.store().alerts().update_channel(&row, self.now(), by).await?;
         self.channel(id, by).await
     }
 
@@ -126,7 +126,7 @@ impl Alerts {
     /// `Forbidden`, `Missing`; `InUse`, with a rule that names it
     pub async fn delete_channel(&self, id: i64, by: &Actor) -> Result<(), Error> {
         must_administer(by)?;
-        Ok(self.store().delete_alert_channel(id, self.now(), by).await?)
+        Ok(self.store().alerts().delete_channel(id, self.now(), by).await?)
     }
 
     /// Sends a message that says that it is a test; answers the delivery's id.
@@ -138,13 +138,13 @@ impl Alerts {
         let channel = self.row(id).await?;
         let now = self.now();
         let message = serde_json::to_string(&Message::test(&channel.name, now)).unwrap_or_default();
-        let delivery = self.store().add_test_delivery(id, &message, now, by).await?;
+        let delivery = self.store().alerts().add_test_delivery(id, &message, now, by).await?;
         self.sends.notify_one();
         Ok(delivery)
     }
 
     async fn row(&self, id: i64) -> Result<ChannelRow, Error> {
-        self.store().alert_channel(id).await?.ok_or_else(|| Error::Missing(format!("alert channel {id}")))
+        self.store().alerts().channel(id).await?.ok_or_else(|| Error::Missing(format!("alert channel {id}")))
     }
 
     /// The settings name hosts and people: they are for administrators.
@@ -201,7 +201,7 @@ impl Alerts {
         let mut errors = vec![];
         let mut apps = vec![];
         for name in &draft.apps {
-            match self.store().app_by_name(name).await? {
+            match self.store().apps().by_name(name).await? {
                 Some(app) => apps.push(app.id),
                 None => errors.push(FieldError::new("apps", format!("there is no app {name:?}"))),
             }

@@ -40,7 +40,7 @@ impl Alerts {
         links: Links,
     ) -> Result<Self, Error> {
         let allows_loopback = connector.allows_loopback();
-        let cluster = engine.cx.store.cluster().await?;
+        let cluster = engine.cx.store.leases().cluster().await?;
         let sender = Sender::new(cluster, folder, connector).map_err(Error::Executor)?;
         let (sends, sender) = (Arc::new(Notify::new()), Arc::new(sender));
         let router = Arc::new(AlertRouter::new(engine.clone(), sends.clone(), links));

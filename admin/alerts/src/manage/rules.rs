@@ -34,7 +34,7 @@ impl Alerts {
     /// `Forbidden`, `Invalid`, `Taken`
     pub async fn create_rule(&self, draft: RuleDraft, by: &Actor) -> Result<AlertRule, Error> {
         let new = self.checked(draft, by).await?;
-        let id = self.store().create_alert_rule(&new, self.now(), by).await?;
+        let id = self.store().alerts().create_rule(&new, self.now(), by).await?;
         self.rule(id).await
     }
 
@@ -51,7 +51,7 @@ impl Alerts {
     ) -> Result<AlertRule, Error> {
         let checked = CheckedRule { revision, ..self.require_rule(id, by).await? };
         let new = self.checked(draft, by).await?;
-        self.store().update_alert_rule(checked, &new, self.now(), by).await?;
+        self.store().alerts().update_rule(checked, &new, self.now(), by).await?;
         self.rule(id).await
     }
 
@@ -59,13 +59,13 @@ impl Alerts {
     /// `Missing`, `Forbidden`; `Changed`, if it was moved to another app meanwhile
     pub async fn delete_rule(&self, id: i64, by: &Actor) -> Result<(), Error> {
         let checked = self.require_rule(id, by).await?;
-        Ok(self.store().delete_alert_rule(checked, self.now(), by).await?)
+        Ok(self.store().alerts().delete_rule(checked, self.now(), by).await?)
     }
 
     /// # Errors
     /// `Missing`
     pub async fn rule(&self, id: i64) -> Result<AlertRule, Error> {
-        self.store().alert_rule(id).await?.ok_or_else(|| Error::Missing(format!("alert rule {id}")))
+        self.store().alerts().rule(id).await?.ok_or_else(|| Error::Missing(format!("alert rule {id}")))
     }
 
     /// The rule is changed only while it is of the app that was asked about.
@@ -80,7 +80,7 @@ impl Alerts {
         let app_id = match draft.app.as_deref().filter(|name| !name.is_empty()) {
             None => None,
             Some(name) => {
-                let found = self.store().app_by_name(name).await?;
+                let found = self.store().apps().by_name(name).await?;
                 let may_see = |app: &App| require(by, Action::View, Object::App(app.id), String::new).is_ok();
                 let missing = || FieldError::new("app", format!("there is no app {name:?}"));
                 Some(found.filter(may_see).ok_or_else(|| Error::Invalid(vec![missing()]))?.id)
@@ -100,7 +100,7 @@ impl Alerts {
 impl Alerts {
     /// A channel that another app uses is as if there were none.
     async fn channel_errors(&self, rule: &RuleDefinition, app_id: Option<i64>) -> Result<Vec<FieldError>, Error> {
-        let known = self.store().alert_channels().await?;
+        let known = self.store().alerts().channels().await?;
         let second = rule.escalation.iter().flat_map(|it| &it.channels).map(|id| ("escalation.channels", *id));
         let named = rule.channels.iter().map(|id| ("channels", *id)).chain(second);
         let wrong = named.filter(|(_, id)| !known.iter().any(|row| row.id == *id && row.is_for(app_id)));
@@ -121,7 +121,7 @@ impl Alerts {
             limit: MOST_JOBS as u32,
             ..JobFilter::default()
         };
-        let found = self.store().jobs(&filter).await?.items;
+        let found = self.store().jobs().list(&filter).await?.items;
         let missing = ids.iter().filter(|id| !found.iter().any(|job| job.id == **id));
         Ok(missing
             .map(|id| FieldError::new("jobs", format!("there is no job {id} that the rule may be about")))

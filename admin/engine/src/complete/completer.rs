@@ -96,7 +96,7 @@ impl Completer {
     async fn write_accepted(&self, did: &mut CompleteReport) {
         let ripe = self.outcomes.take_accepted(self.cx.clock.monotonic().saturating_sub(ACCEPT_DELAY));
         for chunk in ripe.runs.chunks(BATCH) {
-            match self.cx.store.accept_runs(chunk).await {
+            match self.cx.store.runs().accept_runs(chunk).await {
                 Ok(_) => did.accepted += chunk.len(),
                 Err(error) => {
                     tracing::warn!(%error, "accepted runs could not be written yet");

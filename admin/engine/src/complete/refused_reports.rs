@@ -40,7 +40,7 @@ impl RefusedReports {
         let actor = Actor::new("executor", reporter.source.as_str(), Grants::default());
         let detail = json!({"reason": reason, "executor_token": token, "boot_id": reporter.boot_id});
         let (store, now) = (&self.cx.store, self.cx.clock.now());
-        if let Err(error) = store.record_refusal(&actor, AuditAction::RefuseResult, run, detail, now).await {
+        if let Err(error) = store.audit().record_refusal(&actor, AuditAction::RefuseResult, run, detail, now).await {
             tracing::warn!(%error, "a refused result could not be written to the audit");
         }
     }

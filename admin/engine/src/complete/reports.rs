@@ -80,7 +80,7 @@ impl Completer {
                 }
             }
         }
-        match self.cx.store.settle_successes(&fresh, follow_up.now).await {
+        match self.cx.store.runs().settle_successes(&fresh, follow_up.now).await {
             Ok(done) => {
                 fresh.retain(|finding| !done.contains(&finding.run_id));
                 written.settled.changed.extend(successes(done));
@@ -97,7 +97,7 @@ impl Completer {
         let mut parts: Vec<Vec<&RunReport>> = alone.chunks(1).map(<[_]>::to_vec).collect();
         parts.extend(fresh.chunks(OTHERS).map(<[_]>::to_vec));
         while let Some(part) = parts.pop() {
-            match self.cx.store.settle_others(&part, &follow_up, LockMode::SkipLocked).await {
+            match self.cx.store.runs().settle_others(&part, &follow_up, LockMode::SkipLocked).await {
                 Ok(settled) => {
                     for finding in part.iter().filter(|_| part.len() == 1) {
                         if settled.unreadable.is_empty() {

@@ -68,7 +68,7 @@ impl Unmarker {
             .iter()
             .map(|(run, token)| Unsent { run_id: run.run_id, token: *token, bound: run.bound_to.is_some() })
             .collect();
-        let unmarked = self.cx.store.unmark(&unsent, self.cx.clock.now()).await?;
+        let unmarked = self.cx.store.runs().unmark(&unsent, self.cx.clock.now()).await?;
         // One that was settled or cancelled meanwhile is refused by its mark.
         let again_at = self.cx.clock.now() + ms(self.cx.settings.tick_every);
         let is_back = |(run, _): &&(ClaimedRun, i64)| !unmarked.held_up.contains(&run.run_id);

@@ -80,7 +80,7 @@ impl Admitter {
 
     async fn write(&self, mut decided: Decided) -> Vec<AdmittedRun> {
         decided.verdicts.cancel = decided.cancel.iter().map(|run| run.run_id).collect();
-        match self.cx.store.write_overlaps(&decided.verdicts, self.cx.clock.now()).await {
+        match self.cx.store.runs().write_overlaps(&decided.verdicts, self.cx.clock.now()).await {
             Ok(written) => {
                 let state = RunState::Cancelled.as_str();
                 self.cx.metrics.settled.with_label_values(&[state]).inc_by(written.cancelled);
@@ -106,7 +106,7 @@ impl Admitter {
         }
         let mut found: HashMap<i64, Vec<OpenRun>> = HashMap::new();
         for (shard, job_ids) in by_shard {
-            for other in self.cx.store.open_runs_of(shard, &job_ids).await? {
+            for other in self.cx.store.runs().open_runs_of(shard, &job_ids).await? {
                 found.entry(other.job_id).or_default().push(other);
             }
         }

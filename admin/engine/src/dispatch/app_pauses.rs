@@ -82,8 +82,8 @@ impl AppPauses {
     }
 
     async fn read(&self) -> store::Result<(Vec<Pause>, Vec<MaintenanceWindow>)> {
-        let pauses = self.cx.store.pauses_from(self.cx.clock.now()).await?;
-        Ok((pauses, self.cx.store.maintenance_windows().await?))
+        let pauses = self.cx.store.apps().pauses_from(self.cx.clock.now()).await?;
+        Ok((pauses, self.cx.store.apps().maintenance_windows().await?))
     }
 
     /// In force or ahead, in the order of their starts.

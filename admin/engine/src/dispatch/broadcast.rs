@@ -75,7 +75,7 @@ impl BroadcastExpander {
             drop(guard);
             return self.wakes.read_again(run.shard);
         }
-        let expanded = self.cx.store.expand_broadcast(&run, &addresses, &self.cx.node).await;
+        let expanded = self.cx.store.runs().expand_broadcast(&run, &addresses, &self.cx.node).await;
         drop(place);
         match expanded {
             // It is expanded already, by a commit whose answer was lost: its parts are in the table.

@@ -26,7 +26,7 @@ impl Marker {
         let token: i64 = rand::random();
         let stamp = MarkStamp { token, asked: self.cx.clock.monotonic(), marked_at: self.cx.clock.now() };
         let marks: Vec<MarkRequest<'_>> = batch.iter().map(request).collect();
-        let won = match self.cx.store.mark(&marks, token, &self.cx.node, stamp.marked_at).await {
+        let won = match self.cx.store.runs().mark(&marks, token, &self.cx.node, stamp.marked_at).await {
             Ok(won) => won,
             Err(error) => {
                 // The answer may have been lost: what did get marked must be unmarked before it can be marked again.
@@ -92,7 +92,7 @@ impl Marker {
         if given.is_empty() {
             return Ok(vec![]);
         }
-        self.cx.store.given_params(&given).await
+        self.cx.store.jobs().given_params(&given).await
     }
 }
 

@@ -205,7 +205,8 @@ impl SendTask {
         let next = &self.marked.routed.candidates[index];
         let (run_id, token) = (self.marked.routed.run.run_id, self.marked.stamp.token);
         let (boot_id, journal_id) = (next.boot_id.as_deref(), next.journal_id.as_deref());
-        let recorded = self.sender.cx.store.redirect_run(run_id, token, &next.address, boot_id, journal_id).await;
+        let recorded =
+            self.sender.cx.store.runs().redirect_run(run_id, token, &next.address, boot_id, journal_id).await;
         recorded.unwrap_or_else(|error| {
             tracing::warn!(%error, run.id = run_id, "the next executor could not be noted; the run goes back");
             false

@@ -39,7 +39,7 @@ impl TraceBuffer {
         batch.reverse();
         batch.sort_by_key(|(run_id, _)| *run_id);
         batch.dedup_by_key(|(run_id, _)| *run_id);
-        match store.add_traces(&batch).await {
+        match store.runs().add_traces(&batch).await {
             Ok(()) => true,
             Err(error) => {
                 tracing::warn!(%error, run.count = batch.len(), "how executors were chosen could not be written yet");

@@ -144,10 +144,10 @@ impl ExecutorDirectory {
     pub async fn refresh(&self) -> store::Result<()> {
         let _one = self.refreshing.lock().await;
         let mut snapshot = Snapshot::default();
-        let mut executors = self.cx.store.executors().await?;
+        let mut executors = self.cx.store.apps().executors().await?;
         // Read after the registrations, so that each token is known by which one was made.
-        let tokens = self.cx.store.app_tokens().await?;
-        let former_names = self.cx.store.former_names().await?;
+        let tokens = self.cx.store.apps().app_tokens().await?;
+        let former_names = self.cx.store.apps().former_names().await?;
         self.tokens.names.update(former_names);
         self.tokens.update(tokens, &mut executors, self.cx.clock.now());
         for executor in executors {

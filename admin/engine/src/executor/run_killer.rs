@@ -47,7 +47,7 @@ impl RunKiller {
     pub async fn kill(&self, run_id: i64, by: Option<&Actor>) -> Result<KillResult, Error> {
         let store = &self.cx.store;
         // Stored first: if this node dies before it has asked, the holder of the shard asks.
-        let noted = store.request_kill(run_id, self.cx.clock.now(), by).await?;
+        let noted = store.runs().request_kill(run_id, self.cx.clock.now(), by).await?;
         match noted.ok_or_else(|| Error::missing("run", run_id))? {
             KillRequest::Cancelled => {
                 self.queue.remove(run_id);
@@ -58,24 +58,24 @@ impl RunKiller {
         }
         let run = self.run_location(run_id).await?;
         if let Err(error) = self.send_kill(&run).await {
-            store.clear_kill_request(run_id).await?;
+            store.runs().clear_kill_request(run_id).await?;
             return Err(error);
         }
-        store.record_kill_agreed(run_id, self.cx.clock.now()).await?;
+        store.runs().record_kill_agreed(run_id, self.cx.clock.now()).await?;
         Ok(KillResult::Asked)
     }
 
     /// For a request that is on the row already.
     pub async fn ask_again(&self, run_id: i64) -> Result<(), Error> {
-        if let Some(run) = self.cx.store.run_location(run_id).await? {
+        if let Some(run) = self.cx.store.runs().run_location(run_id).await? {
             self.send_kill(&run).await?;
-            self.cx.store.record_kill_agreed(run_id, self.cx.clock.now()).await?;
+            self.cx.store.runs().record_kill_agreed(run_id, self.cx.clock.now()).await?;
         }
         Ok(())
     }
 
     pub async fn run_location(&self, run_id: i64) -> Result<RunLocation, Error> {
-        self.cx.store.run_location(run_id).await?.ok_or_else(|| Error::missing("run", run_id))
+        self.cx.store.runs().run_location(run_id).await?.ok_or_else(|| Error::missing("run", run_id))
     }
 
     async fn send_kill(&self, run: &RunLocation) -> Result<(), Error> {

@@ -84,7 +84,7 @@ impl ClockGuard {
     pub async fn read(&self) -> store::Result<Option<Millis>> {
         match self.cx.store.is_exclusive() {
             true => Ok(self.cx.clock.wall()),
-            false => self.cx.store.database_now().await,
+            false => self.cx.store.leases().database_now().await,
         }
     }
 
@@ -141,7 +141,7 @@ impl ClockGuard {
         // Backward: a lease must not last for the step besides. Every node may say so, it changes nothing the second time.
         let now = self.cx.clock.now();
         if by < 0
-            && let Err(error) = self.cx.store.seen_at_the_latest(now).await
+            && let Err(error) = self.cx.store.apps().seen_at_the_latest(now).await
         {
             tracing::warn!(%error, "leases of executors lie ahead of the clock until their next heartbeat");
         }

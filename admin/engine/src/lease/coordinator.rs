@@ -68,14 +68,14 @@ impl LeaseCoordinator {
         self.refused.store(false, Ordering::Relaxed);
         if self.clock_guard.has_failed() {
             // A node that is counted gets a share, and this one would leave it undone.
-            self.cx.store.retire_node(&self.cx.node).await?;
+            self.cx.store.leases().retire_node(&self.cx.node).await?;
             self.locks.end(&self.held, &self.cx.metrics).await;
             return Ok(());
         }
         // First: on a slow database each of the other statements takes time that a lease may not have.
         self.renew().await;
-        self.cx.store.report_node(&self.cx.node, &self.address, now).await?;
-        let leases = self.cx.store.leases().await?;
+        self.cx.store.leases().report_node(&self.cx.node, &self.address, now).await?;
+        let leases = self.cx.store.leases().list().await?;
         self.held.set_total(i32::try_from(leases.len()).unwrap_or(i32::MAX));
         self.compare(&leases).await;
         let wanted = self.share(now).await?;
@@ -91,7 +91,7 @@ impl LeaseCoordinator {
     /// The same answer on every node that sees the same nodes.
     async fn share(&self, now: Millis) -> store::Result<BTreeSet<i32>> {
         let node = self.cx.node.as_str();
-        let live = self.cx.store.live_nodes(now - ms(self.cx.settings.ttl)).await?;
+        let live = self.cx.store.leases().live_nodes(now - ms(self.cx.settings.ttl)).await?;
         self.has_peers.store(live.iter().any(|other| other.id != node), Ordering::Relaxed);
         self.skew.compare(&self.cx, &live);
         let ids: Vec<&str> = live.iter().map(|node| node.id.as_str()).collect();
@@ -146,7 +146,7 @@ impl LeaseCoordinator {
     }
 
     pub(crate) async fn release(&self, shard: i32, epoch: i64) {
-        if let Err(error) = self.cx.store.release_shard(shard, epoch).await {
+        if let Err(error) = self.cx.store.leases().release(shard, epoch).await {
             tracing::warn!(shard, %error, "the lease was not given back yet");
         }
     }

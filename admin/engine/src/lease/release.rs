@@ -8,7 +8,7 @@ impl LeaseCoordinator {
     /// Everything goes back at once, and this node is no longer counted.
     pub async fn release_all(&self) {
         self.stopping.store(true, Ordering::Relaxed);
-        if let Err(error) = self.cx.store.retire_node(&self.cx.node).await {
+        if let Err(error) = self.cx.store.leases().retire_node(&self.cx.node).await {
             tracing::warn!(%error, "this node could not be signed off");
         }
         let held = self.held.all();
@@ -20,7 +20,7 @@ impl LeaseCoordinator {
 
     /// After the leases went back: is there a shard that no peer has taken yet?
     pub async fn may_still_mark(&self) -> bool {
-        let Ok(leases) = self.cx.store.leases().await else {
+        let Ok(leases) = self.cx.store.leases().list().await else {
             return false;
         };
         let is_ours = |shard: i32, epoch: i64| leases.iter().any(|lease| (lease.shard, lease.epoch) == (shard, epoch));

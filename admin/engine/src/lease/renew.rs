@@ -46,7 +46,7 @@ impl LeaseCoordinator {
     async fn renew_lease(&self, shard: i32, held: HeldShard) {
         let asked = self.cx.clock.monotonic();
         let (now, ttl) = (self.cx.clock.now(), ms(self.cx.settings.ttl));
-        match self.cx.store.renew_shard(shard, held.epoch, now, ttl).await {
+        match self.cx.store.leases().renew(shard, held.epoch, now, ttl).await {
             Ok(true) => self.held.renewed(shard, held.epoch, asked, self.cx.settings.trust()),
             Ok(false) => self.held.fence(shard, held.epoch),
             Err(error) => tracing::warn!(shard, %error, "the lease could not be renewed yet"),

@@ -45,7 +45,7 @@ impl LeaseCoordinator {
             }
         }
         let (now, ttl) = (self.cx.clock.now(), ms(self.cx.settings.ttl));
-        let Some(epoch) = self.cx.store.take_shard(shard, &self.cx.node, now, ttl).await? else {
+        let Some(epoch) = self.cx.store.leases().take(shard, &self.cx.node, now, ttl).await? else {
             return Ok(false);
         };
         tracing::debug!(shard, lease.epoch = epoch, "took a shard");

@@ -22,9 +22,9 @@ impl AlarmEscalator {
             return Ok(0);
         }
         let now = self.cx.clock.now();
-        self.cx.store.close_resolved(now).await?;
+        self.cx.store.alarms().close_resolved(now).await?;
         let since = now - ms(self.cx.settings.escalate_after);
-        let escalated = self.cx.store.escalate(since, now).await?;
+        let escalated = self.cx.store.alarms().escalate(since, now).await?;
         escalated.iter().for_each(|row| self.log(row));
         Ok(escalated.len())
     }

@@ -62,7 +62,7 @@ impl Walk {
         for (shard, epoch) in order {
             let pass = self.passes.entry(shard).or_insert(Pass { epoch, from: end - AT_START, to: end, behind: FIRST });
             self.shard = shard;
-            let page = store.cursors_behind(shard, pass.behind, budget).await?;
+            let page = store.runs().cursors_behind(shard, pass.behind, budget).await?;
             let is_last = page.len() < budget;
             budget -= page.len();
             let (found, reached) = look(store, jobs, &page, pass.from, pass.to).await?;
@@ -108,7 +108,7 @@ async fn look(
             }
         }
         drop(jobs);
-        let recorded = store.recorded_among(&instants).await?;
+        let recorded = store.runs().recorded_among(&instants).await?;
         instants.retain(|instant| !recorded.contains(instant));
         let missing = without_skipped(store, instants, from).await?;
         for due in chunk {
@@ -146,7 +146,7 @@ async fn without_skipped(store: &Store, mut instants: Vec<(Millis, i64)>, from: 
         return Ok(HashSet::new());
     }
     let mut skipped: HashMap<i64, Vec<(Millis, Millis)>> = HashMap::new();
-    for (job_id, first, last) in store.skipped_by(&jobs, from).await? {
+    for (job_id, first, last) in store.runs().skipped_by(&jobs, from).await? {
         skipped.entry(job_id).or_default().push((first, last));
     }
     instants.retain(|(at, job_id)| {

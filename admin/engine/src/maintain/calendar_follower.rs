@@ -44,14 +44,14 @@ impl CalendarFollower {
     pub async fn follow(&self, actor: &Actor) -> store::Result<usize> {
         let (mut after, mut done) = (0, 0);
         loop {
-            let behind = self.cx.store.jobs_behind_calendars(after, PAGE).await?;
+            let behind = self.cx.store.calendars().jobs_behind_calendars(after, PAGE).await?;
             let Some(last) = behind.last() else {
                 return Ok(done);
             };
             after = *last;
             for job_id in behind {
                 let now = self.cx.clock.now();
-                match self.cx.store.follow_calendars(job_id, now, actor).await {
+                match self.cx.store.calendars().follow_calendars(job_id, now, actor).await {
                     Ok(job) => {
                         done += 1;
                         self.wakes.wake(job.shard);
@@ -74,7 +74,7 @@ impl CalendarFollower {
             *followed = None;
             return Ok(0);
         }
-        let versions = self.cx.store.calendar_versions_now().await?;
+        let versions = self.cx.store.calendars().calendar_versions_now().await?;
         if self.everything.is_due(now, EVERYTHING) {
             *followed = None;
         }
@@ -83,7 +83,8 @@ impl CalendarFollower {
         }
         let done = self.follow(&Actor::engine()).await?;
         // Some may have been left to a later round: what is remembered is that none was behind.
-        *followed = (done == 0 && self.cx.store.jobs_behind_calendars(0, 1).await?.is_empty()).then_some(versions);
+        *followed =
+            (done == 0 && self.cx.store.calendars().jobs_behind_calendars(0, 1).await?.is_empty()).then_some(versions);
         Ok(done)
     }
 }

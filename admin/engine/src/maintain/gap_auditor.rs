@@ -60,7 +60,7 @@ impl GapAuditor {
         }
         // The cursors first: what lies before them was committed with them.
         let cursors = self.cursors().await?;
-        let fires = self.cx.store.recorded_fires(from, to, RUNS).await?;
+        let fires = self.cx.store.runs().recorded_fires(from, to, RUNS).await?;
         if let Some((last, _)) = fires.last().filter(|_| fires.len() == RUNS as usize) {
             to = last - 1;
         }
@@ -93,7 +93,7 @@ impl GapAuditor {
         let until = self.cx.clock.now() + SOON;
         let mut cursors = vec![];
         for (shard, _) in self.held.trusted() {
-            let due = self.cx.store.due_jobs(shard, until, JOBS).await?;
+            let due = self.cx.store.runs().due_jobs(shard, until, JOBS).await?;
             cursors.extend(due.iter().map(|due| (due.job_id, due.revision, due.next_fire_at)));
         }
         Ok(cursors)
@@ -179,7 +179,7 @@ impl GapAuditor {
             limit: 20,
             ..AlarmFilter::default()
         };
-        let raised = self.cx.store.alarms(&filter).await?.items;
+        let raised = self.cx.store.alarms().list(&filter).await?.items;
         if raised.iter().all(|row| row.alarm.text != text) {
             self.cx.raise_alarm(AlarmKind::Gap, Some(job_id), None, text).await;
         }

@@ -31,7 +31,7 @@ pub struct IdleSets {
 impl IdleSets {
     pub async fn begin(&mut self, store: &Store, now: Millis) -> store::Result<()> {
         self.before = now - IDLE;
-        let found = store.idle_candidate_sets(self.passed, self.before, MOST).await?;
+        let found = store.runs().idle_candidate_sets(self.passed, self.before, MOST).await?;
         self.last = found.last().copied().filter(|_| found.len() == MOST).unwrap_or(0);
         self.unnamed = found.into_iter().collect();
         Ok(())
@@ -50,11 +50,11 @@ impl IdleSets {
         if self.unnamed.is_empty() {
             return Ok(());
         }
-        for id in store.candidate_sets_named_above(run_id).await? {
+        for id in store.runs().candidate_sets_named_above(run_id).await? {
             self.unnamed.remove(&id);
         }
         let ids: Vec<i64> = self.unnamed.drain().collect();
-        let deleted = store.delete_candidate_sets(&ids, self.before).await?;
+        let deleted = store.runs().delete_candidate_sets(&ids, self.before).await?;
         if deleted > 0 {
             tracing::info!(set.count = deleted, "sets of executors that no run names any more are deleted");
         }

@@ -26,17 +26,17 @@ impl JobPauses {
         }
         let (store, now) = (&self.cx.store, self.cx.clock.now());
         let mut done = 0;
-        for job_id in store.ended_job_pauses(now).await? {
+        for job_id in store.jobs().ended_pauses(now).await? {
             done += self.change(job_id, &JobChange::EndOfPause).await?;
         }
-        for job_id in store.failing_too_often().await? {
+        for job_id in store.jobs().failing_too_often().await? {
             done += self.change(job_id, &JobChange::PauseFailing).await?;
         }
         Ok(done)
     }
 
     async fn change(&self, job_id: i64, change: &JobChange) -> store::Result<usize> {
-        match self.cx.store.change_job(job_id, change, self.cx.clock.now(), &Actor::engine()).await {
+        match self.cx.store.jobs().change(job_id, change, self.cx.clock.now(), &Actor::engine()).await {
             Ok(changed) => {
                 if let Some(alarm) = &changed.alarm {
                     self.cx.log_alarm(alarm);
@@ -48,7 +48,7 @@ impl JobPauses {
             Err(store::Error::Invalid(error)) => {
                 // It would be tried again each second.
                 let reason = format!("its pause is over, and its schedule cannot be used: {error}");
-                let alarm = self.cx.store.stay_paused(job_id, &reason, self.cx.clock.now()).await?;
+                let alarm = self.cx.store.jobs().stay_paused(job_id, &reason, self.cx.clock.now()).await?;
                 self.cx.log_alarm(&alarm);
                 Ok(0)
             }

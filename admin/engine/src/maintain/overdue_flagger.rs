@@ -78,7 +78,7 @@ impl OverdueFlagger {
     }
 
     async fn begin_anew(&self, shard: i32, epoch: i64, now: Millis) -> store::Result<()> {
-        let oldest = self.cx.store.oldest_waiting(shard, epoch).await?;
+        let oldest = self.cx.store.runs().oldest_waiting(shard, epoch).await?;
         let begin = Begin { epoch, from: oldest.map_or(now, |oldest| oldest.min(now)) - BEHIND_MS, left: WHOLE - 1 };
         let mut begins = self.begins.lock();
         begins.insert(shard, begin);
@@ -104,7 +104,7 @@ impl OverdueFlagger {
             return Ok(());
         }
         // Most of the time nothing that was due waits in any of them.
-        let with_overdue = self.cx.store.shards_with_overdue(&held, now).await?;
+        let with_overdue = self.cx.store.runs().shards_with_overdue(&held, now).await?;
         for (shard, epoch, from) in held {
             match with_overdue.contains(&shard) {
                 true => *flagged += self.look(shard, epoch, from).await?,
@@ -119,12 +119,12 @@ impl OverdueFlagger {
         // Ahead by two looks, since a round takes its time too: what becomes late until the next one has been seen then.
         let until = now + 2 * ms(EVERY);
         let late = match self.pauses.paused_apps(now) {
-            Some(paused) => self.cx.store.late_runs(shard, epoch, after, from, until, &paused).await?,
+            Some(paused) => self.cx.store.runs().late(shard, epoch, after, from, until, &paused).await?,
             None => vec![],
         };
         let stuck = self.seen.lock().again(shard, epoch, &late, now);
         for page in stuck.chunks(PAGE) {
-            let flagged = self.cx.store.flag_runs(page, now).await?;
+            let flagged = self.cx.store.runs().flag_runs(page, now).await?;
             self.cx.metrics.flagged.inc_by(flagged.runs as u64);
             for alarm in &flagged.alarms {
                 self.cx.log_alarm(alarm);

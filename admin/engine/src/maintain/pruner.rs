@@ -90,12 +90,12 @@ impl Pruner {
     /// Begins the walk to what has become old.
     async fn begin(&self, round: &mut Round) -> store::Result<()> {
         let store = &self.cx.store;
-        round.rules = store.retentions().await?;
-        round.summarized = store.summarized_to().await?;
+        round.rules = store.retention().rules().await?;
+        round.summarized = store.reports().summarized_to().await?;
         let to = match round.rules.shortest() {
             Some(days) => {
                 let before = self.cx.clock.now() - i64::from(days) * DAY;
-                store.last_run_due_before(before).await?.min(round.summarized)
+                store.retention().last_run_due_before(before).await?.min(round.summarized)
             }
             None => 0,
         };
@@ -110,7 +110,7 @@ impl Pruner {
             if round.aged >= to {
                 return Ok(true);
             }
-            let mut page = self.cx.store.runs_above(round.aged, PAGE).await?;
+            let mut page = self.cx.store.retention().runs_above(round.aged, PAGE).await?;
             page.retain(|run| run.id <= to);
             let passed = page.last().map_or(to, |last| last.id);
             let last_failures = self.last_failures(&page, &round.rules, now).await?;
@@ -127,7 +127,7 @@ impl Pruner {
         rules: &Retentions,
         now: Millis,
     ) -> store::Result<HashSet<i64>> {
-        self.cx.store.last_failures(&failures_to_keep(page, rules, now)).await
+        self.cx.store.reports().last_failures(&failures_to_keep(page, rules, now)).await
     }
 
     /// A step of the walk over all; answers whether it has come to its end.
@@ -148,7 +148,7 @@ impl Pruner {
     /// A page of the walk over all; answers whether it was the last one.
     async fn page(&self, round: &mut Round) -> store::Result<bool> {
         let now = self.cx.clock.now();
-        let mut page = self.cx.store.runs_above(round.passed, PAGE).await?;
+        let mut page = self.cx.store.retention().runs_above(round.passed, PAGE).await?;
         round.sets.keep_named(&page);
         page.retain(|run| run.id <= round.summarized);
         let last = page.last().map(|run| run.id);
@@ -174,7 +174,7 @@ impl Pruner {
         let mut all = 0;
         for (given_up_before, ids) in going {
             for batch in ids.chunks(BATCH) {
-                let deleted = self.cx.store.prune_runs(batch, given_up_before);
+                let deleted = self.cx.store.retention().prune_runs(batch, given_up_before);
                 let deleted = deleted.await?;
                 all += deleted;
                 self.cx.metrics.pruned.inc_by(deleted);
@@ -194,14 +194,14 @@ impl Pruner {
             MisfireFilter { to: Some(now - i64::from(days) * DAY), limit: 1000, ..MisfireFilter::default() };
         let mut deleted = 0;
         loop {
-            let page = store.misfires(&filter).await?;
+            let page = store.runs().misfires(&filter).await?;
             let jobs: Vec<i64> = page.items.iter().map(|range| range.job_id).collect();
-            let apps = store.apps_of(&jobs).await?;
+            let apps = store.retention().apps_of(&jobs).await?;
             for range in &page.items {
                 let app = apps.get(&range.job_id).copied().unwrap_or(0);
                 let days = rules.keep(app, range.job_id).failure_days;
                 if days > 0 && range.to_at < now - i64::from(days) * DAY {
-                    store.prune_misfire(range.job_id, range.from_at, range.to_at).await?;
+                    store.retention().prune_misfire(range.job_id, range.from_at, range.to_at).await?;
                     deleted += 1;
                 }
             }
@@ -218,10 +218,10 @@ impl Pruner {
         let (store, now) = (&self.cx.store, self.cx.clock.now());
         let misfires = self.misfires(&round.rules, now).await?;
         let alarm_days = round.rules.keep(0, 0).failure_days;
-        let mut rest = store.prune_rest(alarm_days, now).await?;
+        let mut rest = store.retention().prune_rest(alarm_days, now).await?;
         let monotonic = self.cx.clock.monotonic();
         if self.orphans.is_due(monotonic, ORPHANS) {
-            rest += store.prune_orphans().await?;
+            rest += store.retention().prune_orphans().await?;
         }
         let runs = std::mem::take(&mut round.deleted);
         if runs + misfires + rest > 0 {
@@ -248,8 +248,8 @@ impl Pruner {
             self.rest(round).await?;
         }
         if round.passed == 0 {
-            round.rules = self.cx.store.retentions().await?;
-            round.summarized = self.cx.store.summarized_to().await?;
+            round.rules = self.cx.store.retention().rules().await?;
+            round.summarized = self.cx.store.reports().summarized_to().await?;
             round.sets.begin(&self.cx.store, self.cx.clock.now()).await?;
             (round.began, round.pages) = (self.cx.clock.monotonic(), 1);
         }

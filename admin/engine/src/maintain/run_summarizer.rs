@@ -48,7 +48,7 @@ impl RunSummarizer {
     /// Runs below this id are all inserted.
     async fn horizon(&self, given: &mut VecDeque<Given>) -> store::Result<Option<i64>> {
         let at = self.cx.clock.monotonic();
-        given.push_back(Given { at, next_id: self.cx.store.run_ids_given().await? });
+        given.push_back(Given { at, next_id: self.cx.store.reports().run_ids_given().await? });
         let is_settled = |given: &Given| given.at + LAG <= at;
         while given.get(1).is_some_and(is_settled) {
             given.pop_front();
@@ -61,7 +61,7 @@ impl RunSummarizer {
         if ended.is_empty() {
             return Ok(());
         }
-        let names = self.cx.store.app_names().await?;
+        let names = self.cx.store.apps().names().await?;
         for ((app_id, state), count) in ended {
             if let (Some(app), Some(state)) = (names.get(app_id), RunState::from_code(*state)) {
                 self.cx.metrics.count_app_runs(app, state, *count);
@@ -73,14 +73,14 @@ impl RunSummarizer {
     async fn round(&self, progress: &mut Progress, counted: &mut usize) -> store::Result<bool> {
         let (store, now) = (&self.cx.store, self.cx.clock.now());
         let horizon = self.horizon(&mut progress.given).await?;
-        self.cx.metrics.set_app_open(store.open_runs_of_apps(self.held.total()).await?);
+        self.cx.metrics.set_app_open(store.runs().open_runs_of_apps(self.held.total()).await?);
         let mut has_more = false;
         for _ in 0..PAGES {
             let passed = match horizon {
-                Some(before) => store.summarize_runs(before, now).await?,
+                Some(before) => store.reports().summarize_runs(before, now).await?,
                 None => store::report::summarize::Summarized::default(),
             };
-            let ended = store.summarize_ended(progress.open_after, now).await?;
+            let ended = store.reports().summarize_ended(progress.open_after, now).await?;
             progress.open_after = ended.open_after;
             self.count(&passed.ended).await?;
             self.count(&ended.ended).await?;

@@ -37,13 +37,13 @@ impl ZoneFollower {
         let (mut after, mut did, mut all) = (0, 0, true);
         loop {
             let now = self.cx.clock.now();
-            let page = self.cx.store.jobs_of_changed_zones(after, PAGE, now).await?;
+            let page = self.cx.store.calendars().jobs_of_changed_zones(after, PAGE, now).await?;
             let Some(last) = page.last else {
                 return Ok((did, all));
             };
             after = last;
             for job_id in page.changed {
-                match self.cx.store.follow_zone_data(job_id, now, &Actor::engine()).await {
+                match self.cx.store.calendars().follow_zone_data(job_id, now, &Actor::engine()).await {
                     Ok(changed) if changed.is_changed => {
                         did += 1;
                         self.wakes.wake(changed.job.shard);
@@ -69,7 +69,7 @@ impl ZoneFollower {
             return Ok(0);
         }
         let ours = version();
-        let live = self.cx.store.live_nodes(self.cx.clock.now() - ms(self.cx.settings.ttl)).await?;
+        let live = self.cx.store.leases().live_nodes(self.cx.clock.now() - ms(self.cx.settings.ttl)).await?;
         let mut others: Vec<String> = live.into_iter().map(|node| node.version).filter(|it| *it != ours).collect();
         others.sort_unstable();
         others.dedup();
@@ -77,7 +77,7 @@ impl ZoneFollower {
             return Ok(0);
         }
         let data = zone_data().version();
-        if others.is_empty() && self.cx.store.planned_zone_data().await?.as_deref() == Some(data) {
+        if others.is_empty() && self.cx.store.calendars().planned_zone_data().await?.as_deref() == Some(data) {
             *done = Some(others);
             return Ok(0);
         }
@@ -85,7 +85,7 @@ impl ZoneFollower {
         if all {
             // Until the others have ended, they plan their jobs with their data.
             if others.is_empty() {
-                self.cx.store.set_planned_zone_data(data).await?;
+                self.cx.store.calendars().set_planned_zone_data(data).await?;
             }
             *done = Some(others);
         }

@@ -37,7 +37,7 @@ impl Apps<'_> {
         require(by, Action::Administer, Object::Installation, String::new)?;
         self.check(name, title)?;
         let engine = self.engine;
-        let app = engine.cx.store.create_app(name, title.map_or(name, str::trim), engine.cx.clock.now(), by).await?;
+        let app = engine.cx.store.apps().create(name, title.map_or(name, str::trim), engine.cx.clock.now(), by).await?;
         engine.directory.changed.notify_one();
         Ok(app)
     }
@@ -47,7 +47,7 @@ impl Apps<'_> {
     /// # Errors
     /// `Invalid`
     pub async fn named(&self, name: &str, by: &Actor) -> Result<App, Error> {
-        let found = self.engine.cx.store.app_by_name(name).await?;
+        let found = self.engine.cx.store.apps().by_name(name).await?;
         let found = found.filter(|app| require(by, Action::View, Object::App(app.id), String::new).is_ok());
         found.ok_or_else(|| Error::field("app", format!("there is no app `{name:.64}`")))
     }
@@ -67,7 +67,7 @@ impl Apps<'_> {
         }
         let (name, title) = (name.unwrap_or(&old.name), title.map_or(old.title.as_str(), str::trim));
         let cx = &self.engine.cx;
-        let app = cx.store.update_app(id, name, title, cx.clock.now(), by).await?;
+        let app = cx.store.apps().update(id, name, title, cx.clock.now(), by).await?;
         self.apply().await;
         Ok(app)
     }
@@ -79,7 +79,7 @@ impl Apps<'_> {
     pub async fn remove_name(&self, id: i64, name: &str, by: &Actor) -> Result<(), Error> {
         require(by, Action::Administer, Object::Installation, String::new)?;
         let (app, cx) = (self.get(id).await?, &self.engine.cx);
-        if !cx.store.remove_former_name(&app, name, cx.clock.now(), by).await? {
+        if !cx.store.apps().remove_former_name(&app, name, cx.clock.now(), by).await? {
             return Err(Error::Missing(format!("former name {name:?} of app {}", app.name)));
         }
         self.apply().await;
@@ -92,7 +92,7 @@ impl Apps<'_> {
     /// `Missing`
     pub async fn former_names(&self, id: i64) -> Result<Vec<FormerName>, Error> {
         let app = self.get(id).await?;
-        let mut all = self.engine.cx.store.former_names().await?;
+        let mut all = self.engine.cx.store.apps().former_names().await?;
         all.retain(|former| former.app_id == app.id);
         Ok(all)
     }
@@ -103,7 +103,7 @@ impl Apps<'_> {
     /// `Missing`
     pub async fn starters(&self, id: i64) -> Result<Vec<String>, Error> {
         let app = self.get(id).await?;
-        Ok(self.engine.cx.store.starters(app.id).await?.into_iter().map(|(_, name)| name).collect())
+        Ok(self.engine.cx.store.apps().starters(app.id).await?.into_iter().map(|(_, name)| name).collect())
     }
 
     /// Sets those apps. A link of a job whose app is taken out starts nothing from then on.
@@ -113,10 +113,10 @@ impl Apps<'_> {
     pub async fn set_starters(&self, id: i64, names: &[String], by: &Actor) -> Result<(), Error> {
         require(by, Action::Administer, Object::App(id), || format!("app {id}"))?;
         let (app, cx) = (self.get(id).await?, &self.engine.cx);
-        let before: Vec<i64> = cx.store.starters(id).await?.into_iter().map(|(starter, _)| starter).collect();
+        let before: Vec<i64> = cx.store.apps().starters(id).await?.into_iter().map(|(starter, _)| starter).collect();
         let (mut starters, mut wrong) = (vec![], vec![]);
         for name in names {
-            let found = cx.store.app_by_name(name).await?.filter(|it| it.id != id);
+            let found = cx.store.apps().by_name(name).await?.filter(|it| it.id != id);
             let may_name = |it: &App| {
                 before.contains(&it.id) || require(by, Action::View, Object::App(it.id), String::new).is_ok()
             };
@@ -128,7 +128,7 @@ impl Apps<'_> {
         if !wrong.is_empty() {
             return Err(Error::Invalid(wrong));
         }
-        Ok(cx.store.set_starters(&app, &starters, cx.clock.now(), by).await?)
+        Ok(cx.store.apps().set_starters(&app, &starters, cx.clock.now(), by).await?)
     }
 
     /// Deletes an app with its executors, tokens, pauses, maintenance windows and alert rules. Its past runs are not shown any
@@ -139,7 +139,7 @@ impl Apps<'_> {
     pub async fn delete(&self, id: i64, by: &Actor) -> Result<App, Error> {
         require(by, Action::Administer, Object::Installation, String::new)?;
         let (app, cx) = (self.get(id).await?, &self.engine.cx);
-        cx.store.delete_app(&app, cx.clock.now(), by).await?;
+        cx.store.apps().delete(&app, cx.clock.now(), by).await?;
         self.apply().await;
         self.engine.pauses.changed.notify_one();
         Ok(app)
@@ -150,7 +150,7 @@ impl Apps<'_> {
     /// # Errors
     /// The database does not answer.
     pub async fn used(&self, id: i64) -> Result<AppUse, Error> {
-        Ok(self.engine.cx.store.app_use(id).await?)
+        Ok(self.engine.cx.store.apps().app_use(id).await?)
     }
 
     /// The name of an app now, of a name that it has or had; asks no database.
@@ -170,7 +170,7 @@ impl Apps<'_> {
     /// # Errors
     /// `Missing`
     pub async fn get(&self, id: i64) -> Result<App, Error> {
-        self.engine.cx.store.app(id).await?.ok_or_else(|| Error::missing("app", id))
+        self.engine.cx.store.apps().get(id).await?.ok_or_else(|| Error::missing("app", id))
     }
 }
 

@@ -48,7 +48,7 @@ impl Engine {
     /// As [`require`]; `Missing`, if there is no such job. Answers the job as one of its app: where it moves to another one before
     /// it is changed, the change finds no such job.
     pub(super) async fn require_for_job(&self, by: &Actor, action: Action, id: i64) -> Result<TargetJob, Error> {
-        let app_id = self.cx.store.app_of_job(id).await?.ok_or_else(|| Error::missing("job", id))?;
+        let app_id = self.cx.store.apps().app_of_job(id).await?.ok_or_else(|| Error::missing("job", id))?;
         require_stored(by, action, app_id, AuditObject::job(id, app_id))?;
         Ok(TargetJob::of_app(id, app_id))
     }
@@ -56,14 +56,14 @@ impl Engine {
     /// # Errors
     /// As [`require`]; `Missing`, if there is no such run
     pub(super) async fn require_for_run(&self, by: &Actor, action: Action, id: i64) -> Result<(), Error> {
-        let app_id = self.cx.store.app_of_run(id).await?.ok_or_else(|| Error::missing("run", id))?;
+        let app_id = self.cx.store.apps().app_of_run(id).await?.ok_or_else(|| Error::missing("run", id))?;
         require_stored(by, action, app_id, AuditObject::run(id, app_id))
     }
 
     /// # Errors
     /// As [`require`]; `Missing`, if there is no such backfill
     pub(super) async fn require_for_backfill(&self, by: &Actor, action: Action, id: i64) -> Result<(), Error> {
-        let app_id = self.cx.store.app_of_backfill(id).await?.ok_or_else(|| Error::missing("backfill", id))?;
+        let app_id = self.cx.store.apps().app_of_backfill(id).await?.ok_or_else(|| Error::missing("backfill", id))?;
         let object = AuditObject { app_id: Some(app_id), ..AuditObject::new(AuditObjectKind::Backfill, id) };
         require_stored(by, action, app_id, object)
     }

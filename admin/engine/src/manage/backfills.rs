@@ -58,7 +58,7 @@ impl Backfills<'_> {
             let text = format!("the range has more than {MAX_INSTANTS} instants; ask for it in parts");
             return Err(Error::field("from", text));
         }
-        let made = engine.cx.store.backfilled(range.job_id, &instants).await?;
+        let made = engine.cx.store.backfills().recorded_instants(range.job_id, &instants).await?;
         Ok((instants, made))
     }
 
@@ -77,7 +77,7 @@ impl Backfills<'_> {
             instants: self.instants(range, by).await?.0,
         };
         let engine = self.engine;
-        let made = engine.cx.store.create_backfill(&new, engine.cx.clock.now(), by).await?;
+        let made = engine.cx.store.backfills().create(&new, engine.cx.clock.now(), by).await?;
         engine.backfill_runs.wake.notify_one();
         Ok(made)
     }
@@ -88,7 +88,7 @@ impl Backfills<'_> {
     /// `Forbidden`, `Missing`
     pub async fn cancel(&self, id: i64, by: &Actor) -> Result<Backfill, Error> {
         self.engine.require_for_backfill(by, Action::Operate, id).await?;
-        Ok(self.engine.cx.store.cancel_backfill(id, self.engine.cx.clock.now(), by).await?)
+        Ok(self.engine.cx.store.backfills().cancel(id, self.engine.cx.clock.now(), by).await?)
     }
 }
 

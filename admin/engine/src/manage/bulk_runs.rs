@@ -63,7 +63,7 @@ impl Runs<'_> {
                 let is_not_rerun = matches!(action, RunAction::Rerun { repeated: false, .. });
                 let apps = by.grants.visible_apps();
                 let filter = RunFilter { apps, is_last_attempt, is_not_rerun, ..filter.clone() };
-                self.engine.cx.store.run_ids_of(&filter, MOST_SELECTED + 1).await?
+                self.engine.cx.store.runs().ids_of(&filter, MOST_SELECTED + 1).await?
             }
         })
     }
@@ -85,7 +85,7 @@ impl Runs<'_> {
         let mut outcome = BulkOutcome::new(ids.len());
         let mut fires = HashMap::new();
         for slice in ids.chunks(SLICE) {
-            let runs = self.engine.cx.store.runs_with_ids(slice).await?;
+            let runs = self.engine.cx.store.runs().with_ids(slice).await?;
             let apps = runs.iter().map(|(app_id, run)| (run.id, *app_id)).collect();
             let permitted = outcome.permitted(slice, &apps, (by, Action::Operate, AuditObjectKind::Run));
             let permitted: BTreeSet<i64> = permitted.into_iter().collect();
@@ -129,7 +129,7 @@ impl Runs<'_> {
         outcome: &mut BulkOutcome,
     ) -> Result<Vec<(TargetJob, RunView)>, Error> {
         let jobs: Vec<i64> = runs.iter().map(|run| run.job_id).collect();
-        let apps = self.engine.cx.store.apps_of(&jobs).await?;
+        let apps = self.engine.cx.store.retention().apps_of(&jobs).await?;
         let mut startable = Vec::with_capacity(runs.len());
         for run in runs {
             let Some(app) = apps.get(&run.job_id).copied() else {
@@ -160,9 +160,9 @@ impl Runs<'_> {
     ) -> Result<(), Error> {
         let store = &self.engine.cx.store;
         let views: Vec<&RunView> = runs.iter().map(|(_, run)| run).collect();
-        let given = store.params_of_each(&views).await?;
+        let given = store.runs().params_of_each(&views).await?;
         let jobs: Vec<i64> = runs.iter().map(|(job, _)| job.id).collect();
-        let present = store.jobs_with_ids(&jobs).await?;
+        let present = store.jobs().with_ids(&jobs).await?;
         let present: HashMap<i64, String> = present.into_iter().map(|job| (job.id, job.draft.params)).collect();
         let trigger = |((job, run), given): (&(TargetJob, RunView), RunParams)| {
             // A run that was sent with what its job has today needs no parameters of its own.
@@ -176,7 +176,7 @@ impl Runs<'_> {
             NewTrigger { job: *job, cause, params, address: None, idempotency_key, rerun_of: Some(run.id) }
         };
         let triggers: Vec<NewTrigger> = runs.iter().zip(given).map(trigger).collect();
-        let made = store.insert_triggered_all(&triggers, self.engine.cx.clock.now(), by).await?;
+        let made = store.runs().insert_triggered_all(&triggers, self.engine.cx.clock.now(), by).await?;
         for ((_, run), made) in runs.iter().zip(made) {
             match made {
                 Some(made) => {

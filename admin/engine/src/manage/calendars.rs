@@ -17,7 +17,7 @@ impl Calendars<'_> {
     pub async fn create(&self, calendar: Calendar, by: &Actor) -> Result<NamedCalendar, Error> {
         must_edit(by)?;
         let calendar = checked(calendar)?;
-        Ok(self.engine.cx.store.create_calendar(&calendar, self.engine.cx.clock.now(), by).await?)
+        Ok(self.engine.cx.store.calendars().create(&calendar, self.engine.cx.clock.now(), by).await?)
     }
 
     /// Gives a calendar another version. Every job that uses it is planned again before this returns. `expected`: the version that the
@@ -30,7 +30,7 @@ impl Calendars<'_> {
         let engine = self.engine;
         let name = calendar.name.clone();
         self.get(&name).await?;
-        engine.cx.store.update_calendar(&checked(calendar)?, expected, engine.cx.clock.now(), by).await?;
+        engine.cx.store.calendars().update(&checked(calendar)?, expected, engine.cx.clock.now(), by).await?;
         // The calendar is changed already: jobs that cannot be planned now are planned by the next round of the service.
         if let Err(error) = engine.services.calendar_follower.follow(by).await {
             tracing::warn!(%error, calendar.name = name, "the jobs of a changed calendar could not be read");
@@ -42,13 +42,13 @@ impl Calendars<'_> {
     /// `Forbidden`; `Missing`; `InUse`, with the first of the jobs that use it
     pub async fn delete(&self, name: &str, by: &Actor) -> Result<(), Error> {
         must_edit(by)?;
-        Ok(self.engine.cx.store.delete_calendar(name, self.engine.cx.clock.now(), by).await?)
+        Ok(self.engine.cx.store.calendars().delete(name, self.engine.cx.clock.now(), by).await?)
     }
 
     /// # Errors
     /// `Missing`
     pub async fn get(&self, name: &str) -> Result<NamedCalendar, Error> {
-        let found = self.engine.cx.store.calendar(name).await?;
+        let found = self.engine.cx.store.calendars().get(name).await?;
         found.ok_or_else(|| Error::Missing(format!("calendar {name:?}")))
     }
 }

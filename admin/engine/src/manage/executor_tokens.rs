@@ -24,7 +24,7 @@ impl AppTokens<'_> {
     /// `Missing`: the app
     pub async fn list(&self, app_id: i64) -> Result<Vec<ExecutorToken>, Error> {
         let app = self.engine.apps().get(app_id).await?;
-        Ok(self.engine.cx.store.executor_tokens_of(app.id).await?)
+        Ok(self.engine.cx.store.apps().executor_tokens_of(app.id).await?)
     }
 
     /// Makes a token, which is returned once. Without `days` it lasts until it is revoked.
@@ -48,7 +48,7 @@ impl AppTokens<'_> {
         let sealed = sealed.map_err(|error| Error::InUse(error.to_string()))?;
         let expires_at = days.map(|days| now + days * DAY_MS);
         let new = NewExecutorToken { name, token_hash: &token_hash, sealed: &sealed, now, expires_at };
-        let created = engine.cx.store.create_executor_token(&app, &new, by).await?;
+        let created = engine.cx.store.apps().create_executor_token(&app, &new, by).await?;
         self.apply().await;
         Ok((created, token))
     }
@@ -60,7 +60,7 @@ impl AppTokens<'_> {
     pub async fn revoke(&self, app_id: i64, id: i64, by: &Actor) -> Result<(), Error> {
         let app = self.administered(app_id, by).await?;
         let engine = self.engine;
-        if !engine.cx.store.revoke_executor_token(&app, id, engine.cx.clock.now(), by).await? {
+        if !engine.cx.store.apps().revoke_executor_token(&app, id, engine.cx.clock.now(), by).await? {
             return Err(Error::missing("token", id));
         }
         self.apply().await;
@@ -74,7 +74,7 @@ impl AppTokens<'_> {
     pub async fn set_own_tokens_only(&self, app_id: i64, is_set: bool, by: &Actor) -> Result<App, Error> {
         let app = self.administered(app_id, by).await?;
         let engine = self.engine;
-        engine.cx.store.set_own_tokens_only(&app, is_set, engine.cx.clock.now(), by).await?;
+        engine.cx.store.apps().set_own_tokens_only(&app, is_set, engine.cx.clock.now(), by).await?;
         self.apply().await;
         engine.apps().get(app_id).await
     }
@@ -101,7 +101,7 @@ impl AppTokens<'_> {
     /// # Errors
     /// The database could not be asked.
     pub async fn learn(&self) -> carillon_store::Result<()> {
-        let ids = self.engine.cx.store.executor_token_ids().await?;
+        let ids = self.engine.cx.store.apps().executor_token_ids().await?;
         if self.engine.executor_tokens().knows_all(&ids) {
             return Ok(());
         }

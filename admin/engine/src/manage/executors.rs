@@ -39,7 +39,8 @@ impl Executors<'_> {
         }
         let most = engine.cx.settings.limits.app_executors;
         // Without an answer of the database the registration itself fails, and counts as one that came.
-        let others = engine.cx.store.live_executors_beside(app, address, engine.cx.clock.now()).await.unwrap_or(0);
+        let others =
+            engine.cx.store.apps().live_executors_beside(app, address, engine.cx.clock.now()).await.unwrap_or(0);
         if others >= i64::from(most) {
             let whose = format!("app {app} (or the names that no app has, together)");
             return Err(NotAdmitted::TooMany(format!("{whose} has {most} live executors already (--app-executors)")));
@@ -54,7 +55,7 @@ impl Executors<'_> {
     /// The registration could not be stored.
     pub async fn heartbeat(&self, executor: &Executor) -> store::Result<bool> {
         let engine = self.engine;
-        let changed = engine.cx.store.register_executor(executor).await.inspect_err(|error| {
+        let changed = engine.cx.store.apps().register_executor(executor).await.inspect_err(|error| {
             if !error.is_bad_value() {
                 engine.directory.note_lost_heartbeat();
             }
@@ -75,8 +76,8 @@ impl Executors<'_> {
     pub async fn deregister(&self, app: &str, address: &str, boot_id: Option<&str>) -> store::Result<()> {
         let store = &self.engine.cx.store;
         match boot_id {
-            Some(boot_id) => store.deregister_start(app, address, boot_id).await?,
-            None => store.deregister_executor(app, address).await?,
+            Some(boot_id) => store.apps().deregister_start(app, address, boot_id).await?,
+            None => store.apps().deregister_executor(app, address).await?,
         };
         self.engine.directory.changed.notify_one();
         Ok(())
@@ -100,7 +101,7 @@ impl Executors<'_> {
         let settings = Self::check(weight, labels)?;
         let app = engine.apps().get(app_id).await?;
         self.find(&app, address).await?;
-        engine.cx.store.set_executor_settings(&app, address, &settings, engine.cx.clock.now(), by).await?;
+        engine.cx.store.apps().set_executor_settings(&app, address, &settings, engine.cx.clock.now(), by).await?;
         engine.directory.changed.notify_one();
         self.find(&app, address).await
     }
@@ -122,7 +123,7 @@ impl Executors<'_> {
         let address = &normal_address(address);
         let app = engine.apps().get(app_id).await?;
         self.find(&app, address).await?;
-        engine.cx.store.set_executor_draining(&app, address, is_draining, engine.cx.clock.now(), by).await?;
+        engine.cx.store.apps().set_executor_draining(&app, address, is_draining, engine.cx.clock.now(), by).await?;
         engine.directory.changed.notify_one();
         self.find(&app, address).await
     }
@@ -142,7 +143,7 @@ impl Executors<'_> {
         };
         engine.client.admit(address).await.map_err(wrong)?;
         let most = engine.cx.settings.limits.app_executors;
-        engine.cx.store.enter_executor(&app, address, most, engine.cx.clock.now(), by).await?;
+        engine.cx.store.apps().enter_executor(&app, address, most, engine.cx.clock.now(), by).await?;
         engine.directory.changed.notify_one();
         self.find(&app, address).await
     }
@@ -157,7 +158,7 @@ impl Executors<'_> {
         require(by, Action::Administer, Object::App(app_id), || format!("app {app_id}"))?;
         let address = &normal_address(address);
         let app = engine.apps().get(app_id).await?;
-        if !engine.cx.store.remove_executor(&app, address, engine.cx.clock.now(), by).await? {
+        if !engine.cx.store.apps().remove_executor(&app, address, engine.cx.clock.now(), by).await? {
             return Err(not_registered(&app, address));
         }
         engine.directory.changed.notify_one();
@@ -170,11 +171,11 @@ impl Executors<'_> {
     /// The database does not answer.
     pub async fn open_runs(&self) -> Result<HashMap<String, i64>, Error> {
         let engine = self.engine;
-        Ok(engine.cx.store.active_runs_by_address(engine.held.total()).await?.into_iter().collect())
+        Ok(engine.cx.store.runs().active_runs_by_address(engine.held.total()).await?.into_iter().collect())
     }
 
     async fn find(&self, app: &App, address: &str) -> Result<Executor, Error> {
-        let executors = self.engine.cx.store.executors_of(&app.name).await?;
+        let executors = self.engine.cx.store.apps().executors_of(&app.name).await?;
         let found = executors.into_iter().find(|executor| executor.address == address);
         found.ok_or_else(|| not_registered(app, address))
     }

@@ -59,7 +59,7 @@ impl MaintenanceWindows<'_> {
     pub async fn list(&self, by: &Actor) -> Result<Vec<PlannedWindow>, Error> {
         let cx = &self.engine.cx;
         let now = cx.clock.now();
-        let mut windows = cx.store.maintenance_windows().await?;
+        let mut windows = cx.store.apps().maintenance_windows().await?;
         windows.retain(|window| window.app_id.is_none_or(|id| by.grants.role_for(id).is_some()));
         // A rule that this version cannot read has no times.
         let planned = windows.into_iter().map(|window| match Maintenance::parse(window.clone()) {
@@ -82,12 +82,12 @@ impl MaintenanceWindows<'_> {
         let Some(mut maintenance) = maintenance.filter(|_| wrong.is_empty()) else {
             return Err(Error::Invalid(wrong));
         };
-        let others = cx.store.maintenance_windows().await?;
+        let others = cx.store.apps().maintenance_windows().await?;
         let alike = others.iter().filter(|other| other.app_id == app_id).count();
         if let Some(most) = reached((alike, MOST), (others.len(), MOST_TOGETHER)) {
             return Err(Error::field("app", format!("there are {most} windows already; delete some of them first")));
         }
-        maintenance.window = cx.store.create_maintenance_window(maintenance.window, by).await?;
+        maintenance.window = cx.store.apps().create_maintenance_window(maintenance.window, by).await?;
         self.engine.pauses.follow_change().await;
         Ok(PlannedWindow::new(&maintenance, now))
     }
@@ -108,7 +108,7 @@ impl MaintenanceWindows<'_> {
         let Some(planned) = planned.filter(|planned| planned.is_in_force(now)) else {
             return Err(Error::Missing(format!("maintenance window {id} in force now")));
         };
-        if !cx.store.end_maintenance(&planned.window, now, by).await? {
+        if !cx.store.apps().end_maintenance(&planned.window, now, by).await? {
             return Err(Error::missing("maintenance window", id));
         }
         self.engine.pauses.follow_change().await;
@@ -122,7 +122,7 @@ impl MaintenanceWindows<'_> {
     pub async fn delete(&self, id: i64, by: &Actor) -> Result<(), Error> {
         let cx = &self.engine.cx;
         let window = self.operated(id, by).await?;
-        if !cx.store.delete_maintenance_window(&window, cx.clock.now(), by).await? {
+        if !cx.store.apps().delete_maintenance_window(&window, cx.clock.now(), by).await? {
             return Err(Error::missing("maintenance window", id));
         }
         self.engine.pauses.follow_change().await;
@@ -130,7 +130,7 @@ impl MaintenanceWindows<'_> {
     }
 
     async fn operated(&self, id: i64, by: &Actor) -> Result<MaintenanceWindow, Error> {
-        let window = self.engine.cx.store.maintenance_window(id).await?;
+        let window = self.engine.cx.store.apps().maintenance_window(id).await?;
         let window = window.ok_or_else(|| Error::missing("maintenance window", id))?;
         let object = window.app_id.map_or(Object::Installation, Object::App);
         require(by, Action::Operate, object, || format!("maintenance window {id}"))?;

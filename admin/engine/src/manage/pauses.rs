@@ -36,7 +36,7 @@ impl Pauses<'_> {
     /// The database does not answer.
     pub async fn list(&self, by: &Actor) -> Result<Vec<Pause>, Error> {
         let cx = &self.engine.cx;
-        let mut pauses = cx.store.pauses_from(cx.clock.now()).await?;
+        let mut pauses = cx.store.apps().pauses_from(cx.clock.now()).await?;
         pauses.retain(|pause| is_visible(pause, by));
         Ok(pauses)
     }
@@ -63,7 +63,7 @@ impl Pauses<'_> {
         if !wrong.is_empty() {
             return Err(Error::Invalid(wrong));
         }
-        let others = cx.store.pauses_from(now).await?;
+        let others = cx.store.apps().pauses_from(now).await?;
         let alike = others.iter().filter(|other| other.app_id == request.app_id).count();
         if let Some(most) = reached((alike, MOST), (others.len(), MOST_TOGETHER)) {
             return Err(Error::field("app", format!("there are {most} pauses already; end some of them first")));
@@ -71,7 +71,7 @@ impl Pauses<'_> {
         let author = by.name.clone();
         let PauseRequest { app_id, until, .. } = request;
         let pause = Pause { id: 0, app_id, app, note, author, starts_at, ends_at: until, created_at: now };
-        let pause = cx.store.create_pause(pause, by).await?;
+        let pause = cx.store.apps().create_pause(pause, by).await?;
         self.engine.pauses.follow_change().await;
         Ok(pause)
     }
@@ -88,10 +88,10 @@ impl Pauses<'_> {
     pub async fn end(&self, id: i64, by: &Actor) -> Result<(), Error> {
         let cx = &self.engine.cx;
         let missing = || Error::missing("pause", id);
-        let pause = cx.store.pause(id).await?.ok_or_else(missing)?;
+        let pause = cx.store.apps().pause(id).await?.ok_or_else(missing)?;
         let object = pause.app_id.map_or(Object::Installation, Object::App);
         require(by, Action::Operate, object, || format!("pause {id}"))?;
-        if !cx.store.end_pause(&pause, cx.clock.now(), by).await? {
+        if !cx.store.apps().end_pause(&pause, cx.clock.now(), by).await? {
             return Err(missing());
         }
         self.engine.pauses.follow_change().await;

@@ -22,8 +22,8 @@ impl Retentions<'_> {
             Scope::App(id) => (self.engine.apps().get(id).await?.id, 0),
             Scope::Job(id) => (self.engine.jobs().get(id).await?.app_id, id),
         };
-        let rule = self.engine.cx.store.retention(scope).await?;
-        let in_force = self.engine.cx.store.retentions().await?.keep(app_id, job_id);
+        let rule = self.engine.cx.store.retention().of(scope).await?;
+        let in_force = self.engine.cx.store.retention().rules().await?.keep(app_id, job_id);
         Ok((rule, in_force))
     }
 
@@ -44,7 +44,7 @@ impl Retentions<'_> {
         }
         self.get(scope).await?;
         rule.validate().map_err(Error::Invalid)?;
-        self.engine.cx.store.set_retention(scope, rule, self.engine.cx.clock.now(), by).await?;
+        self.engine.cx.store.retention().set(scope, rule, self.engine.cx.clock.now(), by).await?;
         self.get(scope).await
     }
 }

@@ -25,7 +25,7 @@ impl Runs<'_> {
     /// # Errors
     /// `Missing`
     pub async fn get(&self, id: i64) -> Result<RunView, Error> {
-        self.engine.cx.store.run(id).await?.ok_or_else(|| Error::missing("run", id))
+        self.engine.cx.store.runs().get(id).await?.ok_or_else(|| Error::missing("run", id))
     }
 
     /// What is wrong with a note on an outcome.
@@ -86,7 +86,7 @@ impl Runs<'_> {
         let findings: Vec<_> = runs.iter().map(found).collect();
         let follow_up = SettleContext { now: engine.cx.clock.now(), jitter: rand::random(), restored: false };
         let said = ByHand { actor: by, detail: &detail };
-        let settled = engine.cx.store.settle_by_hand(&findings, &follow_up, said).await?;
+        let settled = engine.cx.store.runs().settle_by_hand(&findings, &follow_up, said).await?;
         engine.services.completer.effects.apply(&findings, &settled);
         Ok(settled.changed.into_iter().map(|(run_id, _)| run_id).collect())
     }

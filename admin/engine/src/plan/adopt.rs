@@ -29,7 +29,7 @@ impl Scanner {
         is_new: bool,
         is_audit: bool,
     ) -> store::Result<usize> {
-        let adopted = self.cx.store.adopt(holder, from, until, self.queue.free()).await?;
+        let adopted = self.cx.store.runs().adopt(holder, from, until, self.queue.free()).await?;
         let mut count = 0;
         if !is_new {
             count += self.enqueue_adopted(holder, adopted, until, Lateness::Judged).await?;
@@ -37,7 +37,7 @@ impl Scanner {
         if !self.wakes.is_to_read_again(self.shard) && !is_audit {
             return Ok(count);
         }
-        let waiting = self.cx.store.waiting_ids(self.shard, holder.epoch, until, self.queue.capacity).await?;
+        let waiting = self.cx.store.runs().waiting_ids(self.shard, holder.epoch, until, self.queue.capacity).await?;
         let missing = self.queue.missing(waiting, holder.epoch);
         // What this holder has claimed itself was claimed in time: it may wait for an executor as long as it must.
         let lateness = if is_new { Lateness::Judged } else { Lateness::Ours };
@@ -54,13 +54,13 @@ impl Scanner {
         if ids.is_empty() {
             return Ok(0);
         }
-        let found = self.cx.store.waiting_runs(self.shard, holder.epoch, &ids).await?;
+        let found = self.cx.store.runs().waiting_with_ids(self.shard, holder.epoch, &ids).await?;
         self.alarm_unreadable(&found.unreadable).await;
         let mut runs = found.runs;
         if lateness == Lateness::Judged {
             let late = self.misfired(&runs, until).await?;
             if !late.is_empty() {
-                self.cx.store.cancel(&late, RunReason::Misfire, self.cx.clock.now()).await?;
+                self.cx.store.runs().cancel(&late, RunReason::Misfire, self.cx.clock.now()).await?;
                 tracing::info!(
                     shard = self.shard,
                     run.count = late.len(),
@@ -107,7 +107,7 @@ impl Scanner {
         }
         let ids: Vec<i64> = by_job.keys().copied().collect();
         let jobs = self.jobs.current(&ids).await?;
-        let cursors = self.cx.store.cursors_of(self.shard, until, &ids).await?;
+        let cursors = self.cx.store.runs().cursors_of(self.shard, until, &ids).await?;
         let mut misfired = Vec::new();
         for (job_id, mut runs) in by_job {
             let Some(job) = jobs.get(&job_id) else {

@@ -49,14 +49,14 @@ impl Service for BackfillReleaser {
 impl BackfillReleaser {
     async fn round(&self, created: &mut usize) -> store::Result<()> {
         let held = self.held.shards();
-        let mut ours = self.cx.store.open_backfills().await?;
+        let mut ours = self.cx.store.backfills().open_backfills().await?;
         ours.retain(|open| held.contains(&open.shard));
         if ours.is_empty() {
             return Ok(());
         }
         let shards: BTreeSet<i64> = ours.iter().map(|open| i64::from(open.shard)).collect();
         let shards: Vec<i64> = shards.into_iter().collect();
-        let running = self.cx.store.open_runs_of_backfills(&shards).await?;
+        let running = self.cx.store.backfills().open_runs_of_backfills(&shards).await?;
         // Most are full most of the time: one query for all of them.
         ours.retain(|open| {
             let count = running.get(&open.job_id).copied().unwrap_or(0);
@@ -76,7 +76,7 @@ impl BackfillReleaser {
 
     async fn release(&self, open: &OpenBackfill, created: &mut usize) -> store::Result<()> {
         loop {
-            let released = self.cx.store.release_backfill(open, self.cx.clock.now()).await?;
+            let released = self.cx.store.backfills().release(open, self.cx.clock.now()).await?;
             if !released.runs.is_empty() {
                 *created += released.runs.len();
                 self.backfill_runs.add(&released.runs);

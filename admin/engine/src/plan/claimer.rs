@@ -86,7 +86,7 @@ impl Scanner {
         let claiming = async {
             loop {
                 let now = self.cx.clock.now();
-                match self.cx.store.claim(holder, claims, now).await {
+                match self.cx.store.runs().claim(holder, claims, now).await {
                     Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
                     other => return other,
                 }

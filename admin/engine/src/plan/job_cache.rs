@@ -224,7 +224,7 @@ impl JobCache {
         let mut known: Vec<(i64, i64)> = jobs.map(|job| job.version()).collect();
         known.sort_unstable();
         known.dedup();
-        self.store.outdated_definitions(&known).await
+        self.store.jobs().outdated_definitions(&known).await
     }
 
     /// Those of these jobs whose parameters are apart, each with them. Long ones are read for each mark and never kept.
@@ -234,14 +234,14 @@ impl JobCache {
             return Ok(JobsById::new());
         }
         let apart: Vec<i64> = apart.into_iter().collect();
-        let found = self.store.whole_definitions(&apart).await?;
+        let found = self.store.jobs().whole_definitions(&apart).await?;
         Ok(found.into_iter().map(|stored| (stored.job_id, Arc::new(CachedJob::new(stored)))).collect())
     }
 
     async fn read(&self, ids: &[i64]) -> store::Result<JobsById> {
         let mut loaded = JobsById::with_capacity(ids.len());
         for chunk in ids.chunks(500) {
-            for stored in self.store.definitions(chunk).await? {
+            for stored in self.store.jobs().definitions(chunk).await? {
                 loaded.insert(stored.job_id, Arc::new(CachedJob::new(stored)));
             }
         }

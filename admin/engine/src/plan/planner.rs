@@ -57,7 +57,7 @@ impl Scanner {
         let jobs = self.jobs.at_revision(&wanted).await?;
         // Read after the cursors: a claim that spends one of them moves a cursor too, and then this claim fails.
         let counted: Vec<i64> = jobs.values().filter(|job| job.is_counted()).map(|job| job.stored.job_id).collect();
-        let left = self.cx.store.fires_left(&counted).await?;
+        let left = self.cx.store.jobs().fires_left(&counted).await?;
         // Where memory is short, all jobs have their next instant before one has the instant after it.
         let share = (self.queue.free() / due.len().max(1)).clamp(1, INSTANTS);
         let mut planned: Vec<(DueJob, Arc<CachedJob>, Plan)> = Vec::with_capacity(due.len());
@@ -174,7 +174,7 @@ impl Scanner {
         reason: &str,
         report: &mut ScanReport,
     ) -> store::Result<usize> {
-        let paused = self.cx.store.pause_unplannable(self.shard, due, reason, self.cx.clock.now()).await?;
+        let paused = self.cx.store.jobs().pause_unplannable(self.shard, due, reason, self.cx.clock.now()).await?;
         if let Some(alarm) = paused {
             self.cx.log_alarm(&alarm);
         }

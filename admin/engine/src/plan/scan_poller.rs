@@ -31,7 +31,7 @@ impl ScanPoller {
         let now = self.cx.clock.now();
         let (near, until) = (now + ms(self.cx.settings.claim_within), now + ms(self.cx.settings.look_ahead));
         let from = self.seen_until.load(Ordering::Relaxed).min(near).saturating_sub(BEHIND_MS);
-        let found = self.cx.store.shards_to_scan(shards, from, near, until).await?;
+        let found = self.cx.store.runs().shards_to_scan(shards, from, near, until).await?;
         self.seen_until.store(near, Ordering::Relaxed);
         Ok(found)
     }

@@ -102,7 +102,7 @@ impl Scanner {
             if room == 0 || self.held.epoch(self.shard) != Some(epoch) {
                 return Ok(false);
             }
-            let due = self.cx.store.due_jobs_from(self.shard, from, near, PAGE.min(room)).await?;
+            let due = self.cx.store.runs().due_jobs_from(self.shard, from, near, PAGE.min(room)).await?;
             let (is_full, found) = (due.len() == PAGE.min(room), due.len());
             let (done, more) = self.plan_page(&holder, due, (near, until), report).await?;
             if !is_full && !more && done == found {

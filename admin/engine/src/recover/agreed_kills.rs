@@ -56,7 +56,7 @@ impl AgreedKills {
 
     /// A stock executor tells of a job, not of a run.
     async fn is_about_a_later_run(&self, run: &RunningRun) -> store::Result<bool> {
-        Ok(!is_own(run) && self.executors.cx.store.running_beside(run).await?.later)
+        Ok(!is_own(run) && self.executors.cx.store.runs().running_beside(run).await?.later)
     }
 
     async fn still_works(&self, shard: i32, run: &RunningRun) -> store::Result<()> {

@@ -61,7 +61,7 @@ impl Evidence {
     }
 
     async fn conclude(&self, run_id: i64) -> store::Result<()> {
-        let Some(doubt) = self.cx.store.unanswered_run(run_id).await? else {
+        let Some(doubt) = self.cx.store.runs().unanswered_run(run_id).await? else {
             return Ok(());
         };
         match self.answer(&doubt).await? {
@@ -127,7 +127,7 @@ impl Evidence {
     async fn mark_resend(&self, doubt: &UnansweredRun, own: &Candidate) -> store::Result<Attempt> {
         let again = Allowed { asked: self.cx.clock.monotonic(), marked_at: self.cx.clock.now() };
         let (token, boot_id) = (rand::random(), own.boot_id.as_deref());
-        let marked = self.cx.store.mark_resend(doubt, boot_id, token, &self.cx.node, again.marked_at);
+        let marked = self.cx.store.runs().mark_resend(doubt, boot_id, token, &self.cx.node, again.marked_at);
         Ok(match marked.await? {
             ResendPermit::Marked { revision } => {
                 self.cx.metrics.resends.inc();
@@ -147,7 +147,7 @@ impl Evidence {
         again: Allowed,
     ) -> store::Result<Answer> {
         let run = &doubt.run;
-        let params = self.cx.store.given_params(&[run.run_id]).await?.pop();
+        let params = self.cx.store.jobs().given_params(&[run.run_id]).await?.pop();
         let current = self.jobs.current(&[run.job_id]).await?;
         let mut jobs = self.jobs.with_params(current.values()).await?;
         jobs.extend(current.into_iter().filter(|(_, job)| !job.params_are_apart()));

@@ -57,7 +57,7 @@ impl ExecutorState {
             Word::Running | Word::Queued => {
                 let boot_id = run.registered.as_ref().and_then(|it| it.boot_id.as_ref());
                 if let Some(boot_id) = boot_id {
-                    self.cx.store.note_boot(run.run_id, boot_id).await?;
+                    self.cx.store.runs().note_boot(run.run_id, boot_id).await?;
                 }
             }
             Word::Unknown => self.report_lost(run, "the executor was restarted"),
@@ -76,7 +76,7 @@ impl ExecutorState {
 
     /// An executor of our SDK has registered as a new process.
     pub async fn all_restarted(&self, address: &str, boot_id: &str) -> store::Result<()> {
-        let runs = self.cx.store.runs_of_earlier_boots(address, boot_id).await?;
+        let runs = self.cx.store.runs().runs_of_earlier_boots(address, boot_id).await?;
         for run in runs.iter().filter(|run| run.has_restarted()) {
             self.restarted(run).await?;
         }
@@ -103,13 +103,13 @@ impl ExecutorState {
 
     async fn end_it(&self, run: &RunningRun, over_by: Millis) -> store::Result<()> {
         // It may have waited behind another run, and begun only then.
-        if let Some(began_at) = self.cx.store.last_end_beside(run).await?
+        if let Some(began_at) = self.cx.store.runs().last_end_beside(run).await?
             && began_at + run.timeout_ms + ms(OVER_TIME) > self.cx.clock.now()
         {
             return Ok(());
         }
         // A stock executor ends all runs of the job: a later one may be what it is busy with.
-        if !is_own(run) && self.cx.store.running_beside(run).await?.later {
+        if !is_own(run) && self.cx.store.runs().running_beside(run).await?.later {
             self.report_lost(
                 run,
                 "over its time, and the executor has a later run of this job: nothing was ended there",
@@ -170,7 +170,7 @@ impl ExecutorState {
         }
         // It is busy with the job. Without a log of this run it waits only if an earlier run is there: some executors keep no
         // logs, and a run that was lost with a queue has none.
-        let waits = self.cx.store.running_beside(run).await?.earlier;
+        let waits = self.cx.store.runs().running_beside(run).await?.earlier;
         Ok(if waits { Word::Queued } else { Word::Running })
     }
 }

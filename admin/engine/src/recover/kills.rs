@@ -10,7 +10,7 @@ impl RunMonitor {
         self.confirm_kills(shard).await?;
         // The node that was to ask has died before, or the executor did not answer.
         let asked_before = self.cx.clock.now() - ms(self.cx.settings.resolve_every);
-        for run_id in self.cx.store.unacknowledged_kills(shard, asked_before).await? {
+        for run_id in self.cx.store.runs().unacknowledged_kills(shard, asked_before).await? {
             if let Some(guard) = self.kill_inquiries.try_begin(run_id, "") {
                 let killer = self.killer.clone();
                 self.tasks.spawn(async move {
@@ -32,12 +32,12 @@ impl RunMonitor {
 
     async fn confirm_kills(&self, shard: i32) -> store::Result<()> {
         let agreed_before = self.cx.clock.now() - ms(self.cx.settings.kill_confirm);
-        let agreed = self.cx.store.unconfirmed_kills(shard, agreed_before).await?;
+        let agreed = self.cx.store.runs().unconfirmed_kills(shard, agreed_before).await?;
         self.kills.keep(shard, &agreed);
         if agreed.is_empty() {
             return Ok(());
         }
-        for (run_id, it) in self.cx.store.runs_to_check(&agreed).await? {
+        for (run_id, it) in self.cx.store.runs().runs_to_check(&agreed).await? {
             let address = it.run.address.as_deref().unwrap_or_default();
             let Some(guard) = self.kill_inquiries.try_begin(run_id, address) else {
                 continue;

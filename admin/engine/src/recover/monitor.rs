@@ -130,7 +130,7 @@ impl RunMonitor {
         let look = MonitorQuery { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(OVER_TIME) };
         let mut after = Some(0);
         while let Some(from) = after {
-            let (found, next) = self.cx.store.watched_runs(look, from).await?;
+            let (found, next) = self.cx.store.runs().watched(look, from).await?;
             for run in found {
                 if run.registered.is_none() {
                     away.extend(run.address.clone());

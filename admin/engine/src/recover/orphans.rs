@@ -16,7 +16,7 @@ impl RunMonitor {
     pub(crate) async fn repair_misplaced(&self) -> store::Result<()> {
         let now = self.cx.clock.now();
         let mut walk = self.walk.lock().await;
-        if let Some(alarm) = self.cx.store.repair_misplaced(&mut walk, now).await? {
+        if let Some(alarm) = self.cx.store.runs().repair_misplaced(&mut walk, now).await? {
             self.cx.log_alarm(&alarm);
         }
         Ok(())
@@ -26,7 +26,7 @@ impl RunMonitor {
         let before = self.cx.clock.now() - ms(OVERDUE);
         // After an outage the time of every run starts again.
         let waited_since = self.executors.directory.give_up_from(0);
-        let overdue = self.cx.store.count_overdue_runs(shard, before, waited_since).await?;
+        let overdue = self.cx.store.runs().count_overdue_runs(shard, before, waited_since).await?;
         if self.stuck.is_news(shard, overdue.map(|(first, _)| first))
             && let Some((first, count)) = overdue
         {

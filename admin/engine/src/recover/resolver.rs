@@ -87,7 +87,7 @@ impl Resolver {
     async fn ask_about(&self, shard: i32, count: &mut usize) -> store::Result<Duration> {
         let (settings, store) = (&self.cx.settings, &self.cx.store);
         let over = self.cx.clock.now() - ms(settings.unknown_after);
-        let due = store.unanswered(shard, over, OF_EACH_ADDRESS).await?;
+        let due = store.runs().unanswered(shard, over, OF_EACH_ADDRESS).await?;
         let mut by_address: HashMap<Option<&str>, usize> = HashMap::new();
         for (_, address) in &due {
             *by_address.entry(address.as_deref()).or_default() += 1;
@@ -110,7 +110,7 @@ impl Resolver {
                 drop(guard);
             });
         }
-        let next = store.next_unanswered(shard, over).await?;
+        let next = store.runs().next_unanswered(shard, over).await?;
         let until = next.map_or(settings.resolve_every, |marked_at| {
             // The time is over when more than its length has passed.
             Duration::from_millis((marked_at - over + 1).unsigned_abs())
@@ -125,10 +125,10 @@ impl Resolver {
     async fn restart_fixed_delays(&self) -> store::Result<()> {
         for shard in self.held.shards() {
             let after = self.delays.lock().get(&shard).copied().unwrap_or(0);
-            let (stalled, next) = self.cx.store.stalled_fixed_delays(shard, after).await?;
+            let (stalled, next) = self.cx.store.runs().stalled_fixed_delays(shard, after).await?;
             self.delays.lock().insert(shard, next);
             for job_id in stalled {
-                if self.cx.store.restart_fixed_delay(job_id, self.cx.clock.now()).await? {
+                if self.cx.store.runs().restart_fixed_delay(job_id, self.cx.clock.now()).await? {
                     tracing::info!(job.id = job_id, "a fixed delay that had stopped goes on");
                     self.wakes.wake(shard);
                 }
@@ -140,7 +140,7 @@ impl Resolver {
     /// The number is the same for the whole cluster, so the holder of the first shard alone asks for it.
     async fn count_open_runs(&self) -> store::Result<()> {
         let counts = match self.held.has_first() {
-            true => self.cx.store.open_runs(self.held.total()).await?,
+            true => self.cx.store.runs().open_runs(self.held.total()).await?,
             false => vec![],
         };
         // A state without runs has no row.
@@ -156,9 +156,9 @@ impl Resolver {
         let now = self.cx.clock.now();
         // After a time in which none could register, they count by their old rows.
         if !self.evidence.directory.is_in_grace() {
-            self.cx.store.forget_executors(now - ms(SILENT_EXECUTORS)).await?;
+            self.cx.store.apps().forget_executors(now - ms(SILENT_EXECUTORS)).await?;
         }
-        self.cx.store.forget_dead_nodes(now - ms(DEAD_NODES)).await
+        self.cx.store.leases().forget_dead_nodes(now - ms(DEAD_NODES)).await
     }
 }
 

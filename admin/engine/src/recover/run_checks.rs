@@ -66,7 +66,7 @@ impl RunChecks {
 
     /// What is due at one address, run by run. An executor that does not answer is not asked about the others.
     async fn check_all(&self, runs: &[i64]) -> store::Result<()> {
-        let found = self.executors.cx.store.runs_to_check(runs).await?;
+        let found = self.executors.cx.store.runs().runs_to_check(runs).await?;
         for run_id in runs {
             let Some(it) = found.get(run_id) else {
                 // It has ended.
@@ -101,8 +101,8 @@ impl RunChecks {
         };
         let others = OtherRuns {
             long_running: &beside,
-            has_later: cx.store.running_beside(run).await?.later,
-            last_success_at: cx.store.last_success_after(run).await?,
+            has_later: cx.store.runs().running_beside(run).await?.later,
+            last_success_at: cx.store.runs().last_success_after(run).await?,
         };
         let sight = look(client, cx.settings.send_limit, it, &others, before.map(|before| before.seen)).await;
         let now = cx.clock.now();
@@ -156,7 +156,7 @@ impl RunChecks {
     /// The next page of a shard's running runs.
     pub async fn look_for_long_running(&self, shard: i32) -> store::Result<()> {
         let behind = self.places.lock().get(&shard).copied();
-        let (found, next) = self.executors.cx.store.long_running(shard, behind.unwrap_or_default()).await?;
+        let (found, next) = self.executors.cx.store.runs().long_running(shard, behind.unwrap_or_default()).await?;
         self.places.lock().insert(shard, next);
         self.add(shard, &found);
         Ok(())

@@ -40,7 +40,7 @@ pub async fn audit_job(
         let Some((look, revision)) = try_audit(store, job_id, from, to, budget).await? else {
             return Ok(None);
         };
-        let is_unchanged = store.job(job_id).await?.is_some_and(|job| job.revision == revision);
+        let is_unchanged = store.jobs().get(job_id).await?.is_some_and(|job| job.revision == revision);
         found = Some(look);
         if is_unchanged {
             break;
@@ -60,7 +60,7 @@ impl AuditInput {
     /// None: there is no such job.
     pub async fn read(store: &Store, job_id: i64, from: Millis, to: Millis) -> store::Result<Option<Self>> {
         // The cursor first: what lies before it was committed with it.
-        let Some(job) = store.job(job_id).await? else {
+        let Some(job) = store.jobs().get(job_id).await? else {
             return Ok(None);
         };
         let (eras, records) = eras_and_records(store, job_id, (from, to), AuditedJob::Current(&job)).await?;
@@ -129,8 +129,8 @@ enum AuditedJob<'a> {
 impl AuditedJob<'_> {
     async fn versions(self, store: &Store, since: Millis) -> store::Result<Vec<DefinitionVersion>> {
         match self {
-            Self::Current(job) => store.definition_versions(job, since).await,
-            Self::Deleted(job) => store.versions_of_deleted(job, since).await,
+            Self::Current(job) => store.jobs().definition_versions(job, since).await,
+            Self::Deleted(job) => store.jobs().versions_of_deleted(job, since).await,
         }
     }
 }
@@ -142,7 +142,7 @@ async fn eras_and_records(
     job: AuditedJob<'_>,
 ) -> store::Result<(Vec<Era>, Records)> {
     let found = job.versions(store, from - BEFORE).await?;
-    let records = store.records_of(job_id, from, to).await?;
+    let records = store.runs().records_of(job_id, from, to).await?;
     let history = if has_limit(&found) { job.versions(store, Millis::MIN).await? } else { vec![] };
     let counts = AllFires { store, job_id, history, pruned_to: records.pruned_to };
     Ok((eras(counts, found).await?, records))
@@ -158,9 +158,9 @@ async fn differences(
     if has_delay(input.eras) {
         let CompareInput { job_id, from, to, eras, records, .. } = *input;
         // The links first: a chain that is whole by then was whole before.
-        let links = &store.delay_fires(job_id, from, to).await?;
+        let links = &store.runs().delay_fires(job_id, from, to).await?;
         let is_broken = match shard {
-            Some(shard) => store.is_fixed_delay_stalled(shard, job_id).await?,
+            Some(shard) => store.runs().is_fixed_delay_stalled(shard, job_id).await?,
             None => false,
         };
         differences.extend(FixedDelayAudit { job_id, from, to, eras, links, records, is_broken }.gaps());
@@ -187,7 +187,9 @@ async fn eras(counts: AllFires<'_>, versions: Vec<DefinitionVersion>) -> store::
         let before = found.last().map(|era| &era.version);
         // A definition with the same instants keeps only instants of its own; a new job has no definition before.
         let kept = match before {
-            Some(before) if !before.is_like(&version) => counts.store.kept_ahead(counts.job_id, version.from).await?,
+            Some(before) if !before.is_like(&version) => {
+                counts.store.runs().kept_ahead(counts.job_id, version.from).await?
+            }
             _ => vec![],
         };
         let of_before = |at: &Millis| before.is_some_and(|version| version.may_include(*at));
@@ -220,7 +222,7 @@ impl AllFires<'_> {
         if self.pruned_to.is_some_and(|to| to > start) {
             return Ok(true);
         }
-        let recorded = self.store.count_fires(self.job_id, start, version.to.unwrap_or(Millis::MAX)).await?;
+        let recorded = self.store.runs().count_fires(self.job_id, start, version.to.unwrap_or(Millis::MAX)).await?;
         Ok(recorded >= i64::from(most))
     }
 

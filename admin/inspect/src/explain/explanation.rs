@@ -131,7 +131,7 @@ pub async fn explain(
         runs,
     };
     let Some(input) = AuditInput::read(store, job_id, at - 1, at).await? else {
-        let misfire = store.records_of(job_id, at - 1, at).await?.ranges.pop();
+        let misfire = store.runs().records_of(job_id, at - 1, at).await?.ranges.pop();
         return Ok((has_runs || misfire.is_some()).then_some(Explanation { misfire, ..records }));
     };
     let job = Some(input.job.draft.name.clone());
@@ -164,8 +164,8 @@ async fn is_of_hidden_app(store: &Store, job: &Job, at: Millis, visible: &Visibl
     if visible.is_all() {
         return Ok(false);
     }
-    let apps: Vec<String> = store.apps(visible).await?.into_iter().map(|app| app.name).collect();
-    let oldest = store.revisions(job, Some(&apps)).await?.pop();
+    let apps: Vec<String> = store.apps().list(visible).await?.into_iter().map(|app| app.name).collect();
+    let oldest = store.jobs().revisions(job, Some(&apps)).await?.pop();
     // What a change has changed is left out where it moved the job here.
     let is_move = |it: &Revision| it.before.is_null() && it.change.action != AuditAction::Create.as_str();
     Ok(oldest.filter(is_move).is_some_and(|moved| at <= moved.change.at))
@@ -182,16 +182,16 @@ async fn explained_runs(
     visible: &VisibleApps,
 ) -> store::Result<Vec<ExplainedRun>> {
     let mut runs = vec![];
-    let mut of_instant = store.runs_of_instant(job_id, at, visible).await?;
+    let mut of_instant = store.runs().runs_of_instant(job_id, at, visible).await?;
     if of_instant.is_empty() {
         of_instant = started_at(store, job_id, at, visible).await?;
     }
     for found in of_instant {
-        let Some(run) = store.run(found.id).await? else {
+        let Some(run) = store.runs().get(found.id).await? else {
             continue;
         };
-        let choice = store.route_decision(&run).await?;
-        let params = store.params_of(&run).await?;
+        let choice = store.runs().route_decision(&run).await?;
+        let params = store.runs().params_of(&run).await?;
         runs.push(ExplainedRun { run, params, choice });
     }
     Ok(runs)
@@ -207,7 +207,7 @@ async fn started_at(store: &Store, job_id: i64, at: Millis, visible: &VisibleApp
         limit: LISTED_RUNS,
         ..RunFilter::default()
     };
-    let mut runs = store.runs(&filter).await?.items;
+    let mut runs = store.runs().list(&filter).await?.items;
     runs.reverse();
     Ok(runs)
 }

@@ -163,13 +163,13 @@ async fn fire_walk(
     without: Option<i64>,
     visible: &VisibleApps,
 ) -> store::Result<(FireWalk, bool)> {
-    let mut firing = store.jobs_firing_before(to, MOST_JOBS + 1, visible).await?;
+    let mut firing = store.jobs().firing_before(to, MOST_JOBS + 1, visible).await?;
     let more = firing.len() > MOST_JOBS as usize;
     firing.truncate(MOST_JOBS as usize);
     firing.retain(|(id, _)| Some(*id) != without);
     let mut walk = FireWalk::between(from, to);
     for chunk in firing.chunks(1000) {
-        for job in store.in_force(chunk).await? {
+        for job in store.jobs().in_force(chunk).await? {
             walk.add(&job);
         }
         tokio::task::yield_now().await;

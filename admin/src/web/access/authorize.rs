@@ -97,13 +97,13 @@ async fn located(request: &ServiceRequest, target: Target) -> Result<AuditObject
     let missing = || Error::Missing(format!("{kind} {id}"));
     let id = id.parse().ok().filter(|id| *id > 0).ok_or_else(missing)?;
     let app_id = match target {
-        Target::Job => store.app_of_job(id).await?,
-        Target::Run => store.app_of_run(id).await?,
-        Target::Backfill => store.app_of_backfill(id).await?,
+        Target::Job => store.apps().app_of_job(id).await?,
+        Target::Run => store.apps().app_of_run(id).await?,
+        Target::Backfill => store.apps().app_of_backfill(id).await?,
         // Those of no app are for roles that count for all apps.
-        Target::Alert => store.app_of_alert(id).await?.flatten(),
-        Target::AlertRule => store.app_of_alert_rule(id).await?.flatten(),
-        _ => store.app(id).await?.map(|app| app.id),
+        Target::Alert => store.alerts().app_of(id).await?.flatten(),
+        Target::AlertRule => store.alerts().app_of_rule(id).await?.flatten(),
+        _ => store.apps().get(id).await?.map(|app| app.id),
     };
     Ok(AuditObject { app_id: Some(app_id.ok_or_else(missing)?), ..AuditObject::new(kind, id) })
 }

@@ -52,7 +52,7 @@ pub async fn record_token(
     now: Millis,
 ) -> carillon_store::Result<()> {
     let object = Refused::default().0;
-    store.record_refusal(sender, AuditAction::Deny, object, detail(request, "not a valid token"), now).await
+    store.audit().record_refusal(sender, AuditAction::Deny, object, detail(request, "not a valid token"), now).await
 }
 
 /// Records that an actor has reached its limit of requests. The first of a minute gets a row.
@@ -79,7 +79,7 @@ pub async fn record_for_app(
 }
 
 async fn record_of(state: &State, actor: &Actor, action: AuditAction, object: AuditObject, detail: Value) {
-    if let Err(error) = state.store.record_refusal(actor, action, object, detail, state.clock.now()).await {
+    if let Err(error) = state.store.audit().record_refusal(actor, action, object, detail, state.clock.now()).await {
         tracing::warn!(%error, "a refused request could not be recorded in the audit");
     }
 }

@@ -91,7 +91,7 @@ edited!(CalendarUpdate: "calendar" of CalendarMembers, READ_ONLY, "The whole cal
 
 pub async fn list(state: Shared, query: Query) -> Answer<List<CalendarView, String>> {
     let (after, limit) = (query.text("after")?, query.limit()?);
-    let page = state.store.calendars(after.as_deref(), limit).await?;
+    let page = state.store.calendars().list(after.as_deref(), limit).await?;
     Ok(Json(List::from_page(page, CalendarView::from, |name| name)))
 }
 
@@ -102,7 +102,7 @@ pub async fn get(state: Shared, name: Name) -> Answer<CalendarView> {
 pub async fn versions(state: Shared, name: Name, query: Query) -> Answer<List<CalendarVersionView, i64>> {
     let (after, limit) = (query.id("after")?, query.limit()?);
     let calendar = state.engine.calendars().get(&name.0).await?;
-    let page = state.store.calendar_versions(calendar.id, after, limit).await?;
+    let page = state.store.calendars().versions(calendar.id, after, limit).await?;
     Ok(Json(List::from_page(page, CalendarVersionView::from, |version| version)))
 }
 

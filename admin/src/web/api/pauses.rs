@@ -99,7 +99,7 @@ async fn app_id(state: &State, caller: &Caller, name: Option<&str>) -> Result<Op
     let Some(name) = name else {
         return Ok(None);
     };
-    let found = state.store.app_by_name(name).await?;
+    let found = state.store.apps().by_name(name).await?;
     let found = found.filter(|app| caller.may_name(app));
     Ok(Some(found.ok_or_else(|| Error::field("app", format!("there is no app {name:?}")))?.id))
 }

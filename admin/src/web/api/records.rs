@@ -26,7 +26,7 @@ pub async fn alarms(state: Shared, caller: Caller, query: Query) -> Answer<List<
         after: query.after()?.map(|(created_at, id)| AlarmKey { created_at, id }),
         limit: query.limit()?,
     };
-    let page = state.store.alarms(&filter).await?;
+    let page = state.store.alarms().list(&filter).await?;
     Ok(Json(List::from_page(page, AlarmView::from, |key| place((key.created_at, key.id)))))
 }
 
@@ -39,13 +39,13 @@ pub async fn misfires(state: Shared, caller: Caller, query: Query) -> Answer<Lis
         after: query.after()?.map(|(from_at, job_id)| MisfireKey { from_at, job_id }),
         limit: query.limit()?,
     };
-    let page = state.store.misfires(&filter).await?;
+    let page = state.store.runs().misfires(&filter).await?;
     Ok(Json(List::from_page(page, MisfireView::from, |key| place((key.from_at, key.job_id)))))
 }
 
 pub async fn audit(state: Shared, caller: Caller, query: Query) -> Answer<List<AuditView, String>> {
     let filter = AuditFilter { limit: query.limit()?, ..audit_filter(&caller, &query)? };
-    let page = state.store.audit_entries(&filter).await?;
+    let page = state.store.audit().list(&filter).await?;
     Ok(Json(List::from_page(page, AuditView::from, |key: AuditKey| key.to_string())))
 }
 

@@ -143,6 +143,6 @@ async fn put(state: &State, scope: Scope, caller: Caller, body: Body<RetentionUp
 pub async fn days(state: Shared, id: Id, query: Query) -> Answer<DayCounts> {
     let (now, day) = (state.clock.now(), |at: Millis| state.store.report_day(at));
     let (from, to) = (query.time("from")?.unwrap_or(now - 365 * DAY), query.time("to")?.unwrap_or(now));
-    let counts = state.store.day_counts(id.0, day(from), day(to)).await?;
+    let counts = state.store.retention().day_counts(id.0, day(from), day(to)).await?;
     Ok(Json(counts.into()))
 }

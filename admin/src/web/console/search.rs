@@ -60,18 +60,18 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<SearchQ
     let mut run = None;
     if let Some(id) = number {
         run = numbered_run(&state, &context, id).await?;
-        let job = state.store.job(id).await?.filter(|job| context.may_see(&job.app_id));
+        let job = state.store.jobs().get(id).await?.filter(|job| context.may_see(&job.app_id));
         if let Some(job) = job.filter(|job| jobs.iter().all(|it| it.id != job.id)) {
             jobs.insert(0, job);
         }
     }
     let wanted = text.to_lowercase();
     let is_named = |name: &str| name.to_lowercase().contains(&wanted);
-    let mut apps = state.store.apps(&context.visible()).await?;
+    let mut apps = state.store.apps().list(&context.visible()).await?;
     apps.retain(|app| is_named(&app.name) || is_named(&app.title));
     let mut users = vec![];
     if context.may_administer_installation() {
-        users = state.store.accounts().await?;
+        users = state.store.people().accounts().await?;
         users.retain(|user| is_named(&user.name));
     }
     let all_jobs = next.map(|_| list_address("/jobs", &[("text", &text)], None));
@@ -82,14 +82,14 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<SearchQ
 async fn named_jobs(state: &State, context: &PageContext, text: &str) -> Result<(Vec<Job>, Option<i64>), PageError> {
     let filter =
         JobFilter { apps: context.visible(), text: Some(text.to_owned()), limit: JOBS, ..JobFilter::default() };
-    let found = state.store.jobs(&filter).await?;
+    let found = state.store.jobs().list(&filter).await?;
     Ok((found.items, found.next))
 }
 
 async fn numbered_run(state: &State, context: &PageContext, id: i64) -> Result<Option<RunRow>, PageError> {
-    let app_id = state.store.app_of_run(id).await?;
+    let app_id = state.store.apps().app_of_run(id).await?;
     if !app_id.is_some_and(|app_id| context.may_see(&app_id)) {
         return Ok(None);
     }
-    Ok(state.store.run(id).await?.map(|run| RunRow::new(context, run)))
+    Ok(state.store.runs().get(id).await?.map(|run| RunRow::new(context, run)))
 }

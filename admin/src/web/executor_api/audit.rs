@@ -24,16 +24,16 @@ pub fn sender(request: &HttpRequest) -> Actor {
 /// every request finds both noted, and asks no database.
 pub async fn note_use(request: &HttpRequest, state: &Shared, credential: &Credential) {
     let (now, by, token) = (state.clock.now(), sender(request), credential.object());
-    let is_first = !state.store.knows_token_use(token, &by.source);
+    let is_first = !state.store.people().knows_token_use(token, &by.source);
     let last = credential.token_id().filter(|id| state.engine.executor_tokens().notes_use(*id, now));
     if !is_first && last.is_none() {
         return;
     }
     let store = state.store.clone();
     let noting = actix_web::rt::spawn(async move {
-        let mut noted = store.note_token_use(token, &by, now).await;
+        let mut noted = store.people().note_token_use(token, &by, now).await;
         if let Some(id) = last {
-            noted = noted.and(store.touch_executor_token(id, &by.source, now).await);
+            noted = noted.and(store.apps().touch_executor_token(id, &by.source, now).await);
         }
         if let Err(error) = noted {
             tracing::warn!(%error, client.address = by.source, "the use of a token could not be stored");

@@ -64,7 +64,7 @@ pub async fn by_id(store: &Store, ids: &[i64], apps: &VisibleApps) -> carillon_s
         return Ok(vec![]);
     }
     let filter = JobFilter { apps: apps.clone(), ids: ids.to_vec(), limit: 1000, ..JobFilter::default() };
-    let mut found: Vec<ChildJob> = store.jobs(&filter).await?.items.into_iter().map(ChildJob::from).collect();
+    let mut found: Vec<ChildJob> = store.jobs().list(&filter).await?.items.into_iter().map(ChildJob::from).collect();
     let missing = ids.iter().filter(|id| !found.iter().any(|job| job.id == **id));
     let missing: Vec<ChildJob> = missing.map(|id| ChildJob { id: *id, job: None }).collect();
     found.extend(missing);
@@ -77,7 +77,7 @@ pub async fn by_id(store: &Store, ids: &[i64], apps: &VisibleApps) -> carillon_s
 /// # Errors
 /// The database could not be asked.
 pub async fn parents(store: &Store, id: i64, apps: &VisibleApps) -> carillon_store::Result<Vec<ChildJob>> {
-    by_id(store, &store.parents_of(&[id]).await?, apps).await
+    by_id(store, &store.jobs().parents_of(&[id]).await?, apps).await
 }
 
 /// Jobs to choose from: of this app, whose name or handler has this text; the newest ones.
@@ -93,7 +93,7 @@ pub async fn offered(
     let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let filter =
         JobFilter { apps: apps.clone(), app: given(app), text: given(text), limit: OFFERED, ..JobFilter::default() };
-    Ok(store.jobs(&filter).await?.items.into_iter().map(ChildJob::from).collect())
+    Ok(store.jobs().list(&filter).await?.items.into_iter().map(ChildJob::from).collect())
 }
 
 /// Adds the job whose name was typed to the chosen ones. A name that no job has, or several, stays with its error.
@@ -140,15 +140,15 @@ pub async fn filtered(
 async fn find(store: &Store, app: &str, text: &str, apps: &VisibleApps) -> carillon_store::Result<Result<i64, String>> {
     let any = JobFilter { apps: apps.clone(), name: Some(text.to_owned()), limit: LISTED, ..JobFilter::default() };
     let of_app = JobFilter { app: Some(app.to_owned()), ..any.clone() };
-    let mut found = store.jobs(&of_app).await?.items;
+    let mut found = store.jobs().list(&of_app).await?.items;
     if found.is_empty() {
-        found = store.jobs(&any).await?.items;
+        found = store.jobs().list(&any).await?.items;
     }
     if found.is_empty()
         && let Some(id) = id_of(text)
     {
         let one = JobFilter { apps: apps.clone(), ids: vec![id], limit: 1, ..JobFilter::default() };
-        let job = store.jobs(&one).await?.items.pop();
+        let job = store.jobs().list(&one).await?.items.pop();
         return Ok(job.map(|job| job.id).ok_or_else(|| format!("There is no job #{id}.")));
     }
     Ok(match found.as_slice() {

@@ -37,7 +37,7 @@ pub async fn authenticate(
         Ok(()) => {
             connection::set_known(request);
             let actor = Actor::unlimited("api-token", source).with_request(RequestId::of(request));
-            state.store.note_token_use(AuditObject::api_token(0), &actor, state.clock.now()).await?;
+            state.store.people().note_token_use(AuditObject::api_token(0), &actor, state.clock.now()).await?;
             return Ok(Ok(actor));
         }
         Err(refusal) => refusal,

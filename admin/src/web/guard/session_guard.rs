@@ -191,7 +191,7 @@ async fn admit_unknown(
 
 /// There is no account yet, and the first one has a password.
 async fn must_set_up(state: &State) -> Result<bool, PageError> {
-    Ok(state.config.has_passwords && !state.store.has_accounts().await?)
+    Ok(state.config.has_passwords && !state.store.people().has_accounts().await?)
 }
 
 /// PostgreSQL stores no text with this character.

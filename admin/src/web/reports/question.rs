@@ -52,7 +52,7 @@ pub async fn answer(
 ) -> carillon_store::Result<Result<Report, Wrong>> {
     let mut app_id = None;
     if let Some(name) = &question.app {
-        let apps = store.apps(&visible).await?;
+        let apps = store.apps().list(&visible).await?;
         let Some(app) = apps.iter().find(|app| app.name == *name) else {
             return Ok(Err(("app", format!("there is no app “{name:.64}”"))));
         };
@@ -60,7 +60,7 @@ pub async fn answer(
     }
     let (from_day, to_day) = question.range(store.report_day(now));
     let filter = ReportFilter { apps: visible, app_id, job_id: question.job_id, from_day, to_day };
-    let Some(mut report) = store.report(&filter, question.group).await? else {
+    let Some(mut report) = store.reports().read(&filter, question.group).await? else {
         let message =
             format!("the report would add up more than {MOST_LINES} days of jobs; choose an app or fewer days");
         return Ok(Err(("days", message)));

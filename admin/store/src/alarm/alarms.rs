@@ -11,7 +11,7 @@ use crate::db::sql::rows::Word;
 use crate::db::sql::text::printable;
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::AlarmStore;
 
 /// An alarm whose row is written. The caller reports it to the log and the metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,10 +81,10 @@ pub struct AlarmFilter {
 
 const COLUMNS: &str = "id, job_id, run_id, kind, message, created_at, open_at, unrouted_at";
 
-impl Store {
+impl AlarmStore<'_> {
     /// Writes an alarm. `id` is of [`ids::ROW`] and was taken before the transaction began: on SQLite there is no second
     /// writer.
-    pub(crate) async fn raise(&self, tx: &impl ConnectionTrait, id: i64, alarm: Alarm, now: Millis) -> Result<Alarm> {
+    pub(crate) async fn raise(self, tx: &impl ConnectionTrait, id: i64, alarm: Alarm, now: Millis) -> Result<Alarm> {
         let (alarm, values) = row(id, alarm, now);
         self.insert_rows(tx, "alarm", COLUMNS, vec![values]).await?;
         Ok(alarm)
@@ -92,7 +92,7 @@ impl Store {
 
     /// Writes alarms with one statement; their ids as for [`Self::raise`].
     pub(crate) async fn raise_all(
-        &self,
+        self,
         tx: &Transaction,
         alarms: Vec<(i64, Alarm)>,
         now: Millis,
@@ -104,13 +104,13 @@ impl Store {
     }
 
     /// An alarm that no other write causes.
-    pub async fn raise_alone(&self, alarm: Alarm, now: Millis) -> Result<Alarm> {
+    pub async fn raise_alone(self, alarm: Alarm, now: Millis) -> Result<Alarm> {
         let id = self.take_id(&ids::ROW).await?;
         self.raise(&self.write, id, alarm, now).await
     }
 
     /// Newest first, page by page.
-    pub async fn alarms(&self, filter: &AlarmFilter) -> Result<Page<AlarmRow, AlarmKey>> {
+    pub async fn list(self, filter: &AlarmFilter) -> Result<Page<AlarmRow, AlarmKey>> {
         let (text, values) = list_text(self.backend, filter);
         let rows = self.query(&self.read, &text, values).await?;
         let key = |row: &AlarmRow| AlarmKey { created_at: row.created_at, id: row.id };

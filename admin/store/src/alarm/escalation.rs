@@ -8,7 +8,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
 use crate::db::sql::list::long;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AlarmStore;
 
 /// What ends each kind. The outcome of a run that is `unknown` or `lost` closes its alarm at once (`settle`); here it is
 /// for runs that are deleted. For the other two this is the normal way out. `stuck` names a run and speaks for its job: as
@@ -35,9 +35,9 @@ pub(crate) static CLOSE_ALARMS: Bulk = Bulk::update(
 /// Escalated at once; the others are in the next round.
 const MOST: u32 = 500;
 
-impl Store {
+impl AlarmStore<'_> {
     /// Closes alarms whose condition is over; answers how many.
-    pub async fn close_resolved(&self, now: Millis) -> Result<u64> {
+    pub async fn close_resolved(self, now: Millis) -> Result<u64> {
         let mut closed = 0;
         for over in OVER {
             let text = format!("UPDATE alarm SET open_at = NULL, closed_at = ? WHERE open_at > 0 AND {over}");
@@ -48,7 +48,7 @@ impl Store {
     }
 
     /// The outcome of these runs is known after all.
-    pub(crate) async fn close_alarms_of(&self, tx: &Transaction, run_ids: &[i64], now: Millis) -> Result<()> {
+    pub(crate) async fn close_alarms_of(self, tx: &Transaction, run_ids: &[i64], now: Millis) -> Result<()> {
         if !run_ids.is_empty() {
             self.bulk(tx, &CLOSE_ALARMS, &named![now], run_ids).await?;
         }
@@ -56,7 +56,7 @@ impl Store {
     }
 
     /// Raises the level of alarms that have been open since `since` or longer, and answers those.
-    pub async fn escalate(&self, since: Millis, now: Millis) -> Result<Vec<AlarmRow>> {
+    pub async fn escalate(self, since: Millis, now: Millis) -> Result<Vec<AlarmRow>> {
         let tx = self.begin().await?;
         let text = format!(
             "SELECT id FROM alarm WHERE open_at > 0 AND open_at <= ? AND level = 0 ORDER BY id LIMIT {MOST}{{for_update}}"
@@ -71,6 +71,6 @@ impl Store {
         self.execute(&tx, &text, values![now]).await?;
         tx.commit().await?;
         let filter = AlarmFilter { ids, limit: MOST, ..AlarmFilter::default() };
-        Ok(self.alarms(&filter).await?.items)
+        Ok(self.list(&filter).await?.items)
     }
 }

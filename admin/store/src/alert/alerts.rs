@@ -9,7 +9,7 @@ use crate::db::sql::filter::{Conditions, Page};
 use crate::db::sql::rows::{Code, Word};
 use crate::error::{Error, Result};
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::AlertStore;
 
 words! {
     /// Where an alert stands.
@@ -113,9 +113,9 @@ pub(crate) const SELECT: &str = "SELECT a.id, a.rule_id, r.name AS rule, a.group
      a.told, a.steps, a.opened_at, a.last_at, a.told_at, a.notify_at, a.repeat_at, a.escalate_at, a.escalated_at, a.acknowledged_at, \
      a.acknowledged_by, a.note, a.silent_until, a.resolved_at FROM alert a LEFT JOIN alert_rule r ON r.id = a.rule_id LEFT JOIN app p ON p.id = a.app_id";
 
-impl Store {
+impl AlertStore<'_> {
     /// The latest event first.
-    pub async fn alerts(&self, filter: &AlertFilter) -> Result<Page<Alert, (Millis, i64)>> {
+    pub async fn list(self, filter: &AlertFilter) -> Result<Page<Alert, (Millis, i64)>> {
         let mut conditions = Conditions::default();
         conditions.visible(&filter.apps, "a.app_id");
         conditions.add_if("a.state = ?", filter.state.map(AlertState::code));
@@ -141,22 +141,22 @@ impl Store {
     }
 
     /// One that has been open.
-    pub async fn alert(&self, id: i64) -> Result<Option<Alert>> {
+    pub async fn get(self, id: i64) -> Result<Option<Alert>> {
         self.one(&self.read, &format!("{SELECT} WHERE a.id = ? AND a.state > 0"), values![id]).await
     }
 
     /// The app of an alert; the inner None: it is of no app.
-    pub async fn app_of_alert(&self, id: i64) -> Result<Option<Option<i64>>> {
+    pub async fn app_of(self, id: i64) -> Result<Option<Option<i64>>> {
         self.tuple(&self.read, "SELECT app_id FROM alert WHERE id = ?", values![id]).await
     }
 
     /// The app of a rule; the inner None: it is for all apps.
-    pub async fn app_of_alert_rule(&self, id: i64) -> Result<Option<Option<i64>>> {
+    pub async fn app_of_rule(self, id: i64) -> Result<Option<Option<i64>>> {
         self.tuple(&self.read, "SELECT app_id FROM alert_rule WHERE id = ?", values![id]).await
     }
 
     /// Open ones first, then by the latest event.
-    pub async fn alert_items(&self, alert_id: i64, limit: u32) -> Result<Vec<AlertItem>> {
+    pub async fn items(self, alert_id: i64, limit: u32) -> Result<Vec<AlertItem>> {
         let text = "SELECT i.alert_id, i.subject, i.kind, i.job_id, j.name AS job, i.run_id, i.message, i.events, i.first_at, i.last_at, i.resolved_at \
                     FROM alert_item i LEFT JOIN job j ON j.id = i.job_id WHERE i.alert_id = ? \
                     ORDER BY CASE WHEN i.resolved_at IS NULL THEN 0 ELSE 1 END, i.last_at DESC, i.subject LIMIT ?";
@@ -165,7 +165,7 @@ impl Store {
     }
 
     /// How many items an alert has that are not over, and how many in all.
-    pub async fn count_alert_items(&self, alert_id: i64) -> Result<(i64, i64)> {
+    pub async fn count_items(self, alert_id: i64) -> Result<(i64, i64)> {
         let text =
             "SELECT COUNT(CASE WHEN resolved_at IS NULL THEN 1 END), COUNT(*) FROM alert_item WHERE alert_id = ?";
         Ok(self.tuple(&self.read, text, values![alert_id]).await?.unwrap_or_default())
@@ -173,8 +173,8 @@ impl Store {
 
     /// # Errors
     /// `Missing`; `Changed`, if it is resolved already
-    pub async fn handle_alert(&self, id: i64, step: AlertStep<'_>, now: Millis, actor: &Actor) -> Result<()> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn handle(self, id: i64, step: AlertStep<'_>, now: Millis, actor: &Actor) -> Result<()> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = "SELECT state, app_id FROM alert WHERE id = ?{for_update}";
         let found: Option<(i16, Option<i64>)> = self.tuple(&tx, text, values![id]).await?;
         let app_id = found.and_then(|(_, app_id)| app_id);

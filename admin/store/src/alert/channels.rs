@@ -9,7 +9,7 @@ use crate::audit::entry::{AuditObject, difference};
 use crate::db::ids;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::views::AlertStore;
 
 row_struct! {
     /// A channel as it is stored.
@@ -70,25 +70,25 @@ impl ChannelRow {
 
 const COLUMNS: &str = "id, name, kind, settings, sealed, apps, language, zone, per_hour, revision, updated_at";
 
-impl Store {
+impl AlertStore<'_> {
     /// By name.
-    pub async fn alert_channels(&self) -> Result<Vec<ChannelRow>> {
+    pub async fn channels(self) -> Result<Vec<ChannelRow>> {
         self.all(&self.read, &format!("SELECT {COLUMNS} FROM alert_channel ORDER BY name"), vec![]).await
     }
 
-    pub async fn alert_channel(&self, id: i64) -> Result<Option<ChannelRow>> {
+    pub async fn channel(self, id: i64) -> Result<Option<ChannelRow>> {
         self.one(&self.read, &format!("SELECT {COLUMNS} FROM alert_channel WHERE id = ?"), values![id]).await
     }
 
     /// The id of a new channel: its secrets are encrypted for this id.
-    pub async fn next_channel_id(&self) -> Result<i64> {
+    pub async fn next_channel_id(self) -> Result<i64> {
         self.take_id(&ids::ROW).await
     }
 
     /// # Errors
     /// `Taken`
-    pub async fn create_alert_channel(&self, new: &ChannelRow, now: Millis, actor: &Actor) -> Result<()> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn create_channel(self, new: &ChannelRow, now: Millis, actor: &Actor) -> Result<()> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let ChannelRow { id, name, kind, settings, sealed, language, zone, per_hour, .. } = new.clone();
         let row = named![id, name, kind, settings, sealed, apps: new.stored_apps(), language, zone, per_hour,
             revision: 1_i64, created_at: now, updated_at: now];
@@ -100,8 +100,8 @@ impl Store {
 
     /// # Errors
     /// `Missing`; `Changed`, if it has not the revision of `new` any more; `Taken`
-    pub async fn update_alert_channel(&self, new: &ChannelRow, now: Millis, actor: &Actor) -> Result<()> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn update_channel(self, new: &ChannelRow, now: Millis, actor: &Actor) -> Result<()> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let old = self.locked_channel(&tx, new.id).await?;
         if old.revision != new.revision {
             return Err(Error::Changed(format!("the channel has revision {} by now", old.revision)));
@@ -109,7 +109,7 @@ impl Store {
         let ChannelRow { name, settings, sealed, language, zone, per_hour, .. } = new.clone();
         let set = named![name, settings, sealed, apps: new.stored_apps(), language, zone, per_hour];
         let rest = ", revision = revision + 1, updated_at = ? WHERE id = ?";
-        let written = self.update(&tx, "alert_channel", set, (rest, values![now, new.id])).await;
+        let written = self.update_columns(&tx, "alert_channel", set, (rest, values![now, new.id])).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertChannelName, &new.name))?;
         let detail = difference(&old.audited(), &new.audited());
         audit.commit(tx, AuditAction::Update, AuditObject::new(AuditObjectKind::AlertChannel, new.id), detail).await
@@ -119,12 +119,12 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`; `InUse`, with a rule that names it
-    pub async fn delete_alert_channel(&self, id: i64, now: Millis, actor: &Actor) -> Result<()> {
+    pub async fn delete_channel(self, id: i64, now: Millis, actor: &Actor) -> Result<()> {
         let rules: Vec<AlertRule> = self.rules_to_match().await?;
         if let Some(rule) = rules.iter().find(|rule| rule.definition.all_channels().any(|it| it == id)) {
             return Err(Error::InUse(format!("the rule {:?} uses the channel; change the rule first", rule.name)));
         }
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let old = self.locked_channel(&tx, id).await?;
         self.execute(&tx, "DELETE FROM alert_channel WHERE id = ?", values![id]).await?;
         let text = "UPDATE alert_delivery SET state = 2, next_at = NULL, finished_at = ?, answer = ? WHERE channel_id = ? AND next_at > 0";
@@ -133,7 +133,7 @@ impl Store {
         audit.commit(tx, AuditAction::Delete, AuditObject::new(AuditObjectKind::AlertChannel, id), detail).await
     }
 
-    async fn locked_channel(&self, tx: &crate::db::pool::transaction::Transaction, id: i64) -> Result<ChannelRow> {
+    async fn locked_channel(self, tx: &crate::db::pool::transaction::Transaction, id: i64) -> Result<ChannelRow> {
         let text = format!("SELECT {COLUMNS} FROM alert_channel WHERE id = ?{{for_update}}");
         let old: Option<ChannelRow> = self.one(tx, &text, values![id]).await?;
         old.ok_or_else(|| Error::Missing(format!("alert channel {id}")))

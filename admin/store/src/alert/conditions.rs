@@ -8,7 +8,7 @@ use sea_orm::FromQueryResult;
 use crate::alert::failure_rows::RECENT_RUN_IDS;
 use crate::db::sql::filter::Conditions;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AlertStore;
 
 /// Rows of one look.
 const MOST: i64 = 500;
@@ -43,9 +43,9 @@ pub struct EmptyApp {
     pub app: String,
 }
 
-impl Store {
+impl AlertStore<'_> {
     /// Runs that were sent before `before` and have not ended, of all shards.
-    pub async fn running_since(&self, shards: i32, before: Millis) -> Result<Vec<LongRun>> {
+    pub async fn running_since(self, shards: i32, before: Millis) -> Result<Vec<LongRun>> {
         let mut conditions = Conditions::default();
         conditions.among("run.shard", 0..shards);
         // The second condition is that of the index.
@@ -62,7 +62,7 @@ impl Store {
     }
 
     /// How long recent successful runs of these jobs took.
-    pub async fn recent_durations(&self, jobs: &[i64]) -> Result<HashMap<i64, Vec<Millis>>> {
+    pub async fn recent_durations(self, jobs: &[i64]) -> Result<HashMap<i64, Vec<Millis>>> {
         let newest = self.tuple::<Option<i64>>(&self.engine_reads, "SELECT MAX(id) FROM run", vec![]).await?.flatten();
         let above = newest.unwrap_or(0) - RECENT_RUN_IDS;
         let text = "SELECT job_id, finished_at - sent_at FROM run WHERE id > ? AND job_id IN ({ids}) AND state = {state.succeeded} \
@@ -76,14 +76,14 @@ impl Store {
     }
 
     /// Executors whose lease has ended in this time; those that have left in order have no row.
-    pub async fn lost_executors(&self, from: Millis, to: Millis) -> Result<Vec<LostExecutor>> {
+    pub async fn lost_executors(self, from: Millis, to: Millis) -> Result<Vec<LostExecutor>> {
         let text = "SELECT e.app, a.id AS app_id, e.address, e.expires_at AS expired_at FROM executor e LEFT JOIN app a ON a.name = e.app \
                     WHERE e.expires_at > ? AND e.expires_at <= ? ORDER BY e.expires_at LIMIT ?";
         self.all(&self.engine_reads, text, values![from, to, MOST]).await
     }
 
     /// Apps with an enabled job and no live executor.
-    pub async fn apps_without_executor(&self, now: Millis) -> Result<Vec<EmptyApp>> {
+    pub async fn apps_without_executor(self, now: Millis) -> Result<Vec<EmptyApp>> {
         let text = "SELECT a.id AS app_id, a.name AS app FROM app a WHERE NOT EXISTS (SELECT 1 FROM executor e WHERE e.app = a.name AND e.expires_at > ?) \
                     AND EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE) ORDER BY a.id LIMIT ?";
         self.all(&self.engine_reads, text, values![now, MOST]).await

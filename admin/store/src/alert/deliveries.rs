@@ -16,7 +16,7 @@ use crate::db::sql::filter::{Conditions, Page};
 use crate::db::sql::text::{cut, printable};
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::AlertStore;
 
 /// Kept of an answer, in bytes.
 const ANSWER: usize = 1_000;
@@ -102,11 +102,11 @@ const DUE: &str = "SELECT t.id, t.channel_id, t.next_at FROM (SELECT d.id, d.cha
      WHERE e.alert_id = d.alert_id AND e.channel_id = d.channel_id AND e.kind <> 'resolved' AND e.next_at > 0))) t \
      WHERE t.place <= ? ORDER BY t.place, t.next_at, t.id LIMIT ?";
 
-impl Store {
+impl AlertStore<'_> {
     /// A message to a channel that no alert causes.
-    pub async fn add_test_delivery(&self, channel_id: i64, message: &str, now: Millis, actor: &Actor) -> Result<i64> {
+    pub async fn add_test_delivery(self, channel_id: i64, message: &str, now: Millis, actor: &Actor) -> Result<i64> {
         let id = self.take_id(&ids::ROW).await?;
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let (kind, state, attempts) = ("test", 0_i16, 0_i32);
         let row = named![id, channel_id, kind, message, state, attempts, created_at: now, next_at: now];
         self.insert_row(&tx, "alert_delivery", row).await?;
@@ -117,7 +117,7 @@ impl Store {
 
     /// Takes deliveries that are due, for as long as `lease` says. `under_way`: how many this node sends now, by channel.
     pub async fn claim_deliveries(
-        &self,
+        self,
         under_way: &BTreeMap<i64, usize>,
         lease: Millis,
         now: Millis,
@@ -154,7 +154,7 @@ impl Store {
 
     /// The channel has taken it, or it is given up.
     pub async fn finish_delivery(
-        &self,
+        self,
         delivery: &Delivery,
         state: DeliveryState,
         answer: &str,
@@ -166,20 +166,20 @@ impl Store {
     }
 
     /// The delivery is tried again. An attempt that took too long changes nothing: another one has started.
-    pub async fn retry_delivery(&self, delivery: &Delivery, next_at: Millis, answer: &str) -> Result<()> {
+    pub async fn retry_delivery(self, delivery: &Delivery, next_at: Millis, answer: &str) -> Result<()> {
         let text = "UPDATE alert_delivery SET next_at = ?, answer = ? WHERE id = ? AND attempts = ? AND next_at > 0";
         let answer = cut(&printable(answer), ANSWER);
         self.execute(&self.write, text, values![next_at, answer, delivery.id, delivery.attempts]).await.map(drop)
     }
 
     /// The channel asks for a pause, or cannot be reached: what waits for it goes out after that, and keeps no other channel waiting.
-    pub async fn hold_channel(&self, channel_id: i64, until: Millis) -> Result<()> {
+    pub async fn hold_channel(self, channel_id: i64, until: Millis) -> Result<()> {
         let text = "UPDATE alert_delivery SET next_at = ? WHERE channel_id = ? AND next_at > 0 AND next_at < ?";
         self.execute(&self.write, text, values![until, channel_id, until]).await.map(drop)
     }
 
     /// Newest first.
-    pub async fn deliveries(&self, filter: &DeliveryFilter) -> Result<Page<Delivery>> {
+    pub async fn deliveries(self, filter: &DeliveryFilter) -> Result<Page<Delivery>> {
         let mut conditions = Conditions::default();
         if !filter.apps.is_all() {
             let of_apps = filter.apps.condition("app_id");

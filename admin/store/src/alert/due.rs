@@ -9,7 +9,7 @@ use crate::alert::deliveries::{DeliveryState, NewDelivery};
 use crate::alert::open_alert::MOST_STEPS;
 use crate::db::ids;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AlertStore;
 
 /// Alerts of one round.
 const MOST: i64 = 100;
@@ -30,9 +30,9 @@ pub struct NotificationUpdate {
     pub escalated_at: Option<Millis>,
 }
 
-impl Store {
+impl AlertStore<'_> {
     /// Alerts with something to tell, the earliest first.
-    pub async fn due_alerts(&self, now: Millis) -> Result<Vec<Alert>> {
+    pub async fn due(self, now: Millis) -> Result<Vec<Alert>> {
         let text = format!("{SELECT} WHERE a.due_at <= ? ORDER BY a.due_at, a.id LIMIT {MOST}");
         let rows = self.query(&self.write, &text, values![now]).await?;
         Ok(self.readable("alert", &rows))
@@ -40,7 +40,7 @@ impl Store {
 
     /// The channels that have got messages of an alert, also of lists that its rule has no more, each with its kind. None: the
     /// deliveries are not kept any more.
-    pub async fn notified_channels(&self, alert_id: i64) -> Result<Option<BTreeSet<(i64, String)>>> {
+    pub async fn notified_channels(self, alert_id: i64) -> Result<Option<BTreeSet<(i64, String)>>> {
         let text = "SELECT DISTINCT d.channel_id, c.kind, d.state FROM alert_delivery d JOIN alert_channel c ON c.id = d.channel_id \
                     WHERE d.alert_id = ?";
         let rows: Vec<(i64, String, i16)> = self.tuples(&self.write, text, values![alert_id]).await?;
@@ -51,7 +51,7 @@ impl Store {
 
     /// Writes the messages about an alert, and when there is something to tell again. False: another node was faster, or the alert has
     /// changed; then nothing is written.
-    pub async fn record_notification(&self, alert: &Alert, told: &NotificationUpdate, now: Millis) -> Result<bool> {
+    pub async fn record_notification(self, alert: &Alert, told: &NotificationUpdate, now: Millis) -> Result<bool> {
         // As many again for messages that stand for those that a channel does not take any more.
         let ids = self.take_ids(&ids::ROW, 2 * told.deliveries.len()).await?;
         let tx = self.begin().await?;
@@ -64,7 +64,7 @@ impl Store {
                          AND COALESCE(escalate_at, 0) = ? AND due_at > 0";
         let times = [alert.notify_at, alert.repeat_at, alert.escalate_at].map(|at| at.unwrap_or(0).into());
         let known = [values![alert.id, alert.state.code(), alert.events], times.to_vec()].concat();
-        if self.update(&tx, "alert", set, (unchanged, known)).await? == 0 {
+        if self.update_columns(&tx, "alert", set, (unchanged, known)).await? == 0 {
             return Ok(false);
         }
         self.write_deliveries(&tx, alert.id, &told.deliveries, ids, now).await?;

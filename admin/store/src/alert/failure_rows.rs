@@ -7,7 +7,7 @@ use foldhash::{HashMap, HashMapExt as _};
 use crate::alert::event::AlertEvent;
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AlertStore;
 
 /// How far back the runs of a job are looked at, in run ids: the run table has no index by job.
 pub(super) const RECENT_RUN_IDS: i64 = 50_000;
@@ -43,10 +43,10 @@ impl FailureRows {
     }
 }
 
-impl Store {
+impl AlertStore<'_> {
     /// `last`: the runs that were counted last.
     pub(super) async fn failure_rows(
-        &self,
+        self,
         tx: &Transaction,
         events: &[AlertEvent],
         last: impl Iterator<Item = i64>,
@@ -65,7 +65,7 @@ impl Store {
     }
 
     /// The runs between the first and the last of these runs of each job.
-    async fn successes_between(&self, tx: &Transaction, runs: &[(i64, i64)]) -> Result<HashMap<i64, Vec<i64>>> {
+    async fn successes_between(self, tx: &Transaction, runs: &[(i64, i64)]) -> Result<HashMap<i64, Vec<i64>>> {
         let mut spans: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
         for (job_id, run) in runs {
             let (first, last) = spans.entry(*job_id).or_insert((*run, *run));

@@ -9,7 +9,7 @@ use crate::alert::deliveries::{Delivery, DeliveryState, NewDelivery};
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Conditions;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AlertStore;
 
 const HOUR: Millis = 3_600_000;
 /// The answer of a delivery that was left out.
@@ -35,10 +35,10 @@ impl Usage {
     }
 }
 
-impl Store {
+impl AlertStore<'_> {
     /// Writes deliveries of an alert. The end of an alert is never left out: an incident would stay open. `ids`: two for each delivery.
     pub(super) async fn write_deliveries(
-        &self,
+        self,
         tx: &Transaction,
         alert_id: i64,
         new: &[NewDelivery],
@@ -76,7 +76,7 @@ impl Store {
         self.insert_rows(tx, "alert_delivery", columns, rows).await
     }
 
-    async fn channel_usage(&self, tx: &Transaction, new: &[NewDelivery], now: Millis) -> Result<BTreeMap<i64, Usage>> {
+    async fn channel_usage(self, tx: &Transaction, new: &[NewDelivery], now: Millis) -> Result<BTreeMap<i64, Usage>> {
         let mut conditions = Conditions::default();
         conditions.among("id", new.iter().map(|it| it.channel_id));
         let (filter, values) = conditions.finish();
@@ -97,14 +97,14 @@ impl Store {
     }
 
     /// How many messages a summary stands for, the first of which was left out when the summary was written.
-    pub async fn left_out_since(&self, summary: &Delivery) -> Result<i64> {
+    pub async fn left_out_since(self, summary: &Delivery) -> Result<i64> {
         let text = "SELECT COUNT(*) FROM alert_delivery WHERE channel_id = ? AND created_at >= ? AND state = 3";
         let count: Option<i64> = self.tuple(&self.write, text, values![summary.channel_id, summary.created_at]).await?;
         Ok(count.unwrap_or(0))
     }
 
     /// Stores what a delivery says, so that each try says the same.
-    pub async fn set_delivery_message(&self, id: i64, message: &str) -> Result<()> {
+    pub async fn set_delivery_message(self, id: i64, message: &str) -> Result<()> {
         self.execute(&self.write, "UPDATE alert_delivery SET message = ? WHERE id = ?", values![message, id])
             .await
             .map(drop)

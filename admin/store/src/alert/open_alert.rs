@@ -11,7 +11,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::text::{cut, printable};
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AlertStore;
 
 /// An acknowledgement covers events that begin within this time after it; a later event opens the alert again.
 const KNOWN_FOR: Millis = 3_600_000;
@@ -131,8 +131,8 @@ impl OpenAlert {
     }
 }
 
-impl Store {
-    pub(super) async fn open_alerts(&self, tx: &Transaction, keys: &[&str]) -> Result<HashMap<String, OpenAlert>> {
+impl AlertStore<'_> {
+    pub(super) async fn open_alerts(self, tx: &Transaction, keys: &[&str]) -> Result<HashMap<String, OpenAlert>> {
         let mut conditions = Conditions::default();
         conditions.among("open_key", keys.iter().copied());
         let (filter, values) = conditions.finish();
@@ -169,7 +169,7 @@ impl Store {
 
     /// An alert that may open now keeps its distance from messages about the one before it.
     pub(super) async fn add_group_times(
-        &self,
+        self,
         tx: &Transaction,
         groups: &BTreeMap<String, &AlertEvent>,
         alerts: &mut HashMap<String, OpenAlert>,
@@ -199,7 +199,7 @@ impl Store {
     }
 
     pub(super) async fn write_alerts(
-        &self,
+        self,
         tx: &Transaction,
         groups: &BTreeMap<String, &AlertEvent>,
         alerts: &HashMap<String, OpenAlert>,
@@ -235,7 +235,7 @@ impl Store {
             } = it;
             let set = named![app_id, state: it.state.code(), kind: it.kind.as_str(), message, events, steps, opened_at,
                 last_at, told_at, notify_at, escalate_at, due_at: alert.due_at()];
-            self.update(tx, "alert", set, (" WHERE id = ?", values![it.id])).await?;
+            self.update_columns(tx, "alert", set, (" WHERE id = ?", values![it.id])).await?;
         }
         let columns = "id, rule_id, group_key, open_key, app_id, state, kind, message, events, told, steps, opened_at, last_at, \
                        told_at, notify_at, escalate_at, due_at";

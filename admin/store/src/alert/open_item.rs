@@ -12,7 +12,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::text::{cut, printable};
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AlertStore;
 
 /// A job, an executor or a condition of an alert.
 pub(super) struct OpenItem {
@@ -67,9 +67,9 @@ pub(super) fn count(
     alert.count(event, events, joins, now);
 }
 
-impl Store {
+impl AlertStore<'_> {
     pub(super) async fn items_of(
-        &self,
+        self,
         tx: &Transaction,
         alerts: &HashMap<String, OpenAlert>,
         events: &[AlertEvent],
@@ -105,7 +105,7 @@ impl Store {
         Ok(items)
     }
 
-    pub(super) async fn write_items(&self, tx: &Transaction, items: HashMap<(i64, String), OpenItem>) -> Result<()> {
+    pub(super) async fn write_items(self, tx: &Transaction, items: HashMap<(i64, String), OpenItem>) -> Result<()> {
         let mut new = vec![];
         for ((alert_id, subject), item) in items.into_iter().filter(|(_, item)| item.is_changed) {
             let AlertEvent { kind, job_id, run_id, text: message, at, .. } = item.event;

@@ -7,7 +7,7 @@ use carillon_scheduler::{AlertKind, Millis, RunReason};
 use crate::alert::alerts::Alert;
 use crate::db::sql::filter::Conditions;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AlertStore;
 
 /// Failures of this time before the app was first seen without an executor belong to it, too: an executor that has gone is missed
 /// only when its lease ends.
@@ -37,9 +37,9 @@ struct News {
     found_none: bool,
 }
 
-impl Store {
+impl AlertStore<'_> {
     /// Whether all that is new in an alert is explained by an alert of the same rule.
-    pub async fn explained(&self, alert: &Alert, now: Millis) -> Result<Explained> {
+    pub async fn explained(self, alert: &Alert, now: Millis) -> Result<Explained> {
         let news = self.apps_of_news(alert).await?;
         let Some(news) = news.filter(|news| !news.is_empty()) else {
             return Ok(Explained::No);
@@ -69,7 +69,7 @@ impl Store {
     }
 
     /// The apps of the jobs that have failed since the last message. None: there is other news.
-    async fn apps_of_news(&self, alert: &Alert) -> Result<Option<BTreeMap<i64, News>>> {
+    async fn apps_of_news(self, alert: &Alert) -> Result<Option<BTreeMap<i64, News>>> {
         let text = "SELECT i.kind, j.app_id, i.last_at, r.reason FROM alert_item i LEFT JOIN job j ON j.id = i.job_id \
                     LEFT JOIN run r ON r.id = i.run_id WHERE i.alert_id = ? AND i.resolved_at IS NULL AND i.last_at > ?";
         let since = alert.told_at.filter(|_| alert.told > 0).map_or(0, |told_at| told_at - UNTIL_ROUTED);
@@ -88,7 +88,7 @@ impl Store {
 
     /// When each of these apps had no executor, as alerts of the rule say: its app, since and until when.
     async fn outages_of_rule(
-        &self,
+        self,
         rule_id: i64,
         apps: &BTreeMap<i64, News>,
     ) -> Result<Vec<(i64, Millis, Option<Millis>)>> {

@@ -10,7 +10,7 @@ use crate::alert::alerts::AlertState;
 use crate::alert::failure_rows::{RECENT_RUN_IDS, SUCCEEDED};
 use crate::db::sql::rows::Word;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AlertStore;
 
 /// Items that are looked at together.
 const MOST: i64 = 5_000;
@@ -75,9 +75,9 @@ pub fn app_subject(app_id: i64) -> String {
     format!("app:{app_id}")
 }
 
-impl Store {
+impl AlertStore<'_> {
     /// Ends the items whose condition is over, and the alerts that have no other; answers how many alerts.
-    pub async fn close_recovered_alerts(&self, now: Millis) -> Result<u64> {
+    pub async fn close_recovered(self, now: Millis) -> Result<u64> {
         let (mut closed, mut after) = (0, (0, String::new()));
         loop {
             let rows = self.open_items(&after).await?;
@@ -93,14 +93,14 @@ impl Store {
     }
 
     /// The first of those behind this one.
-    async fn open_items(&self, (alert_id, subject): &(i64, String)) -> Result<Vec<QueryResult>> {
+    async fn open_items(self, (alert_id, subject): &(i64, String)) -> Result<Vec<QueryResult>> {
         let text = "SELECT i.alert_id, i.subject, i.kind, i.job_id, i.run_id, i.last_at FROM alert a JOIN alert_item i ON i.alert_id = a.id \
                     WHERE a.open_key IS NOT NULL AND i.resolved_at IS NULL AND (i.alert_id > ? OR i.alert_id = ? AND i.subject > ?) \
                     ORDER BY i.alert_id, i.subject LIMIT ?";
         self.query(&self.write, text, values![*alert_id, *alert_id, subject.as_str(), MOST]).await
     }
 
-    async fn close_over(&self, items: &[OpenItem], now: Millis) -> Result<u64> {
+    async fn close_over(self, items: &[OpenItem], now: Millis) -> Result<u64> {
         let state = self.state_of(items, now).await?;
         let mut over: BTreeMap<i64, Vec<&OpenItem>> = BTreeMap::new();
         for item in items.iter().filter(|item| state.is_over(item)) {
@@ -113,7 +113,7 @@ impl Store {
         Ok(closed)
     }
 
-    async fn state_of(&self, items: &[OpenItem], now: Millis) -> Result<State> {
+    async fn state_of(self, items: &[OpenItem], now: Millis) -> Result<State> {
         let of = |wanted: fn(AlertKind) -> bool| items.iter().filter(move |item| wanted(item.kind));
         let jobs = |wanted| of(wanted).filter_map(|item| item.job_id).collect::<Vec<_>>();
         let mut state = State { now, ..State::default() };
@@ -151,7 +151,7 @@ impl Store {
         Ok(state)
     }
 
-    async fn ids_among(&self, text: &str, ids: &[i64]) -> Result<HashSet<i64>> {
+    async fn ids_among(self, text: &str, ids: &[i64]) -> Result<HashSet<i64>> {
         if ids.is_empty() {
             return Ok(HashSet::new());
         }
@@ -159,7 +159,7 @@ impl Store {
         Ok(found.into_iter().collect())
     }
 
-    async fn close_items(&self, alert_id: i64, items: &[&OpenItem], now: Millis) -> Result<u64> {
+    async fn close_items(self, alert_id: i64, items: &[&OpenItem], now: Millis) -> Result<u64> {
         let tx = self.begin().await?;
         // Routing locks the alert first too.
         let text = "SELECT state FROM alert WHERE id = ? AND open_key IS NOT NULL{for_update}";

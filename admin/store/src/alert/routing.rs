@@ -11,15 +11,15 @@ use crate::alert::open_item::count;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::views::AlertStore;
 
 /// Alarms of one round; the others are in the next one.
 pub const ALARMS: i64 = 500;
 const MISFIRES: i64 = 200;
 
-impl Store {
+impl AlertStore<'_> {
     /// Alarms that no rule has looked at, oldest first.
-    pub async fn unrouted_alarms(&self) -> Result<Vec<Unrouted>> {
+    pub async fn unrouted_alarms(self) -> Result<Vec<Unrouted>> {
         let text = "SELECT a.id, a.kind, a.job_id, j.name, j.app_id, a.run_id, a.message, a.created_at FROM alarm a LEFT JOIN job j ON j.id = a.job_id \
                     WHERE a.unrouted_at > 0 ORDER BY a.unrouted_at, a.id LIMIT ?";
         type Row = (i64, String, i64, Option<String>, Option<i64>, Option<i64>, String, Millis);
@@ -50,7 +50,7 @@ impl Store {
     }
 
     /// Skipped ranges that no rule has looked at.
-    pub async fn unrouted_misfires(&self, now: Millis) -> Result<Vec<Unrouted>> {
+    pub async fn unrouted_misfires(self, now: Millis) -> Result<Vec<Unrouted>> {
         let text = "SELECT m.job_id, m.from_at, m.count, j.name, j.app_id FROM misfire m LEFT JOIN job j ON j.id = m.job_id \
                     WHERE m.unrouted_at > 0 ORDER BY m.unrouted_at LIMIT ?";
         type Row = (i64, Millis, i32, Option<String>, Option<i64>);
@@ -72,7 +72,7 @@ impl Store {
     ///
     /// # Errors
     /// `Busy`: another node has routed some of them.
-    pub async fn record_alert_events(&self, events: &[AlertEvent], routed: &[Mark], now: Millis) -> Result<()> {
+    pub async fn record_events(self, events: &[AlertEvent], routed: &[Mark], now: Millis) -> Result<()> {
         let groups: BTreeMap<String, &AlertEvent> = events.iter().map(|event| (event.open_key(), event)).collect();
         // On SQLite there is no second writer, so ids are taken before the transaction begins.
         let mut ids = self.take_ids(&ids::ROW, groups.len()).await?;
@@ -99,7 +99,7 @@ impl Store {
         tx.commit().await.map_err(Into::into)
     }
 
-    async fn clear_marks(&self, tx: &Transaction, routed: &[Mark]) -> Result<()> {
+    async fn clear_marks(self, tx: &Transaction, routed: &[Mark]) -> Result<()> {
         let alarms: Vec<i64> =
             routed.iter().filter_map(|mark| if let Mark::Alarm { id } = mark { Some(*id) } else { None }).collect();
         for chunk in alarms.chunks(ALARMS as usize) {

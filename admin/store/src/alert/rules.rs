@@ -14,7 +14,7 @@ use crate::db::sql::filter::Conditions;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::AlertStore;
 
 /// What one message is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -177,9 +177,9 @@ fn object(id: i64, app_id: Option<i64>) -> AuditObject {
     AuditObject::new(AuditObjectKind::AlertRule, id).in_app(app_id)
 }
 
-impl Store {
+impl AlertStore<'_> {
     /// By name: those of these apps; those for all apps are for who sees all.
-    pub async fn alert_rules(&self, visible: &VisibleApps) -> Result<Vec<AlertRule>> {
+    pub async fn rules(self, visible: &VisibleApps) -> Result<Vec<AlertRule>> {
         let mut conditions = Conditions::default();
         conditions.visible(visible, "app_id");
         let (filter, values) = conditions.finish();
@@ -187,21 +187,21 @@ impl Store {
     }
 
     /// All of them, for the router.
-    pub async fn rules_to_match(&self) -> Result<Vec<AlertRule>> {
+    pub async fn rules_to_match(self) -> Result<Vec<AlertRule>> {
         let rows = self.query(&self.engine_reads, &format!("SELECT {COLUMNS} FROM alert_rule"), vec![]).await?;
         // One that cannot be read must not keep the others from their messages.
         Ok(rows.iter().filter_map(|row| AlertRule::from_query_result(row, "").ok()).collect())
     }
 
-    pub async fn alert_rule(&self, id: i64) -> Result<Option<AlertRule>> {
+    pub async fn rule(self, id: i64) -> Result<Option<AlertRule>> {
         self.one(&self.read, &format!("SELECT {COLUMNS} FROM alert_rule WHERE id = ?"), values![id]).await
     }
 
     /// # Errors
     /// `Taken`
-    pub async fn create_alert_rule(&self, new: &NewRule, now: Millis, actor: &Actor) -> Result<i64> {
+    pub async fn create_rule(self, new: &NewRule, now: Millis, actor: &Actor) -> Result<i64> {
         let id = self.take_id(&ids::ROW).await?;
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let row = named![id].into_iter().chain(new.columns());
         let row = row.chain(named![revision: 1_i64, created_at: now, updated_at: now]);
         let written = self.insert_row(&tx, "alert_rule", row).await;
@@ -213,17 +213,11 @@ impl Store {
 
     /// # Errors
     /// `Missing`, `Changed`, `Taken`
-    pub async fn update_alert_rule(
-        &self,
-        checked: CheckedRule,
-        new: &NewRule,
-        now: Millis,
-        actor: &Actor,
-    ) -> Result<()> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn update_rule(self, checked: CheckedRule, new: &NewRule, now: Millis, actor: &Actor) -> Result<()> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let (id, old) = (checked.id, self.locked_rule(&tx, checked).await?);
         let rest = ", revision = revision + 1, updated_at = ? WHERE id = ?";
-        let written = self.update(&tx, "alert_rule", new.columns(), (rest, values![now, id])).await;
+        let written = self.update_columns(&tx, "alert_rule", new.columns(), (rest, values![now, id])).await;
         written.map_err(|error| error.or_taken(UniqueKey::AlertRuleName, &new.name))?;
         if old.app_id != new.app_id {
             // They are about another app, whose people may not see what comes now.
@@ -237,8 +231,8 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`, `Changed`
-    pub async fn delete_alert_rule(&self, checked: CheckedRule, now: Millis, actor: &Actor) -> Result<()> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn delete_rule(self, checked: CheckedRule, now: Millis, actor: &Actor) -> Result<()> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let (id, old) = (checked.id, self.locked_rule(&tx, checked).await?);
         self.execute(&tx, "DELETE FROM alert_rule WHERE id = ?", values![id]).await?;
         self.end_alerts(&tx, "= ?", id, now).await?;
@@ -247,7 +241,7 @@ impl Store {
     }
 
     /// The rule as it is now, if it is still the one that was checked.
-    async fn locked_rule(&self, tx: &Transaction, checked: CheckedRule) -> Result<AlertRule> {
+    async fn locked_rule(self, tx: &Transaction, checked: CheckedRule) -> Result<AlertRule> {
         let text = format!("SELECT {COLUMNS} FROM alert_rule WHERE id = ?{{for_update}}");
         let rule: Option<AlertRule> = self.one(tx, &text, values![checked.id]).await?;
         let rule = rule.ok_or_else(|| Error::Missing(format!("alert rule {}", checked.id)))?;
@@ -259,7 +253,7 @@ impl Store {
 
     /// Ends the open alerts of the rules that `rules`, a condition of one `?`, selects. What they are about goes on, so its items stay
     /// open, and only channels that keep incidents get a message of the end. Alerts that were never open stay what they are.
-    pub(crate) async fn end_alerts(&self, tx: &Transaction, rules: &str, value: i64, now: Millis) -> Result<()> {
+    pub(crate) async fn end_alerts(self, tx: &Transaction, rules: &str, value: i64, now: Millis) -> Result<()> {
         let text = format!(
             "UPDATE alert SET state = CASE WHEN state = 0 THEN 0 ELSE 3 END, open_key = NULL, resolved_at = ?, repeat_at = NULL, \
              escalate_at = NULL, notify_at = CASE WHEN told > 0 THEN ? END, due_at = CASE WHEN told > 0 THEN ? END \

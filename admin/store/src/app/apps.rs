@@ -12,7 +12,7 @@ use crate::db::ids;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::AppStore;
 
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct App {
@@ -28,27 +28,27 @@ pub struct App {
 
 pub(super) const COLUMNS: &str = "id, name, title, created_at, own_tokens_only";
 
-impl Store {
+impl AppStore<'_> {
     /// The visible apps, by name.
-    pub async fn apps(&self, visible: &VisibleApps) -> Result<Vec<App>> {
+    pub async fn list(self, visible: &VisibleApps) -> Result<Vec<App>> {
         let text = format!("SELECT {COLUMNS} FROM app WHERE {} ORDER BY name", visible.condition("id"));
         self.all(&self.read, &text, vec![]).await
     }
 
     /// By their ids.
-    pub async fn app_names(&self) -> Result<HashMap<i64, String>> {
+    pub async fn names(self) -> Result<HashMap<i64, String>> {
         Ok(self.tuples(&self.engine_reads, "SELECT id, name FROM app", vec![]).await?.into_iter().collect())
     }
 
-    pub async fn app(&self, id: i64) -> Result<Option<App>> {
+    pub async fn get(self, id: i64) -> Result<Option<App>> {
         self.app_where("id = ?", id.into()).await
     }
 
-    pub async fn app_by_name(&self, name: &str) -> Result<Option<App>> {
+    pub async fn by_name(self, name: &str) -> Result<Option<App>> {
         self.app_where("name = ?", name.into()).await
     }
 
-    async fn app_where(&self, condition: &str, value: Value) -> Result<Option<App>> {
+    async fn app_where(self, condition: &str, value: Value) -> Result<Option<App>> {
         let text = format!("SELECT {COLUMNS} FROM app WHERE {condition}");
         self.one(&self.read, &text, vec![value]).await
     }
@@ -58,9 +58,9 @@ impl Store {
     ///
     /// # Errors
     /// `Taken`, if there is an app of this name, or one that had it.
-    pub async fn create_app(&self, name: &str, title: &str, now: Millis, actor: &Actor) -> Result<App> {
+    pub async fn create(self, name: &str, title: &str, now: Millis, actor: &Actor) -> Result<App> {
         let id = self.take_id(&ids::ROW).await?;
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         self.refuse_former_name(&tx, name, None).await?;
         let any: Option<i64> = self.tuple(&tx, "SELECT id FROM executor_token LIMIT 1", vec![]).await?;
         let own_tokens_only = any.is_some();
@@ -77,16 +77,16 @@ impl Store {
     }
 
     /// The app that a job belongs to.
-    pub async fn app_of_job(&self, job_id: i64) -> Result<Option<i64>> {
+    pub async fn app_of_job(self, job_id: i64) -> Result<Option<i64>> {
         self.tuple(&self.read, "SELECT app_id FROM job WHERE id = ?", values![job_id]).await
     }
 
     /// A run keeps its app when its job is deleted.
-    pub async fn app_of_run(&self, run_id: i64) -> Result<Option<i64>> {
+    pub async fn app_of_run(self, run_id: i64) -> Result<Option<i64>> {
         self.tuple(&self.read, "SELECT app_id FROM run WHERE id = ?", values![run_id]).await
     }
 
-    pub async fn app_of_backfill(&self, id: i64) -> Result<Option<i64>> {
+    pub async fn app_of_backfill(self, id: i64) -> Result<Option<i64>> {
         let text = "SELECT j.app_id FROM backfill b JOIN job j ON j.id = b.job_id WHERE b.id = ?";
         self.tuple(&self.read, text, values![id]).await
     }

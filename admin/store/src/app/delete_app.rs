@@ -8,7 +8,7 @@ use crate::app::apps::App;
 use crate::audit::actor::Actor;
 use crate::audit::entry::AuditObject;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::views::AppStore;
 
 /// What keeps an app from being deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +24,12 @@ impl AppUse {
     }
 }
 
-impl Store {
-    pub async fn app_use(&self, app_id: i64) -> Result<AppUse> {
+impl AppStore<'_> {
+    pub async fn app_use(self, app_id: i64) -> Result<AppUse> {
         self.app_use_in(&self.read, app_id).await
     }
 
-    async fn app_use_in(&self, db: &impl ConnectionTrait, app_id: i64) -> Result<AppUse> {
+    async fn app_use_in(self, db: &impl ConnectionTrait, app_id: i64) -> Result<AppUse> {
         let jobs: Option<i64> = self.tuple(db, "SELECT COUNT(*) FROM job WHERE app_id = ?", values![app_id]).await?;
         // By shard: the index of open runs begins with it.
         let text = "SELECT COUNT(*) FROM shard_lease JOIN run ON run.shard = shard_lease.shard AND run.state < {state.final} \
@@ -43,8 +43,8 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`. `InUse`: it has jobs or open runs; the text says how many.
-    pub async fn delete_app(&self, app: &App, now: Millis, actor: &Actor) -> Result<()> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn delete(self, app: &App, now: Millis, actor: &Actor) -> Result<()> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         self.lock_app(&tx, app).await?;
         let used = self.app_use_in(&tx, app.id).await?;
         if !used.is_none() {
@@ -52,7 +52,7 @@ impl Store {
             let text = format!("app {} has {jobs} jobs and {open_runs} runs that have not ended", app.name);
             return Err(Error::InUse(text));
         }
-        self.end_alerts(&tx, "IN (SELECT id FROM alert_rule WHERE app_id = ?)", app.id, now).await?;
+        self.alerts().end_alerts(&tx, "IN (SELECT id FROM alert_rule WHERE app_id = ?)", app.id, now).await?;
         for table in ["executor", "executor_setting"] {
             self.execute(&tx, &format!("DELETE FROM {table} WHERE app = ?"), values![app.name.as_str()]).await?;
         }
@@ -71,7 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`: it has been deleted since the caller looked.
-    pub(crate) async fn hold_app(&self, tx: &impl ConnectionTrait, id: i64) -> Result<()> {
+    pub(crate) async fn hold_app(self, tx: &impl ConnectionTrait, id: i64) -> Result<()> {
         let text = match self.backend {
             DbBackend::Postgres => "SELECT id FROM app WHERE id = ? FOR SHARE",
             DbBackend::MySql => "SELECT id FROM app WHERE id = ? LOCK IN SHARE MODE",

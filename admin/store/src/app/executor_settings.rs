@@ -12,7 +12,7 @@ use crate::audit::change::PendingEntry;
 use crate::audit::entry::{AuditObject, difference};
 use crate::db::sql::retry;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AppStore;
 
 /// Everything that is set for one address. Nothing set at all leaves no row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, FromQueryResult)]
@@ -28,10 +28,10 @@ impl SettingsRow {
     }
 }
 
-impl Store {
+impl AppStore<'_> {
     /// Sets both; None of one means what the executor says.
     pub async fn set_executor_settings(
-        &self,
+        self,
         app: &App,
         address: &str,
         settings: &ExecutorSettings,
@@ -48,7 +48,7 @@ impl Store {
 
     /// Whether the executor gets no new runs. One that drains already keeps the time since when it does.
     pub async fn set_executor_draining(
-        &self,
+        self,
         app: &App,
         address: &str,
         is_draining: bool,
@@ -61,19 +61,19 @@ impl Store {
     }
 
     async fn change_settings(
-        &self,
+        self,
         app: &App,
         address: &str,
         now: Millis,
         actor: &Actor,
         change: impl Fn(SettingsRow) -> SettingsRow,
     ) -> Result<()> {
-        let audit = self.pending_entry(actor, now).await?;
+        let audit = self.audit().pending_entry(actor, now).await?;
         retry::on_race(|| self.try_change_settings(app, address, audit, &change)).await
     }
 
     async fn try_change_settings(
-        &self,
+        self,
         app: &App,
         address: &str,
         audit: PendingEntry<'_>,

@@ -9,7 +9,7 @@ use crate::audit::actor::Actor;
 use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::views::AppStore;
 
 /// Valid tokens of one app: the one in use, and the one that takes its place.
 pub const MAX_TOKENS: usize = 2;
@@ -55,17 +55,17 @@ pub struct AppToken {
 
 const SELECT: &str = "SELECT id, name, created_at, expires_at, used_at, used_from FROM executor_token";
 
-impl Store {
+impl AppStore<'_> {
     /// # Errors
     /// `InUse`: the app has [`MAX_TOKENS`] that are valid.
     pub async fn create_executor_token(
-        &self,
+        self,
         app: &App,
         new: &NewExecutorToken<'_>,
         actor: &Actor,
     ) -> Result<ExecutorToken> {
         let id = self.take_id(&ids::ROW).await?;
-        let (tx, audit) = self.begin_audited(actor, new.now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, new.now).await?;
         self.lock_app(&tx, app).await?;
         let all: Vec<ExecutorToken> = self.all(&tx, &format!("{SELECT} WHERE app_id = ?"), values![app.id]).await?;
         if all.iter().filter(|token| token.is_valid(new.now)).count() >= MAX_TOKENS {
@@ -80,14 +80,14 @@ impl Store {
     }
 
     /// The tokens of an app, newest first.
-    pub async fn executor_tokens_of(&self, app_id: i64) -> Result<Vec<ExecutorToken>> {
+    pub async fn executor_tokens_of(self, app_id: i64) -> Result<Vec<ExecutorToken>> {
         self.all(&self.read, &format!("{SELECT} WHERE app_id = ? ORDER BY id DESC"), values![app_id]).await
     }
 
     /// Ends a token, and the registrations that were made with it: its executors are called no more. False: the app has no such
     /// token.
-    pub async fn revoke_executor_token(&self, app: &App, id: i64, now: Millis, actor: &Actor) -> Result<bool> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn revoke_executor_token(self, app: &App, id: i64, now: Millis, actor: &Actor) -> Result<bool> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         self.lock_app(&tx, app).await?;
         let text = "DELETE FROM executor_token WHERE app_id = ? AND id = ?";
         if self.execute(&tx, text, values![app.id, id]).await? == 0 {
@@ -103,8 +103,8 @@ impl Store {
     ///
     /// # Errors
     /// `InUse`: the app has no valid token of its own, so that no executor could register.
-    pub async fn set_own_tokens_only(&self, app: &App, is_set: bool, now: Millis, actor: &Actor) -> Result<()> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn set_own_tokens_only(self, app: &App, is_set: bool, now: Millis, actor: &Actor) -> Result<()> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         if self.lock_app(&tx, app).await? == is_set {
             return Ok(());
         }
@@ -123,14 +123,14 @@ impl Store {
 
     /// Locks an app: of two tokens made at once, each would count as the last one that is allowed. Whether it accepts its own
     /// tokens alone.
-    pub(super) async fn lock_app(&self, tx: &impl ConnectionTrait, app: &App) -> Result<bool> {
+    pub(super) async fn lock_app(self, tx: &impl ConnectionTrait, app: &App) -> Result<bool> {
         let text = "SELECT own_tokens_only FROM app WHERE id = ?{for_update}";
         let found: Option<bool> = self.tuple(tx, text, values![app.id]).await?;
         found.ok_or_else(|| Error::Missing(format!("app {}", app.id)))
     }
 
     /// The tokens of all apps; see [`AppToken`].
-    pub async fn app_tokens(&self) -> Result<Vec<AppToken>> {
+    pub async fn app_tokens(self) -> Result<Vec<AppToken>> {
         let text = "SELECT a.id AS app_id, a.name AS app, a.own_tokens_only, t.id, t.token_hash, t.sealed, t.expires_at, t.used_at \
                     FROM app a LEFT JOIN executor_token t ON t.app_id = a.id \
                     WHERE a.own_tokens_only = TRUE OR t.id IS NOT NULL ORDER BY a.id, t.id";
@@ -138,12 +138,12 @@ impl Store {
     }
 
     /// The ids of all tokens, to compare with those that a node knows.
-    pub async fn executor_token_ids(&self) -> Result<Vec<i64>> {
+    pub async fn executor_token_ids(self) -> Result<Vec<i64>> {
         self.tuples(&self.read, "SELECT id FROM executor_token", vec![]).await
     }
 
     /// Notes that the token was used. The caller limits how often this is written.
-    pub async fn touch_executor_token(&self, id: i64, source: &str, now: Millis) -> Result<()> {
+    pub async fn touch_executor_token(self, id: i64, source: &str, now: Millis) -> Result<()> {
         let source: String = source.chars().take(64).collect();
         let text = "UPDATE executor_token SET used_at = ?, used_from = ? WHERE id = ?";
         self.execute(&self.changes, text, values![now, source, id]).await.map(drop)

@@ -7,7 +7,7 @@ use sea_orm::{ConnectionTrait, FromQueryResult, Value};
 
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::AppStore;
 
 /// When the lease of an address ends that a person entered: with the year 9999.
 pub(super) const NEVER: Millis = 253_402_300_799_000;
@@ -80,10 +80,10 @@ impl Executor {
 const FROM: &str = "SELECT e.app, e.address, e.boot_id, e.capabilities, e.journal_id, e.token_id, e.registered_at, e.seen_at, e.expires_at, e.weight, e.labels, \
      e.manual_since, s.weight AS set_weight, s.labels AS set_labels, s.draining_since FROM executor e LEFT JOIN executor_setting s ON s.app = e.app AND s.address = e.address";
 
-impl Store {
+impl AppStore<'_> {
     /// A heartbeat: a new row or a longer lease. True if the executor was not there, was over, has restarted, says
     /// other things of itself, or has another token.
-    pub async fn register_executor(&self, executor: &Executor) -> Result<bool> {
+    pub async fn register_executor(self, executor: &Executor) -> Result<bool> {
         let tx = self.begin_change().await?;
         // Each column by its name: PostgreSQL refuses a kept statement whose `*` has got another column.
         let text = "SELECT app, address, boot_id, capabilities, journal_id, token_id, registered_at, seen_at, expires_at, weight, labels, manual_since, \
@@ -104,7 +104,7 @@ impl Store {
         let written = match old {
             Some(_) => {
                 let key = (" WHERE app = ? AND address = ?", values![app, address]);
-                self.update(&tx, "executor", set, key).await.map(drop)
+                self.update_columns(&tx, "executor", set, key).await.map(drop)
             }
             None => self.insert_row(&tx, "executor", set.into_iter().chain(named![app, address])).await,
         };
@@ -120,19 +120,19 @@ impl Store {
     }
 
     /// The end of a registration. An address that a person entered stays.
-    pub async fn deregister_executor(&self, app: &str, address: &str) -> Result<bool> {
+    pub async fn deregister_executor(self, app: &str, address: &str) -> Result<bool> {
         self.end_registrations(&self.changes, "app = ? AND address = ?", values![app, address]).await
     }
 
     /// The same of one start of the executor: a later start at its address stays, even if the request of an earlier one is repeated.
-    pub async fn deregister_start(&self, app: &str, address: &str, boot_id: &str) -> Result<bool> {
+    pub async fn deregister_start(self, app: &str, address: &str, boot_id: &str) -> Result<bool> {
         let condition = "app = ? AND address = ? AND boot_id = ?";
         self.end_registrations(&self.changes, condition, values![app, address, boot_id]).await
     }
 
     /// Ends the registrations that meet a condition; of addresses that a person entered, what the executors said is forgotten.
     pub(super) async fn end_registrations(
-        &self,
+        self,
         tx: &impl ConnectionTrait,
         condition: &str,
         values: Vec<Value>,
@@ -147,11 +147,11 @@ impl Store {
     }
 
     /// The live executors of the same app beside one. All names that no app has count as one app.
-    pub async fn live_executors_beside(&self, app: &str, address: &str, now: Millis) -> Result<i64> {
+    pub async fn live_executors_beside(self, app: &str, address: &str, now: Millis) -> Result<i64> {
         let own = "SELECT COUNT(*) FROM executor WHERE app = ? AND address <> ? AND expires_at > ?";
         let without_app = "SELECT COUNT(*) FROM executor AS e WHERE e.address <> ? AND e.expires_at > ? \
              AND NOT EXISTS (SELECT 1 FROM app WHERE app.name = e.app)";
-        let count: Option<i64> = match self.app_by_name(app).await? {
+        let count: Option<i64> = match self.by_name(app).await? {
             Some(_) => self.tuple(&self.engine_reads, own, values![app, address, now]).await?,
             None => self.tuple(&self.engine_reads, without_app, values![address, now]).await?,
         };
@@ -159,13 +159,13 @@ impl Store {
     }
 
     /// All registrations, live or not, by app and address.
-    pub async fn executors(&self) -> Result<Vec<Executor>> {
+    pub async fn executors(self) -> Result<Vec<Executor>> {
         let text = format!("{FROM} ORDER BY e.app, e.address");
         self.all(&self.engine_reads, &text, vec![]).await
     }
 
     /// The same of the visible apps. Names that no app has are for who sees all.
-    pub async fn visible_executors(&self, visible: &VisibleApps) -> Result<Vec<Executor>> {
+    pub async fn visible_executors(self, visible: &VisibleApps) -> Result<Vec<Executor>> {
         let condition = match visible.is_all() {
             true => String::new(),
             false => format!(" WHERE e.app IN (SELECT name FROM app WHERE {})", visible.condition("id")),
@@ -174,13 +174,13 @@ impl Store {
     }
 
     /// The same of one app.
-    pub async fn executors_of(&self, app: &str) -> Result<Vec<Executor>> {
+    pub async fn executors_of(self, app: &str) -> Result<Vec<Executor>> {
         let text = format!("{FROM} WHERE e.app = ? ORDER BY e.address");
         self.all(&self.read, &text, values![app]).await
     }
 
     /// The clock went back to `now`: a lease counts from then at the latest, not from a moment that is still to come.
-    pub async fn seen_at_the_latest(&self, now: Millis) -> Result<()> {
+    pub async fn seen_at_the_latest(self, now: Millis) -> Result<()> {
         // MySQL assigns from left to right, the others from the old row: `seen_at` comes last.
         let text = "UPDATE executor SET expires_at = ? + (expires_at - seen_at), seen_at = ? WHERE seen_at > ? AND manual_since IS NULL";
         let values = values![now, now, now];
@@ -188,7 +188,7 @@ impl Store {
     }
 
     /// Rows that have been silent since `before` are history.
-    pub async fn forget_executors(&self, before: Millis) -> Result<u64> {
+    pub async fn forget_executors(self, before: Millis) -> Result<u64> {
         self.execute(&self.write, "DELETE FROM executor WHERE expires_at < ?", values![before]).await
     }
 }

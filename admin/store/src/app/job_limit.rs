@@ -8,7 +8,7 @@ use sea_orm::ConnectionTrait;
 use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
 use crate::job::stored_job::Job;
-use crate::store::Store;
+use crate::views::AppStore;
 
 /// JobQuota for more jobs than all requests of one moment write: where an app has it, they need not wait for each other.
 const FAR: u64 = 50_000;
@@ -24,21 +24,21 @@ pub struct NewInApp<'a> {
 /// Where the jobs of a request go. Some: the app is near this limit.
 pub(crate) struct JobQuota<'a>(Vec<(NewInApp<'a>, Option<u64>)>);
 
-impl Store {
+impl AppStore<'_> {
     /// How many jobs an app has.
-    pub async fn count_jobs_of(&self, app_id: i64) -> Result<u64> {
+    pub async fn count_jobs_of(self, app_id: i64) -> Result<u64> {
         self.count_jobs_in(&self.engine_reads, app_id).await
     }
 
     /// # Errors
     /// `Refused`: the app would have more than `most` jobs.
-    pub async fn check_job_quota(&self, new: &NewInApp<'_>, most: u64) -> Result<()> {
+    pub async fn check_job_quota(self, new: &NewInApp<'_>, most: u64) -> Result<()> {
         check(new, self.count_jobs_of(new.app_id).await?, most)
     }
 
     /// # Errors
     /// `Refused`, before the transaction: an app would have more than `most` jobs.
-    pub(crate) async fn quota_for<'a>(&self, jobs: &'a [Job], most: Option<u64>) -> Result<JobQuota<'a>> {
+    pub(crate) async fn quota_for<'a>(self, jobs: &'a [Job], most: Option<u64>) -> Result<JobQuota<'a>> {
         let mut apps: BTreeMap<i64, NewInApp<'a>> = BTreeMap::new();
         for job in jobs {
             let first = NewInApp { app_id: job.app_id, app: &job.draft.app, new: 0 };
@@ -61,7 +61,7 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`: an app has been deleted since the caller looked. `Refused`: it would have too many jobs.
-    pub(crate) async fn hold_quota(&self, tx: &Transaction, quota: &JobQuota<'_>) -> Result<()> {
+    pub(crate) async fn hold_quota(self, tx: &Transaction, quota: &JobQuota<'_>) -> Result<()> {
         for (new, near) in &quota.0 {
             let Some(most) = near else {
                 self.hold_app(tx, new.app_id).await?;
@@ -75,7 +75,7 @@ impl Store {
         Ok(())
     }
 
-    async fn count_jobs_in(&self, db: &impl ConnectionTrait, app_id: i64) -> Result<u64> {
+    async fn count_jobs_in(self, db: &impl ConnectionTrait, app_id: i64) -> Result<u64> {
         let text = "SELECT COUNT(*) FROM job WHERE app_id = ?";
         let count: Option<i64> = self.tuple(db, text, values![app_id]).await?;
         Ok(count.map_or(0, i64::unsigned_abs))

@@ -8,7 +8,7 @@ use crate::audit::actor::Actor;
 use crate::db::ids;
 use crate::db::sql::rows::ZeroIsNone;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AppStore;
 
 /// Most windows of one app, and most that pause all apps at once.
 pub const MOST: usize = 20;
@@ -44,13 +44,13 @@ row_struct! {
 const SELECT: &str = "SELECT w.id, w.app_id, app.name AS app, w.note, w.author, w.expression, w.timezone, w.minutes, \
      w.ended_at, w.created_at FROM maintenance_window AS w LEFT JOIN app ON app.id = w.app_id";
 
-impl Store {
+impl AppStore<'_> {
     /// All of them, oldest first. For the engine.
-    pub async fn maintenance_windows(&self) -> Result<Vec<MaintenanceWindow>> {
+    pub async fn maintenance_windows(self) -> Result<Vec<MaintenanceWindow>> {
         self.all(&self.engine_reads, &format!("{SELECT} ORDER BY w.id LIMIT {READ}"), vec![]).await
     }
 
-    pub async fn maintenance_window(&self, id: i64) -> Result<Option<MaintenanceWindow>> {
+    pub async fn maintenance_window(self, id: i64) -> Result<Option<MaintenanceWindow>> {
         self.one(&self.read, &format!("{SELECT} WHERE w.id = ?"), values![id]).await
     }
 
@@ -59,7 +59,7 @@ impl Store {
     /// # Errors
     /// `Missing`: the app is deleted.
     pub async fn create_maintenance_window(
-        &self,
+        self,
         window: MaintenanceWindow,
         actor: &Actor,
     ) -> Result<MaintenanceWindow> {
@@ -70,7 +70,7 @@ impl Store {
         let app_id = window.app_id.unwrap_or(0);
         let row = named![id, app_id, note, author, expression, timezone, minutes, ended_at, created_at];
         let detail = json!({"after": detail(&window)});
-        let (tx, audit) = self.begin_audited(actor, window.created_at).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, window.created_at).await?;
         if let Some(app_id) = window.app_id {
             self.hold_app(&tx, app_id).await?;
         }
@@ -80,7 +80,7 @@ impl Store {
     }
 
     /// Ends the one that is in force; the next one begins at its time. False: there is no such window.
-    pub async fn end_maintenance(&self, window: &MaintenanceWindow, now: Millis, actor: &Actor) -> Result<bool> {
+    pub async fn end_maintenance(self, window: &MaintenanceWindow, now: Millis, actor: &Actor) -> Result<bool> {
         let text = "UPDATE maintenance_window SET ended_at = ? WHERE id = ?";
         let detail = json!({"before": detail(window), "after": {"ended_at": now}});
         self.change_pause(window.app_id, (text, values![now, window.id]), detail, now, actor).await
@@ -88,7 +88,7 @@ impl Store {
 
     /// False: there is no such window.
     pub async fn delete_maintenance_window(
-        &self,
+        self,
         window: &MaintenanceWindow,
         now: Millis,
         actor: &Actor,

@@ -10,19 +10,19 @@ use crate::audit::change::PendingEntry;
 use crate::audit::entry::AuditObject;
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::views::AppStore;
 
-impl Store {
+impl AppStore<'_> {
     /// Enters an address: it counts as live until it is removed, whether the executor registers or not. The caller has checked it.
     ///
     /// # Errors
     /// `InUse`: it was entered before, or the app has `most` such addresses.
-    pub async fn enter_executor(&self, app: &App, address: &str, most: u32, now: Millis, actor: &Actor) -> Result<()> {
-        let audit = self.pending_entry(actor, now).await?;
+    pub async fn enter_executor(self, app: &App, address: &str, most: u32, now: Millis, actor: &Actor) -> Result<()> {
+        let audit = self.audit().pending_entry(actor, now).await?;
         retry::on_race(|| self.try_enter_executor(app, address, most, audit)).await
     }
 
-    async fn try_enter_executor(&self, app: &App, address: &str, most: u32, audit: PendingEntry<'_>) -> Result<()> {
+    async fn try_enter_executor(self, app: &App, address: &str, most: u32, audit: PendingEntry<'_>) -> Result<()> {
         let now = audit.now;
         let tx = self.begin_change().await?;
         let key = values![app.name.as_str(), address];
@@ -50,9 +50,9 @@ impl Store {
 
     /// Removes an executor and what was set for it. One that registers is there again with its next heartbeat. False: there is
     /// none at this address.
-    pub async fn remove_executor(&self, app: &App, address: &str, now: Millis, actor: &Actor) -> Result<bool> {
+    pub async fn remove_executor(self, app: &App, address: &str, now: Millis, actor: &Actor) -> Result<bool> {
         let key = || values![app.name.as_str(), address];
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = "DELETE FROM executor WHERE app = ? AND address = ?";
         if self.execute(&tx, text, key()).await? == 0 {
             return Ok(false);

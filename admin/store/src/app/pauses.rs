@@ -9,7 +9,7 @@ use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::db::sql::rows::ZeroIsNone;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AppStore;
 
 /// Pauses of one app that are in force or ahead, and those of all apps at once; further ones are refused.
 pub const MOST: usize = 50;
@@ -55,14 +55,14 @@ pub(super) fn audited(app_id: Option<i64>) -> AuditObject {
     app_id.map_or(AuditObject::new(AuditObjectKind::Cluster, 0), AuditObject::app)
 }
 
-impl Store {
+impl AppStore<'_> {
     /// Pauses that are in force at this moment or later, in the order of their starts. For the engine.
-    pub async fn pauses_from(&self, now: Millis) -> Result<Vec<Pause>> {
+    pub async fn pauses_from(self, now: Millis) -> Result<Vec<Pause>> {
         let text = format!("{SELECT} WHERE p.ends_at IS NULL OR p.ends_at > ? ORDER BY p.starts_at, p.id LIMIT {READ}");
         self.all(&self.engine_reads, &text, values![now]).await
     }
 
-    pub async fn pause(&self, id: i64) -> Result<Option<Pause>> {
+    pub async fn pause(self, id: i64) -> Result<Option<Pause>> {
         let text = format!("{SELECT} WHERE p.id = ?");
         self.one(&self.read, &text, values![id]).await
     }
@@ -71,7 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`: the app is deleted.
-    pub async fn create_pause(&self, pause: Pause, actor: &Actor) -> Result<Pause> {
+    pub async fn create_pause(self, pause: Pause, actor: &Actor) -> Result<Pause> {
         let id = self.take_id(&ids::ROW).await?;
         let pause = Pause { id, ..pause };
         let Pause { note, author, starts_at, ends_at, created_at, .. } = pause.clone();
@@ -79,7 +79,7 @@ impl Store {
         let row = named![id, app_id, note, author, starts_at, ends_at, created_at];
         let detail =
             json!({"after": {"pause": pause.id, "note": pause.note, "from": pause.starts_at, "until": pause.ends_at}});
-        let (tx, audit) = self.begin_audited(actor, created_at).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, created_at).await?;
         if let Some(app_id) = pause.app_id {
             self.hold_app(&tx, app_id).await?;
         }
@@ -89,7 +89,7 @@ impl Store {
     }
 
     /// Ends a pause now; one that is ahead is given up. Answers false, and changes nothing, if it has ended.
-    pub async fn end_pause(&self, pause: &Pause, now: Millis, actor: &Actor) -> Result<bool> {
+    pub async fn end_pause(self, pause: &Pause, now: Millis, actor: &Actor) -> Result<bool> {
         let text = "UPDATE app_pause SET ends_at = ? WHERE id = ? AND (ends_at IS NULL OR ends_at > ?)";
         let detail =
             json!({"before": {"pause": pause.id, "note": pause.note, "until": pause.ends_at}, "after": {"until": now}});
@@ -98,14 +98,14 @@ impl Store {
 
     /// Changes a row of a pause or of a maintenance window. False: the statement finds no such row.
     pub(super) async fn change_pause(
-        &self,
+        self,
         app_id: Option<i64>,
         (text, values): (&str, Vec<Value>),
         detail: serde_json::Value,
         now: Millis,
         actor: &Actor,
     ) -> Result<bool> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         if self.execute(&tx, text, values).await? == 0 {
             return Ok(false);
         }

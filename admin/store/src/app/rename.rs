@@ -9,7 +9,7 @@ use crate::audit::actor::Actor;
 use crate::audit::entry::{AuditObject, difference};
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::views::AppStore;
 
 /// A name that an app had.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
@@ -22,9 +22,9 @@ pub struct FormerName {
     pub created_at: Millis,
 }
 
-impl Store {
+impl AppStore<'_> {
     /// The former names of all apps, by name. For the engine.
-    pub async fn former_names(&self) -> Result<Vec<FormerName>> {
+    pub async fn former_names(self) -> Result<Vec<FormerName>> {
         let text = "SELECT f.name, f.app_id, app.name AS app, f.created_at FROM app_alias AS f JOIN app ON app.id = f.app_id \
                     ORDER BY f.name";
         self.all(&self.engine_reads, text, vec![]).await
@@ -34,8 +34,8 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`. `Taken`: another app has the name, or had it.
-    pub async fn update_app(&self, id: i64, name: &str, title: &str, now: Millis, actor: &Actor) -> Result<App> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn update(self, id: i64, name: &str, title: &str, now: Millis, actor: &Actor) -> Result<App> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = format!("SELECT {COLUMNS} FROM app WHERE id = ?{{for_update}}");
         let old: Option<App> = self.one(&tx, &text, values![id]).await?;
         let old = old.ok_or_else(|| Error::Missing(format!("app {id}")))?;
@@ -69,8 +69,8 @@ impl Store {
     }
 
     /// From now on registrations under this name are those of no app. False: the app has no such former name.
-    pub async fn remove_former_name(&self, app: &App, name: &str, now: Millis, actor: &Actor) -> Result<bool> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn remove_former_name(self, app: &App, name: &str, now: Millis, actor: &Actor) -> Result<bool> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = "DELETE FROM app_alias WHERE name = ? AND app_id = ?";
         if self.execute(&tx, text, values![name, app.id]).await? == 0 {
             return Ok(false);
@@ -83,7 +83,7 @@ impl Store {
     /// # Errors
     /// `Taken`: another app than this one had the name, and its executors may still register under it.
     pub(super) async fn refuse_former_name(
-        &self,
+        self,
         tx: &impl ConnectionTrait,
         name: &str,
         app_id: Option<i64>,

@@ -11,17 +11,17 @@ use crate::audit::actor::Actor;
 use crate::audit::entry::AuditObject;
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AppStore;
 
-impl Store {
+impl AppStore<'_> {
     /// Id and name of the apps whose jobs may start jobs of this app, by name.
-    pub async fn starters(&self, app_id: i64) -> Result<Vec<(i64, String)>> {
+    pub async fn starters(self, app_id: i64) -> Result<Vec<(i64, String)>> {
         let text = "SELECT a.id, a.name FROM app_starter s JOIN app a ON a.id = s.starter_id WHERE s.app_id = ? ORDER BY a.name";
         self.tuples(&self.read, text, values![app_id]).await
     }
 
     /// Pairs of these apps and those whose jobs may start theirs, by name.
-    pub async fn starters_of(&self, app_ids: &[i64]) -> Result<HashSet<(i64, String)>> {
+    pub async fn starters_of(self, app_ids: &[i64]) -> Result<HashSet<(i64, String)>> {
         if app_ids.is_empty() {
             return Ok(HashSet::default());
         }
@@ -34,13 +34,13 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`: the app.
-    pub async fn set_starters(&self, app: &App, starters: &[App], now: Millis, actor: &Actor) -> Result<()> {
+    pub async fn set_starters(self, app: &App, starters: &[App], now: Millis, actor: &Actor) -> Result<()> {
         let before: Vec<String> = self.starters(app.id).await?.into_iter().map(|(_, name)| name).collect();
         let after: BTreeSet<&str> = starters.iter().map(|starter| starter.name.as_str()).collect();
         if before.iter().map(String::as_str).eq(after.iter().copied()) {
             return Ok(());
         }
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         self.lock_app(&tx, app).await?;
         self.execute(&tx, "DELETE FROM app_starter WHERE app_id = ?", values![app.id]).await?;
         let ids: BTreeSet<i64> = starters.iter().map(|starter| starter.id).collect();
@@ -52,7 +52,7 @@ impl Store {
 
     /// The children that a job may start now: they are of its app, or their app lets its app start them.
     pub(crate) async fn startable_children(
-        &self,
+        self,
         tx: &Transaction,
         job_id: i64,
         children: &[i64],

@@ -8,29 +8,25 @@ use crate::audit::entry::{AuditEntry, AuditObject};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AuditStore;
 
 /// The entry of a change. It has its id already: ids are taken before the transaction begins.
 #[derive(Clone, Copy)]
 pub(crate) struct PendingEntry<'a> {
-    store: &'a Store,
+    store: AuditStore<'a>,
     pub actor: &'a Actor,
     pub now: Millis,
     id: i64,
 }
 
-impl Store {
-    pub(crate) async fn pending_entry<'a>(&'a self, actor: &'a Actor, now: Millis) -> Result<PendingEntry<'a>> {
+impl<'a> AuditStore<'a> {
+    pub(crate) async fn pending_entry(self, actor: &'a Actor, now: Millis) -> Result<PendingEntry<'a>> {
         Ok(PendingEntry { store: self, actor, now, id: self.take_id(&ids::ROW).await? })
     }
 
     /// Starts the transaction of an audited change. [`PendingEntry::commit`] writes the audit entry and commits; a transaction that is
     /// dropped before that is rolled back.
-    pub(crate) async fn begin_audited<'a>(
-        &'a self,
-        actor: &'a Actor,
-        now: Millis,
-    ) -> Result<(Transaction, PendingEntry<'a>)> {
+    pub(crate) async fn begin_audited(self, actor: &'a Actor, now: Millis) -> Result<(Transaction, PendingEntry<'a>)> {
         let entry = self.pending_entry(actor, now).await?;
         Ok((self.begin_change().await?, entry))
     }
@@ -45,7 +41,7 @@ impl PendingEntry<'_> {
         detail: impl Serialize,
     ) -> Result<()> {
         let entry = AuditEntry::new(self.actor, self.now, action, object, detail);
-        self.store.audit(tx, vec![entry], &[self.id]).await
+        self.store.insert(tx, vec![entry], &[self.id]).await
     }
 
     /// Writes the entry and commits the change.

@@ -10,7 +10,7 @@ pub use crate::audit::object::AuditObject;
 use crate::db::ids;
 use crate::db::sql::text::printable;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::AuditStore;
 
 /// An entry to be written.
 #[derive(Clone, Debug)]
@@ -58,9 +58,9 @@ pub(crate) fn difference(before: &serde_json::Value, after: &serde_json::Value) 
     json!({"before": differing(old, new), "after": differing(new, old)})
 }
 
-impl Store {
+impl AuditStore<'_> {
     /// Writes entries in the transaction of their change. `ids` were taken before it began (`ids::ROW`).
-    pub(crate) async fn audit(&self, db: &impl ConnectionTrait, entries: Vec<AuditEntry>, ids: &[i64]) -> Result<()> {
+    pub(crate) async fn insert(self, db: &impl ConnectionTrait, entries: Vec<AuditEntry>, ids: &[i64]) -> Result<()> {
         debug_assert_eq!(entries.len(), ids.len());
         let row = |(AuditEntry(mut row), id): (AuditEntry, &i64)| {
             row[0] = (*id).into();
@@ -70,8 +70,8 @@ impl Store {
     }
 
     /// Records something that no store method records by itself, such as a refusal.
-    pub async fn record_audit(
-        &self,
+    pub async fn record(
+        self,
         actor: &Actor,
         action: AuditAction,
         object: AuditObject,
@@ -79,13 +79,13 @@ impl Store {
         now: Millis,
     ) -> Result<()> {
         let id = self.take_id(&ids::ROW).await?;
-        self.audit(&self.changes, vec![AuditEntry::new(actor, now, action, object, detail)], &[id]).await
+        self.insert(&self.changes, vec![AuditEntry::new(actor, now, action, object, detail)], &[id]).await
     }
 
     /// Records a refusal, unless there were too many of this actor, or of all of its kind, within a minute. The next row says how many
     /// were left out before it.
     pub async fn record_refusal(
-        &self,
+        self,
         actor: &Actor,
         action: AuditAction,
         object: AuditObject,
@@ -98,7 +98,7 @@ impl Store {
         if left_out > 0 {
             detail["left_out"] = left_out.into();
         }
-        self.record_audit(actor, action, object, detail, now).await
+        self.record(actor, action, object, detail, now).await
     }
 }
 

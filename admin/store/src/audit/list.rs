@@ -6,7 +6,7 @@ use sea_orm::{FromQueryResult, Value};
 use crate::db::sql::filter::{Conditions, Page};
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::AuditStore;
 
 /// An entry of the audit.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
@@ -90,9 +90,9 @@ impl AuditFilter {
     }
 }
 
-impl Store {
+impl AuditStore<'_> {
     /// Newest first, page by page.
-    pub async fn audit_entries(&self, filter: &AuditFilter) -> Result<Page<AuditRow, AuditKey>> {
+    pub async fn list(self, filter: &AuditFilter) -> Result<Page<AuditRow, AuditKey>> {
         let (text, values) = list_text(filter);
         let rows = self.all(&self.read, &text, values).await?;
         Ok(Page::cut(rows, filter.limit, AuditRow::key))

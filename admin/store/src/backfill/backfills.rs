@@ -14,7 +14,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Page;
 use crate::error::{Error, Result};
 use crate::job::lock::TargetJob;
-use crate::store::Store;
+use crate::views::BackfillStore;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -60,14 +60,14 @@ pub struct BackfillResults {
 const COLUMNS: &str =
     "id, job_id, from_at, to_at, max_concurrent, instants, released, skipped, created_at, finished_at, cancelled";
 
-impl Store {
+impl BackfillStore<'_> {
     /// Writes down what is to be done.
     ///
     /// # Errors
     /// `Missing`: there is no such job.
-    pub async fn create_backfill(&self, new: &NewBackfill, now: Millis, actor: &Actor) -> Result<Backfill> {
+    pub async fn create(self, new: &NewBackfill, now: Millis, actor: &Actor) -> Result<Backfill> {
         let id = self.take_id(&ids::ROW).await?;
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let (app_id, job_id) = (self.app_of_locked_job(&tx, new.job).await?, new.job.id);
         let count = new.instants.len() as i32;
         let (from_at, to_at, max_concurrent) = (new.from_at, new.to_at, new.max_concurrent);
@@ -78,22 +78,22 @@ impl Store {
         self.insert_rows(&tx, "backfill_instant", "backfill_id, at", instants.collect()).await?;
         let detail = json!({"backfill": id, "from": new.from_at, "to": new.to_at, "instants": new.instants.len()});
         audit.commit(tx, AuditAction::Backfill, AuditObject::job(job_id, app_id), detail).await?;
-        self.backfill(id).await?.ok_or_else(|| Error::Missing(format!("backfill {id}")))
+        self.get(id).await?.ok_or_else(|| Error::Missing(format!("backfill {id}")))
     }
 
-    async fn app_of_locked_job(&self, tx: &Transaction, job: TargetJob) -> Result<i64> {
+    async fn app_of_locked_job(self, tx: &Transaction, job: TargetJob) -> Result<i64> {
         let text = "SELECT app_id FROM job WHERE id = ?{for_update}";
         let found: Option<i64> = self.tuple(tx, text, values![job.id]).await?;
         found.filter(|app_id| job.is_in(*app_id)).ok_or_else(|| Error::Missing(format!("job {}", job.id)))
     }
 
-    pub async fn backfill(&self, id: i64) -> Result<Option<Backfill>> {
+    pub async fn get(self, id: i64) -> Result<Option<Backfill>> {
         let text = format!("SELECT {COLUMNS} FROM backfill WHERE id = ?");
         self.one(&self.changes, &text, values![id]).await
     }
 
     /// What has become of the instants of a backfill.
-    pub async fn backfill_results(&self, backfill: &Backfill) -> Result<BackfillResults> {
+    pub async fn results(self, backfill: &Backfill) -> Result<BackfillResults> {
         let text = "SELECT COUNT(*) AS on_record, COUNT(CASE WHEN done = parts THEN 1 END) AS succeeded, \
              COUNT(CASE WHEN done < parts AND pending > 0 THEN 1 END) AS pending FROM (\
              SELECT r.fire_no, MAX(r.parts) AS parts, COUNT(DISTINCT CASE WHEN r.state = {state.succeeded} THEN r.part END) AS done, \
@@ -104,7 +104,7 @@ impl Store {
     }
 
     /// The backfills of a job, newest first.
-    pub async fn backfills(&self, job_id: i64, after: Option<i64>, limit: u32) -> Result<Page<Backfill>> {
+    pub async fn list(self, job_id: i64, after: Option<i64>, limit: u32) -> Result<Page<Backfill>> {
         let text = format!("SELECT {COLUMNS} FROM backfill WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?");
         let values = values![job_id, after.unwrap_or(i64::MAX), i64::from(limit) + 1];
         let items: Vec<Backfill> = self.all(&self.read, &text, values).await?;
@@ -115,10 +115,10 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`.
-    pub async fn cancel_backfill(&self, id: i64, now: Millis, actor: &Actor) -> Result<Backfill> {
+    pub async fn cancel(self, id: i64, now: Millis, actor: &Actor) -> Result<Backfill> {
         let missing = || Error::Missing(format!("backfill {id}"));
-        let before = self.backfill(id).await?.ok_or_else(missing)?;
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let before = self.get(id).await?.ok_or_else(missing)?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = "UPDATE backfill SET finished_at = ?, cancelled = TRUE WHERE id = ? AND finished_at IS NULL";
         let done = self.execute(&tx, text, values![now, id]).await?;
         if done == 1 {
@@ -130,11 +130,11 @@ impl Store {
             let object = AuditObject::new(AuditObjectKind::Job, before.job_id).in_app(app_id);
             audit.commit(tx, AuditAction::CancelBackfill, object, detail).await?;
         }
-        self.backfill(id).await?.ok_or_else(missing)
+        self.get(id).await?.ok_or_else(missing)
     }
 
     /// Which of these instants of a job have a run of this cause, or had one.
-    pub async fn backfilled(&self, job_id: i64, instants: &[Millis]) -> Result<Vec<Millis>> {
+    pub async fn recorded_instants(self, job_id: i64, instants: &[Millis]) -> Result<Vec<Millis>> {
         let mut found = Vec::new();
         for chunk in instants.chunks(1000) {
             found.extend(self.backfilled_in(&self.read, job_id, chunk).await?);
@@ -143,7 +143,7 @@ impl Store {
     }
 
     pub(crate) async fn backfilled_in(
-        &self,
+        self,
         db: &impl sea_orm::ConnectionTrait,
         job_id: i64,
         instants: &[Millis],

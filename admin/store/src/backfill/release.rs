@@ -12,7 +12,7 @@ use crate::db::sql::forms::OpenRuns;
 use crate::db::sql::retry;
 use crate::error::Result;
 use crate::run::new_runs::NewRun;
-use crate::store::Store;
+use crate::views::BackfillStore;
 
 /// Instants that are looked at in one transaction.
 const PAGE: usize = 500;
@@ -45,21 +45,21 @@ pub(crate) static OPEN_OF_BACKFILLS: Bulk = Bulk::open_runs(OpenRuns {
     rest: "GROUP BY run.job_id",
 });
 
-impl Store {
+impl BackfillStore<'_> {
     /// What is left to do in these shards; what belongs to a job that has been deleted is in shard 0.
-    pub async fn open_backfills(&self) -> Result<Vec<OpenBackfill>> {
+    pub async fn open_backfills(self) -> Result<Vec<OpenBackfill>> {
         let text = "SELECT b.id, b.job_id, COALESCE(j.shard, 0) AS shard, b.max_concurrent FROM backfill b \
                     LEFT JOIN job j ON j.id = b.job_id WHERE b.finished_at IS NULL ORDER BY b.id";
         self.all(&self.engine_reads, text, vec![]).await
     }
 
     /// How many runs of backfills are open in these shards, by job.
-    pub async fn open_runs_of_backfills(&self, shards: &[i64]) -> Result<HashMap<i64, i64>> {
+    pub async fn open_runs_of_backfills(self, shards: &[i64]) -> Result<HashMap<i64, i64>> {
         Ok(self.bulk_tuples(&self.engine_reads, &OPEN_OF_BACKFILLS, &[], shards).await?.into_iter().collect())
     }
 
     /// Makes the runs that may be open beside those that are, in the order of their instants.
-    pub async fn release_backfill(&self, open: &OpenBackfill, now: Millis) -> Result<ReleaseResult> {
+    pub async fn release(self, open: &OpenBackfill, now: Millis) -> Result<ReleaseResult> {
         // Most looks find no room: they must cost neither ids nor a write.
         let most = open.max_concurrent.unsigned_abs() as usize;
         let count = self.open_count(&self.engine_reads, open.shard, open.job_id);
@@ -71,7 +71,7 @@ impl Store {
         retry::on_conflict(|| self.try_release(open, &ids, now)).await
     }
 
-    async fn try_release(&self, open: &OpenBackfill, ids: &[i64], now: Millis) -> Result<ReleaseResult> {
+    async fn try_release(self, open: &OpenBackfill, ids: &[i64], now: Millis) -> Result<ReleaseResult> {
         let tx = self.begin().await?;
         // The job's row keeps two backfills of one job apart.
         let text = "SELECT shard FROM job WHERE id = ?{for_update}";
@@ -103,7 +103,7 @@ impl Store {
             scheduled_at: *at,
             due_at: now,
         };
-        self.insert_runs(&tx, &new.iter().zip(&runs).map(run).collect::<Vec<_>>()).await?;
+        self.runs().insert_runs(&tx, &new.iter().zip(&runs).map(run).collect::<Vec<_>>()).await?;
         let text = "UPDATE backfill SET passed_at = COALESCE(?, passed_at), released = released + ?, skipped = skipped + ? WHERE id = ?";
         let values = values![passed, new.len() as i32, skipped, open.id];
         self.execute(&tx, text, values).await?;
@@ -116,19 +116,19 @@ impl Store {
         Ok(ReleaseResult { runs, finished, full: !all })
     }
 
-    async fn open_count(&self, db: &impl ConnectionTrait, shard: i32, job_id: i64) -> Result<usize> {
+    async fn open_count(self, db: &impl ConnectionTrait, shard: i32, job_id: i64) -> Result<usize> {
         let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND job_id = ? AND cause = {cause.backfill}";
         let count: Option<i64> = self.tuple(db, text, values![shard, job_id]).await?;
         Ok(count.unwrap_or_default().unsigned_abs() as usize)
     }
 
-    async fn finish(&self, tx: &Transaction, id: i64, cancelled: bool, now: Millis) -> Result<()> {
+    async fn finish(self, tx: &Transaction, id: i64, cancelled: bool, now: Millis) -> Result<()> {
         let text = "UPDATE backfill SET finished_at = ?, cancelled = ? WHERE id = ? AND finished_at IS NULL";
         self.execute(tx, text, values![now, cancelled, id]).await.map(drop)
     }
 
     /// Deletes the instants after this one. The others stay: the results of the runs are counted by them.
-    pub(crate) async fn forget_instants(&self, tx: &Transaction, id: i64, passed: Millis) -> Result<()> {
+    pub(crate) async fn forget_instants(self, tx: &Transaction, id: i64, passed: Millis) -> Result<()> {
         let text = "DELETE FROM backfill_instant WHERE backfill_id = ? AND at > ?";
         self.execute(tx, text, values![id, passed]).await.map(drop)
     }

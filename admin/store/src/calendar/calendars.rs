@@ -13,7 +13,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::{Conditions, Page};
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::views::CalendarStore;
 
 row_struct! {
     /// A calendar as it is now.
@@ -49,9 +49,9 @@ fn audited(id: i64) -> AuditObject {
     AuditObject::new(AuditObjectKind::Calendar, id)
 }
 
-impl Store {
+impl CalendarStore<'_> {
     /// Calendars by name, from the one after `after` on.
-    pub async fn calendars(&self, after: Option<&str>, limit: u32) -> Result<Page<NamedCalendar, String>> {
+    pub async fn list(self, after: Option<&str>, limit: u32) -> Result<Page<NamedCalendar, String>> {
         let mut conditions = Conditions::default();
         conditions.add_if("c.name > ?", after);
         let (filter, values) = conditions.finish_page(limit);
@@ -61,23 +61,18 @@ impl Store {
     }
 
     /// The names of all calendars, in order.
-    pub async fn calendar_names(&self) -> Result<Vec<String>> {
+    pub async fn names(self) -> Result<Vec<String>> {
         let text = "SELECT name FROM calendar ORDER BY name";
         self.tuples(&self.read, text, vec![]).await
     }
 
-    pub async fn calendar(&self, name: &str) -> Result<Option<NamedCalendar>> {
+    pub async fn get(self, name: &str) -> Result<Option<NamedCalendar>> {
         let text = format!("SELECT {COLUMNS} WHERE c.name = ?");
         self.one(&self.read, &text, values![name]).await
     }
 
     /// The versions of a calendar, newest first.
-    pub async fn calendar_versions(
-        &self,
-        calendar_id: i64,
-        before: Option<i64>,
-        limit: u32,
-    ) -> Result<Page<CalendarVersion>> {
+    pub async fn versions(self, calendar_id: i64, before: Option<i64>, limit: u32) -> Result<Page<CalendarVersion>> {
         let mut conditions = Conditions::default();
         conditions.add("calendar_id = ?", [calendar_id.into()]);
         conditions.add_if("version < ?", before);
@@ -93,9 +88,9 @@ impl Store {
     ///
     /// # Errors
     /// `Taken`, if there is one of this name.
-    pub async fn create_calendar(&self, calendar: &Calendar, now: Millis, actor: &Actor) -> Result<NamedCalendar> {
+    pub async fn create(self, calendar: &Calendar, now: Millis, actor: &Actor) -> Result<NamedCalendar> {
         let id = self.take_id(&ids::ROW).await?;
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let name = calendar.name.as_str();
         let row = named![id, name, version: 1i64, created_at: now, updated_at: now];
         let inserted = self.insert_row(&tx, "calendar", row).await;
@@ -115,18 +110,18 @@ impl Store {
     }
 
     /// Gives a calendar another version; nothing happens if it says the same already. The jobs that use it are behind
-    /// from then on, until [`Store::follow_calendars`] is called for each of them.
+    /// from then on, until [`CalendarStore::follow_calendars`] is called for each of them.
     ///
     /// # Errors
     /// `Missing`; `Changed`, if it is not at `expected_version` any more.
-    pub async fn update_calendar(
-        &self,
+    pub async fn update(
+        self,
         calendar: &Calendar,
         expected_version: Option<i64>,
         now: Millis,
         actor: &Actor,
     ) -> Result<NamedCalendar> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let old = self.lock_calendar(&tx, &calendar.name).await?;
         if expected_version.is_some_and(|expected| expected != old.version) {
             let name = &calendar.name;
@@ -155,8 +150,8 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`; `InUse`, with the first of the jobs that use it.
-    pub async fn delete_calendar(&self, name: &str, now: Millis, actor: &Actor) -> Result<()> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn delete(self, name: &str, now: Millis, actor: &Actor) -> Result<()> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let old = self.lock_calendar(&tx, name).await?;
         if old.jobs > 0 {
             let users = self.calendar_users(&tx, old.id).await?;
@@ -170,7 +165,7 @@ impl Store {
     }
 
     /// The calendar, its row locked: a change that uses it waits.
-    async fn lock_calendar(&self, tx: &Transaction, name: &str) -> Result<NamedCalendar> {
+    async fn lock_calendar(self, tx: &Transaction, name: &str) -> Result<NamedCalendar> {
         let missing = || Error::Missing(format!("the calendar {name:?}"));
         let lock = "SELECT id FROM calendar WHERE name = ?{for_update}";
         self.tuple::<i64>(tx, lock, values![name]).await?.ok_or_else(missing)?;
@@ -178,7 +173,7 @@ impl Store {
         self.one(tx, &text, values![name]).await?.ok_or_else(missing)
     }
 
-    async fn add_version(&self, tx: &Transaction, new: &NamedCalendar, actor: &Actor) -> Result<()> {
+    async fn add_version(self, tx: &Transaction, new: &NamedCalendar, actor: &Actor) -> Result<()> {
         let actor: String = actor.name.chars().take(64).collect();
         let definition = json!(*new.calendar).to_string();
         let row = named![calendar_id: new.id, version: new.version, definition, created_at: new.updated_at, actor];
@@ -186,7 +181,7 @@ impl Store {
     }
 
     /// Ids and names of the first jobs that use a calendar.
-    async fn calendar_users(&self, tx: &Transaction, calendar_id: i64) -> Result<Vec<(i64, String)>> {
+    async fn calendar_users(self, tx: &Transaction, calendar_id: i64) -> Result<Vec<(i64, String)>> {
         let text = "SELECT j.id, j.name FROM job_calendar u JOIN job j ON j.id = u.job_id \
                     WHERE u.calendar_id = ? ORDER BY j.id LIMIT 5";
         self.tuples(tx, text, values![calendar_id]).await

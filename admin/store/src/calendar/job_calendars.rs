@@ -13,7 +13,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Conditions;
 use crate::error::{Error, Result};
 use crate::job::stored_job::Job;
-use crate::store::Store;
+use crate::views::CalendarStore;
 
 /// In place of one that was changed by hand into something unreadable. No job names it, so those that name the other cannot be planned, and
 /// say so; all others can.
@@ -29,9 +29,9 @@ fn unreadable() -> Arc<Calendar> {
 
 const WRITTEN: &str = "job_id, calendar_id, version";
 
-impl Store {
+impl CalendarStore<'_> {
     /// The calendars of these names as they are now; those that do not exist are left out.
-    pub async fn calendars_named(&self, names: &[String]) -> Result<Calendars> {
+    pub async fn named(self, names: &[String]) -> Result<Calendars> {
         let mut conditions = Conditions::default();
         conditions.among("name", names.iter().map(String::as_str));
         if names.is_empty() {
@@ -42,7 +42,7 @@ impl Store {
         self.calendars_at(&self.read, &text, values).await
     }
 
-    async fn calendars_at(&self, db: &impl ConnectionTrait, keys: &str, values: Vec<Value>) -> Result<Calendars> {
+    async fn calendars_at(self, db: &impl ConnectionTrait, keys: &str, values: Vec<Value>) -> Result<Calendars> {
         let mut found = Calendars::default();
         for key in self.tuples(db, keys, values).await? {
             found.push(key, self.calendar_version(db, key).await?);
@@ -52,7 +52,7 @@ impl Store {
 
     /// The calendars of each of these jobs, in the versions that their revisions use. Jobs without any are left out.
     pub(crate) async fn calendars_of(
-        &self,
+        self,
         db: &impl ConnectionTrait,
         job_ids: &[i64],
     ) -> Result<HashMap<i64, Calendars>> {
@@ -69,7 +69,7 @@ impl Store {
         Ok(found)
     }
 
-    pub(crate) async fn calendar_version(&self, db: &impl ConnectionTrait, key: VersionKey) -> Result<Arc<Calendar>> {
+    pub(crate) async fn calendar_version(self, db: &impl ConnectionTrait, key: VersionKey) -> Result<Arc<Calendar>> {
         if let Some(known) = self.calendars.get(key) {
             return Ok(known);
         }
@@ -82,7 +82,7 @@ impl Store {
     }
 
     /// Holds these calendars until the end of the transaction: none of them can be deleted meanwhile.
-    async fn hold_calendars(&self, tx: &Transaction, keys: impl Iterator<Item = VersionKey>) -> Result<()> {
+    async fn hold_calendars(self, tx: &Transaction, keys: impl Iterator<Item = VersionKey>) -> Result<()> {
         let mut ids: Vec<i64> = keys.map(|(id, _)| id).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -102,7 +102,7 @@ impl Store {
     }
 
     /// Writes which versions new jobs use.
-    pub(crate) async fn insert_calendars(&self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
+    pub(crate) async fn insert_calendars(self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
         let keys = jobs.iter().flat_map(|job| job.calendars.keys.iter().copied());
         self.hold_calendars(tx, keys).await?;
         let rows: Vec<Vec<Value>> = jobs
@@ -114,7 +114,7 @@ impl Store {
     }
 
     /// The same for a job that used others, or none.
-    pub(crate) async fn write_calendars(&self, tx: &Transaction, old: &Job, new: &Job) -> Result<()> {
+    pub(crate) async fn write_calendars(self, tx: &Transaction, old: &Job, new: &Job) -> Result<()> {
         if old.calendars.keys == new.calendars.keys {
             return Ok(());
         }
@@ -122,7 +122,7 @@ impl Store {
         self.insert_calendars(tx, std::slice::from_ref(new)).await
     }
 
-    pub(crate) async fn drop_calendars(&self, tx: &Transaction, old: &Job) -> Result<()> {
+    pub(crate) async fn drop_calendars(self, tx: &Transaction, old: &Job) -> Result<()> {
         if !old.calendars.keys.is_empty() {
             let text = "DELETE FROM job_calendar WHERE job_id = ?";
             self.execute(tx, text, values![old.id]).await?;
@@ -131,7 +131,7 @@ impl Store {
     }
 
     /// The calendars of a job as they are now; None: it uses just those.
-    pub(crate) async fn newer_calendars(&self, tx: &Transaction, job: &Job) -> Result<Option<Calendars>> {
+    pub(crate) async fn newer_calendars(self, tx: &Transaction, job: &Job) -> Result<Option<Calendars>> {
         if job.calendars.keys.is_empty() {
             return Ok(None);
         }
@@ -144,13 +144,13 @@ impl Store {
     }
 
     /// The version of each calendar.
-    pub async fn calendar_versions_now(&self) -> Result<Vec<VersionKey>> {
+    pub async fn calendar_versions_now(self) -> Result<Vec<VersionKey>> {
         let text = "SELECT id, version FROM calendar ORDER BY id";
         self.tuples(&self.engine_reads, text, vec![]).await
     }
 
     /// Up to `limit` jobs above `after` that are planned with a version of a calendar that is not its newest.
-    pub async fn jobs_behind_calendars(&self, after: i64, limit: u32) -> Result<Vec<i64>> {
+    pub async fn jobs_behind_calendars(self, after: i64, limit: u32) -> Result<Vec<i64>> {
         let text = "SELECT DISTINCT u.job_id FROM calendar c JOIN job_calendar u ON u.calendar_id = c.id \
                     WHERE u.version <> c.version AND u.job_id > ? ORDER BY u.job_id LIMIT ?";
         let values = values![after, i64::from(limit)];
@@ -162,7 +162,7 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`.
-    pub async fn follow_calendars(&self, job_id: i64, now: Millis, actor: &Actor) -> Result<Job> {
-        self.change_for_calendars(job_id, now, actor).await
+    pub async fn follow_calendars(self, job_id: i64, now: Millis, actor: &Actor) -> Result<Job> {
+        self.jobs().change_for_calendars(job_id, now, actor).await
     }
 }

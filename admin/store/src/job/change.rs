@@ -19,7 +19,7 @@ use crate::job::audit_snapshot::{audit_snapshot, with_revision};
 use crate::job::lock::{OverdueInstants, TargetJob};
 use crate::job::pause::PauseNote;
 use crate::job::stored_job::{Definition, Job};
-use crate::store::Store;
+use crate::views::JobStore;
 
 /// Jobs that one transaction changes: on SQLite all other writers wait for it.
 const SLICE: usize = 50;
@@ -120,14 +120,14 @@ enum Attempt {
     NeedsRuns(usize),
 }
 
-impl Store {
+impl JobStore<'_> {
     /// Gives a job another definition. Runs that are not yet due are replaced by those of the new schedule; those that
     /// are due run with the new definition.
     ///
     /// # Errors
     /// `Missing`; `Changed`, if the job is not at `expected_revision` any more.
-    pub async fn update_job(
-        &self,
+    pub async fn update(
+        self,
         job: impl Into<TargetJob>,
         definition: &Definition,
         expected_revision: Option<i64>,
@@ -135,7 +135,7 @@ impl Store {
         actor: &Actor,
     ) -> Result<Job> {
         let change = JobChange::Define(Box::new(definition.clone()), expected_revision);
-        Ok(self.change_job(job, &change, now, actor).await?.job)
+        Ok(self.change(job, &change, now, actor).await?.job)
     }
 
     /// Enables a job (its schedule begins now; after a pause by the engine it goes on where it stopped), or disables it
@@ -143,27 +143,27 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`; `Invalid`, if the stored schedule cannot be used.
-    pub async fn set_job_enabled(&self, id: i64, enabled: bool, now: Millis, actor: &Actor) -> Result<Job> {
+    pub async fn set_enabled(self, id: i64, enabled: bool, now: Millis, actor: &Actor) -> Result<Job> {
         let change = if enabled { JobChange::Enable } else { JobChange::Pause(PauseNote::default()) };
-        Ok(self.change_job(id, &change, now, actor).await?.job)
+        Ok(self.change(id, &change, now, actor).await?.job)
     }
 
     /// Deletes a job and answers what it was. Its runs stay; those not sent yet are cancelled.
     ///
     /// # Errors
     /// `Missing`.
-    pub async fn delete_job(&self, job: impl Into<TargetJob>, now: Millis, actor: &Actor) -> Result<Job> {
-        Ok(self.change_job(job, &JobChange::Delete, now, actor).await?.job)
+    pub async fn delete(self, job: impl Into<TargetJob>, now: Millis, actor: &Actor) -> Result<Job> {
+        Ok(self.change(job, &JobChange::Delete, now, actor).await?.job)
     }
 
-    pub(crate) async fn change_for_calendars(&self, id: i64, now: Millis, actor: &Actor) -> Result<Job> {
-        Ok(self.change_job(id, &JobChange::Calendars, now, actor).await?.job)
+    pub(crate) async fn change_for_calendars(self, id: i64, now: Millis, actor: &Actor) -> Result<Job> {
+        Ok(self.change(id, &JobChange::Calendars, now, actor).await?.job)
     }
 
     /// # Errors
     /// `Missing`; `Changed`; `Invalid`, if the stored schedule cannot be used; `Refused`: a child.
-    pub async fn change_job(
-        &self,
+    pub async fn change(
+        self,
         job: impl Into<TargetJob>,
         change: &JobChange,
         now: Millis,
@@ -179,8 +179,8 @@ impl Store {
     ///
     /// # Errors
     /// The database does not answer; the slices before are committed.
-    pub async fn change_jobs(
-        &self,
+    pub async fn change_each(
+        self,
         changes: &[(impl Into<TargetJob> + Copy, JobChange)],
         now: Millis,
         actor: &Actor,
@@ -198,7 +198,7 @@ impl Store {
                 Err(error) if error.is_transient() => return Err(error),
                 Err(_) => {
                     for (job, change) in slice {
-                        outcomes.push((job.id, self.change_job(*job, change, now, actor).await));
+                        outcomes.push((job.id, self.change(*job, change, now, actor).await));
                     }
                 }
             }
@@ -208,7 +208,7 @@ impl Store {
 
     /// All or none.
     async fn change_together(
-        &self,
+        self,
         changes: &[(TargetJob, &JobChange)],
         context: ChangeContext<'_>,
     ) -> Result<Vec<ChangedJob>> {
@@ -229,7 +229,7 @@ impl Store {
 
     /// The inner error: the number of run ids that are needed; the transaction was rolled back.
     async fn try_change(
-        &self,
+        self,
         changes: &[(TargetJob, &JobChange)],
         context: ChangeContext<'_>,
         run_ids: &[i64],
@@ -252,7 +252,7 @@ impl Store {
     }
 
     async fn change_in(
-        &self,
+        self,
         tx: &Transaction,
         job: TargetJob,
         change: &JobChange,
@@ -276,8 +276,10 @@ impl Store {
         ids.parents = others;
         let unchanged = |old| Ok(Attempt::Done(Box::new(ChangedJob::unchanged(old))));
         let renewal = match change {
-            JobChange::Calendars => self.newer_calendars(tx, &old).await?,
-            JobChange::ZoneData => self.has_other_next_fire(tx, &old, now).await?.then(|| old.calendars.clone()),
+            JobChange::Calendars => self.calendars().newer_calendars(tx, &old).await?,
+            JobChange::ZoneData => {
+                self.calendars().has_other_next_fire(tx, &old, now).await?.then(|| old.calendars.clone())
+            }
             _ => None,
         };
         // A success, or a person who resumed it, may have come since the job was found.
@@ -305,11 +307,11 @@ impl Store {
         };
         let detail = change.audit_detail(&old, &new);
         let entry = AuditEntry::new(actor, now, action, AuditObject::job(id, old.app_id), detail);
-        self.audit(tx, vec![entry], &ids.rows[..1]).await?;
+        self.audit().insert(tx, vec![entry], &ids.rows[..1]).await?;
         let alarm = match (&change, &new.paused_reason) {
             (JobChange::PauseFailing, Some(reason)) => {
                 let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(id), run_id: None, text: reason.clone() };
-                Some(self.raise(tx, ids.rows[1], alarm, now).await?)
+                Some(self.alarms().raise(tx, ids.rows[1], alarm, now).await?)
             }
             _ => None,
         };
@@ -318,7 +320,7 @@ impl Store {
 
     /// Writes what becomes of the job; None: it stays as it is.
     async fn apply_change(
-        &self,
+        self,
         tx: &Transaction,
         old: &mut Job,
         change: &JobChange,
@@ -356,7 +358,7 @@ impl Store {
             }
             JobChange::Delete => {
                 self.leave_parents(tx, id, parents, parent_entries, context).await?;
-                (AuditAction::Delete, self.delete(tx, old, now).await?)
+                (AuditAction::Delete, self.apply_deletion(tx, old, now).await?)
             }
         }))
     }

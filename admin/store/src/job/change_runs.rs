@@ -6,19 +6,19 @@ use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
 use crate::job::create::{CLOCK, cursor_row, definition_columns};
 use crate::job::stored_job::Job;
-use crate::store::Store;
+use crate::views::JobStore;
 
-impl Store {
+impl JobStore<'_> {
     /// Takes away the schedule's runs that are not yet due: the new schedule makes its own. Answers their instants, whose fires the
     /// caller gives back.
-    pub(crate) async fn delete_future_runs(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<Vec<Millis>> {
+    pub(crate) async fn delete_future_runs(self, tx: &Transaction, job_id: i64, now: Millis) -> Result<Vec<Millis>> {
         self.delete_tail(tx, job_id, now, "state = {state.claimed}").await
     }
 
     /// Takes away the first attempts ahead of now that are in such a state and come after everything else that is
     /// recorded. The cursor goes on behind that, so the instant of an earlier one would be left without a record. (Rows
     /// are ahead of each other when `now` is old by the time that the locks are had.) Answers their instants.
-    async fn delete_tail(&self, tx: &Transaction, job_id: i64, now: Millis, state: &str) -> Result<Vec<Millis>> {
+    async fn delete_tail(self, tx: &Transaction, job_id: i64, now: Millis, state: &str) -> Result<Vec<Millis>> {
         // MariaDB would read a small table as a whole, and wait for every lock on its way.
         let text = format!(
             "SELECT id, fire_no FROM run{{index run_fire}} WHERE fire_no > ? AND job_id = ? AND cause = {{cause.schedule}} AND attempt = 1 \
@@ -43,7 +43,7 @@ impl Store {
 
     /// What was not sent yet says why it never will be. Disabled: the schedule's runs, retries too; deleted: all.
     pub(crate) async fn cancel_claimed(
-        &self,
+        self,
         tx: &Transaction,
         job: &Job,
         reason: RunReason,
@@ -56,11 +56,11 @@ impl Store {
             "SELECT id FROM run WHERE shard = ? AND state = {{state.claimed}} AND state < {{state.final}} AND job_id = ?{causes} ORDER BY id"
         );
         let ids: Vec<i64> = self.tuples(tx, &text, values![job.shard, job.id]).await?;
-        self.cancel_in(tx, &ids, reason, now).await
+        self.runs().cancel_in(tx, &ids, reason, now).await
     }
 
     /// The job has moved to another app: so do its runs that have not been sent.
-    pub(crate) async fn move_claimed(&self, tx: &Transaction, job: &Job) -> Result<()> {
+    pub(crate) async fn move_claimed(self, tx: &Transaction, job: &Job) -> Result<()> {
         let text = "UPDATE run SET app_id = ? WHERE shard = ? AND state = {state.claimed} AND state < {state.final} AND job_id = ?";
         self.execute(tx, text, values![job.app_id, job.shard, job.id]).await.map(drop)
     }
@@ -68,7 +68,7 @@ impl Store {
     /// Sets the cursor of an enabled job: where the engine stopped, or the first instant that is ahead of now and of
     /// everything recorded.
     pub(crate) async fn set_cursor(
-        &self,
+        self,
         tx: &Transaction,
         job: &mut Job,
         was_disabled: bool,
@@ -86,7 +86,7 @@ impl Store {
         job.paused_reason = None;
         job.next_fire_at = match resume_from {
             _ if job.fires_left == Some(0) => None,
-            _ if schedule.is_delay() && self.has_open_delay_run(tx, job.shard, job.id).await? => None,
+            _ if schedule.is_delay() && self.runs().has_open_delay_run(tx, job.shard, job.id).await? => None,
             Some(at) if schedule.is_delay() => Some(at),
             Some(at) => schedule.next_after(at - 1),
             None => schedule.first_after(self.last_recorded(tx, job.id, now).await?.max(now)),
@@ -96,19 +96,19 @@ impl Store {
 
     /// The latest instant beyond now that has a record: a run marked ahead of its time, or a range that a node with a
     /// quicker clock wrote.
-    pub(crate) async fn last_recorded(&self, tx: &Transaction, job_id: i64, now: Millis) -> Result<Millis> {
+    pub(crate) async fn last_recorded(self, tx: &Transaction, job_id: i64, now: Millis) -> Result<Millis> {
         let text = "SELECT MAX(fire_no) FROM run WHERE fire_no > ? AND job_id = ? AND cause = {cause.schedule}";
         let run: Option<Millis> = self.tuple::<Option<Millis>>(tx, text, values![now, job_id]).await?.flatten();
         Ok(run.max(self.last_range(tx, job_id).await?).unwrap_or(now))
     }
 
     /// The end of the latest range that will not run.
-    async fn last_range(&self, tx: &Transaction, job_id: i64) -> Result<Option<Millis>> {
+    async fn last_range(self, tx: &Transaction, job_id: i64) -> Result<Option<Millis>> {
         let text = "SELECT to_at FROM misfire WHERE job_id = ? ORDER BY from_at DESC LIMIT 1";
         self.tuple(tx, text, values![job_id]).await
     }
 
-    pub(crate) async fn drop_clock(&self, tx: &Transaction, old: &Job) -> Result<()> {
+    pub(crate) async fn drop_clock(self, tx: &Transaction, old: &Job) -> Result<()> {
         if let Some(next) = old.next_fire_at {
             let text = "DELETE FROM job_clock WHERE shard = ? AND next_fire_at = ? AND job_id = ?";
             self.execute(tx, text, values![old.shard, next, old.id]).await?;
@@ -117,7 +117,7 @@ impl Store {
     }
 
     /// Writes the definition under the next revision, and its row in the due table.
-    pub(crate) async fn write_job(&self, tx: &Transaction, old: &Job, new: &mut Job, now: Millis) -> Result<()> {
+    pub(crate) async fn write_job(self, tx: &Transaction, old: &Job, new: &mut Job, now: Millis) -> Result<()> {
         new.revision = old.revision + 1;
         new.updated_at = now;
         let set = named![app_id: new.app_id].into_iter().chain(definition_columns(new)).chain(named![
@@ -126,9 +126,9 @@ impl Store {
             revision: new.revision,
             updated_at: now,
         ]);
-        self.update(tx, "job", set, (" WHERE id = ?", values![new.id])).await?;
+        self.update_columns(tx, "job", set, (" WHERE id = ?", values![new.id])).await?;
         if old.draft.params != new.draft.params {
-            self.keep_params(tx, old).await?;
+            self.runs().keep_params(tx, old).await?;
             let text = "UPDATE job_params SET params = ? WHERE job_id = ?";
             self.execute(tx, text, values![new.draft.params.as_str(), new.id]).await?;
         }

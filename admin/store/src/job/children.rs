@@ -13,14 +13,14 @@ use crate::error::{Error, Result};
 use crate::job::audit_snapshot::{audit_snapshot, with_revision};
 use crate::job::change::ChangeContext;
 use crate::job::stored_job::Job;
-use crate::store::Store;
+use crate::views::JobStore;
 
 const ROW: &str = "job_id, position, child_id";
 
-impl Store {
+impl JobStore<'_> {
     /// The children of these jobs, in their order.
     pub(crate) async fn children_of(
-        &self,
+        self,
         db: &impl ConnectionTrait,
         job_ids: &[i64],
     ) -> Result<HashMap<i64, Vec<i64>>> {
@@ -36,7 +36,7 @@ impl Store {
     }
 
     /// Fills in the children of those jobs that have some.
-    pub(crate) async fn add_children(&self, db: &impl ConnectionTrait, jobs: &mut [Job]) -> Result<()> {
+    pub(crate) async fn add_children(self, db: &impl ConnectionTrait, jobs: &mut [Job]) -> Result<()> {
         let parents = jobs.iter().filter(|job| !job.draft.children.is_empty());
         let parents: Vec<i64> = parents.map(|job| job.id).collect();
         let mut children = self.children_of(db, &parents).await?;
@@ -50,7 +50,7 @@ impl Store {
     ///
     /// # Errors
     /// `Refused`, if a child does not exist.
-    pub(crate) async fn insert_children(&self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
+    pub(crate) async fn insert_children(self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
         if jobs.iter().all(|job| job.draft.children.is_empty()) {
             return Ok(());
         }
@@ -71,7 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// `Refused`, if a child does not exist or the job would run after itself.
-    pub(crate) async fn write_children(&self, tx: &Transaction, old: &Job, new: &Job) -> Result<()> {
+    pub(crate) async fn write_children(self, tx: &Transaction, old: &Job, new: &Job) -> Result<()> {
         let children = &new.draft.children;
         if old.draft.children == *children {
             return Ok(());
@@ -90,7 +90,7 @@ impl Store {
     }
 
     /// The jobs that have one of these jobs as a child, ascending.
-    pub async fn parents_of(&self, job_ids: &[i64]) -> Result<Vec<i64>> {
+    pub async fn parents_of(self, job_ids: &[i64]) -> Result<Vec<i64>> {
         if job_ids.is_empty() {
             return Ok(vec![]);
         }
@@ -99,7 +99,7 @@ impl Store {
     }
 
     /// The jobs that have this one as a child, locked.
-    pub(crate) async fn lock_parents(&self, tx: &Transaction, id: i64) -> Result<Vec<Job>> {
+    pub(crate) async fn lock_parents(self, tx: &Transaction, id: i64) -> Result<Vec<Job>> {
         let text = "SELECT job_id FROM job_child WHERE child_id = ? ORDER BY job_id";
         let mut parents = vec![];
         for parent in self.tuples::<i64>(tx, text, values![id]).await? {
@@ -111,7 +111,7 @@ impl Store {
     /// A job that is deleted is a child of no other. Each parent gets a new revision, as by an edit, with an entry in the audit whose
     /// id comes from `rows`.
     pub(crate) async fn leave_parents(
-        &self,
+        self,
         tx: &Transaction,
         id: i64,
         parents: &[Job],
@@ -125,25 +125,27 @@ impl Store {
             self.write_children(tx, parent, &new).await?;
             let detail = with_revision(difference(&audit_snapshot(parent), &audit_snapshot(&new)), new.revision);
             let object = AuditObject::job(parent.id, parent.app_id);
-            self.audit(tx, vec![AuditEntry::new(actor, now, AuditAction::Update, object, detail)], &[*row]).await?;
+            self.audit()
+                .insert(tx, vec![AuditEntry::new(actor, now, AuditAction::Update, object, detail)], &[*row])
+                .await?;
         }
         Ok(())
     }
 
     /// A deleted job has no children.
-    pub(crate) async fn drop_children(&self, tx: &Transaction, id: i64) -> Result<()> {
+    pub(crate) async fn drop_children(self, tx: &Transaction, id: i64) -> Result<()> {
         self.hold_children(tx).await?;
         self.execute(tx, "DELETE FROM job_child WHERE job_id = ?", values![id]).await.map(drop)
     }
 
     /// One change at a time: two at once could close a circle, or name a job that is being deleted.
-    async fn hold_children(&self, tx: &Transaction) -> Result<()> {
+    async fn hold_children(self, tx: &Transaction) -> Result<()> {
         let text = "UPDATE setting SET value = value WHERE name = 'children'";
         self.execute(tx, text, vec![]).await.map(drop)
     }
 
     /// The jobs with these ids that exist.
-    async fn known_jobs(&self, tx: &Transaction, ids: &[i64]) -> Result<HashSet<i64>> {
+    async fn known_jobs(self, tx: &Transaction, ids: &[i64]) -> Result<HashSet<i64>> {
         if ids.is_empty() {
             return Ok(HashSet::new());
         }
@@ -152,7 +154,7 @@ impl Store {
     }
 
     /// Breadth first over the children of the children.
-    async fn must_not_come_back(&self, tx: &Transaction, job_id: i64, children: &[i64]) -> Result<()> {
+    async fn must_not_come_back(self, tx: &Transaction, job_id: i64, children: &[i64]) -> Result<()> {
         let mut came_from: HashMap<i64, i64> = children.iter().map(|id| (*id, job_id)).collect();
         let mut next = children.to_vec();
         while !next.is_empty() {

@@ -14,32 +14,32 @@ use crate::db::sql::retry;
 use crate::error::Result;
 use crate::job::audit_snapshot::AuditSnapshot;
 use crate::job::stored_job::{Definition, Job};
-use crate::store::Store;
+use crate::views::JobStore;
 
 /// The place of the shard among the columns.
 const SHARD: usize = 2;
 
-impl Store {
+impl JobStore<'_> {
     /// Stores jobs in one transaction and answers them in the order of their definitions.
     ///
     /// With an idempotency key a repeated call of the same account stores nothing and answers the jobs of the first one (those
     /// that are still there).
-    pub async fn create_jobs(
-        &self,
+    pub async fn create(
+        self,
         definitions: Vec<Definition>,
         now: Millis,
         actor: &Actor,
         idempotency_key: Option<&str>,
     ) -> Result<Vec<Job>> {
-        self.create_jobs_within(definitions, None, now, actor, idempotency_key).await
+        self.create_within(definitions, None, now, actor, idempotency_key).await
     }
 
     /// The same, where an app may have `most` jobs. A repeated call is answered also when the app is full by now.
     ///
     /// # Errors
     /// `Refused`: an app would have more.
-    pub async fn create_jobs_within(
-        &self,
+    pub async fn create_within(
+        self,
         definitions: Vec<Definition>,
         most: Option<u64>,
         now: Millis,
@@ -63,7 +63,7 @@ impl Store {
             {
                 return Ok(Created::Before(first));
             }
-            let quota = self.quota_for(&jobs, most).await?;
+            let quota = self.apps().quota_for(&jobs, most).await?;
             self.insert_jobs(&jobs, NewRows::new(&jobs, actor), (audit_ids.as_slice(), &quota), idempotency_key).await
         };
         match retry::on_race(attempt).await? {
@@ -79,7 +79,7 @@ impl Store {
 
     /// The rows are made before the transaction begins: on SQLite all other writers wait for it.
     async fn insert_jobs(
-        &self,
+        self,
         jobs: &[Job],
         mut rows: NewRows,
         (audit_ids, quota): (&[i64], &JobQuota<'_>),
@@ -87,32 +87,32 @@ impl Store {
     ) -> Result<Created> {
         let tx = self.begin_change().await?;
         // Read here and kept from changing: a job must not come to lie in a shard that has just gone.
-        let shards = self.shard_count_in(&tx).await?.unwrap_or(1);
+        let shards = self.leases().shard_count_in(&tx).await?.unwrap_or(1);
         rows.put_in_shards(jobs, shards);
-        self.hold_quota(&tx, quota).await?;
+        self.apps().hold_quota(&tx, quota).await?;
         self.insert_rows(&tx, "job", &rows.job_columns, rows.jobs).await?;
         self.insert_rows(&tx, "job_params", "job_id, params", rows.params).await?;
         self.insert_rows(&tx, "job_clock", CLOCK, rows.cursors).await?;
-        self.insert_calendars(&tx, jobs).await?;
+        self.calendars().insert_calendars(&tx, jobs).await?;
         self.insert_children(&tx, jobs).await?;
         self.insert_labels(&tx, jobs).await?;
         if let Some(key) = idempotency_key {
             let objects: Vec<(String, i64)> = jobs.iter().enumerate().map(|(at, job)| (kind(at), job.id)).collect();
             self.remember_all(&tx, key, &objects, jobs[0].created_at).await?;
         }
-        self.audit(&tx, rows.audit, audit_ids).await?;
+        self.audit().insert(&tx, rows.audit, audit_ids).await?;
         tx.commit().await?;
         Ok(Created::Now { shards })
     }
 
-    async fn created_with(&self, key: &str) -> Result<Option<Vec<Job>>> {
+    async fn created_with(self, key: &str) -> Result<Option<Vec<Job>>> {
         let Some(first) = self.made_before(&kind(0), key).await? else {
             return Ok(None);
         };
-        let mut jobs: Vec<Job> = self.job(first).await?.into_iter().collect();
+        let mut jobs: Vec<Job> = self.get(first).await?.into_iter().collect();
         let mut index = 1;
         while let Some(id) = self.made_before(&kind(index), key).await? {
-            jobs.extend(self.job(id).await?);
+            jobs.extend(self.get(id).await?);
             index += 1;
         }
         Ok(Some(jobs))

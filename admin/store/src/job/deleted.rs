@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::job::history::{CurrentDefinition, DefinitionVersion};
-use crate::store::Store;
+use crate::views::JobStore;
 
 /// A job that was deleted.
 pub struct Deleted {
@@ -15,9 +15,9 @@ pub struct Deleted {
     newest: CurrentDefinition,
 }
 
-impl Store {
+impl JobStore<'_> {
     /// Jobs above `after` that were deleted after `since`, by their numbers.
-    pub async fn deleted_jobs(&self, since: Millis, after: i64, limit: u32) -> Result<Vec<Deleted>> {
+    pub async fn deleted(self, since: Millis, after: i64, limit: u32) -> Result<Vec<Deleted>> {
         let text = "SELECT object_id, at, detail FROM audit WHERE object = 'job' AND object_id > ? AND action = {action.delete} AND at > ? \
                     ORDER BY object_id LIMIT ?";
         let values = values![after, since, i64::from(limit)];
@@ -25,7 +25,7 @@ impl Store {
     }
 
     /// The definitions of a deleted job since then up to its end, the oldest first.
-    pub async fn versions_of_deleted(&self, job: &Deleted, since: Millis) -> Result<Vec<DefinitionVersion>> {
+    pub async fn versions_of_deleted(self, job: &Deleted, since: Millis) -> Result<Vec<DefinitionVersion>> {
         let mut eras = self.versions_before(&job.newest, since).await?;
         if let Some(last) = eras.last_mut() {
             last.to = Some(job.at);

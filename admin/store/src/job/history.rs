@@ -12,7 +12,7 @@ use crate::calendar::pinned::Calendars;
 use crate::error::Result;
 use crate::job::audit_snapshot::audit_snapshot;
 use crate::job::stored_job::Job;
-use crate::store::Store;
+use crate::views::JobStore;
 
 /// A span of time in which one definition was in force.
 #[derive(Debug)]
@@ -132,15 +132,15 @@ impl AuditChange {
     }
 }
 
-impl Store {
+impl JobStore<'_> {
     /// The definitions of a job since then, the oldest first. There is always one.
-    pub async fn definition_versions(&self, job: &Job, since: Millis) -> Result<Vec<DefinitionVersion>> {
+    pub async fn definition_versions(self, job: &Job, since: Millis) -> Result<Vec<DefinitionVersion>> {
         self.versions_before(&CurrentDefinition::of(job), since).await
     }
 
     /// Backwards from the newest definition.
     pub(crate) async fn versions_before(
-        &self,
+        self,
         job: &CurrentDefinition,
         since: Millis,
     ) -> Result<Vec<DefinitionVersion>> {
@@ -178,7 +178,7 @@ impl Store {
     }
 
     /// The newest first.
-    pub(crate) async fn changes_since(&self, job_id: i64, since: Millis) -> Result<Vec<AuditChange>> {
+    pub(crate) async fn changes_since(self, job_id: i64, since: Millis) -> Result<Vec<AuditChange>> {
         let text = "SELECT at, actor, action, detail FROM audit WHERE object = 'job' AND object_id = ? AND at > ? \
                     AND action IN ({action.create}, {action.update}, {action.calendars}, {action.zone_data}, {action.enable}, {action.disable}, {action.pause}) ORDER BY at DESC LIMIT ?";
         let values = values![job_id, since, i64::from(MOST_CHANGES)];
@@ -192,7 +192,7 @@ impl Store {
         Ok(lines)
     }
 
-    async fn rules(&self, members: Option<&Map<String, Value>>) -> Result<VersionRules> {
+    async fn rules(self, members: Option<&Map<String, Value>>) -> Result<VersionRules> {
         let Some(members) = members else {
             return Ok(VersionRules::Unknown);
         };
@@ -220,7 +220,7 @@ impl Store {
     }
 
     /// The calendars that a definition used, in its versions; None: one of them is gone.
-    async fn calendars_then(&self, draft: &ScheduleDraft, versions: &Value) -> Result<Option<Calendars>> {
+    async fn calendars_then(self, draft: &ScheduleDraft, versions: &Value) -> Result<Option<Calendars>> {
         let mut found = Calendars::default();
         for name in &draft.calendars {
             let text = "SELECT id FROM calendar WHERE name = ?";
@@ -229,7 +229,7 @@ impl Store {
                 return Ok(None);
             };
             let key = (id, version);
-            found.push(key, self.calendar_version(&self.read, key).await?);
+            found.push(key, self.calendars().calendar_version(&self.read, key).await?);
         }
         Ok(Some(found))
     }

@@ -9,7 +9,7 @@ use crate::calendar::pinned::Calendars;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::long;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::JobStore;
 
 /// Parameters of up to this number of bytes are read with their definition.
 const SHORT: usize = 1024;
@@ -69,19 +69,19 @@ pub(crate) static OUTDATED: Bulk = Bulk::text(
     "SELECT u.id, u.revision FROM {list} LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision",
 );
 
-impl Store {
+impl JobStore<'_> {
     /// The definitions of these jobs; those that do not exist are left out. Longer parameters are left where they are.
-    pub async fn definitions(&self, job_ids: &[i64]) -> Result<Vec<StoredDefinition>> {
+    pub async fn definitions(self, job_ids: &[i64]) -> Result<Vec<StoredDefinition>> {
         self.definitions_with(job_ids, SHORT, &Params::Apart).await
     }
 
     /// The same with all parameters.
-    pub async fn whole_definitions(&self, job_ids: &[i64]) -> Result<Vec<StoredDefinition>> {
+    pub async fn whole_definitions(self, job_ids: &[i64]) -> Result<Vec<StoredDefinition>> {
         self.definitions_with(job_ids, MOST_PARAMS, &Params::TooLong).await
     }
 
     /// Parameters of up to `most` bytes are read; `longer` stands for others.
-    async fn definitions_with(&self, job_ids: &[i64], most: usize, longer: &Params) -> Result<Vec<StoredDefinition>> {
+    async fn definitions_with(self, job_ids: &[i64], most: usize, longer: &Params) -> Result<Vec<StoredDefinition>> {
         let text = format!(
             "SELECT job.id AS job_id, job.revision, job.app_id, app.name AS app, job.name, job.handler, \
              CASE WHEN job_params.params IS NULL THEN '' WHEN OCTET_LENGTH(job_params.params) <= {most} THEN job_params.params END AS params, \
@@ -95,7 +95,7 @@ impl Store {
         // A definition that is newer than its calendars here fails at the claim, by its revision.
         let named = |it: &&StoredDefinition| it.schedule_text.contains("\"calendars\"");
         let ids: Vec<i64> = found.iter().filter(named).map(|it| it.job_id).collect();
-        let mut calendars = self.calendars_of(&self.engine_reads, &ids).await?;
+        let mut calendars = self.calendars().calendars_of(&self.engine_reads, &ids).await?;
         for definition in &mut found {
             if definition.params == Params::Apart {
                 definition.params = longer.clone();
@@ -106,7 +106,7 @@ impl Store {
     }
 
     /// How many fires are left of those of these jobs that are counted.
-    pub async fn fires_left(&self, job_ids: &[i64]) -> Result<HashMap<i64, u32>> {
+    pub async fn fires_left(self, job_ids: &[i64]) -> Result<HashMap<i64, u32>> {
         if job_ids.is_empty() {
             return Ok(HashMap::new());
         }
@@ -117,7 +117,7 @@ impl Store {
     }
 
     /// The pairs of job and revision that are out of date: the job has another revision by now, or does not exist any more.
-    pub async fn outdated_definitions(&self, known: &[(i64, i64)]) -> Result<HashSet<(i64, i64)>> {
+    pub async fn outdated_definitions(self, known: &[(i64, i64)]) -> Result<HashSet<(i64, i64)>> {
         if known.is_empty() {
             return Ok(HashSet::new());
         }
@@ -125,7 +125,7 @@ impl Store {
     }
 
     /// The parameters that were given by hand with these runs.
-    pub async fn given_params(&self, run_ids: &[i64]) -> Result<Vec<(i64, String)>> {
+    pub async fn given_params(self, run_ids: &[i64]) -> Result<Vec<(i64, String)>> {
         let text = "SELECT run_id, params FROM run_input WHERE params IS NOT NULL AND run_id IN ({ids})";
         self.tuples(&self.engine_reads, text, values![self.ids(run_ids)]).await
     }

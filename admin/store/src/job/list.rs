@@ -8,7 +8,7 @@ use crate::job::filter::{JobFilter, JobSort, LAST_RESULTS, conditions};
 use crate::job::next_fires::AHEAD;
 use crate::job::stored_job::Job;
 use crate::run::view::dashboard::RECENT_RUN_IDS;
-use crate::store::Store;
+use crate::views::JobStore;
 
 /// Ids that one page of a filter looks at.
 const SEARCHED: i64 = 200_000;
@@ -22,9 +22,9 @@ pub struct CountedJobs {
     pub is_cut: bool,
 }
 
-impl Store {
+impl JobStore<'_> {
     /// In the order of the filter. By id, a filter looks at 200,000 ids for one page, which may find none of many.
-    pub async fn jobs(&self, filter: &JobFilter) -> Result<Page<Job>> {
+    pub async fn list(self, filter: &JobFilter) -> Result<Page<Job>> {
         if filter.sort != JobSort::Id {
             return self.sorted_jobs(filter).await;
         }
@@ -34,9 +34,9 @@ impl Store {
     }
 
     /// The same with a count up to `cap`: one walk over the jobs for both.
-    pub async fn counted_jobs(&self, filter: &JobFilter, cap: u32) -> Result<CountedJobs> {
+    pub async fn counted(self, filter: &JobFilter, cap: u32) -> Result<CountedJobs> {
         if filter.sort != JobSort::Id {
-            let count = self.count_jobs(filter, cap).await?;
+            let count = self.count(filter, cap).await?;
             return Ok(CountedJobs { page: self.sorted_jobs(filter).await?, count, is_cut: count >= cap });
         }
         let search = self.job_search(filter, None).await?;
@@ -44,7 +44,7 @@ impl Store {
         let count = found.len() as u32;
         let is_cut = count >= cap || search.bottom.is_some();
         let page = match filter.after {
-            Some(_) if is_cut => self.jobs(filter).await?,
+            Some(_) if is_cut => self.list(filter).await?,
             after => {
                 let limit = page_size(filter.limit);
                 let behind = found.iter().filter(|id| after.is_none_or(|after| **id < after));
@@ -57,7 +57,7 @@ impl Store {
     }
 
     /// From the rows of one page and one more, as a table `j`.
-    async fn job_page(&self, filter: &JobFilter, search: Search, from: &str, values: Vec<Value>) -> Result<Page<Job>> {
+    async fn job_page(self, filter: &JobFilter, search: Search, from: &str, values: Vec<Value>) -> Result<Page<Job>> {
         let rows = self.job_rows(&self.read, from, values).await?;
         let mut page = self.readable_page("job", &rows, filter.limit, |job: &Job| job.id);
         self.add_neighbours(&self.read, &mut page.items).await?;
@@ -66,7 +66,7 @@ impl Store {
     }
 
     /// The page starts after this number of jobs.
-    async fn sorted_jobs(&self, filter: &JobFilter) -> Result<Page<Job>> {
+    async fn sorted_jobs(self, filter: &JobFilter) -> Result<Page<Job>> {
         let limit = page_size(filter.limit);
         let before = filter.after.unwrap_or(0).max(0);
         let (text, mut values) = sorted_ids(self.backend, filter, self.results_above(filter).await?);
@@ -74,32 +74,32 @@ impl Store {
         let mut ids: Vec<i64> = self.tuples(&self.read, &format!("{text} LIMIT ? OFFSET ?"), values).await?;
         let next = (ids.len() > limit as usize).then_some(before.saturating_add(limit.into()));
         ids.truncate(limit as usize);
-        let mut jobs = self.jobs_with_ids(&ids).await?;
+        let mut jobs = self.with_ids(&ids).await?;
         jobs.sort_by_key(|job| ids.iter().position(|id| *id == job.id));
         self.add_due_times(&mut jobs).await?;
         Ok(Page { items: jobs, next })
     }
 
     /// How many jobs the filter finds; `cap` means that many or more.
-    pub async fn count_jobs(&self, filter: &JobFilter, cap: u32) -> Result<u32> {
+    pub async fn count(self, filter: &JobFilter, cap: u32) -> Result<u32> {
         let (text, values) = count(self.backend, filter, cap, self.results_above(filter).await?);
         let count: i64 = self.tuple(&self.read, &text, values).await?.unwrap_or(0);
         Ok(count as u32)
     }
 
     /// The newest `cap` jobs that a filter finds, without its pages and its order.
-    pub async fn job_ids_of(&self, filter: &JobFilter, cap: u32) -> Result<Vec<i64>> {
+    pub async fn ids_of(self, filter: &JobFilter, cap: u32) -> Result<Vec<i64>> {
         let filter = JobFilter { sort: JobSort::Id, ..filter.clone() };
         self.found_jobs(&filter, Search { bottom: None }, cap).await
     }
 
     /// The newest `cap` of those that a filter finds, wherever its page begins.
-    async fn found_jobs(&self, filter: &JobFilter, search: Search, cap: u32) -> Result<Vec<i64>> {
+    async fn found_jobs(self, filter: &JobFilter, search: Search, cap: u32) -> Result<Vec<i64>> {
         let (text, values) = found_ids(self.backend, filter, search, cap, self.results_above(filter).await?);
         self.tuples(&self.read, &text, values).await
     }
 
-    async fn job_search(&self, filter: &JobFilter, after: Option<i64>) -> Result<Search> {
+    async fn job_search(self, filter: &JobFilter, after: Option<i64>) -> Result<Search> {
         if !filter.is_narrow() {
             return Ok(Search { bottom: None });
         }
@@ -108,9 +108,9 @@ impl Store {
     }
 
     /// The run from which on the results of jobs count: the run table has no index by job.
-    async fn results_above(&self, filter: &JobFilter) -> Result<i64> {
+    async fn results_above(self, filter: &JobFilter) -> Result<i64> {
         match filter.needs_results() {
-            true => Ok(self.newest_run().await? - RECENT_RUN_IDS),
+            true => Ok(self.runs().newest_run().await? - RECENT_RUN_IDS),
             false => Ok(0),
         }
     }

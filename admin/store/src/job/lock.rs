@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::job::stored_job::Job;
 use crate::run::claim::SkippedRange;
 use crate::run::new_runs::NewRun;
-use crate::store::Store;
+use crate::views::JobStore;
 
 /// A job that is to be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +85,9 @@ impl OverdueInstants {
     }
 }
 
-impl Store {
+impl JobStore<'_> {
     /// The job with its cursor, both rows locked until the end of the transaction.
-    pub(crate) async fn lock_job(&self, tx: &Transaction, target: TargetJob) -> Result<Job> {
+    pub(crate) async fn lock_job(self, tx: &Transaction, target: TargetJob) -> Result<Job> {
         let id = target.id;
         let missing = || Error::Missing(format!("job {id}"));
         let text = "SELECT app_id FROM job WHERE id = ?{for_update}";
@@ -104,7 +104,7 @@ impl Store {
         Err(Error::Busy)
     }
 
-    async fn lock_clock(&self, tx: &Transaction, job: &Job) -> Result<bool> {
+    async fn lock_clock(self, tx: &Transaction, job: &Job) -> Result<bool> {
         let Some(next) = job.next_fire_at else {
             return Ok(true);
         };
@@ -115,7 +115,7 @@ impl Store {
 
     /// Writes what [`OverdueInstants`] found. Epoch 0: the holder of the shard adopts the runs with its next scan.
     pub(crate) async fn record_overdue(
-        &self,
+        self,
         tx: &Transaction,
         job: &Job,
         past: &OverdueInstants,
@@ -132,7 +132,7 @@ impl Store {
             scheduled_at: *at,
             due_at: *at,
         };
-        self.insert_runs(tx, &fires.iter().zip(run_ids).map(run).collect::<Vec<_>>()).await?;
+        self.runs().insert_runs(tx, &fires.iter().zip(run_ids).map(run).collect::<Vec<_>>()).await?;
         let range = |it: &Skipped| SkippedRange {
             from_at: it.from_at,
             to_at: it.to_at,
@@ -142,6 +142,6 @@ impl Store {
         };
         let skipped: Vec<_> = skipped.iter().map(range).collect();
         let skipped: Vec<_> = skipped.iter().map(|range| (job.id, range)).collect();
-        self.record_skipped(tx, 0, &skipped).await
+        self.runs().record_skipped(tx, 0, &skipped).await
     }
 }

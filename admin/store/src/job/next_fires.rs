@@ -12,7 +12,7 @@ use sea_orm::FromQueryResult;
 use crate::error::Result;
 use crate::job::stored_job::Job;
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::JobStore;
 
 /// A job and the next instant at which it fires.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
@@ -28,9 +28,9 @@ pub(crate) const AHEAD: &str = "fire_no > ? AND cause = {cause.schedule} AND att
 /// Claimed runs among which the next fires of all jobs are looked for. A quick job has several of them.
 const LOOKED_AT: i64 = 400;
 
-impl Store {
+impl JobStore<'_> {
     /// Puts the next fire in the place of the planning cursor. For jobs that are shown; never for one that is changed.
-    pub async fn show_next_fires(&self, jobs: &mut [Job], now: Millis) -> Result<()> {
+    pub async fn show_next_fires(self, jobs: &mut [Job], now: Millis) -> Result<()> {
         let enabled = jobs.iter().filter(|job| job.draft.enabled);
         let ids: Vec<i64> = enabled.map(|job| job.id).collect();
         if ids.is_empty() {
@@ -49,7 +49,7 @@ impl Store {
 
     /// What fires next, of the jobs of the visible apps.
     pub async fn next_fires(
-        &self,
+        self,
         shards: i32,
         count: usize,
         now: Millis,

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::job::audit_snapshot::{MOST_PARAMS, STORED_APART};
 use crate::job::history::{Change, CurrentDefinition, undo};
 use crate::job::stored_job::Job;
-use crate::store::Store;
+use crate::views::JobStore;
 
 /// A change of a job, and the definition that it made.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,10 +75,10 @@ impl Revision {
     }
 }
 
-impl Store {
+impl JobStore<'_> {
     /// The changes of a job, the newest first, as far as the audit reaches; at most a thousand. It ends where the job came from an
     /// app that is not among `apps`; None: all apps may be seen.
-    pub async fn revisions(&self, job: &Job, apps: Option<&[String]>) -> Result<Vec<Revision>> {
+    pub async fn revisions(self, job: &Job, apps: Option<&[String]>) -> Result<Vec<Revision>> {
         let now = CurrentDefinition::of(job);
         let (mut members, mut number) = (now.members, now.revision);
         let mut revisions = vec![];

@@ -15,7 +15,7 @@ use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
 use crate::job::labels::tags::{in_order, tags_of};
 use crate::job::pause::JobPause;
-use crate::store::Store;
+use crate::views::JobStore;
 
 /// A stored job.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,13 +194,13 @@ const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler
 const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id LEFT JOIN job_label l ON l.job_id = j.id \
      LEFT JOIN job_pause s ON s.job_id = j.id";
 
-impl Store {
-    pub async fn job(&self, id: i64) -> Result<Option<Job>> {
+impl JobStore<'_> {
+    pub async fn get(self, id: i64) -> Result<Option<Job>> {
         self.job_by(&self.read, id).await
     }
 
     /// The jobs with these ids that exist, without their due times.
-    pub async fn jobs_with_ids(&self, ids: &[i64]) -> Result<Vec<Job>> {
+    pub async fn with_ids(self, ids: &[i64]) -> Result<Vec<Job>> {
         let from = "(SELECT * FROM job WHERE id IN ({ids})) AS j";
         let rows = self.job_rows(&self.read, from, values![self.ids(ids)]).await?;
         let mut jobs = self.readable("job", &rows);
@@ -209,7 +209,7 @@ impl Store {
     }
 
     /// One job with its due time, which on the write side may be inside a transaction.
-    pub(crate) async fn job_by(&self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
+    pub(crate) async fn job_by(self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
         let Some(mut job) = self.job_without_due_time(db, id).await? else {
             return Ok(None);
         };
@@ -218,7 +218,7 @@ impl Store {
         Ok(Some(job))
     }
 
-    pub(crate) async fn job_without_due_time(&self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
+    pub(crate) async fn job_without_due_time(self, db: &impl ConnectionTrait, id: i64) -> Result<Option<Job>> {
         let from = "(SELECT * FROM job WHERE id = ?) AS j";
         let rows = self.job_rows(db, from, values![id]).await?;
         let mut found: Vec<Job> = rows.iter().map(read).collect::<Result<_>>()?;
@@ -228,7 +228,7 @@ impl Store {
 
     /// Jobs from a table `j` of their rows, newest first.
     pub(crate) async fn job_rows(
-        &self,
+        self,
         db: &impl ConnectionTrait,
         from: &str,
         values: Vec<Value>,
@@ -237,11 +237,11 @@ impl Store {
     }
 
     /// Adds the children and calendars.
-    pub(crate) async fn add_neighbours(&self, db: &impl ConnectionTrait, jobs: &mut [Job]) -> Result<()> {
+    pub(crate) async fn add_neighbours(self, db: &impl ConnectionTrait, jobs: &mut [Job]) -> Result<()> {
         self.add_children(db, jobs).await?;
         let named = |job: &&Job| !job.draft.schedule.calendars.is_empty();
         let ids: Vec<i64> = jobs.iter().filter(named).map(|job| job.id).collect();
-        let mut calendars = self.calendars_of(db, &ids).await?;
+        let mut calendars = self.calendars().calendars_of(db, &ids).await?;
         for job in jobs {
             job.calendars = calendars.remove(&job.id).unwrap_or_default();
         }
@@ -249,7 +249,7 @@ impl Store {
     }
 
     /// Adds the due times. One walk over the narrow table: it has no index by job (the claim would pay for it).
-    pub(crate) async fn add_due_times(&self, jobs: &mut [Job]) -> Result<()> {
+    pub(crate) async fn add_due_times(self, jobs: &mut [Job]) -> Result<()> {
         if jobs.is_empty() {
             return Ok(());
         }

@@ -9,11 +9,11 @@ use crate::job::change::ChangeContext;
 use crate::job::lock::OverdueInstants;
 use crate::job::pause::{ENGINE, JobPause, PauseNote};
 use crate::job::stored_job::{Definition, Job};
-use crate::store::Store;
+use crate::views::JobStore;
 
-impl Store {
+impl JobStore<'_> {
     pub(crate) async fn apply_definition(
-        &self,
+        self,
         tx: &Transaction,
         old: &Job,
         definition: &Definition,
@@ -38,7 +38,7 @@ impl Store {
             new.give_back_fires(deleted.len());
         }
         if old.app_id != new.app_id {
-            self.hold_app(tx, new.app_id).await?;
+            self.apps().hold_app(tx, new.app_id).await?;
             self.move_claimed(tx, &new).await?;
         }
         if new.draft.enabled {
@@ -59,14 +59,14 @@ impl Store {
             }
         }
         self.write_job(tx, old, &mut new, now).await?;
-        self.write_calendars(tx, old, &new).await?;
+        self.calendars().write_calendars(tx, old, &new).await?;
         self.write_children(tx, old, &new).await?;
         self.write_labels(tx, old, &new).await?;
         Ok(new)
     }
 
     pub(crate) async fn refresh_calendars(
-        &self,
+        self,
         tx: &Transaction,
         old: &Job,
         calendars: Calendars,
@@ -82,11 +82,11 @@ impl Store {
             self.set_cursor(tx, &mut new, false, now).await?;
         }
         self.write_job(tx, old, &mut new, now).await?;
-        self.write_calendars(tx, old, &new).await?;
+        self.calendars().write_calendars(tx, old, &new).await?;
         Ok(new)
     }
 
-    pub(crate) async fn enable(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
+    pub(crate) async fn enable(self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
         let mut new = Job { pause: None, ..old.clone() };
         new.draft.enabled = true;
         self.set_cursor(tx, &mut new, true, now).await?;
@@ -97,7 +97,7 @@ impl Store {
 
     /// None: it is paused, nothing of it waited to be sent, and nothing new is noted.
     pub(crate) async fn pause_job(
-        &self,
+        self,
         tx: &Transaction,
         old: &Job,
         overdue: &OverdueInstants,
@@ -132,7 +132,7 @@ impl Store {
     /// By the engine. The job has a reason, as one that cannot be planned: so it is on the dashboard, and the alarm stays open
     /// until it is resumed.
     pub(crate) async fn pause_failing(
-        &self,
+        self,
         tx: &Transaction,
         old: &Job,
         overdue: &OverdueInstants,
@@ -148,14 +148,14 @@ impl Store {
         Ok(new)
     }
 
-    pub(crate) async fn delete(&self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
+    pub(crate) async fn apply_deletion(self, tx: &Transaction, old: &Job, now: Millis) -> Result<Job> {
         self.cancel_claimed(tx, old, RunReason::Deleted, now).await?;
         self.drop_clock(tx, old).await?;
-        self.drop_calendars(tx, old).await?;
+        self.calendars().drop_calendars(tx, old).await?;
         self.drop_children(tx, old.id).await?;
         self.drop_labels(tx, old.id).await?;
         self.drop_pause(tx, old.id).await?;
-        self.keep_params(tx, old).await?;
+        self.runs().keep_params(tx, old).await?;
         self.execute(tx, "DELETE FROM job_params WHERE job_id = ?", values![old.id]).await?;
         self.execute(tx, "DELETE FROM sticky WHERE job_id = ?", values![old.id]).await?;
         self.execute(tx, "DELETE FROM job WHERE id = ?", values![old.id]).await?;

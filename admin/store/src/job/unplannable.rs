@@ -9,21 +9,15 @@ use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::error::Result;
 use crate::run::claim::DueJob;
-use crate::store::Store;
+use crate::views::JobStore;
 
-impl Store {
+impl JobStore<'_> {
     /// Pauses the job if it is still the one that failed; its cursor is kept, so that enabling it goes on from there.
     /// Writes an alarm and an audit entry with it; None: it is not any more.
-    pub async fn pause_unplannable(
-        &self,
-        shard: i32,
-        due: &DueJob,
-        reason: &str,
-        now: Millis,
-    ) -> Result<Option<Alarm>> {
+    pub async fn pause_unplannable(self, shard: i32, due: &DueJob, reason: &str, now: Millis) -> Result<Option<Alarm>> {
         let alarm_id = self.take_id(&ids::ROW).await?;
         let engine = Actor::engine();
-        let audit = self.pending_entry(&engine, now).await?;
+        let audit = self.audit().pending_entry(&engine, now).await?;
         let reason: String = reason.chars().take(500).collect();
         let cursor_row = values![shard, due.next_fire_at, due.job_id, due.revision];
         let tx = self.begin().await?;
@@ -45,7 +39,7 @@ impl Store {
             return Ok(None);
         }
         let alarm = Alarm { kind: AlarmKind::Paused, job_id: Some(due.job_id), run_id: None, text: reason.clone() };
-        let alarm = self.raise(&tx, alarm_id, alarm, now).await?;
+        let alarm = self.alarms().raise(&tx, alarm_id, alarm, now).await?;
         let detail = json!({"before": {"enabled": true}, "after": {"enabled": false}, "reason": reason, "revision": due.revision + 1});
         let text = "SELECT app_id FROM job WHERE id = ?";
         let app_id = self.tuple(&tx, text, values![due.job_id]).await?;

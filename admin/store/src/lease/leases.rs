@@ -8,7 +8,7 @@ use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::views::LeaseStore;
 use carillon_scheduler::{AuditAction, AuditObjectKind, Millis};
 use serde_json::json;
 
@@ -36,9 +36,9 @@ pub struct Lease {
 
 pub(crate) const COLUMNS: &str = "shard, epoch, owner, expires_at";
 
-impl Store {
+impl LeaseStore<'_> {
     /// The shard count of this database: stored once, by the first node. A different wish is refused.
-    pub async fn ensure_shards(&self, wanted: Option<i32>) -> Result<i32> {
+    pub async fn ensure_shards(self, wanted: Option<i32>) -> Result<i32> {
         // Two nodes may start on an empty database: the faster one's count stands.
         let count = retry::on_race(|| self.stored_shards(wanted)).await?;
         match wanted {
@@ -49,7 +49,7 @@ impl Store {
         }
     }
 
-    async fn stored_shards(&self, wanted: Option<i32>) -> Result<i32> {
+    async fn stored_shards(self, wanted: Option<i32>) -> Result<i32> {
         let tx = self.begin().await?;
         let count = match self.setting(&tx, "shards").await? {
             Some(stored) => stored.parse().map_err(|_| Error::Corrupt(format!("setting shards = {stored:?}")))?,
@@ -59,7 +59,7 @@ impl Store {
         Ok(count)
     }
 
-    async fn create_shards(&self, tx: &Transaction, count: i32) -> Result<i32> {
+    async fn create_shards(self, tx: &Transaction, count: i32) -> Result<i32> {
         self.insert_rows(tx, "setting", "name, value", vec![values!["shards", count.to_string()]]).await?;
         let leases = (0..count).map(|shard| values![shard, 0i64, "", 0i64]);
         self.insert_rows(tx, "shard_lease", COLUMNS, leases.collect()).await?;
@@ -67,7 +67,7 @@ impl Store {
     }
 
     /// The name of this cluster, random, made with its database: it keeps the locks of two clusters in one Redis apart.
-    pub async fn cluster(&self) -> Result<String> {
+    pub async fn cluster(self) -> Result<String> {
         if self.setting(&self.write, "cluster").await?.is_none() {
             let row = values!["cluster", format!("{:016x}", rand::random::<u64>())];
             match self.insert_rows(&self.write, "setting", "name, value", vec![row]).await {
@@ -80,24 +80,24 @@ impl Store {
         name.ok_or_else(|| Error::Missing("setting cluster".into()))
     }
 
-    pub(crate) async fn setting(&self, db: &impl ConnectionTrait, name: &str) -> Result<Option<String>> {
+    pub(crate) async fn setting(self, db: &impl ConnectionTrait, name: &str) -> Result<Option<String>> {
         self.tuple(db, "SELECT value FROM setting WHERE name = ?", values![name]).await
     }
 
     /// Where no other process can be alive (SQLite), the leases and the node that a killed one left are worth nothing.
-    pub async fn reset_exclusive_leases(&self) -> Result<()> {
+    pub async fn reset_exclusive_leases(self) -> Result<()> {
         debug_assert!(self.is_exclusive());
         self.execute(&self.write, "UPDATE shard_lease SET expires_at = 0", vec![]).await?;
         self.execute(&self.write, "UPDATE node SET address = ''", vec![]).await.map(drop)
     }
 
-    pub async fn leases(&self) -> Result<Vec<Lease>> {
+    pub async fn list(self) -> Result<Vec<Lease>> {
         let text = format!("SELECT {COLUMNS} FROM shard_lease ORDER BY shard");
         self.all(&self.write, &text, vec![]).await
     }
 
     /// The gate: a new epoch for `owner`, if the lease is over or already its own. None: another node holds it.
-    pub async fn take_shard(&self, shard: i32, owner: &str, now: Millis, ttl_ms: i64) -> Result<Option<i64>> {
+    pub async fn take(self, shard: i32, owner: &str, now: Millis, ttl_ms: i64) -> Result<Option<i64>> {
         let (clock, at) = self.clock(now);
         let text = format!(
             "UPDATE shard_lease SET epoch = epoch + 1, owner = ?, expires_at = {clock} + ? \
@@ -119,14 +119,14 @@ impl Store {
     }
 
     /// Extends the lease while its epoch is still `epoch`. False: another node has taken it.
-    pub async fn renew_shard(&self, shard: i32, epoch: i64, now: Millis, ttl_ms: i64) -> Result<bool> {
+    pub async fn renew(self, shard: i32, epoch: i64, now: Millis, ttl_ms: i64) -> Result<bool> {
         self.extend_lease(&self.write, shard, epoch, now, ttl_ms).await
     }
 
     /// A lease that was given back stays so: a claim that was on its way meanwhile may still be recorded, but must not
     /// close the door to the next holder for a whole TTL.
     async fn extend_lease(
-        &self,
+        self,
         db: &impl ConnectionTrait,
         shard: i32,
         epoch: i64,
@@ -144,19 +144,19 @@ impl Store {
     }
 
     /// The present moment as a statement says it, and the value that goes with it.
-    fn clock(&self, now: Millis) -> (&'static str, Option<Value>) {
+    fn clock(self, now: Millis) -> (&'static str, Option<Value>) {
         let value = self.is_exclusive().then(|| now.into());
         (database_now(self.backend), value)
     }
 
     /// Gives the shard back at once, for the next node.
-    pub async fn release_shard(&self, shard: i32, epoch: i64) -> Result<()> {
+    pub async fn release(self, shard: i32, epoch: i64) -> Result<()> {
         let text = "UPDATE shard_lease SET expires_at = 0 WHERE shard = ? AND epoch = ?";
         self.execute(&self.write, text, values![shard, epoch]).await.map(drop)
     }
 
     /// The fence of a claim: the first statement of its transaction, and the heartbeat of the lease at the same time.
-    pub(crate) async fn fence(&self, tx: &Transaction, shard: i32, epoch: i64, now: Millis, ttl_ms: i64) -> Result<()> {
+    pub(crate) async fn fence(self, tx: &Transaction, shard: i32, epoch: i64, now: Millis, ttl_ms: i64) -> Result<()> {
         match self.extend_lease(tx, shard, epoch, now, ttl_ms).await? {
             true => Ok(()),
             false => Err(Error::Fenced(shard)),
@@ -164,7 +164,7 @@ impl Store {
     }
 
     /// What the database's clock says; None on SQLite, where it is this process's own.
-    pub async fn database_now(&self) -> Result<Option<Millis>> {
+    pub async fn database_now(self) -> Result<Option<Millis>> {
         if self.is_exclusive() {
             return Ok(None);
         }
@@ -175,7 +175,7 @@ impl Store {
     /// may have been given out since. Answers how many shards there are.
     ///
     /// Nodes that stopped because the database went backwards continue by themselves.
-    pub async fn resync(&self, now: Millis, actor: &Actor) -> Result<usize> {
+    pub async fn resync(self, now: Millis, actor: &Actor) -> Result<usize> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin().await?;
         let leases = self.lock_leases(&tx).await?;
@@ -190,14 +190,14 @@ impl Store {
         let detail = json!({"after": {"epoch": highest + RESYNC_STEP}});
         let entry =
             AuditEntry::new(actor, now, AuditAction::Resync, AuditObject::new(AuditObjectKind::Shards, 0), detail);
-        self.audit(&tx, vec![entry], &[audit_id + RESYNC_STEP]).await?;
+        self.audit().insert(&tx, vec![entry], &[audit_id + RESYNC_STEP]).await?;
         tx.commit().await?;
         Ok(leases.len())
     }
 
     /// The runs that are there may have been sent in the time that is lost: a report about one is evidence, although it
     /// looks as if it was never sent.
-    async fn remember_restored(&self, tx: &Transaction) -> Result<()> {
+    async fn remember_restored(self, tx: &Transaction) -> Result<()> {
         let text = "SELECT next FROM id_block WHERE name = 'run'";
         let below: Option<i64> = self.tuple(tx, text, vec![]).await?;
         let below = below.unwrap_or(0).to_string();

@@ -1,7 +1,7 @@
 //! The nodes: each running process says that it lives.
 
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::LeaseStore;
 use carillon_scheduler::{Millis, zone_data};
 use sea_orm::FromQueryResult;
 
@@ -18,8 +18,8 @@ pub fn version() -> String {
     format!("{}, tzdata {}", env!("CARGO_PKG_VERSION"), zone_data().version())
 }
 
-impl Store {
-    pub async fn report_node(&self, id: &str, address: &str, now: Millis) -> Result<()> {
+impl LeaseStore<'_> {
+    pub async fn report_node(self, id: &str, address: &str, now: Millis) -> Result<()> {
         let text = "UPDATE node SET seen_at = ?, address = ? WHERE id = ?";
         let updated = self.execute(&self.write, text, values![now, address, id]).await?;
         if updated == 0 {
@@ -30,22 +30,22 @@ impl Store {
     }
 
     /// An orderly stop: the node is no longer counted, but stays known as the last one that lived.
-    pub async fn retire_node(&self, id: &str) -> Result<()> {
+    pub async fn retire_node(self, id: &str) -> Result<()> {
         self.execute(&self.write, "UPDATE node SET address = '' WHERE id = ?", values![id]).await.map(drop)
     }
 
     /// When any node was last alive; None on a new database.
-    pub async fn last_alive_at(&self) -> Result<Option<Millis>> {
+    pub async fn last_alive_at(self) -> Result<Option<Millis>> {
         Ok(self.tuple::<Option<_>>(&self.write, "SELECT MAX(seen_at) FROM node", vec![]).await?.flatten())
     }
 
     /// Nodes seen since `since`, by id; older ones are history and are removed.
-    pub async fn live_nodes(&self, since: Millis) -> Result<Vec<Node>> {
+    pub async fn live_nodes(self, since: Millis) -> Result<Vec<Node>> {
         let text = "SELECT id, address, version, seen_at FROM node WHERE seen_at >= ? AND address <> '' ORDER BY id";
         self.all(&self.write, text, values![since]).await
     }
 
-    pub async fn forget_dead_nodes(&self, before: Millis) -> Result<()> {
+    pub async fn forget_dead_nodes(self, before: Millis) -> Result<()> {
         self.execute(&self.write, "DELETE FROM node WHERE seen_at < ?", values![before]).await.map(drop)
     }
 }

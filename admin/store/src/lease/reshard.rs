@@ -15,7 +15,7 @@ use crate::audit::entry::AuditObject;
 use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
 use crate::lease::leases::{COLUMNS, Lease};
-use crate::store::Store;
+use crate::views::LeaseStore;
 
 /// The most shards a database may have.
 pub const MAX_SHARDS: i32 = 1024;
@@ -42,9 +42,9 @@ const fn count_shared(backend: DbBackend) -> &'static str {
 /// A statement may go over all jobs and open runs.
 const LONG: Duration = Duration::from_secs(600);
 
-impl Store {
+impl LeaseStore<'_> {
     /// How many shards this database has.
-    pub async fn shard_count(&self) -> Result<i32> {
+    pub async fn shard_count(self) -> Result<i32> {
         match self.setting(&self.write, "shards").await? {
             Some(stored) => parse(&stored),
             None => Err(Error::Settings("this database has no shards yet; start a node on it first".into())),
@@ -52,7 +52,7 @@ impl Store {
     }
 
     /// The same inside a transaction, and it stays so until that ends.
-    pub(crate) async fn shard_count_in(&self, tx: &Transaction) -> Result<Option<i32>> {
+    pub(crate) async fn shard_count_in(self, tx: &Transaction) -> Result<Option<i32>> {
         let stored: Option<String> = self.tuple(tx, count_shared(self.backend), vec![]).await?;
         stored.map(|stored| parse(&stored)).transpose()
     }
@@ -62,14 +62,14 @@ impl Store {
     ///
     /// # Errors
     /// `Settings`: the number is out of range, or no node has ever been started here.
-    pub async fn set_shards(&self, count: i32, now: Millis, actor: &Actor) -> Result<Resharded> {
+    pub async fn set_shards(self, count: i32, now: Millis, actor: &Actor) -> Result<Resharded> {
         if !(1..=MAX_SHARDS).contains(&count) {
             return Err(Error::Settings(format!(
                 "{count} shards are out of range; write a number from 1 to {MAX_SHARDS}"
             )));
         }
         self.shard_count().await?;
-        let audit = self.pending_entry(actor, now).await?;
+        let audit = self.audit().pending_entry(actor, now).await?;
         let mut tries = 0;
         loop {
             match self.try_set_shards(count, audit).await {
@@ -82,7 +82,7 @@ impl Store {
         }
     }
 
-    async fn try_set_shards(&self, count: i32, audit: PendingEntry<'_>) -> Result<Resharded> {
+    async fn try_set_shards(self, count: i32, audit: PendingEntry<'_>) -> Result<Resharded> {
         let tx = self.write.begin_within(LONG).await?;
         let text = "SELECT value FROM setting WHERE name = 'shards'{for_update}";
         self.query(&tx, text, vec![]).await?;
@@ -106,13 +106,13 @@ impl Store {
         Ok(done)
     }
 
-    pub(crate) async fn lock_leases(&self, tx: &Transaction) -> Result<Vec<Lease>> {
+    pub(crate) async fn lock_leases(self, tx: &Transaction) -> Result<Vec<Lease>> {
         let text = format!("SELECT {COLUMNS} FROM shard_lease ORDER BY shard{{for_update}}");
         self.all(tx, &text, vec![]).await
     }
 
     /// Runs that have not ended go with their jobs. Locked by id first where that is cheap, as all transactions do it.
-    async fn move_runs(&self, tx: &Transaction, leases: &[Lease], count: i32) -> Result<u64> {
+    async fn move_runs(self, tx: &Transaction, leases: &[Lease], count: i32) -> Result<u64> {
         let other = format!("shard <> job_id % {count}");
         if self.backend == DbBackend::Postgres {
             let text = format!("SELECT id FROM run WHERE state < {{state.final}} AND {other} ORDER BY id FOR UPDATE");
@@ -135,7 +135,7 @@ impl Store {
     }
 
     /// As many leases as shards, all free, all above every epoch there has been.
-    async fn renew_leases(&self, tx: &Transaction, leases: &[Lease], count: i32) -> Result<()> {
+    async fn renew_leases(self, tx: &Transaction, leases: &[Lease], count: i32) -> Result<()> {
         let epoch = 1 + leases.iter().map(|lease| lease.epoch).max().unwrap_or(0);
         let text = "DELETE FROM shard_lease WHERE shard >= ?";
         self.execute(tx, text, values![count]).await?;

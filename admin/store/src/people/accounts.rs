@@ -14,7 +14,7 @@ use crate::db::sql::rows::WordOrDefault;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
 use crate::people::grants::{Grants, Role};
-use crate::store::Store;
+use crate::views::PeopleStore;
 
 /// Belongs to each change of the credentials: what ends the sessions of an intruder must not leave a link for a new password.
 pub(crate) const NO_RESET_LINK: &str = "reset_hash = NULL, reset_expires_at = NULL";
@@ -65,9 +65,9 @@ pub(crate) struct AccountChange<'a> {
     pub credentials: Option<i64>,
 }
 
-impl Store {
+impl PeopleStore<'_> {
     /// False: there is no account to sign in with yet, and the console offers nothing but setting up.
-    pub async fn has_accounts(&self) -> Result<bool> {
+    pub async fn has_accounts(self) -> Result<bool> {
         // The last administrator is never removed.
         if self.has_accounts.load(Ordering::Relaxed) {
             return Ok(true);
@@ -78,43 +78,37 @@ impl Store {
     }
 
     /// All accounts, by name.
-    pub async fn accounts(&self) -> Result<Vec<Account>> {
+    pub async fn accounts(self) -> Result<Vec<Account>> {
         self.all(&self.read, &format!("{SELECT} ORDER BY name"), vec![]).await
     }
 
-    pub async fn account(&self, id: i64) -> Result<Option<Account>> {
+    pub async fn account(self, id: i64) -> Result<Option<Account>> {
         self.one(&self.read, &format!("{SELECT} WHERE id = ?"), values![id]).await
     }
 
-    pub async fn account_by_name(&self, name: &str) -> Result<Option<Account>> {
+    pub async fn account_by_name(self, name: &str) -> Result<Option<Account>> {
         self.one(&self.read, &format!("{SELECT} WHERE name = ?"), values![name]).await
     }
 
     /// Makes an account; [`Error::Taken`] if the name is.
-    pub async fn create_account(&self, new: &NewAccount<'_>, now: i64, actor: &Actor) -> Result<i64> {
+    pub async fn create_account(self, new: &NewAccount<'_>, now: i64, actor: &Actor) -> Result<i64> {
         self.make_account(new, None, now, actor).await
     }
 
     /// The same with a link for its first password: its hash and its end.
-    pub async fn invite_account(
-        &self,
-        new: &NewAccount<'_>,
-        link: (&str, i64),
-        now: i64,
-        actor: &Actor,
-    ) -> Result<i64> {
+    pub async fn invite_account(self, new: &NewAccount<'_>, link: (&str, i64), now: i64, actor: &Actor) -> Result<i64> {
         self.make_account(new, Some(link), now, actor).await
     }
 
     async fn make_account(
-        &self,
+        self,
         new: &NewAccount<'_>,
         link: Option<(&str, i64)>,
         now: i64,
         actor: &Actor,
     ) -> Result<i64> {
         let id = self.take_id(&ids::ROW).await?;
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         self.insert_account(&tx, id, new, now).await?;
         let mut detail = json!({"after": {"name": new.name, "grants": new.grants.to_string()}});
         if let Some((hash, expires_at)) = link {
@@ -127,7 +121,7 @@ impl Store {
     }
 
     pub(crate) async fn insert_account(
-        &self,
+        self,
         db: &impl ConnectionTrait,
         id: i64,
         new: &NewAccount<'_>,
@@ -142,7 +136,7 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`; `InUse`: no administrator of all apps would be left.
-    pub async fn set_grants(&self, account_id: i64, grants: &Grants, now: i64, actor: &Actor) -> Result<()> {
+    pub async fn set_grants(self, account_id: i64, grants: &Grants, now: i64, actor: &Actor) -> Result<()> {
         let text = grants.to_string();
         let (set, values) = ("grants = ?", values![text.as_str()]);
         let change = AccountChange { set, values, revoke_tokens: false, credentials: None };
@@ -156,7 +150,7 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`; `InUse`: no administrator of all apps would be left.
-    pub async fn set_account_enabled(&self, account_id: i64, enabled: bool, now: i64, actor: &Actor) -> Result<()> {
+    pub async fn set_account_enabled(self, account_id: i64, enabled: bool, now: i64, actor: &Actor) -> Result<()> {
         let (set, values) = ("disabled_at = ?", values![(!enabled).then_some(now)]);
         let change = AccountChange { set, values, revoke_tokens: true, credentials: None };
         let action = if enabled { AuditAction::Enable } else { AuditAction::Disable };
@@ -170,8 +164,8 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`; `InUse`: no administrator of all apps would be left.
-    pub async fn delete_account(&self, account_id: i64, now: i64, actor: &Actor) -> Result<()> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn delete_account(self, account_id: i64, now: i64, actor: &Actor) -> Result<()> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let before = self.locked_account(&tx, account_id).await?;
         for text in [
             "DELETE FROM session WHERE account_id = ?",
@@ -189,14 +183,14 @@ impl Store {
     /// Changes columns of an account, writes the audit, and ends the sessions of the account. Returns the number of its credentials
     /// from now on; None: they are not those that the change is for.
     pub(crate) async fn change_account(
-        &self,
+        self,
         account_id: i64,
         AccountChange { set, mut values, revoke_tokens, credentials }: AccountChange<'_>,
         now: i64,
         actor: &Actor,
         describe: impl FnOnce(&Account) -> (AuditAction, serde_json::Value),
     ) -> Result<Option<i64>> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let before = self.locked_account(&tx, account_id).await?;
         if credentials.is_some_and(|checked| checked != before.credentials) {
             return Ok(None);
@@ -216,13 +210,13 @@ impl Store {
     }
 
     /// Locks all accounts: of two changes at once, each would count the other's administrator.
-    async fn locked_account(&self, tx: &Transaction, account_id: i64) -> Result<Account> {
+    async fn locked_account(self, tx: &Transaction, account_id: i64) -> Result<Account> {
         let all: Vec<Account> = self.all(tx, &format!("{SELECT} ORDER BY id{{for_update}}"), vec![]).await?;
         let found = all.into_iter().find(|account| account.id == account_id);
         found.ok_or_else(|| Error::Missing(format!("the user {account_id}")))
     }
 
-    async fn must_keep_admin(&self, tx: &Transaction, before: &Account) -> Result<()> {
+    async fn must_keep_admin(self, tx: &Transaction, before: &Account) -> Result<()> {
         if !before.is_admin_of_all() {
             return Ok(());
         }
@@ -237,13 +231,13 @@ impl Store {
     }
 
     /// The language in which the account reads the console; its own preference, so without an audit entry.
-    pub async fn set_language(&self, account_id: i64, language: &str) -> Result<()> {
+    pub async fn set_language(self, account_id: i64, language: &str) -> Result<()> {
         let text = "UPDATE account SET language = ? WHERE id = ?";
         self.execute(&self.changes, text, values![language, account_id]).await.map(drop)
     }
 
     /// The same password under newer parameters: its sessions stay.
-    pub async fn rehash_password(&self, account_id: i64, old: &str, new: &str) -> Result<()> {
+    pub async fn rehash_password(self, account_id: i64, old: &str, new: &str) -> Result<()> {
         let text = "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?";
         self.execute(&self.changes, text, values![new, account_id, old]).await.map(drop)
     }

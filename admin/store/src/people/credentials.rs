@@ -7,7 +7,7 @@ use crate::audit::actor::Actor;
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
 use crate::people::accounts::AccountChange;
-use crate::store::Store;
+use crate::views::PeopleStore;
 
 /// A password that is to be set.
 pub struct NewPassword<'a> {
@@ -18,14 +18,14 @@ pub struct NewPassword<'a> {
     pub credentials: Option<i64>,
 }
 
-impl Store {
+impl PeopleStore<'_> {
     /// Sets a password. A link for a new password is worth nothing from now on. Returns the number of the credentials; None: they
     /// are not those that were checked.
     ///
     /// # Errors
     /// `Missing`
     pub async fn set_password(
-        &self,
+        self,
         account_id: i64,
         new: &NewPassword<'_>,
         now: i64,
@@ -41,7 +41,7 @@ impl Store {
     }
 
     /// Whether an enabled account still has the credentials that were checked. Locks it: a change of them has been made, or waits.
-    pub(crate) async fn has_credentials(&self, tx: &Transaction, account_id: i64, checked: i64) -> Result<bool> {
+    pub(crate) async fn has_credentials(self, tx: &Transaction, account_id: i64, checked: i64) -> Result<bool> {
         let text = "SELECT credentials FROM account WHERE id = ? AND disabled_at IS NULL{for_update}";
         let found: Option<i64> = self.tuple(tx, text, values![account_id]).await?;
         Ok(found == Some(checked))

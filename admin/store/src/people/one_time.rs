@@ -9,14 +9,14 @@ use crate::db::ids;
 use crate::error::{Error, Result};
 use crate::people::accounts::NewAccount;
 use crate::people::grants::{Grants, Role};
-use crate::store::Store;
+use crate::views::PeopleStore;
 
 /// The row of `setting` that holds the hash of the set-up secret and the moment at which it ends.
 const SETUP: &str = "setup_secret";
 
-impl Store {
+impl PeopleStore<'_> {
     /// Keeps the hash of a new set-up secret; an older one is worth nothing from now on.
-    pub async fn put_setup_secret(&self, hash: &str, expires_at: i64) -> Result<()> {
+    pub async fn put_setup_secret(self, hash: &str, expires_at: i64) -> Result<()> {
         let value = format!("{hash}:{expires_at}");
         let text = "UPDATE setting SET value = ? WHERE name = ?";
         if self.execute(&self.changes, text, values![value.as_str(), SETUP]).await? == 0 {
@@ -26,8 +26,8 @@ impl Store {
     }
 
     /// Hash and end of the set-up secret, if there is one.
-    pub async fn setup_secret(&self) -> Result<Option<(String, i64)>> {
-        let Some(value) = self.setting(&self.read, SETUP).await? else { return Ok(None) };
+    pub async fn setup_secret(self) -> Result<Option<(String, i64)>> {
+        let Some(value) = self.leases().setting(&self.read, SETUP).await? else { return Ok(None) };
         let (hash, end) = value.split_once(':').ok_or_else(|| Error::Corrupt("set-up secret".into()))?;
         let end = end.parse().map_err(|_| Error::Corrupt("set-up secret".into()))?;
         Ok(Some((hash.to_owned(), end)))
@@ -36,7 +36,7 @@ impl Store {
     /// Makes the first account, an administrator of all apps, and uses the secret up. None: another request was faster, on this
     /// node or another.
     pub async fn set_up(
-        &self,
+        self,
         secret: &(String, i64),
         name: &str,
         password_hash: &str,
@@ -44,7 +44,7 @@ impl Store {
         actor: &Actor,
     ) -> Result<Option<i64>> {
         let id = self.take_id(&ids::ROW).await?;
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = "DELETE FROM setting WHERE name = ? AND value = ?";
         if self.execute(&tx, text, values![SETUP, format!("{}:{}", secret.0, secret.1)]).await? == 0 {
             return Ok(None);
@@ -61,14 +61,14 @@ impl Store {
     /// # Errors
     /// `Missing`
     pub async fn put_reset_link(
-        &self,
+        self,
         account_id: i64,
         hash: &str,
         expires_at: i64,
         now: i64,
         actor: &Actor,
     ) -> Result<()> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = "UPDATE account SET reset_hash = ?, reset_expires_at = ? WHERE id = ?";
         if self.execute(&tx, text, values![hash, expires_at, account_id]).await? == 0 {
             return Err(Error::Missing(format!("the user {account_id}")));
@@ -78,7 +78,7 @@ impl Store {
     }
 
     /// Id and name of the account whose link this is the hash of, while the link is valid and the account enabled.
-    pub async fn account_of_reset_link(&self, hash: &str, now: i64) -> Result<Option<(i64, String)>> {
+    pub async fn account_of_reset_link(self, hash: &str, now: i64) -> Result<Option<(i64, String)>> {
         let text = "SELECT id, name FROM account WHERE reset_hash = ? AND reset_expires_at > ? AND disabled_at IS NULL";
         self.tuple(&self.read, text, values![hash, now]).await
     }
@@ -86,14 +86,14 @@ impl Store {
     /// Uses a link: sets the password, and ends the sessions and tokens of the account. Returns the number of its credentials; None:
     /// another request was faster, or the link has expired.
     pub async fn use_reset_link(
-        &self,
+        self,
         account_id: i64,
         hash: &str,
         password_hash: &str,
         now: i64,
         actor: &Actor,
     ) -> Result<Option<i64>> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = "UPDATE account SET password_hash = ?, reset_hash = NULL, reset_expires_at = NULL, \
                     credentials = credentials + 1, updated_at = ? \
                     WHERE id = ? AND reset_hash = ? AND reset_expires_at > ? AND disabled_at IS NULL";

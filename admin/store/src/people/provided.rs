@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::people::accounts::NO_RESET_LINK;
 use crate::people::accounts::{Account, NewAccount, SELECT};
 use crate::people::grants::Grants;
-use crate::store::Store;
+use crate::views::PeopleStore;
 
 /// A person as the provider describes them.
 pub struct ProvidedPerson<'a> {
@@ -50,18 +50,18 @@ impl From<Account> for ProvidedAccount {
     }
 }
 
-impl Store {
+impl PeopleStore<'_> {
     /// Finds the account of a person, or makes it; gives it the roles that the provider's groups give, and ends its sessions where
     /// those have changed. The provider may so take the last administrator's role: the command line makes another one.
-    pub async fn provided_sign_in(&self, person: &ProvidedPerson<'_>, now: i64, by: &Actor) -> Result<ProvidedSignIn> {
+    pub async fn provided_sign_in(self, person: &ProvidedPerson<'_>, now: i64, by: &Actor) -> Result<ProvidedSignIn> {
         // Two browsers may bring a new person at the same time.
         retry::on_race(|| self.try_provided_sign_in(person, now, by)).await
     }
 
-    async fn try_provided_sign_in(&self, person: &ProvidedPerson<'_>, now: i64, by: &Actor) -> Result<ProvidedSignIn> {
+    async fn try_provided_sign_in(self, person: &ProvidedPerson<'_>, now: i64, by: &Actor) -> Result<ProvidedSignIn> {
         let new_id = self.take_id(&ids::ROW).await?;
         let by = Actor { name: "openid".to_owned(), ..by.clone() };
-        let (tx, audit) = self.begin_audited(&by, now).await?;
+        let (tx, audit) = self.audit().begin_audited(&by, now).await?;
         let text = format!("{SELECT} WHERE identity_hash = ?{{for_update}}");
         let known: Option<Account> = self.one(&tx, &text, values![person.identity_hash]).await?;
         let account = match known {
@@ -79,7 +79,7 @@ impl Store {
 
     /// Gives a known account the roles of today. The provider vouches for it only with a role: its tokens count for a while from then.
     async fn follow_provider(
-        &self,
+        self,
         tx: &Transaction,
         mut account: Account,
         person: &ProvidedPerson<'_>,
@@ -105,7 +105,7 @@ impl Store {
     }
 
     async fn make_provided(
-        &self,
+        self,
         tx: &Transaction,
         account_id: i64,
         person: &ProvidedPerson<'_>,
@@ -124,7 +124,7 @@ impl Store {
     }
 
     /// The first name that no account has.
-    async fn free_name(&self, db: &impl sea_orm::ConnectionTrait, names: &[String]) -> Result<String> {
+    async fn free_name(self, db: &impl sea_orm::ConnectionTrait, names: &[String]) -> Result<String> {
         for name in names {
             let taken: Option<i64> =
                 self.tuple(db, "SELECT id FROM account WHERE name = ?", values![name.as_str()]).await?;

@@ -9,7 +9,7 @@ use crate::audit::entry::AuditObject;
 use crate::error::{Error, Result};
 use crate::people::accounts::NO_RESET_LINK;
 use crate::people::sessions::SecondStep;
-use crate::store::Store;
+use crate::views::PeopleStore;
 
 /// How long a secret that was shown can be confirmed.
 const PROPOSAL_MS: i64 = 15 * 60_000;
@@ -33,8 +33,8 @@ pub struct SecondFactor {
     pub since: Option<i64>,
 }
 
-impl Store {
-    pub async fn second_factor(&self, account_id: i64) -> Result<Option<SecondFactor>> {
+impl PeopleStore<'_> {
+    pub async fn second_factor(self, account_id: i64) -> Result<Option<SecondFactor>> {
         let text = "SELECT totp_secret, totp_since FROM account WHERE id = ? AND totp_secret IS NOT NULL";
         self.one(&self.read, text, values![account_id]).await
     }
@@ -42,7 +42,7 @@ impl Store {
     /// Keeps a secret that was shown in a session, in which a code must confirm it before it counts. False: the account has a second
     /// factor already.
     pub async fn propose_second_factor(
-        &self,
+        self,
         (account_id, session_hash): (i64, &str),
         sealed_secret: &str,
         now: i64,
@@ -55,7 +55,7 @@ impl Store {
 
     /// The secret that was shown in this session, while it can be confirmed.
     pub async fn proposed_factor(
-        &self,
+        self,
         (account_id, session_hash): (i64, &str),
         now: i64,
     ) -> Result<Option<SecondFactor>> {
@@ -67,13 +67,13 @@ impl Store {
     /// Lets the secret that was shown in this session count from now on, and ends the other sessions of the account, which have given
     /// no code. False: it is not this secret any more, it was shown too long ago, or it counts already.
     pub async fn confirm_second_factor(
-        &self,
+        self,
         (account_id, session_hash): (i64, &str),
         factor: &ConfirmedFactor<'_>,
         now: i64,
         actor: &Actor,
     ) -> Result<bool> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = format!(
             "UPDATE account SET totp_since = ?, totp_step = ?, totp_session = NULL, totp_proposed_at = NULL, {NO_RESET_LINK}, \
                     credentials = credentials + 1, updated_at = ? WHERE id = ? AND totp_secret = ? AND totp_since IS NULL \
@@ -96,19 +96,19 @@ impl Store {
     }
 
     /// Uses up the codes of a time step and of those before it. False: one of them was used already.
-    pub async fn use_totp_step(&self, account_id: i64, step: i64) -> Result<bool> {
+    pub async fn use_totp_step(self, account_id: i64, step: i64) -> Result<bool> {
         let text = "UPDATE account SET totp_step = ? WHERE id = ? AND totp_since IS NOT NULL AND (totp_step IS NULL OR totp_step < ?)";
         Ok(self.execute(&self.changes, text, values![step, account_id, step]).await? > 0)
     }
 
     /// Uses up a recovery code. False: the account has no such code.
-    pub async fn use_recovery_code(&self, account_id: i64, hash: &str) -> Result<bool> {
+    pub async fn use_recovery_code(self, account_id: i64, hash: &str) -> Result<bool> {
         let text = "DELETE FROM recovery_code WHERE account_id = ? AND code_hash = ?";
         Ok(self.execute(&self.changes, text, values![account_id, hash]).await? > 0)
     }
 
     /// How many recovery codes are left.
-    pub async fn recovery_codes(&self, account_id: i64) -> Result<i64> {
+    pub async fn recovery_codes(self, account_id: i64) -> Result<i64> {
         let text = "SELECT COUNT(*) FROM recovery_code WHERE account_id = ?";
         let count: Option<i64> = self.tuple(&self.read, text, values![account_id]).await?;
         Ok(count.unwrap_or(0))
@@ -119,13 +119,13 @@ impl Store {
     /// # Errors
     /// `Missing`: the account has none.
     pub async fn remove_second_factor(
-        &self,
+        self,
         account_id: i64,
         by: Option<SecondStep>,
         now: i64,
         actor: &Actor,
     ) -> Result<()> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = format!(
             "UPDATE account SET totp_secret = NULL, totp_since = NULL, totp_step = NULL, {NO_RESET_LINK}, \
              credentials = credentials + 1, updated_at = ? WHERE id = ? AND totp_since IS NOT NULL"

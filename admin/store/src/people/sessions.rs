@@ -11,7 +11,7 @@ use crate::db::sql::rows::WordOrDefault;
 use crate::error::Result;
 use crate::people::accounts::NO_RESET_LINK;
 use crate::people::grants::Grants;
-use crate::store::Store;
+use crate::views::PeopleStore;
 
 row_struct! {
     /// A session that has not ended, with its account.
@@ -90,18 +90,18 @@ pub struct NewSession<'a> {
     pub second_step: Option<SecondStep>,
 }
 
-impl Store {
+impl PeopleStore<'_> {
     /// Opens a session from the actor's address instead of an older one of the same browser, with its audit entry, and clears away
     /// those that have ended. False: the account signs in otherwise by now, or not at all.
     pub async fn open_session(
-        &self,
+        self,
         new: &NewSession<'_>,
         old_hash: Option<&str>,
         idle_ms: i64,
         actor: &Actor,
     ) -> Result<bool> {
         let cut = |text: &str, chars| text.chars().filter(|c| !c.is_control()).take(chars).collect::<String>();
-        let (tx, audit) = self.begin_audited(actor, new.now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, new.now).await?;
         if !self.has_credentials(&tx, new.account_id, new.credentials).await? {
             return Ok(false);
         }
@@ -121,7 +121,7 @@ impl Store {
     }
 
     /// The session, unless it has ended by `now`: too long idle, or too old, or its account is disabled.
-    pub async fn session(&self, id_hash: &str, now: i64, idle_ms: i64) -> Result<Option<Session>> {
+    pub async fn session(self, id_hash: &str, now: i64, idle_ms: i64) -> Result<Option<Session>> {
         let text = "SELECT s.account_id, a.name AS account, COALESCE(a.grants, '') AS grants, s.csrf, s.created_at, \
                     s.seen_at, a.issuer, a.totp_since, a.language, a.credentials FROM session s JOIN account a ON a.id = s.account_id \
                     WHERE s.id_hash = ? AND s.expires_at > ? AND s.seen_at > ? AND a.disabled_at IS NULL";
@@ -129,37 +129,37 @@ impl Store {
     }
 
     /// The sessions of an account that have not ended, the latest used first.
-    pub async fn sessions_of(&self, account_id: i64, now: i64, idle_ms: i64) -> Result<Vec<SessionEntry>> {
+    pub async fn sessions_of(self, account_id: i64, now: i64, idle_ms: i64) -> Result<Vec<SessionEntry>> {
         let text = "SELECT id_hash, created_at, seen_at, expires_at, source, agent FROM session \
                     WHERE account_id = ? AND expires_at > ? AND seen_at > ? ORDER BY seen_at DESC, created_at DESC LIMIT 200";
         self.all(&self.read, text, values![account_id, now, now - idle_ms]).await
     }
 
     /// Its person did something.
-    pub async fn touch_session(&self, id_hash: &str, now: i64) -> Result<()> {
+    pub async fn touch_session(self, id_hash: &str, now: i64) -> Result<()> {
         let text = "UPDATE session SET seen_at = ? WHERE id_hash = ? AND seen_at < ?";
         self.execute(&self.changes, text, values![now, id_hash, now]).await.map(drop)
     }
 
     /// A person signs out.
-    pub async fn sign_out(&self, account_id: i64, id_hash: &str, now: i64, actor: &Actor) -> Result<u64> {
+    pub async fn sign_out(self, account_id: i64, id_hash: &str, now: i64, actor: &Actor) -> Result<u64> {
         self.close_sessions((account_id, "= ?", id_hash), AuditAction::SignOut, now, actor).await
     }
 
     /// One session of an account. False: the account has no such session.
-    pub async fn close_session_of(&self, account_id: i64, id_hash: &str, now: i64, actor: &Actor) -> Result<bool> {
+    pub async fn close_session_of(self, account_id: i64, id_hash: &str, now: i64, actor: &Actor) -> Result<bool> {
         let which = (account_id, "= ?", id_hash);
         Ok(self.close_sessions(which, AuditAction::EndSessions, now, actor).await? > 0)
     }
 
     /// All sessions of an account but one. How many they were.
-    pub async fn close_other_sessions(&self, account_id: i64, kept: &str, now: i64, actor: &Actor) -> Result<u64> {
+    pub async fn close_other_sessions(self, account_id: i64, kept: &str, now: i64, actor: &Actor) -> Result<u64> {
         self.close_sessions((account_id, "<> ?", kept), AuditAction::EndSessions, now, actor).await
     }
 
     /// All sessions and tokens of an account. A sign-in that has begun ends with them, and so does a link for a new password.
-    pub async fn end_access(&self, account_id: i64, now: i64, actor: &Actor) -> Result<EndedAccess> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn end_access(self, account_id: i64, now: i64, actor: &Actor) -> Result<EndedAccess> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = format!("UPDATE account SET credentials = credentials + 1, {NO_RESET_LINK} WHERE id = ?");
         self.execute(&tx, &text, values![account_id]).await?;
         let text = "DELETE FROM session WHERE account_id = ?";
@@ -175,13 +175,13 @@ impl Store {
 
     /// Ends the sessions of an account whose hash compares so; without one, there is no audit entry either.
     async fn close_sessions(
-        &self,
+        self,
         (account_id, compared, id_hash): (i64, &str, &str),
         action: AuditAction,
         now: i64,
         actor: &Actor,
     ) -> Result<u64> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = format!("DELETE FROM session WHERE account_id = ? AND id_hash {compared}");
         let count = self.execute(&tx, &text, values![account_id, id_hash]).await?;
         if count > 0 {

@@ -5,7 +5,7 @@ use carillon_scheduler::words;
 
 use crate::error::Result;
 use crate::people::source_network::source_network;
-use crate::store::Store;
+use crate::views::PeopleStore;
 
 /// Steps of one network and kind at once. Anyone may begin a sign-in; this bounds the rows.
 const MAX_OF_SOURCE: i64 = 1_000;
@@ -32,10 +32,10 @@ pub struct NewStep<'a> {
     pub expires_at: i64,
 }
 
-impl Store {
+impl PeopleStore<'_> {
     /// Stores a step, and deletes those that have expired. If the source already has a thousand steps of this kind, the oldest
     /// one is deleted too: a new step is never refused.
-    pub async fn begin_step(&self, new: &NewStep<'_>, now: i64) -> Result<()> {
+    pub async fn begin_step(self, new: &NewStep<'_>, now: i64) -> Result<()> {
         let source: String = source_network(new.source).chars().take(64).collect();
         let text = "SELECT id_hash FROM sign_in_step WHERE source = ? AND kind = ? AND expires_at > ? \
                     ORDER BY expires_at DESC, id_hash LIMIT 1 OFFSET ?";
@@ -51,13 +51,13 @@ impl Store {
     }
 
     /// What a step holds, while it is valid.
-    pub async fn sign_in_step(&self, id_hash: &str, kind: StepKind, now: i64) -> Result<Option<String>> {
+    pub async fn sign_in_step(self, id_hash: &str, kind: StepKind, now: i64) -> Result<Option<String>> {
         let text = "SELECT detail FROM sign_in_step WHERE id_hash = ? AND kind = ? AND expires_at > ?";
         self.tuple(&self.read, text, values![id_hash, kind.as_str(), now]).await
     }
 
     /// Uses a step up. False: another request was faster.
-    pub async fn end_step(&self, id_hash: &str) -> Result<bool> {
+    pub async fn end_step(self, id_hash: &str) -> Result<bool> {
         Ok(self.execute(&self.changes, "DELETE FROM sign_in_step WHERE id_hash = ?", values![id_hash]).await? > 0)
     }
 }

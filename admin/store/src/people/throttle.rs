@@ -3,7 +3,7 @@
 
 use crate::db::sql::retry;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::PeopleStore;
 
 /// Tries without a wait.
 const FREE: i32 = 5;
@@ -63,9 +63,9 @@ pub enum Attempt {
     },
 }
 
-impl Store {
+impl PeopleStore<'_> {
     /// Counts an attempt before it is made: many at once cannot all slip through before the first failure is known.
-    pub async fn begin_attempt(&self, subjects: &[Subject], now: i64) -> Result<Attempt> {
+    pub async fn begin_attempt(self, subjects: &[Subject], now: i64) -> Result<Attempt> {
         // A client that floods this has to wait already: that is read without a lock, beside the connections of the engine.
         if let Some(until_at) = self.wait_of(subjects, now).await? {
             return Ok(Attempt::Refused { until_at });
@@ -74,7 +74,7 @@ impl Store {
         retry::on_race(|| self.try_attempt(subjects, now)).await
     }
 
-    async fn wait_of(&self, subjects: &[Subject], now: i64) -> Result<Option<i64>> {
+    async fn wait_of(self, subjects: &[Subject], now: i64) -> Result<Option<i64>> {
         let text = "SELECT until_at FROM login_throttle WHERE subject = ? AND until_at > ?";
         let mut latest = None;
         for subject in subjects {
@@ -85,7 +85,7 @@ impl Store {
         Ok(latest)
     }
 
-    async fn try_attempt(&self, subjects: &[Subject], now: i64) -> Result<Attempt> {
+    async fn try_attempt(self, subjects: &[Subject], now: i64) -> Result<Attempt> {
         let tx = self.begin_change().await?;
         let text = "SELECT failures, until_at FROM login_throttle WHERE subject = ?{for_update}";
         let mut known: Vec<Option<(i32, i64)>> = Vec::with_capacity(subjects.len());
@@ -112,7 +112,7 @@ impl Store {
     }
 
     /// The password was right: the count of an account or a browser ends, a source's loses this attempt.
-    pub async fn end_attempt(&self, subjects: &[Subject]) -> Result<()> {
+    pub async fn end_attempt(self, subjects: &[Subject]) -> Result<()> {
         let tx = self.begin_change().await?;
         for subject in subjects {
             match subject {

@@ -11,16 +11,16 @@ use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
 use crate::people::source_network::source_network;
 use crate::people::token_sources::key;
-use crate::store::Store;
+use crate::views::PeopleStore;
 
-impl Store {
+impl PeopleStore<'_> {
     /// Whether the use of a token from an address is in the audit, as far as this node remembers; asks no database.
-    pub fn knows_token_use(&self, token: AuditObject, source: &str) -> bool {
+    pub fn knows_token_use(self, token: AuditObject, source: &str) -> bool {
         self.token_sources.knows(&key(token, source))
     }
 
     /// A token was used that no account has: of the settings, or of executors. The first use from a network leaves an audit entry.
-    pub async fn note_token_use(&self, token: AuditObject, actor: &Actor, now: Millis) -> Result<()> {
+    pub async fn note_token_use(self, token: AuditObject, actor: &Actor, now: Millis) -> Result<()> {
         let key = key(token, &actor.source);
         if !self.token_sources.claim(&key) {
             return Ok(());
@@ -32,7 +32,7 @@ impl Store {
         noted.map(drop)
     }
 
-    async fn try_note_token_use(&self, token: AuditObject, actor: &Actor, now: Millis) -> Result<bool> {
+    async fn try_note_token_use(self, token: AuditObject, actor: &Actor, now: Millis) -> Result<bool> {
         if self.is_use_noted(&self.read, token, actor).await? {
             return Ok(true);
         }
@@ -47,7 +47,7 @@ impl Store {
 
     /// Notes a use in a transaction that keeps others from noting the same. False: there were too many first uses within a minute.
     pub(crate) async fn note_token_source(
-        &self,
+        self,
         tx: &Transaction,
         token: AuditObject,
         (actor, audit_id): (&Actor, i64),
@@ -67,11 +67,11 @@ impl Store {
         }
         let actor = Actor { source: network, ..actor.clone() };
         let entry = AuditEntry::new(&actor, now, AuditAction::UseToken, token, detail);
-        self.audit(tx, vec![entry], &[audit_id]).await?;
+        self.audit().insert(tx, vec![entry], &[audit_id]).await?;
         Ok(true)
     }
 
-    async fn is_use_noted(&self, db: &impl ConnectionTrait, token: AuditObject, actor: &Actor) -> Result<bool> {
+    async fn is_use_noted(self, db: &impl ConnectionTrait, token: AuditObject, actor: &Actor) -> Result<bool> {
         let source: String = source_network(&actor.source).chars().take(64).collect();
         let text = "SELECT id FROM audit WHERE object = ? AND object_id = ? AND action = {action.use_token} AND source = ? LIMIT 1";
         let found: Option<i64> = self.tuple(db, text, values![token.kind.as_str(), token.id, source]).await?;

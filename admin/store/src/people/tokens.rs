@@ -10,7 +10,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::WordOrDefault;
 use crate::error::{Error, Result};
 use crate::people::grants::Grants;
-use crate::store::Store;
+use crate::views::PeopleStore;
 
 row_struct! {
     /// A token as its owner sees it.
@@ -66,12 +66,12 @@ row_struct! {
 /// Tokens of one account.
 pub const MAX_TOKENS: i64 = 50;
 
-impl Store {
+impl PeopleStore<'_> {
     /// # Errors
     /// `InUse`: the account has [`MAX_TOKENS`] already. `Changed`: its credentials are not those that were checked.
-    pub async fn create_token(&self, new: &NewApiToken<'_>, actor: &Actor) -> Result<i64> {
+    pub async fn create_token(self, new: &NewApiToken<'_>, actor: &Actor) -> Result<i64> {
         let id = self.take_id(&ids::ROW).await?;
-        let (tx, audit) = self.begin_audited(actor, new.now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, new.now).await?;
         if !self.has_credentials(&tx, new.account_id, new.credentials).await? {
             return Err(Error::Changed("your account has changed meanwhile; sign in again".to_owned()));
         }
@@ -90,15 +90,15 @@ impl Store {
     }
 
     /// The tokens of an account, newest first.
-    pub async fn tokens_of(&self, account_id: i64) -> Result<Vec<ApiToken>> {
+    pub async fn tokens_of(self, account_id: i64) -> Result<Vec<ApiToken>> {
         let text = "SELECT id, name, grants, created_at, expires_at, used_at, used_from FROM api_token \
                     WHERE account_id = ? ORDER BY id DESC";
         self.all(&self.read, text, values![account_id]).await
     }
 
     /// Ends a token of the account at once. False: it has no such token.
-    pub async fn revoke_token(&self, account_id: i64, id: i64, now: i64, actor: &Actor) -> Result<bool> {
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+    pub async fn revoke_token(self, account_id: i64, id: i64, now: i64, actor: &Actor) -> Result<bool> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = "SELECT name FROM api_token WHERE account_id = ? AND id = ?{for_update}";
         let Some(name) = self.tuple::<String>(&tx, text, values![account_id, id]).await? else {
             return Ok(false);
@@ -111,7 +111,7 @@ impl Store {
 
     /// Ends the tokens of an account together with a change of it, whose entry names them. How many they were.
     pub(crate) async fn revoke_tokens_of(
-        &self,
+        self,
         tx: &Transaction,
         account_id: i64,
         detail: &mut serde_json::Value,
@@ -127,7 +127,7 @@ impl Store {
     }
 
     /// The token with this digest, if it is valid by `now` and its account is enabled.
-    pub async fn token_owner(&self, token_hash: &str, now: i64) -> Result<Option<TokenOwner>> {
+    pub async fn token_owner(self, token_hash: &str, now: i64) -> Result<Option<TokenOwner>> {
         let text = "SELECT t.id, t.account_id, a.name AS account, t.name, t.grants, COALESCE(a.grants, '') AS account_grants, \
                     t.created_at, t.used_at, t.used_from, a.issuer, a.provided_at, a.totp_since FROM api_token t JOIN account a ON a.id = t.account_id \
                     WHERE t.token_hash = ? AND t.expires_at > ? AND a.disabled_at IS NULL";
@@ -135,7 +135,7 @@ impl Store {
     }
 
     /// Notes that the token was used. The caller limits how often this is written. The first use from a network leaves an audit entry.
-    pub async fn touch_token(&self, id: i64, now: i64, actor: &Actor) -> Result<()> {
+    pub async fn touch_token(self, id: i64, now: i64, actor: &Actor) -> Result<()> {
         let audit_id = self.take_id(&ids::ROW).await?;
         let source: String = actor.source.chars().take(64).collect();
         let tx = self.begin_change().await?;

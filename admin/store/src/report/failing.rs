@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
 use crate::report::changes::CountedRun;
-use crate::store::Store;
+use crate::views::ReportStore;
 
 /// Whether the last run of each job failed, as far as one step of the walk sees it.
 #[derive(Default)]
@@ -52,8 +52,8 @@ impl Outcome {
     }
 }
 
-impl Store {
-    pub(crate) async fn keep_failing(&self, tx: &Transaction, outcomes: &Outcomes) -> Result<()> {
+impl ReportStore<'_> {
+    pub(crate) async fn keep_failing(self, tx: &Transaction, outcomes: &Outcomes) -> Result<()> {
         if outcomes.0.is_empty() {
             return Ok(());
         }
@@ -79,7 +79,7 @@ impl Store {
     }
 
     /// Deletes the rows of deleted jobs.
-    pub(crate) async fn prune_failing(&self) -> Result<u64> {
+    pub(crate) async fn prune_failing(self) -> Result<u64> {
         let text = "DELETE FROM report_failing WHERE job_id NOT IN (SELECT id FROM job)";
         self.execute(&self.write, text, vec![]).await
     }

@@ -10,7 +10,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
 use crate::report::changes::CountedRun;
 use crate::retention::rules::Retentions;
-use crate::store::Store;
+use crate::views::ReportStore;
 
 /// Kept of each job at least, so that a rule can be raised.
 const AT_LEAST: usize = 100;
@@ -31,9 +31,9 @@ impl NewFailures {
     }
 }
 
-impl Store {
+impl ReportStore<'_> {
     pub(crate) async fn keep_last_failures(
-        &self,
+        self,
         tx: &Transaction,
         new: &NewFailures,
         rules: &Retentions,
@@ -61,7 +61,7 @@ impl Store {
         self.insert_rows(tx, "last_failure", "run_id, job_id", rows).await
     }
 
-    async fn failures_of(&self, tx: &Transaction, jobs: &[i64]) -> Result<BTreeMap<i64, Vec<i64>>> {
+    async fn failures_of(self, tx: &Transaction, jobs: &[i64]) -> Result<BTreeMap<i64, Vec<i64>>> {
         let text = "SELECT job_id, run_id FROM last_failure WHERE job_id IN ({ids})";
         let mut found: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
         for (job_id, run_id) in self.tuples::<(i64, i64)>(tx, text, values![self.ids(jobs)]).await? {
@@ -71,7 +71,7 @@ impl Store {
     }
 
     /// The last failed runs of these jobs: of each as many as `keep` says.
-    pub async fn last_failures(&self, keep: &BTreeMap<i64, usize>) -> Result<HashSet<i64>> {
+    pub async fn last_failures(self, keep: &BTreeMap<i64, usize>) -> Result<HashSet<i64>> {
         if keep.is_empty() {
             return Ok(HashSet::default());
         }
@@ -90,7 +90,7 @@ impl Store {
     }
 
     /// Deletes the rows of deleted jobs.
-    pub(crate) async fn prune_last_failures(&self) -> Result<u64> {
+    pub(crate) async fn prune_last_failures(self) -> Result<u64> {
         let text = "DELETE FROM last_failure WHERE job_id NOT IN (SELECT id FROM job)";
         self.execute(&self.write, text, vec![]).await
     }

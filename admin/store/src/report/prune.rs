@@ -4,7 +4,7 @@ use carillon_scheduler::Millis;
 
 use crate::error::Result;
 use crate::report::summarize::DAYS;
-use crate::store::Store;
+use crate::views::ReportStore;
 
 const HOUR: Millis = 3_600_000;
 /// The chart by hours reaches back a month.
@@ -12,9 +12,9 @@ const HOUR_DAYS: i64 = 32;
 /// Rows that one statement deletes.
 const AT_ONCE: i64 = 500;
 
-impl Store {
+impl ReportStore<'_> {
     /// Answers how many rows it has deleted.
-    pub(crate) async fn prune_reports(&self, now: Millis) -> Result<u64> {
+    pub(crate) async fn prune_reports(self, now: Millis) -> Result<u64> {
         let day = i64::from(self.report_day(now) - DAYS);
         let hour = now.div_euclid(HOUR) - 24 * HOUR_DAYS;
         let days = self.prune_part("report_day", "day", "job_id", day).await?;
@@ -23,7 +23,7 @@ impl Store {
     }
 
     /// Deletes rows up to and including this day or hour.
-    async fn prune_part(&self, table: &str, part: &str, key: &str, to: i64) -> Result<u64> {
+    async fn prune_part(self, table: &str, part: &str, key: &str, to: i64) -> Result<u64> {
         let oldest = format!("SELECT MIN({part}) FROM {table} WHERE {part} <= ?");
         let keys = format!("SELECT {key} FROM {table} WHERE {part} = ? LIMIT ?");
         let delete = format!("DELETE FROM {table} WHERE {part} = ? AND {key} IN ({{ids}})");

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::people::grants::VisibleApps;
 use crate::report::buckets::{KeyedLine, Times};
 use crate::report::counts::{self, Counts};
-use crate::store::Store;
+use crate::views::ReportStore;
 
 /// Lines of `report_day` that one report adds up.
 pub const MOST_LINES: usize = 200_000;
@@ -70,9 +70,9 @@ pub struct Report {
     pub total: ReportLine,
 }
 
-impl Store {
+impl ReportStore<'_> {
     /// None: it would add up more than [`MOST_LINES`].
-    pub async fn report(&self, filter: &ReportFilter, group: ReportGroup) -> Result<Option<Report>> {
+    pub async fn read(self, filter: &ReportFilter, group: ReportGroup) -> Result<Option<Report>> {
         let mut text = format!(
             "SELECT day, job_id, app_id, {}, times FROM report_day WHERE day >= ? AND day <= ?{}",
             counts::COLUMNS,
@@ -112,7 +112,7 @@ impl Store {
         Ok(Some(Report { lines, total: ReportLine::new(0, None, total.0, &total.1) }))
     }
 
-    async fn report_names(&self, group: ReportGroup, ids: Vec<i64>) -> Result<HashMap<i64, String>> {
+    async fn report_names(self, group: ReportGroup, ids: Vec<i64>) -> Result<HashMap<i64, String>> {
         let table = match group {
             ReportGroup::Day => return Ok(HashMap::new()),
             ReportGroup::App => "app",
@@ -123,7 +123,7 @@ impl Store {
     }
 
     /// Runs of each hour (since 1970-01-01) from this one on, the earliest first; hours without runs are left out.
-    pub async fn hourly_counts(&self, from_hour: i32, visible: &VisibleApps) -> Result<Vec<(i32, Counts)>> {
+    pub async fn hourly_counts(self, from_hour: i32, visible: &VisibleApps) -> Result<Vec<(i32, Counts)>> {
         let text = format!(
             "SELECT hour, {} FROM report_hour WHERE hour >= ?{} ORDER BY hour",
             counts::COLUMNS,

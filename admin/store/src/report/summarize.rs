@@ -13,7 +13,7 @@ use crate::report::counts::{self, Counts};
 use crate::report::failing::Outcomes;
 use crate::report::last_failures::NewFailures;
 use crate::retention::rules::Retentions;
-use crate::store::Store;
+use crate::views::ReportStore;
 
 /// Days that a report may reach back; a run of an earlier day is not counted.
 pub const DAYS: i32 = 90;
@@ -80,21 +80,21 @@ impl sea_orm::FromQueryResult for OpenRun {
     }
 }
 
-impl Store {
+impl ReportStore<'_> {
     /// The first run id that no node has been given. After [`ids::RUN_BLOCK_AGE`] and the time of a transaction no run with a lower
     /// one is inserted any more.
-    pub async fn run_ids_given(&self) -> Result<i64> {
+    pub async fn run_ids_given(self) -> Result<i64> {
         let text = "SELECT next FROM id_block WHERE name = ?";
         let next: Option<i64> = self.tuple(&self.engine_reads, text, values![ids::RUN.name]).await?;
         Ok(next.unwrap_or(1))
     }
 
     /// Runs up to this id are counted, or are counted when they end. The pruner goes no further.
-    pub async fn summarized_to(&self) -> Result<i64> {
+    pub async fn summarized_to(self) -> Result<i64> {
         Ok(self.report_position().await?.run_id)
     }
 
-    async fn report_position(&self) -> Result<Position> {
+    async fn report_position(self) -> Result<Position> {
         let text = "SELECT run_id, round FROM report_cursor WHERE id = 1";
         let found: Option<(i64, i64)> = self.tuple(&self.engine_reads, text, vec![]).await?;
         let (run_id, round) = found.unwrap_or((0, 0));
@@ -102,7 +102,7 @@ impl Store {
     }
 
     /// Passes the next thousand runs below this id.
-    pub async fn summarize_runs(&self, before: i64, now: Millis) -> Result<Summarized> {
+    pub async fn summarize_runs(self, before: i64, now: Millis) -> Result<Summarized> {
         let from = self.report_position().await?;
         if from.run_id >= before - 1 {
             return Ok(Summarized::default());
@@ -134,7 +134,7 @@ impl Store {
     }
 
     /// Counts runs that the cursor has passed and that have ended since: those of the next thousand open ones behind `after`.
-    pub async fn summarize_ended(&self, after: i64, now: Millis) -> Result<Summarized> {
+    pub async fn summarize_ended(self, after: i64, now: Millis) -> Result<Summarized> {
         let from = self.report_position().await?;
         let rows = self.query(&self.engine_reads, OPEN, values![after, PAGE as i64]).await?;
         let has_more = rows.len() == PAGE;
@@ -166,14 +166,14 @@ impl Store {
     }
 
     /// Is it young enough for a report?
-    fn is_counted(&self, run: &CountedRun, now: Millis) -> bool {
+    fn is_counted(self, run: &CountedRun, now: Millis) -> bool {
         self.report_day(run.scheduled_at) > self.report_day(now) - DAYS
     }
 
     /// False: another node has been here since `from` was read, and nothing is changed; the next step reads again.
-    async fn commit_round(&self, from: Position, round: Round) -> Result<bool> {
+    async fn commit_round(self, from: Position, round: Round) -> Result<bool> {
         // Most rounds have no failure, and need no rule.
-        let rules = if round.failures.is_empty() { Retentions::default() } else { self.retentions().await? };
+        let rules = if round.failures.is_empty() { Retentions::default() } else { self.retention().rules().await? };
         let tx = self.begin().await?;
         let text = "UPDATE report_cursor SET run_id = ?, round = round + 1 WHERE id = 1 AND round = ?";
         if self.execute(&tx, text, values![round.passed, from.round]).await? == 0 {
@@ -200,7 +200,7 @@ impl Store {
         Ok(true)
     }
 
-    async fn add_day(&self, tx: &Transaction, day: i32, mut lines: BTreeMap<i64, DayLine>) -> Result<()> {
+    async fn add_day(self, tx: &Transaction, day: i32, mut lines: BTreeMap<i64, DayLine>) -> Result<()> {
         let keys: Vec<i64> = lines.keys().copied().collect();
         let text = format!(
             "SELECT day, job_id, app_id, {}, times FROM report_day WHERE day = ? AND job_id IN ({{ids}})",
@@ -221,7 +221,7 @@ impl Store {
         self.insert_rows(tx, "report_day", &columns, rows.collect()).await
     }
 
-    async fn add_hour(&self, tx: &Transaction, hour: i32, mut lines: BTreeMap<i64, Counts>) -> Result<()> {
+    async fn add_hour(self, tx: &Transaction, hour: i32, mut lines: BTreeMap<i64, Counts>) -> Result<()> {
         let keys: Vec<i64> = lines.keys().copied().collect();
         let text =
             format!("SELECT app_id, {} FROM report_hour WHERE hour = ? AND app_id IN ({{ids}})", counts::COLUMNS);

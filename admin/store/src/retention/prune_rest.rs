@@ -3,7 +3,7 @@
 use carillon_scheduler::Millis;
 
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::RetentionStore;
 
 const DAY: Millis = 86_400_000;
 /// Retention of audit entries and of idempotency keys, in days.
@@ -25,10 +25,10 @@ pub(crate) const OLD_SESSIONS: &str = "SELECT id_hash FROM session WHERE expires
 pub(crate) const OLD_THROTTLES: &str =
     "SELECT subject FROM login_throttle WHERE until_at < ? ORDER BY until_at LIMIT ?";
 
-impl Store {
+impl RetentionStore<'_> {
     /// Deletes what is old, a few rows a statement, until nothing old is left; answers how many. Alarms and alerts are kept for
     /// `alarm_days`, 0: without end.
-    pub async fn prune_rest(&self, alarm_days: i32, now: Millis) -> Result<u64> {
+    pub async fn prune_rest(self, alarm_days: i32, now: Millis) -> Result<u64> {
         let mut done = 0;
         if alarm_days > 0 {
             let before = now - i64::from(alarm_days) * DAY;
@@ -45,12 +45,12 @@ impl Store {
         ] {
             done += self.prune_by_key(table, key, old, before).await?;
         }
-        done += self.prune_reports(now).await?;
+        done += self.reports().prune_reports(now).await?;
         Ok(done)
     }
 
     /// Deletes what belonged to jobs that are gone; answers how many. It reads a row for each job: once a day is enough.
-    pub async fn prune_orphans(&self) -> Result<u64> {
+    pub async fn prune_orphans(self) -> Result<u64> {
         let mut done = 0;
         // The gap audit looks at a deleted job as long as its deletion is on record.
         let on_record = " AND NOT EXISTS (SELECT 1 FROM audit WHERE audit.object = 'job' AND audit.object_id = pruned.job_id AND audit.action = {action.delete})";
@@ -60,7 +60,7 @@ impl Store {
             );
             done += self.execute(&self.write, &text, vec![]).await?;
         }
-        done += self.prune_params().await?;
+        done += self.runs().prune_params().await?;
         // A run whose outcome was given up was deleted without an end.
         let text = "DELETE FROM report_open WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = report_open.run_id)";
         done += self.execute(&self.write, text, vec![]).await?;
@@ -69,7 +69,7 @@ impl Store {
         Ok(done)
     }
 
-    async fn prune_by_id(&self, table: &str, old: &str, before: Millis) -> Result<u64> {
+    async fn prune_by_id(self, table: &str, old: &str, before: Millis) -> Result<u64> {
         let mut done = 0;
         loop {
             let ids: Vec<i64> = self.tuples(&self.engine_reads, old, values![before, AT_ONCE]).await?;
@@ -82,7 +82,7 @@ impl Store {
     }
 
     /// With their items.
-    async fn prune_alerts(&self, before: Millis) -> Result<u64> {
+    async fn prune_alerts(self, before: Millis) -> Result<u64> {
         let mut done = 0;
         loop {
             let ids: Vec<i64> = self.tuples(&self.engine_reads, OLD_ALERTS, values![before, AT_ONCE]).await?;
@@ -95,7 +95,7 @@ impl Store {
         }
     }
 
-    async fn prune_by_key(&self, table: &str, key: &str, old: &str, before: Millis) -> Result<u64> {
+    async fn prune_by_key(self, table: &str, key: &str, old: &str, before: Millis) -> Result<u64> {
         let mut done = 0;
         loop {
             let keys: Vec<String> = self.tuples(&self.engine_reads, old, values![before, AT_ONCE]).await?;

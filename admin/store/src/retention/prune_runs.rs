@@ -18,7 +18,7 @@ use crate::db::sql::forms::Lock;
 use crate::db::sql::retry;
 use crate::db::sql::rows::Code;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::RetentionStore;
 
 row_struct! {
     /// A run as the pruner sees it.
@@ -79,9 +79,9 @@ pub struct DayCounts {
 
 const DAY_COUNTS: &str = "day, job_id, app_id, succeeded, failed, killed, cancelled";
 
-impl Store {
+impl RetentionStore<'_> {
     /// Runs with a greater id than this, in the order of their ids.
-    pub async fn runs_above(&self, id: i64, limit: u32) -> Result<Vec<PrunableRun>> {
+    pub async fn runs_above(self, id: i64, limit: u32) -> Result<Vec<PrunableRun>> {
         let text = "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) AS at, candidates_id FROM run \
                     WHERE id > ? ORDER BY id LIMIT ?";
         let rows = self.query(&self.engine_reads, text, values![id, i64::from(limit)]).await?;
@@ -90,7 +90,7 @@ impl Store {
 
     /// The last run that was due before then, by the order of the ids: found by halving, for no index has the time. Across
     /// nodes that order is not exactly the order in time, so a few runs around the border are on its other side.
-    pub async fn last_run_due_before(&self, at: Millis) -> Result<i64> {
+    pub async fn last_run_due_before(self, at: Millis) -> Result<i64> {
         let last: Option<i64> =
             self.tuple::<Option<i64>>(&self.engine_reads, "SELECT MAX(id) FROM run", vec![]).await?.flatten();
         // Runs up to `low` are due before, runs from `high` on are not.
@@ -106,18 +106,18 @@ impl Store {
     }
 
     /// The first run with this id or a greater one, and when it was due.
-    async fn run_from(&self, id: i64) -> Result<Option<(i64, Millis)>> {
+    async fn run_from(self, id: i64) -> Result<Option<(i64, Millis)>> {
         let text = "SELECT id, due_at FROM run WHERE id >= ? ORDER BY id LIMIT 1";
         self.tuple(&self.engine_reads, text, values![id]).await
     }
 
     /// Deletes those of these runs that nothing needs any more, in one transaction, and answers how many. A hundred at a
     /// time are few enough. Outcomes that were not learned before `given_up_before` are not waited for.
-    pub async fn prune_runs(&self, ids: &[i64], given_up_before: Millis) -> Result<u64> {
+    pub async fn prune_runs(self, ids: &[i64], given_up_before: Millis) -> Result<u64> {
         retry::on_race(|| self.try_prune_runs(ids, given_up_before)).await
     }
 
-    async fn try_prune_runs(&self, ids: &[i64], given_up_before: Millis) -> Result<u64> {
+    async fn try_prune_runs(self, ids: &[i64], given_up_before: Millis) -> Result<u64> {
         let tx = self.begin().await?;
         let going = self.lock_going(&tx, ids, given_up_before).await?;
         if going.is_empty() {
@@ -142,7 +142,7 @@ impl Store {
 
     /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended; locked in the order
     /// of their ids. A parent that is given up goes by the rules of its own job, and its children after it.
-    async fn lock_going(&self, tx: &Transaction, ids: &[i64], given_up_before: Millis) -> Result<Vec<LockedPrunable>> {
+    async fn lock_going(self, tx: &Transaction, ids: &[i64], given_up_before: Millis) -> Result<Vec<LockedPrunable>> {
         // Locked in the order that all transactions keep.
         let mut ids = ids.to_vec();
         ids.sort_unstable();
@@ -150,7 +150,7 @@ impl Store {
         Ok(self.readable("run", &rows))
     }
 
-    async fn count_days(&self, tx: &Transaction, going: &[LockedPrunable]) -> Result<()> {
+    async fn count_days(self, tx: &Transaction, going: &[LockedPrunable]) -> Result<()> {
         let mut days: HashMap<(i32, i64), DayCounts> = HashMap::new();
         for run in going {
             let day = self.report_day(run.scheduled_at);
@@ -178,7 +178,7 @@ impl Store {
     }
 
     /// Instants up to this one may have no record any more.
-    async fn note_pruned(&self, tx: &Transaction, job_id: i64, column: &str, to: Millis) -> Result<()> {
+    async fn note_pruned(self, tx: &Transaction, job_id: i64, column: &str, to: Millis) -> Result<()> {
         let text =
             format!("UPDATE pruned SET {column} = CASE WHEN {column} < ? THEN ? ELSE {column} END WHERE job_id = ?");
         let values = values![to, to, job_id];
@@ -191,13 +191,13 @@ impl Store {
     }
 
     /// A further backfill leaves the instant out all the same.
-    async fn note_backfilled(&self, tx: &Transaction, run: &LockedPrunable) -> Result<()> {
+    async fn note_backfilled(self, tx: &Transaction, run: &LockedPrunable) -> Result<()> {
         let row = values![run.job_id, run.fire_no];
         self.insert_rows(tx, "backfill_done", "job_id, at", vec![row]).await
     }
 
     /// Deletes a range of skipped instants.
-    pub async fn prune_misfire(&self, job_id: i64, from_at: Millis, to_at: Millis) -> Result<()> {
+    pub async fn prune_misfire(self, job_id: i64, from_at: Millis, to_at: Millis) -> Result<()> {
         let tx = self.begin().await?;
         self.note_pruned(&tx, job_id, "misfires_to", to_at).await?;
         let text = "DELETE FROM misfire WHERE job_id = ? AND from_at = ?";
@@ -206,7 +206,7 @@ impl Store {
     }
 
     /// What is left of a job's runs that are gone, day by day, the earliest first.
-    pub async fn day_counts(&self, job_id: i64, from_day: i32, to_day: i32) -> Result<Vec<DayCounts>> {
+    pub async fn day_counts(self, job_id: i64, from_day: i32, to_day: i32) -> Result<Vec<DayCounts>> {
         let text = format!("SELECT {DAY_COUNTS} FROM run_day WHERE job_id = ? AND day >= ? AND day <= ? ORDER BY day");
         self.all(&self.engine_reads, &text, values![job_id, from_day, to_day]).await
     }

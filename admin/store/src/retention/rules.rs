@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::audit::actor::Actor;
 use crate::audit::entry::AuditObject;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::views::RetentionStore;
 
 /// What a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -123,8 +123,8 @@ impl Retentions {
     }
 }
 
-impl Store {
-    pub async fn retentions(&self) -> Result<Retentions> {
+impl RetentionStore<'_> {
+    pub async fn rules(self) -> Result<Retentions> {
         let text = "SELECT scope, scope_id, days, failure_days, failures, runs FROM retention";
         let mut found = HashMap::new();
         for row in self.query(&self.read, text, vec![]).await? {
@@ -140,26 +140,26 @@ impl Store {
     }
 
     /// The apps of these jobs; those that do not exist any more are left out.
-    pub async fn apps_of(&self, job_ids: &[i64]) -> Result<HashMap<i64, i64>> {
+    pub async fn apps_of(self, job_ids: &[i64]) -> Result<HashMap<i64, i64>> {
         let text = "SELECT id, app_id FROM job WHERE id IN ({ids})";
         Ok(self.tuples(&self.read, text, values![self.ids(job_ids)]).await?.into_iter().collect())
     }
 
-    pub async fn retention(&self, scope: Scope) -> Result<Retention> {
-        Ok(self.retentions().await?.of(scope))
+    pub async fn of(self, scope: Scope) -> Result<Retention> {
+        Ok(self.rules().await?.of(scope))
     }
 
     /// Sets a rule, with everything that it says and does not say.
     ///
     /// # Errors
     /// `Invalid`: a number is out of its range.
-    pub async fn set_retention(&self, scope: Scope, rule: Retention, now: Millis, actor: &Actor) -> Result<()> {
+    pub async fn set(self, scope: Scope, rule: Retention, now: Millis, actor: &Actor) -> Result<()> {
         if let Some(wrong) = rule.validate().err().and_then(|wrong| wrong.into_iter().next()) {
             return Err(Error::Invalid(wrong));
         }
-        let before = self.retention(scope).await?;
+        let before = self.of(scope).await?;
         let (word, id) = scope.key();
-        let (tx, audit) = self.begin_audited(actor, now).await?;
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
         let text = "DELETE FROM retention WHERE scope = ? AND scope_id = ?";
         self.execute(&tx, text, values![word, id]).await?;
         if rule != Retention::default() {

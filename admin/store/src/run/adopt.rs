@@ -9,7 +9,7 @@ use crate::db::sql::retry;
 use crate::db::sql::rows::{Code, IsOverlap};
 use crate::error::Result;
 use crate::run::claim::HeldLease;
-use crate::store::Store;
+use crate::views::RunStore;
 
 row_struct! {
     /// A run that is recorded and not sent: all that routing needs to know.
@@ -68,11 +68,11 @@ pub struct Found {
     pub unreadable: Vec<(i64, String)>,
 }
 
-impl Store {
+impl RunStore<'_> {
     /// Takes over what waits under a lower epoch, at most `most`: rows of an earlier holder, and new ones that have none yet.
     /// With `from` only new ones that are due since then are looked for. Answers which were found.
     pub async fn adopt(
-        &self,
+        self,
         holder: &HeldLease<'_>,
         from: Option<Millis>,
         until: Millis,
@@ -95,7 +95,7 @@ impl Store {
     }
 
     async fn orphans(
-        &self,
+        self,
         holder: &HeldLease<'_>,
         from: Option<Millis>,
         until: Millis,
@@ -112,25 +112,25 @@ impl Store {
         Ok(ids)
     }
 
-    async fn adopt_these(&self, holder: &HeldLease<'_>, ids: &[i64]) -> Result<u64> {
+    async fn adopt_these(self, holder: &HeldLease<'_>, ids: &[i64]) -> Result<u64> {
         let values = named![epoch: holder.epoch, node: holder.node, shard: holder.shard];
         retry::on_conflict(|| self.bulk(&self.write, &ADOPT, &values, ids)).await
     }
 
     /// What waits under this epoch and is due until then, earliest first.
-    pub async fn waiting(&self, shard: i32, epoch: i64, until: Millis, limit: usize) -> Result<Vec<ClaimedRun>> {
+    pub async fn waiting(self, shard: i32, epoch: i64, until: Millis, limit: usize) -> Result<Vec<ClaimedRun>> {
         let ids = self.waiting_ids(shard, epoch, until, limit).await?;
-        Ok(self.waiting_runs(shard, epoch, &ids).await?.runs)
+        Ok(self.waiting_with_ids(shard, epoch, &ids).await?.runs)
     }
 
     /// The ids of the same, in no order.
-    pub async fn waiting_ids(&self, shard: i32, epoch: i64, until: Millis, limit: usize) -> Result<Vec<i64>> {
+    pub async fn waiting_ids(self, shard: i32, epoch: i64, until: Millis, limit: usize) -> Result<Vec<i64>> {
         let values = values![shard, epoch, until, limit as i64];
         Ok(self.integers::<1>(&self.engine_reads, WAITING, values).await?.into_flattened())
     }
 
     /// The runs among these that wait under this epoch.
-    pub async fn waiting_runs(&self, shard: i32, epoch: i64, ids: &[i64]) -> Result<Found> {
+    pub async fn waiting_with_ids(self, shard: i32, epoch: i64, ids: &[i64]) -> Result<Found> {
         let mut found = Found::default();
         for page in ids.chunks(PAGE) {
             let text = format!(

@@ -9,7 +9,7 @@ use crate::db::sql::list::{int, long, text};
 use crate::error::Result;
 use crate::run::adopt::ClaimedRun;
 use crate::run::lock::LockMode;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// All parts but the first, which is the run itself; what is the same in all of them comes from its row.
 pub(crate) static INSERT_PARTS: Bulk = Bulk::text(
@@ -19,15 +19,10 @@ pub(crate) static INSERT_PARTS: Bulk = Bulk::text(
      run.due_at, {state.claimed}, run.epoch, :node, 0, u.address, run.chained, run.parent FROM {list} {join} run{index PRIMARY} ON run.id = :run",
 );
 
-impl Store {
+impl RunStore<'_> {
     /// Fixes the executors of a broadcast: part 0 is bound to the first address, a part is added for each other one. As many
     /// statements for two executors as for a thousand. Empty: the run is no longer ours to expand.
-    pub async fn expand_broadcast(
-        &self,
-        run: &ClaimedRun,
-        addresses: &[String],
-        node: &str,
-    ) -> Result<Vec<ClaimedRun>> {
+    pub async fn expand_broadcast(self, run: &ClaimedRun, addresses: &[String], node: &str) -> Result<Vec<ClaimedRun>> {
         let Some((first, others)) = addresses.split_first() else {
             return Ok(vec![]);
         };

@@ -15,7 +15,7 @@ use crate::db::sql::list::IDS;
 use crate::db::sql::retry;
 use crate::db::sql::rows::Code;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::RunStore;
 
 row_struct! {
     /// Where a run is or was, for asking its executor.
@@ -62,15 +62,15 @@ pub enum KillRequest {
     Ended,
 }
 
-impl Store {
-    pub async fn run_location(&self, run_id: i64) -> Result<Option<RunLocation>> {
+impl RunStore<'_> {
+    pub async fn run_location(self, run_id: i64) -> Result<Option<RunLocation>> {
         let text = "SELECT run.id AS run_id, run.job_id, app.name AS app, run.state, run.address, run.due_at, run.sends \
                     FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ?";
         self.one(&self.engine_reads, text, values![run_id]).await
     }
 
     /// Ends runs that were never sent. Answers how many were still `claimed`.
-    pub async fn cancel(&self, run_ids: &[i64], reason: RunReason, now: Millis) -> Result<u64> {
+    pub async fn cancel(self, run_ids: &[i64], reason: RunReason, now: Millis) -> Result<u64> {
         let done = self.cancel_in(&self.write, run_ids, reason, now).await?;
         if done > 0 {
             self.restart_fixed_delays_of(run_ids, now).await?;
@@ -80,7 +80,7 @@ impl Store {
 
     /// The same inside a transaction, which sees to fixed delays itself.
     pub(crate) async fn cancel_in(
-        &self,
+        self,
         db: &impl ConnectionTrait,
         run_ids: &[i64],
         reason: RunReason,
@@ -93,7 +93,7 @@ impl Store {
     }
 
     /// The next instant of a fixed delay is counted from the end of a run, of any kind.
-    async fn restart_fixed_delays_of(&self, run_ids: &[i64], now: Millis) -> Result<()> {
+    async fn restart_fixed_delays_of(self, run_ids: &[i64], now: Millis) -> Result<()> {
         let text =
             "SELECT DISTINCT job_id FROM run WHERE id IN ({ids}) AND chained = TRUE AND state = {state.cancelled}";
         for job_id in self.tuples(&self.write, text, values![self.ids(run_ids)]).await? {
@@ -104,9 +104,9 @@ impl Store {
 
     /// Cancels a run that was not sent, or notes that its end is asked for, before its executor is: a faster callback must find it.
     /// A person's request leaves its audit entry in the same transaction. None: there is no such run.
-    pub async fn request_kill(&self, run_id: i64, now: Millis, actor: Option<&Actor>) -> Result<Option<KillRequest>> {
+    pub async fn request_kill(self, run_id: i64, now: Millis, actor: Option<&Actor>) -> Result<Option<KillRequest>> {
         let audit = match actor {
-            Some(actor) => Some(self.pending_entry(actor, now).await?),
+            Some(actor) => Some(self.audit().pending_entry(actor, now).await?),
             None => None,
         };
         let done = retry::on_conflict(|| self.try_request_kill(run_id, now, audit)).await?;
@@ -117,7 +117,7 @@ impl Store {
     }
 
     async fn try_request_kill(
-        &self,
+        self,
         run_id: i64,
         now: Millis,
         audit: Option<PendingEntry<'_>>,
@@ -141,35 +141,35 @@ impl Store {
         Ok(Some(done))
     }
 
-    async fn note_kill_request(&self, db: &impl ConnectionTrait, run_id: i64, now: Millis) -> Result<bool> {
+    async fn note_kill_request(self, db: &impl ConnectionTrait, run_id: i64, now: Millis) -> Result<bool> {
         let text = "UPDATE run SET kill_asked_at = COALESCE(kill_asked_at, ?) WHERE id = ? AND state IN ({state.sending}, {state.running}, {state.unknown}, {state.lost})";
         Ok(self.execute(db, text, values![now, run_id]).await? == 1)
     }
 
     /// The executor would not: nothing was asked after all.
-    pub async fn clear_kill_request(&self, run_id: i64) -> Result<()> {
+    pub async fn clear_kill_request(self, run_id: i64) -> Result<()> {
         let text = "UPDATE run SET kill_asked_at = NULL WHERE id = ? AND state < {state.final}";
         self.execute(&self.changes, text, values![run_id]).await.map(drop)
     }
 
     /// When the earliest of the others was marked.
-    pub async fn next_unanswered(&self, shard: i32, marked_before: Millis) -> Result<Option<Millis>> {
+    pub async fn next_unanswered(self, shard: i32, marked_before: Millis) -> Result<Option<Millis>> {
         let values = values![shard, marked_before];
         Ok(self.tuple::<Option<_>>(&self.engine_reads, NEXT_UNANSWERED, values).await?.flatten())
     }
 
     /// How many runs are open, by state, in shards of these numbers.
-    pub async fn open_runs(&self, shards: i32) -> Result<Vec<(RunState, i64)>> {
+    pub async fn open_runs(self, shards: i32) -> Result<Vec<(RunState, i64)>> {
         let all: Vec<i64> = (0..i64::from(shards)).collect();
         let rows = self.bulk_tuples::<(i16, i64), _>(&self.engine_reads, &OPEN_RUNS, &[], &all).await?;
         Ok(rows.into_iter().filter_map(|(state, count)| Some((RunState::from_code(state)?, count))).collect())
     }
 
     /// How many runs are open, by app and state, in shards of these numbers. An app is its name; a deleted one is left out.
-    pub async fn open_runs_of_apps(&self, shards: i32) -> Result<Vec<(String, RunState, i64)>> {
+    pub async fn open_runs_of_apps(self, shards: i32) -> Result<Vec<(String, RunState, i64)>> {
         let all: Vec<i64> = (0..i64::from(shards)).collect();
         let rows = self.bulk_tuples::<(i64, i16, i64), _>(&self.engine_reads, &OPEN_RUNS_OF_APPS, &[], &all).await?;
-        let names = if rows.is_empty() { HashMap::new() } else { self.app_names().await? };
+        let names = if rows.is_empty() { HashMap::new() } else { self.apps().names().await? };
         let named = rows
             .into_iter()
             .filter_map(|(app, state, count)| Some((names.get(&app)?.clone(), RunState::from_code(state)?, count)));

@@ -8,7 +8,7 @@ use crate::db::sql::forms::Update;
 use crate::db::sql::list::{IDS, long, text};
 use crate::db::sql::retry;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// Sets of one statement: each may have as many addresses as its app has executors.
 const SETS: usize = 100;
@@ -30,9 +30,9 @@ pub(crate) static INSERT: Bulk = Bulk::text(
      WHERE NOT EXISTS (SELECT 1 FROM candidate_set AS kept WHERE kept.id = u.id)",
 );
 
-impl Store {
+impl RunStore<'_> {
     /// Keeps these sets of addresses under their ids; of those that are there already only the time of use changes.
-    pub async fn persist_candidates(&self, sets: &[(i64, String)], now: Millis) -> Result<()> {
+    pub async fn persist_candidates(self, sets: &[(i64, String)], now: Millis) -> Result<()> {
         let mut sets = sets.to_vec();
         sets.sort_unstable();
         let values = named![now];
@@ -47,26 +47,26 @@ impl Store {
     }
 
     /// The addresses of a set.
-    pub(crate) async fn candidates(&self, id: i64) -> Result<Vec<String>> {
+    pub(crate) async fn candidates(self, id: i64) -> Result<Vec<String>> {
         let text = "SELECT addresses FROM candidate_set WHERE id = ?";
         let list: Option<String> = self.tuple(&self.read, text, values![id]).await?;
         Ok(list.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default())
     }
 
     /// Sets above this id that were not used since then, in the order of their ids.
-    pub async fn idle_candidate_sets(&self, id: i64, before: Millis, limit: usize) -> Result<Vec<i64>> {
+    pub async fn idle_candidate_sets(self, id: i64, before: Millis, limit: usize) -> Result<Vec<i64>> {
         let text = "SELECT id FROM candidate_set WHERE id > ? AND used_at < ? ORDER BY id LIMIT ?";
         self.tuples(&self.engine_reads, text, values![id, before, limit as i64]).await
     }
 
     /// The sets that runs with a greater id name.
-    pub async fn candidate_sets_named_above(&self, run_id: i64) -> Result<Vec<i64>> {
+    pub async fn candidate_sets_named_above(self, run_id: i64) -> Result<Vec<i64>> {
         let text = "SELECT DISTINCT candidates_id FROM run WHERE id > ? AND candidates_id IS NOT NULL";
         self.tuples(&self.engine_reads, text, values![run_id]).await
     }
 
     /// Deletes those of these sets that were not used since then; answers how many. No run may name them.
-    pub async fn delete_candidate_sets(&self, ids: &[i64], before: Millis) -> Result<u64> {
+    pub async fn delete_candidate_sets(self, ids: &[i64], before: Millis) -> Result<u64> {
         let mut done = 0;
         for page in ids.chunks(SETS) {
             let marks = vec!["?"; page.len()].join(",");

@@ -14,7 +14,7 @@ use crate::db::sql::forms::Update;
 use crate::db::sql::list::{ListColumn, int, long};
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// A row of `job_clock` that is inside the look-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,20 +94,20 @@ pub(crate) static INSERT_CLAIMED: Bulk = Bulk::text(
 /// Looks at what has changed, before a claim is left to the next scan.
 const CHANGES: usize = 3;
 
-impl Store {
+impl RunStore<'_> {
     /// Jobs of a shard whose cursor is at or before `until`, earliest first.
-    pub async fn due_jobs(&self, shard: i32, until: Millis, limit: usize) -> Result<Vec<DueJob>> {
+    pub async fn due_jobs(self, shard: i32, until: Millis, limit: usize) -> Result<Vec<DueJob>> {
         self.due_jobs_from(shard, Millis::MIN, until, limit).await
     }
 
     /// The same, of those whose cursor is at or after `from`.
-    pub async fn due_jobs_from(&self, shard: i32, from: Millis, until: Millis, limit: usize) -> Result<Vec<DueJob>> {
+    pub async fn due_jobs_from(self, shard: i32, from: Millis, until: Millis, limit: usize) -> Result<Vec<DueJob>> {
         let values = values![shard, from, until, limit as i64];
         self.cursors(DUE, values).await
     }
 
     /// The cursors of these jobs that are at or before `until`.
-    pub async fn cursors_of(&self, shard: i32, until: Millis, job_ids: &[i64]) -> Result<HashMap<i64, Millis>> {
+    pub async fn cursors_of(self, shard: i32, until: Millis, job_ids: &[i64]) -> Result<HashMap<i64, Millis>> {
         let text =
             "SELECT job_id, next_fire_at FROM job_clock WHERE shard = ? AND next_fire_at <= ? AND job_id IN ({ids})";
         let values = values![shard, until, self.ids(job_ids)];
@@ -115,7 +115,7 @@ impl Store {
     }
 
     /// Rows of `job_clock`, earliest first.
-    pub(crate) async fn cursors(&self, text: &str, values: Vec<Value>) -> Result<Vec<DueJob>> {
+    pub(crate) async fn cursors(self, text: &str, values: Vec<Value>) -> Result<Vec<DueJob>> {
         let rows = self.integers(&self.engine_reads, text, values).await?.into_iter();
         let mut found: Vec<DueJob> =
             rows.map(|[job_id, next_fire_at, revision]| DueJob { job_id, next_fire_at, revision }).collect();
@@ -126,7 +126,7 @@ impl Store {
     /// Records a batch under its shard's epoch. Answers the jobs of which it has recorded nothing: another change has moved the
     /// job's cursor or revision, or the job's row has fewer `fires_left` than the claim has fires. The next scan plans them again.
     /// `Error::Fenced`: the shard has another holder, nothing is written.
-    pub async fn claim(&self, holder: &HeldLease<'_>, claims: &[JobClaim], now: Millis) -> Result<HashSet<i64>> {
+    pub async fn claim(self, holder: &HeldLease<'_>, claims: &[JobClaim], now: Millis) -> Result<HashSet<i64>> {
         if self.try_claim(holder, claims, now).await? {
             return Ok(HashSet::new());
         }
@@ -148,9 +148,9 @@ impl Store {
     }
 
     /// All of it or nothing: false if a cursor, a revision or what is left of a job's fires is not what its plan had found.
-    async fn try_claim(&self, holder: &HeldLease<'_>, claims: &[JobClaim], now: Millis) -> Result<bool> {
+    async fn try_claim(self, holder: &HeldLease<'_>, claims: &[JobClaim], now: Millis) -> Result<bool> {
         let tx = self.begin().await?;
-        self.fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms).await?;
+        self.leases().fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms).await?;
         // Jobs are locked before their cursors, as an edit does it.
         if self.decrement_fires_left(&tx, claims).await? && self.advance(&tx, holder.shard, claims).await? {
             self.record(&tx, holder, claims).await?;
@@ -163,13 +163,13 @@ impl Store {
     }
 
     /// The jobs whose cursor and revision are as their plans have found them.
-    async fn unchanged(&self, shard: i32, claims: &[JobClaim]) -> Result<HashSet<i64>> {
+    async fn unchanged(self, shard: i32, claims: &[JobClaim]) -> Result<HashSet<i64>> {
         let cursors = cursors(shard, claims.iter());
         Ok(self.bulk_tuples(&self.write, &UNCHANGED, &[], &cursors).await?.into_iter().collect())
     }
 
     /// The jobs whose rows have fewer fires left than their plans have found, or no number of them.
-    async fn short_of_fires(&self, claims: &[JobClaim]) -> Result<Vec<i64>> {
+    async fn short_of_fires(self, claims: &[JobClaim]) -> Result<Vec<i64>> {
         let counted = || claims.iter().filter(|claim| claim.counted && !claim.fires.is_empty());
         let job_ids: Vec<i64> = counted().map(|claim| claim.due.job_id).collect();
         if job_ids.is_empty() {
@@ -184,7 +184,7 @@ impl Store {
     }
 
     /// Takes the fires off those that are left, or says that a job had fewer than its plan had found.
-    async fn decrement_fires_left(&self, tx: &Transaction, claims: &[JobClaim]) -> Result<bool> {
+    async fn decrement_fires_left(self, tx: &Transaction, claims: &[JobClaim]) -> Result<bool> {
         let mut counted: Vec<_> = claims.iter().filter(|claim| claim.counted && !claim.fires.is_empty()).collect();
         counted.sort_unstable_by_key(|claim| claim.due.job_id);
         for claim in counted {
@@ -199,7 +199,7 @@ impl Store {
     }
 
     /// Moves all cursors, or says that at least one was not where its plan had found it.
-    async fn advance(&self, tx: &Transaction, shard: i32, claims: &[JobClaim]) -> Result<bool> {
+    async fn advance(self, tx: &Transaction, shard: i32, claims: &[JobClaim]) -> Result<bool> {
         let moving = cursors(shard, claims.iter().filter(|claim| claim.next_fire_at.is_some()));
         if !moving.is_empty() {
             let done = self.bulk(tx, &MOVE_CURSORS, &[], &moving).await?;
@@ -218,7 +218,7 @@ impl Store {
         Ok(true)
     }
 
-    async fn record(&self, tx: &Transaction, holder: &HeldLease<'_>, claims: &[JobClaim]) -> Result<()> {
+    async fn record(self, tx: &Transaction, holder: &HeldLease<'_>, claims: &[JobClaim]) -> Result<()> {
         let fires = claims.iter().flat_map(|claim| claim.fires.iter().map(|(id, at)| (*id, claim.due.job_id, *at)));
         let mut fires: Vec<(i64, i64, Millis)> = fires.collect();
         if !fires.is_empty() {
@@ -235,7 +235,7 @@ impl Store {
 
     /// Records what will not run, by job.
     pub(crate) async fn record_skipped(
-        &self,
+        self,
         tx: &Transaction,
         epoch: i64,
         skipped: &[(i64, &SkippedRange)],

@@ -11,7 +11,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Lock;
 use crate::db::sql::rows::{Code, IsSet, WordOrDefault};
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::RunStore;
 
 pub(crate) static LOCK_JOBS: Bulk = Bulk::lock(Lock {
     columns: "job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures",
@@ -107,9 +107,9 @@ pub(crate) struct LockedJobs {
     pub held_up: HashSet<i64>,
 }
 
-impl Store {
+impl RunStore<'_> {
     /// The jobs of these runs.
-    pub(crate) async fn jobs_of(&self, db: &impl ConnectionTrait, run_ids: &[i64]) -> Result<HashMap<i64, i64>> {
+    pub(crate) async fn jobs_of(self, db: &impl ConnectionTrait, run_ids: &[i64]) -> Result<HashMap<i64, i64>> {
         if run_ids.is_empty() {
             return Ok(HashMap::new());
         }
@@ -120,7 +120,7 @@ impl Store {
     /// Locks jobs before their runs, as an edit does it: nothing must slip past one that disables or deletes them at the
     /// same time.
     pub(crate) async fn lock_jobs(
-        &self,
+        self,
         tx: &Transaction,
         job_ids: impl IntoIterator<Item = i64>,
         mode: LockMode,
@@ -144,7 +144,7 @@ impl Store {
     }
 
     /// Locks runs in the order of their ids.
-    pub(crate) async fn lock_runs(&self, tx: &Transaction, run_ids: &[i64], mode: LockMode) -> Result<LockedRuns> {
+    pub(crate) async fn lock_runs(self, tx: &Transaction, run_ids: &[i64], mode: LockMode) -> Result<LockedRuns> {
         let mut ids = run_ids.to_vec();
         ids.sort_unstable();
         let rows = self.lock(tx, &LOCK_RUNS, &ids, mode).await?;
@@ -156,7 +156,7 @@ impl Store {
         Ok(LockedRuns { by_id, held_up, unreadable })
     }
 
-    async fn lock(&self, tx: &Transaction, rows: &Bulk, ids: &[i64], mode: LockMode) -> Result<Vec<QueryResult>> {
+    async fn lock(self, tx: &Transaction, rows: &Bulk, ids: &[i64], mode: LockMode) -> Result<Vec<QueryResult>> {
         let mut statement = rows.statement(self.backend, &[], ids);
         if mode == LockMode::SkipLocked && !self.is_exclusive() {
             statement.sql.push_str(" SKIP LOCKED");
@@ -166,7 +166,7 @@ impl Store {
 
     /// The rows that were not locked although they exist.
     async fn held_up(
-        &self,
+        self,
         tx: &Transaction,
         table: &str,
         wanted: &[i64],

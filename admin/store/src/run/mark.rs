@@ -8,7 +8,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{ListColumn, long, short, text};
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// A run and the executor that shall get it.
 #[derive(Clone, Debug)]
@@ -64,11 +64,11 @@ pub(crate) static MARK: Bulk = Bulk::update_runs(
     "{+run.state} = {state.claimed} AND run.epoch = u.epoch",
 );
 
-impl Store {
+impl RunStore<'_> {
     /// Allows the sending of these runs and answers those that were won. `token` is new for each call: it distinguishes ours from
     /// another node's, and repairs an answer that was lost. After an error some may be marked all the same: `unmark` them.
     pub async fn mark<'a>(
-        &self,
+        self,
         marks: &[MarkRequest<'a>],
         token: i64,
         node: &str,
@@ -96,7 +96,7 @@ impl Store {
         }
     }
 
-    async fn marked_with(&self, ids: &[i64], token: i64) -> Result<HashSet<i64>> {
+    async fn marked_with(self, ids: &[i64], token: i64) -> Result<HashSet<i64>> {
         let text = "SELECT id FROM run WHERE id IN ({ids}) AND mark_token = ? AND state = {state.sending}";
         Ok(self.tuples(&self.write, text, values![self.ids(ids), token]).await?.into_iter().collect())
     }
@@ -104,7 +104,7 @@ impl Store {
     /// The next address of a run whose request could not be written to the one before. False: it is no longer ours, or its
     /// job was edited since the mark, so the executor was chosen by a definition that is not in force any more.
     pub async fn redirect_run(
-        &self,
+        self,
         run_id: i64,
         token: i64,
         address: &str,

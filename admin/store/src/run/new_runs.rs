@@ -7,7 +7,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{ListColumn, long, short};
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// The first attempt of a fire, part 0; the rest comes from the job's row.
 pub(crate) struct NewRun {
@@ -45,8 +45,8 @@ pub(crate) static NEW_CHILDREN: Bulk = Bulk::text(
     ),
 );
 
-impl Store {
-    pub(crate) async fn insert_runs(&self, tx: &Transaction, runs: &[NewRun]) -> Result<()> {
+impl RunStore<'_> {
+    pub(crate) async fn insert_runs(self, tx: &Transaction, runs: &[NewRun]) -> Result<()> {
         if !runs.is_empty() {
             self.bulk(tx, &NEW_RUNS, &[], &rows(runs)).await?;
         }
@@ -54,7 +54,7 @@ impl Store {
     }
 
     /// False: the fire has it already.
-    pub(crate) async fn insert_child_run(&self, tx: &Transaction, run: NewRun) -> Result<bool> {
+    pub(crate) async fn insert_child_run(self, tx: &Transaction, run: NewRun) -> Result<bool> {
         Ok(self.bulk(tx, &NEW_CHILDREN, &[], &rows(&[run])).await? == 1)
     }
 }

@@ -11,7 +11,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
 use crate::job::stored_job::Job;
 use crate::run::view::run_view::RunView;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// What a run was given, or why that cannot be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,9 +43,9 @@ const HISTORY: &str = "job_id, revision, params, runs_to";
 /// these reach far; where they do not, the parameters stay.
 const LOOKED_AT: i64 = 20_000;
 
-impl Store {
+impl RunStore<'_> {
     /// `run` was read by its id.
-    pub async fn params_of(&self, run: &RunView) -> Result<RunParams> {
+    pub async fn params_of(self, run: &RunView) -> Result<RunParams> {
         if let Some(own) = &run.params {
             return Ok(RunParams::Own(own.clone()));
         }
@@ -64,9 +64,9 @@ impl Store {
     }
 
     /// What each of these runs was given, in their order, as [`Self::params_of`] says it. Runs of one revision are looked up once.
-    pub async fn params_of_each(&self, runs: &[&RunView]) -> Result<Vec<RunParams>> {
+    pub async fn params_of_each(self, runs: &[&RunView]) -> Result<Vec<RunParams>> {
         let ids: Vec<i64> = runs.iter().map(|run| run.id).collect();
-        let mut own: HashMap<i64, String> = self.given_params(&ids).await?.into_iter().collect();
+        let mut own: HashMap<i64, String> = self.jobs().given_params(&ids).await?.into_iter().collect();
         let mut sent: HashMap<(i64, i64), RunParams> = HashMap::new();
         let mut found = Vec::with_capacity(runs.len());
         for run in runs {
@@ -84,7 +84,7 @@ impl Store {
     }
 
     /// The parameters of a job under a revision: those that were replaced next after it, or else the present ones.
-    async fn params_at(&self, job_id: i64, revision: i64) -> Result<Option<String>> {
+    async fn params_at(self, job_id: i64, revision: i64) -> Result<Option<String>> {
         let text = "SELECT COALESCE((SELECT params FROM job_params_history WHERE job_id = ? AND revision >= ? ORDER BY revision LIMIT 1), \
                     (SELECT params FROM job_params WHERE job_id = ?))";
         let values = values![job_id, revision, job_id];
@@ -92,14 +92,14 @@ impl Store {
     }
 
     /// Keeps the parameters of a job that is about to get others, or to go.
-    pub(crate) async fn keep_params(&self, tx: &Transaction, old: &Job) -> Result<()> {
+    pub(crate) async fn keep_params(self, tx: &Transaction, old: &Job) -> Result<()> {
         let newest: Option<i64> = self.tuple::<Option<i64>>(tx, "SELECT MAX(id) FROM run", vec![]).await?.flatten();
         let row = values![old.id, old.revision, old.draft.params.as_str(), newest.unwrap_or(0)];
         self.insert_rows(tx, "job_params_history", HISTORY, vec![row]).await
     }
 
     /// Deletes earlier parameters with which no run is left; answers how many.
-    pub(crate) async fn prune_params(&self) -> Result<u64> {
+    pub(crate) async fn prune_params(self) -> Result<u64> {
         // The end of what is looked at is found first: runs that go meanwhile only make the rest of this smaller.
         let text = "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM run ORDER BY id LIMIT ?) AS oldest";
         let (count, last): (i64, Option<i64>) =

@@ -5,7 +5,7 @@ use carillon_scheduler::Millis;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{ListColumn, SHARDS, int, long};
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// The first cursor, or the first new run that has no holder yet. By their order and not by EXISTS: MariaDB reads a range in a
 /// subquery from the beginning of its shard to the end.
@@ -27,9 +27,9 @@ pub(crate) static OVERDUE: Bulk = Bulk::text(
      ORDER BY run.due_at LIMIT 1) <= :now",
 );
 
-impl Store {
+impl RunStore<'_> {
     /// The shards that have a cursor between `from` and `near`, or a new run that is due between `from` and `until`.
-    pub async fn shards_to_scan(&self, shards: &[i32], from: Millis, near: Millis, until: Millis) -> Result<Vec<i32>> {
+    pub async fn shards_to_scan(self, shards: &[i32], from: Millis, near: Millis, until: Millis) -> Result<Vec<i32>> {
         let shards: Vec<i64> = shards.iter().map(|shard| i64::from(*shard)).collect();
         let values = named![from, near, until];
         let found: Vec<i64> = self.bulk_tuples(&self.engine_reads, &TO_SCAN, &values, &shards).await?;
@@ -38,7 +38,7 @@ impl Store {
 
     /// The shards, each with its epoch, that have a run which was due between the given moment and `now`, waits and is
     /// not flagged.
-    pub async fn shards_with_overdue(&self, held: &[(i32, i64, Millis)], now: Millis) -> Result<Vec<i32>> {
+    pub async fn shards_with_overdue(self, held: &[(i32, i64, Millis)], now: Millis) -> Result<Vec<i32>> {
         self.bulk_tuples(&self.engine_reads, &OVERDUE, &named![now], held).await
     }
 }

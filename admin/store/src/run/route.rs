@@ -10,7 +10,7 @@ use crate::db::sql::list::{long, text};
 use crate::error::Result;
 use crate::run::mark::KEEP_ADDRESS;
 use crate::run::view::run_view::RunView;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// What was learned of an executor on the way to the one that got the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,9 +68,9 @@ pub(crate) static INSERT_STICKY: Bulk = Bulk::text(
     "INSERT INTO sticky (job_id, address, chosen_at) SELECT u.id, u.address, :now FROM {list}",
 );
 
-impl Store {
+impl RunStore<'_> {
     /// Writes the traces of these runs; of a run that has one already, the later one stays.
-    pub async fn add_traces(&self, stories: &[(i64, String)]) -> Result<()> {
+    pub async fn add_traces(self, stories: &[(i64, String)]) -> Result<()> {
         let ids: Vec<i64> = stories.iter().map(|(id, _)| *id).collect();
         let tx = self.begin().await?;
         self.delete_by_id(&tx, "run_choice", "run_id", &ids).await?;
@@ -79,7 +79,7 @@ impl Store {
     }
 
     /// None: nothing has been chosen yet.
-    pub async fn route_decision(&self, run: &RunView) -> Result<Option<RouteDecision>> {
+    pub async fn route_decision(self, run: &RunView) -> Result<Option<RouteDecision>> {
         // The run may have been marked before and given back.
         if run.state == RunState::Claimed {
             return Ok(None);
@@ -107,13 +107,13 @@ impl Store {
     }
 
     /// Where the runs of these jobs went last, of those whose route is `sticky`.
-    pub async fn sticky(&self, jobs: &[i64]) -> Result<Vec<(i64, String)>> {
+    pub async fn sticky(self, jobs: &[i64]) -> Result<Vec<(i64, String)>> {
         let text = "SELECT job_id, address FROM sticky WHERE job_id IN ({ids})";
         self.tuples(&self.write, text, values![self.ids(jobs)]).await
     }
 
     /// The runs of these jobs go to other executors from now on. Three statements, however many jobs.
-    pub async fn set_sticky(&self, moved: &[(i64, String)], now: carillon_scheduler::Millis) -> Result<()> {
+    pub async fn set_sticky(self, moved: &[(i64, String)], now: carillon_scheduler::Millis) -> Result<()> {
         if moved.is_empty() {
             return Ok(());
         }
@@ -127,7 +127,7 @@ impl Store {
     }
 
     /// How many runs each address has that may be under way there: marked or accepted, and not ended.
-    pub async fn active_runs_by_address(&self, shards: i32) -> Result<Vec<(String, i64)>> {
+    pub async fn active_runs_by_address(self, shards: i32) -> Result<Vec<(String, i64)>> {
         let shards: Vec<i64> = (0..i64::from(shards)).collect();
         self.bulk_tuples(&self.engine_reads, &OPEN_BY_ADDRESS, &[], &shards).await
     }

@@ -12,7 +12,7 @@ use crate::db::sql::text::cut;
 use crate::error::Result;
 use crate::job::lock::TargetJob;
 use crate::run::new_runs::NewRun;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -40,14 +40,9 @@ const SLICE: usize = 50;
 /// Bytes of the parameters that the audit keeps.
 const PARAMS_IN_AUDIT: usize = 1000;
 
-impl Store {
+impl RunStore<'_> {
     /// Records the run, `claimed` under epoch 0: the holder of its shard adopts it. None: there is no such job.
-    pub async fn insert_triggered(
-        &self,
-        fire: &NewTrigger,
-        now: Millis,
-        actor: &Actor,
-    ) -> Result<Option<TriggeredRun>> {
+    pub async fn insert_triggered(self, fire: &NewTrigger, now: Millis, actor: &Actor) -> Result<Option<TriggeredRun>> {
         Ok(self.insert_triggered_all(std::slice::from_ref(fire), now, actor).await?.pop().flatten())
     }
 
@@ -56,7 +51,7 @@ impl Store {
     /// # Errors
     /// The database does not answer; the slices before are committed.
     pub async fn insert_triggered_all(
-        &self,
+        self,
         fires: &[NewTrigger],
         now: Millis,
         actor: &Actor,
@@ -79,7 +74,7 @@ impl Store {
     }
 
     async fn try_insert_triggered_all(
-        &self,
+        self,
         fires: &[NewTrigger],
         places: &[usize],
         ids: &[(i64, i64)],
@@ -96,7 +91,7 @@ impl Store {
     }
 
     async fn insert_triggered_in(
-        &self,
+        self,
         tx: &Transaction,
         fire: &NewTrigger,
         run_id: i64,
@@ -135,7 +130,7 @@ impl Store {
             detail["rerun_of"] = original.into();
         }
         let entry = AuditEntry::new(actor, now, AuditAction::Run, AuditObject::run(run_id, app_id), detail);
-        self.audit(tx, vec![entry], &[audit_id]).await?;
+        self.audit().insert(tx, vec![entry], &[audit_id]).await?;
         Ok(Some(TriggeredRun { run_id, shard, is_new: true }))
     }
 }

@@ -9,7 +9,7 @@ use crate::db::sql::list::{int, long};
 use crate::db::sql::retry;
 use crate::error::Result;
 use crate::run::lock::LockMode;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// A run that was marked and not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,18 +45,18 @@ pub struct Unmarked {
     pub held_up: HashSet<i64>,
 }
 
-impl Store {
+impl RunStore<'_> {
     /// `sending` → `claimed`, where the mark is still the one that is given back.
     ///
     /// A change that disabled or deleted the job in the meantime found these runs marked and left them: they are cancelled
     /// here, as the change would have done.
-    pub async fn unmark(&self, unsent: &[Unsent], now: Millis) -> Result<Unmarked> {
+    pub async fn unmark(self, unsent: &[Unsent], now: Millis) -> Result<Unmarked> {
         let mut unsent = unsent.to_vec();
         unsent.sort_unstable_by_key(|run| run.run_id);
         retry::on_conflict(|| self.try_unmark(&unsent, now)).await
     }
 
-    async fn try_unmark(&self, unsent: &[Unsent], now: Millis) -> Result<Unmarked> {
+    async fn try_unmark(self, unsent: &[Unsent], now: Millis) -> Result<Unmarked> {
         let mut unsent = unsent.to_vec();
         let mut ids: Vec<i64> = unsent.iter().map(|run| run.run_id).collect();
         let tx = self.begin().await?;

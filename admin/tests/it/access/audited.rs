@@ -59,7 +59,7 @@ impl Audited {
 
     async fn entries(&self) -> Vec<AuditRow> {
         let filter = AuditFilter { limit: 1000, ..AuditFilter::default() };
-        self.world.store.audit_entries(&filter).await.unwrap().items
+        self.world.store.audit().list(&filter).await.unwrap().items
     }
 
     /// The status and the entries that a request has left. Every request is a minute after the one before: refusals are bounded.
@@ -85,13 +85,13 @@ impl Audited {
             "executor" | "executors" | "drain" => {
                 let (now, none) = (world.clock.now(), ExecutorSettings::default());
                 let own = &world.own;
-                world.store.set_executor_settings(&own.app, &own.executor, &none, now, &by).await.unwrap();
-                world.store.set_executor_draining(&own.app, &own.executor, false, now, &by).await.unwrap();
+                world.store.apps().set_executor_settings(&own.app, &own.executor, &none, now, &by).await.unwrap();
+                world.store.apps().set_executor_draining(&own.app, &own.executor, false, now, &by).await.unwrap();
             }
             // The one that the route before has made.
             "revoke" if route.access == "own" => {
                 let Caller::Account { id, .. } = &self.callers[ADMIN] else { panic!("no account") };
-                let token = world.store.tokens_of(*id).await.unwrap().remove(0);
+                let token = world.store.people().tokens_of(*id).await.unwrap().remove(0);
                 self.world.own_token = token.id;
             }
             "resolve" => world.sql(&format!("UPDATE run SET state = 4 WHERE id = {}", world.own.run)).await,
@@ -176,7 +176,7 @@ fn an_object_of_another_app_is_denied_in_the_audit_and_missing_in_the_answer() {
         let filter = AuditFilter { actions: vec![AuditAction::Deny], limit: 10, ..AuditFilter::default() };
         // It is written beside the answer, whose time must not show that there is such a job.
         let entry = loop {
-            match audited.world.store.audit_entries(&filter).await.unwrap().items.pop() {
+            match audited.world.store.audit().list(&filter).await.unwrap().items.pop() {
                 Some(entry) => break entry,
                 None => tokio::task::yield_now().await,
             }

@@ -70,9 +70,9 @@ pub async fn all(world: &World) -> Vec<Caller> {
 
 /// An account with the password of the first administrator.
 pub async fn account(world: &World, name: &str, grants: &Grants) -> i64 {
-    let password_hash = world.store.account_by_name(FIRST_ADMIN).await.unwrap().unwrap().password_hash;
+    let password_hash = world.store.people().account_by_name(FIRST_ADMIN).await.unwrap().unwrap().password_hash;
     let new = NewAccount { name, password_hash: &password_hash, grants };
-    world.store.create_account(&new, NOW, &Actor::engine()).await.unwrap()
+    world.store.people().create_account(&new, NOW, &Actor::engine()).await.unwrap()
 }
 
 pub async fn token(world: &World, account_id: i64, of_account: &Grants, grants: &Grants) -> String {
@@ -84,7 +84,7 @@ pub async fn token(world: &World, account_id: i64, of_account: &Grants, grants: 
 /// The cookie of a new session of the account, and the form token in a form that the guard takes.
 pub async fn session(world: &World, account_id: i64) -> (String, String) {
     let by = Actor::unknown("127.0.0.1").with_account(account_id);
-    let credentials = world.store.account(account_id).await.unwrap().unwrap().credentials;
+    let credentials = world.store.people().account(account_id).await.unwrap().unwrap().credentials;
     let who = SignedIn::new(account_id, credentials, SignInMethod::Password);
     let opened = session::open(&world.store, &by, who, None, "test", world.clock.now()).await.unwrap().unwrap();
     // Under a mask of zeros.

@@ -18,7 +18,7 @@ async fn denials(member: &Member, count: usize) -> Vec<AuditRow> {
     let filter = AuditFilter { actions: vec![AuditAction::Deny], limit: 100, ..AuditFilter::default() };
     let look = async || {
         loop {
-            let found = member.world.store.audit_entries(&filter).await.unwrap().items;
+            let found = member.world.store.audit().list(&filter).await.unwrap().items;
             match found.len() >= count {
                 true => break found,
                 false => tokio::task::yield_now().await,
@@ -86,9 +86,10 @@ fn what_only_a_handler_can_refuse_is_denied_in_the_audit_and_missing_in_the_answ
             assert!(newest.detail.contains(method.as_str()), "{place}: {}", newest.detail);
         }
         let store = &editor.world.store;
-        let (pause, rule) = (store.pause(other.pause).await.unwrap(), store.alert_rule(own.rule).await.unwrap());
+        let (pause, rule) =
+            (store.apps().pause(other.pause).await.unwrap(), store.alerts().rule(own.rule).await.unwrap());
         assert_eq!(pause.unwrap().ends_at, None);
-        assert_eq!(store.maintenance_window(other.window).await.unwrap().unwrap().ended_at, None);
+        assert_eq!(store.apps().maintenance_window(other.window).await.unwrap().unwrap().ended_at, None);
         assert_eq!(rule.unwrap().app_id, Some(own.app.id));
     });
 }
@@ -125,7 +126,7 @@ fn many_foreign_ids_leave_one_entry_that_counts_them_and_names_the_first() {
         let entry = denials(&editor, 2).await.remove(0);
         assert_eq!((entry.object.as_str(), entry.object_id, entry.app_id), ("run", other.run, Some(other.app.id)));
         for id in foreign {
-            assert_eq!(editor.world.store.job(id).await.unwrap().unwrap().revision, 1);
+            assert_eq!(editor.world.store.jobs().get(id).await.unwrap().unwrap().revision, 1);
         }
     });
 }

@@ -36,7 +36,7 @@ impl Forger {
     /// Entries of changes: each change leaves one.
     async fn changes(&self) -> usize {
         let filter = AuditFilter { limit: 1000, ..AuditFilter::default() };
-        let entries = self.world.store.audit_entries(&filter).await.unwrap().items;
+        let entries = self.world.store.audit().list(&filter).await.unwrap().items;
         entries.iter().filter(|entry| !["deny", "sign_in", "refuse_sign_in"].contains(&entry.action.as_str())).count()
     }
 

@@ -29,7 +29,7 @@ impl Member {
     /// The same account with another role for the own app.
     async fn with_role(self, role: Role) -> Self {
         let grants = Grants::for_app(self.world.own.app.id, role);
-        self.world.store.set_grants(self.account, &grants, NOW, &Actor::engine()).await.unwrap();
+        self.world.store.people().set_grants(self.account, &grants, NOW, &Actor::engine()).await.unwrap();
         self
     }
 
@@ -159,7 +159,7 @@ fn a_job_moves_only_between_apps_of_which_the_actor_is_an_editor() {
         let text = error["error"]["message"].as_str().unwrap().replace("app-other", "app-gone1");
         assert_eq!(missing["error"]["message"], text, "another app is as one that does not exist");
         for id in [own.job, other.job] {
-            let job = editor.world.store.job(id).await.unwrap().unwrap();
+            let job = editor.world.store.jobs().get(id).await.unwrap().unwrap();
             assert_eq!((job.draft.name.as_str(), job.revision), ("Close the day", 1));
         }
     });
@@ -216,18 +216,18 @@ fn a_token_counts_while_it_and_its_account_do() {
         let (id, now) = (member.account, NOW);
         let status = async |member: &Member| member.api(Method::GET, "/jobs", None).await.0;
         assert_eq!(status(&member).await, 200);
-        let stored = store.tokens_of(id).await.unwrap().remove(0);
+        let stored = store.people().tokens_of(id).await.unwrap().remove(0);
         assert_eq!((stored.used_at, stored.used_from.as_deref()), (Some(now), Some("127.0.0.1")));
         let own = Grants::for_app(member.world.own.app.id, Role::Viewer);
-        store.set_grants(id, &own, now, &by).await.unwrap();
+        store.people().set_grants(id, &own, now, &by).await.unwrap();
         let job = json!({"app": "app-own", "name": "n", "handler": "h"});
         let (refused, error) = member.api(Method::POST, "/jobs", Some(job)).await;
         assert_eq!((refused, error["error"]["code"].as_str()), (403, Some("forbidden")), "its account has less");
-        store.set_account_enabled(id, false, now, &by).await.unwrap();
+        store.people().set_account_enabled(id, false, now, &by).await.unwrap();
         assert_eq!(status(&member).await, 401, "its account is disabled");
-        store.set_account_enabled(id, true, now, &by).await.unwrap();
+        store.people().set_account_enabled(id, true, now, &by).await.unwrap();
         assert_eq!(status(&member).await, 401, "that has ended its tokens");
-        assert!(!store.revoke_token(id, stored.id, now, &by).await.unwrap(), "there is none left");
+        assert!(!store.people().revoke_token(id, stored.id, now, &by).await.unwrap(), "there is none left");
         member.token = unknown_token();
         assert_eq!(status(&member).await, 401, "unknown");
     });

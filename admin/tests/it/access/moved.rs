@@ -24,13 +24,13 @@ fn a_run_of_before_its_job_moved_starts_none_of_the_other_app() {
         };
         let runs = async || {
             let filter = RunFilter { job_id: Some(own.job), limit: 9, ..RunFilter::default() };
-            operator.world.store.runs(&filter).await.unwrap().items.len()
+            operator.world.store.runs().list(&filter).await.unwrap().items.len()
         };
         let by_id = json!({"ids": [own.run]});
         assert_eq!(again(by_id.clone()).await["done"], 1, "it is the own job");
         let before = runs().await;
 
-        let mut draft = operator.world.store.job(own.job).await.unwrap().unwrap().draft;
+        let mut draft = operator.world.store.jobs().get(own.job).await.unwrap().unwrap().draft;
         draft.app.clone_from(&other.app.name);
         operator.world.engine.jobs().update(own.job, &draft, None, &Actor::engine()).await.unwrap();
         let reason = format!("its job {} is deleted", own.job);
@@ -63,7 +63,7 @@ fn runs_of_before_a_job_moved_are_shown_to_the_members_of_its_former_app_alone()
         let instant = NOW - 400;
         let fire = format!("cause = 0, fire_no = {instant}, scheduled_at = {instant}");
         world.sql(&format!("UPDATE run SET {fire} WHERE id = {of_schedule}")).await;
-        let mut draft = world.store.job(job).await.unwrap().unwrap().draft;
+        let mut draft = world.store.jobs().get(job).await.unwrap().unwrap().draft;
         draft.app.clone_from(&world.own.app.name);
         world.engine.jobs().update(job, &draft, None, &by).await.unwrap();
         // Its next attempt is one of the app that it has now.

@@ -155,7 +155,7 @@ const CALLERS_TOKEN: &str = "caller";
 
 async fn expired_token(engine: &Engine, store: &Store, app: &App) -> i64 {
     let by = Actor::engine();
-    for token in store.executor_tokens_of(app.id).await.unwrap() {
+    for token in store.apps().executor_tokens_of(app.id).await.unwrap() {
         if token.name != CALLERS_TOKEN {
             engine.app_tokens().revoke(app.id, token.id, &by).await.unwrap();
         }
@@ -164,11 +164,11 @@ async fn expired_token(engine: &Engine, store: &Store, app: &App) -> i64 {
     let token_hash = random_secret();
     let new =
         NewExecutorToken { name: "old", token_hash: &token_hash, sealed: "", now: NOW - 1, expires_at: Some(NOW) };
-    store.create_executor_token(app, &new, &by).await.unwrap().id
+    store.apps().create_executor_token(app, &new, &by).await.unwrap().id
 }
 
 async fn channel(store: &Store) -> i64 {
-    let id = store.next_channel_id().await.unwrap();
+    let id = store.alerts().next_channel_id().await.unwrap();
     let row = ChannelRow {
         id,
         name: format!("file {id}"),
@@ -182,31 +182,31 @@ async fn channel(store: &Store) -> i64 {
         revision: 1,
         updated_at: 0,
     };
-    store.create_alert_channel(&row, NOW, &Actor::engine()).await.unwrap();
+    store.alerts().create_channel(&row, NOW, &Actor::engine()).await.unwrap();
     id
 }
 
 async fn guest(store: &Store) -> i64 {
-    if let Some(account) = store.account_by_name("guest").await.unwrap() {
+    if let Some(account) = store.people().account_by_name("guest").await.unwrap() {
         if account.disabled_at.is_some() {
-            store.set_account_enabled(account.id, true, NOW, &Actor::engine()).await.unwrap();
+            store.people().set_account_enabled(account.id, true, NOW, &Actor::engine()).await.unwrap();
         }
         return account.id;
     }
     let new = NewAccount { name: "guest", password_hash: "none", grants: &Grants::default() };
-    store.create_account(&new, NOW, &Actor::engine()).await.unwrap()
+    store.people().create_account(&new, NOW, &Actor::engine()).await.unwrap()
 }
 
 async fn objects(engine: &Engine, store: &Store, app: App, channel: i64, now: Millis) -> Objects {
     let by = Actor::engine();
-    let starter = match store.app_by_name("app-starter").await.unwrap() {
+    let starter = match store.apps().by_name("app-starter").await.unwrap() {
         Some(starter) => starter,
         None => engine.apps().create("app-starter", None, &by).await.unwrap(),
     };
     engine.apps().set_starters(app.id, &[starter.name], &by).await.unwrap();
     let by = Actor::engine();
     let executor = format!("http://{}.example:9999", app.name);
-    store.register_executor(&registration(&app.name, &executor)).await.unwrap();
+    store.apps().register_executor(&registration(&app.name, &executor)).await.unwrap();
     let mut draft = JobDraft::new(&app.name, "Close the day", "closeDay");
     draft.schedule = ScheduleDraft::cron("0 * * * * ?", "UTC");
     draft.enabled = false;
@@ -235,8 +235,8 @@ async fn spare_app(engine: &Engine) -> SpareApp {
 /// The only pause of the app.
 async fn pause(store: &Store, app: &App, now: Millis) -> i64 {
     let by = Actor::engine();
-    for old in store.pauses_from(now).await.unwrap().iter().filter(|old| old.app_id == Some(app.id)) {
-        store.end_pause(old, now, &by).await.unwrap();
+    for old in store.apps().pauses_from(now).await.unwrap().iter().filter(|old| old.app_id == Some(app.id)) {
+        store.apps().end_pause(old, now, &by).await.unwrap();
     }
     let pause = Pause {
         id: 0,
@@ -248,14 +248,14 @@ async fn pause(store: &Store, app: &App, now: Millis) -> i64 {
         ends_at: None,
         created_at: now,
     };
-    store.create_pause(pause, &by).await.unwrap().id
+    store.apps().create_pause(pause, &by).await.unwrap().id
 }
 
 /// The only maintenance window of the app. It is made long before now, or it would not be in force.
 async fn window(store: &Store, app: &App, now: Millis) -> i64 {
     let by = Actor::engine();
-    for old in store.maintenance_windows().await.unwrap().iter().filter(|old| old.app_id == Some(app.id)) {
-        store.delete_maintenance_window(old, now, &by).await.unwrap();
+    for old in store.apps().maintenance_windows().await.unwrap().iter().filter(|old| old.app_id == Some(app.id)) {
+        store.apps().delete_maintenance_window(old, now, &by).await.unwrap();
     }
     let window = MaintenanceWindow {
         id: 0,
@@ -269,7 +269,7 @@ async fn window(store: &Store, app: &App, now: Millis) -> i64 {
         ended_at: None,
         created_at: now - 2 * DAY,
     };
-    store.create_maintenance_window(window, &by).await.unwrap().id
+    store.apps().create_maintenance_window(window, &by).await.unwrap().id
 }
 
 /// A rule of the app, and an open alert of it.
@@ -277,7 +277,7 @@ async fn alert(store: &Store, app: &App, channel: i64) -> (i64, i64) {
     let definition = serde_json::from_value(serde_json::json!({"kinds": ["failed"], "channels": [channel]})).unwrap();
     let name = format!("rule {:016x}", rand::random::<u64>());
     let new = NewRule { name, app_id: Some(app.id), definition, enabled: true };
-    let rule_id = store.create_alert_rule(&new, NOW, &Actor::engine()).await.unwrap();
+    let rule_id = store.alerts().create_rule(&new, NOW, &Actor::engine()).await.unwrap();
     let event = AlertEvent {
         rule_id,
         group_key: "rule".to_owned(),
@@ -294,9 +294,9 @@ async fn alert(store: &Store, app: &App, channel: i64) -> (i64, i64) {
         escalate_after_ms: None,
         group_ms: 0,
     };
-    store.record_alert_events(&[event], &[], NOW).await.unwrap();
+    store.alerts().record_events(&[event], &[], NOW).await.unwrap();
     let filter = AlertFilter { rule_id: Some(rule_id), limit: 1, ..AlertFilter::default() };
-    (rule_id, store.alerts(&filter).await.unwrap().items[0].id)
+    (rule_id, store.alerts().list(&filter).await.unwrap().items[0].id)
 }
 
 fn registration(app: &str, address: &str) -> Executor {

@@ -152,7 +152,7 @@ databases! {
         world.round().await;
         world.alerts.deliverer.round().await.unwrap();
         let delivery = world.deliveries().await.remove(0);
-        let app = world.store.app_by_name("billing").await.unwrap().unwrap().id;
+        let app = world.store.apps().by_name("billing").await.unwrap().unwrap().id;
         let viewer = Actor::new("session", "eve", Grants::for_app(app, Role::Admin));
         assert_eq!(shown_answer(&delivery, &viewer).as_deref(), Some("HTTP 200"));
         assert!(shown_answer(&delivery, &actor()).unwrap().contains("internal.example"));

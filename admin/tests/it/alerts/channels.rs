@@ -168,7 +168,7 @@ fn a_mail_server_without_a_user_gets_no_password_either() {
             ];
             let answer = admin.submit(path, &fields).await;
             assert_eq!(answer.status, 303, "{}", answer.body);
-            let has_password = console.store.alert_channels().await.unwrap()[0].sealed.is_some();
+            let has_password = console.store.alerts().channels().await.unwrap()[0].sealed.is_some();
             (answer.location().to_owned(), has_password)
         };
         let (page, has_password) = save("/alerts/channels", "carillon", &random_secret()).await;

@@ -57,7 +57,7 @@ databases! {
         let receiver = Receiver::start("ok").await;
         let channel = world.channel(ChannelKind::Webhook, json!({"url": receiver.url})).await;
         with_alert(&world, channel).await;
-        let taken = world.store.claim_deliveries(&BTreeMap::new(), 60_000, NOW).await.unwrap();
+        let taken = world.store.alerts().claim_deliveries(&BTreeMap::new(), 60_000, NOW).await.unwrap();
         assert_eq!(taken.len(), 1);
         assert_eq!(world.alerts.deliverer.round().await.unwrap(), 0, "another node sends it");
         world.later(61);
@@ -166,7 +166,7 @@ databases! {
         let channel = world.channel(ChannelKind::File, json!({})).await;
         let delivery = world.alerts.test_channel(channel, &actor()).await.unwrap();
         let filter = AuditFilter { object: Some(AuditObjectKind::AlertChannel), limit: 10, ..AuditFilter::default() };
-        let entries = world.store.audit_entries(&filter).await.unwrap().items;
+        let entries = world.store.audit().list(&filter).await.unwrap().items;
         assert_eq!((entries[0].action.as_str(), entries[0].actor.as_str()), ("run", "ada"));
         assert!(entries[0].detail.contains(&delivery.to_string()));
     }

@@ -26,7 +26,7 @@ impl World {
     async fn only(&self) -> (AlertKind, i64, Option<i64>, String) {
         let open = self.open().await;
         assert_eq!(open.len(), 1, "{open:?}");
-        let items = self.store.alert_items(open[0].id, 10).await.unwrap();
+        let items = self.store.alerts().items(open[0].id, 10).await.unwrap();
         (open[0].kind, open[0].events, items[0].job_id, open[0].message.clone())
     }
 
@@ -115,7 +115,7 @@ databases! {
         world.round().await;
         world.round().await;
         assert_eq!(world.only().await, (AlertKind::Misfire, 1, Some(job), "job 0: 3 instants were skipped".to_owned()));
-        assert_eq!(world.store.unrouted_misfires(now).await.unwrap(), []);
+        assert_eq!(world.store.alerts().unrouted_misfires(now).await.unwrap(), []);
         world.later(3_601);
         world.round().await;
         assert_eq!(world.told().await, ["opened", "resolved"]);
@@ -209,10 +209,10 @@ databases! {
         world.rule_for(AlertKind::Clock, json!({"kinds": ["clock", "database", "ring", "gap"]})).await;
         for kind in [AlarmKind::Clock, AlarmKind::Database, AlarmKind::Ring] {
             let alarm = Alarm { kind, job_id: None, run_id: None, text: format!("about the {kind}") };
-            let _raised = world.store.raise_alone(alarm, world.clock.now()).await.unwrap();
+            let _raised = world.store.alarms().raise_alone(alarm, world.clock.now()).await.unwrap();
         }
         let alarm = Alarm { kind: AlarmKind::Gap, job_id: Some(world.jobs[0]), run_id: None, text: "2 instants".into() };
-        let _raised = world.store.raise_alone(alarm, world.clock.now()).await.unwrap();
+        let _raised = world.store.alarms().raise_alone(alarm, world.clock.now()).await.unwrap();
         world.round().await;
         let open = world.open().await;
         // What is of no app, and the app of the job.

@@ -207,13 +207,13 @@ databases! {
         world.fail(world.jobs[0], 1).await;
         world.round().await;
         let pending = world.number("SELECT id FROM alert").await;
-        assert_eq!(world.store.alert(pending).await.unwrap(), None);
+        assert_eq!(world.store.alerts().get(pending).await.unwrap(), None);
         let error = world.acknowledge(pending, "").await.unwrap_err().to_string();
         assert!(error.contains(&format!("alert {pending}")), "{error}");
         world.succeed(world.jobs[0], 2).await;
         world.round_later(11).await;
         let filter = AlertFilter { limit: 10, ..AlertFilter::default() };
-        assert_eq!(world.store.alerts(&filter).await.unwrap().items, [], "neither open nor over");
+        assert_eq!(world.store.alerts().list(&filter).await.unwrap().items, [], "neither open nor over");
         // One job opens it; a single failure of another is no news.
         for run in [3, 4] {
             world.fail(world.jobs[0], run).await;
@@ -265,7 +265,7 @@ databases! {
         open.sort_by_key(|alert| alert.id);
         let mut jobs = vec![];
         for alert in &open {
-            jobs.push(world.store.alert_items(alert.id, 1).await.unwrap()[0].job_id.unwrap());
+            jobs.push(world.store.alerts().items(alert.id, 1).await.unwrap()[0].job_id.unwrap());
         }
         // The first is about more than are looked at together.
         for thousand in 0..5 {

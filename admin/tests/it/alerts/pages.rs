@@ -82,7 +82,7 @@ fn a_new_rule_has_what_people_want_to_know_first_and_times_have_units() {
         admin
             .submit("/alerts/rules", &[&base[..], &[("group_seconds", "10m"), ("repeat_seconds", "1h 30m")]].concat())
             .await;
-        let rule = console.store.rules_to_match().await.unwrap().remove(0).definition;
+        let rule = console.store.alerts().rules_to_match().await.unwrap().remove(0).definition;
         assert_eq!((rule.group_seconds, rule.repeat_seconds), (600, Some(5_400)));
     });
 }
@@ -98,7 +98,7 @@ fn alerts_are_filtered_and_handled_together() {
         for (job, run) in [(one.id, 1), (other.id, 2)] {
             let alarm =
                 Alarm { kind: AlarmKind::Failed, job_id: Some(job), run_id: Some(run), text: "boom".to_owned() };
-            let _raised = console.store.raise_alone(alarm, 1).await.unwrap();
+            let _raised = console.store.alarms().raise_alone(alarm, 1).await.unwrap();
         }
         console.alerts.router.round().await.unwrap();
         let rows = async |path: &str| admin.get(path).await.body.matches("name=\"id\" value=").count();
@@ -106,8 +106,16 @@ fn alerts_are_filtered_and_handled_together() {
         assert_eq!((rows("/alerts?kind=misfire").await, rows("/alerts?state=acknowledged").await), (0, 0));
         assert_eq!(admin.get("/alerts?state=shut").await.status, 400);
         let filter = carillon_store::alert::alerts::AlertFilter { limit: 10, ..Default::default() };
-        let ids: Vec<String> =
-            console.store.alerts(&filter).await.unwrap().items.iter().map(|alert| alert.id.to_string()).collect();
+        let ids: Vec<String> = console
+            .store
+            .alerts()
+            .list(&filter)
+            .await
+            .unwrap()
+            .items
+            .iter()
+            .map(|alert| alert.id.to_string())
+            .collect();
         let chosen: Vec<(&str, &str)> = ids.iter().map(|id| ("id", id.as_str())).collect();
         let back = [("action", "acknowledge"), ("back", "/alerts?state=open")];
         let done = admin.submit("/alerts/bulk", &[&chosen[..], &back[..]].concat()).await;

@@ -73,10 +73,10 @@ databases! {
         };
         // An administrator makes it a rule for all apps between the check and the change of an editor.
         let now = || world.clock.now();
-        world.store.update_alert_rule(checked, &new(None, "moved"), now(), &actor()).await.unwrap();
-        let late = world.store.update_alert_rule(checked, &new(rule.app_id, "overwritten"), now(), &actor()).await;
+        world.store.alerts().update_rule(checked, &new(None, "moved"), now(), &actor()).await.unwrap();
+        let late = world.store.alerts().update_rule(checked, &new(rule.app_id, "overwritten"), now(), &actor()).await;
         assert!(matches!(late, Err(carillon_store::Error::Changed(_))), "{late:?}");
-        let late = world.store.delete_alert_rule(checked, now(), &actor()).await;
+        let late = world.store.alerts().delete_rule(checked, now(), &actor()).await;
         assert!(matches!(late, Err(carillon_store::Error::Changed(_))), "{late:?}");
         assert_eq!(world.alerts.rule(id).await.unwrap().name, "moved");
     }

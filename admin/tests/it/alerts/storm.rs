@@ -25,7 +25,7 @@ databases! {
         }
         let open = world.open().await;
         assert_eq!((open.len(), open[0].events, open[0].app.as_deref()), (1, 1_000, Some("billing")));
-        assert_eq!(world.store.unrouted_alarms().await.unwrap(), []);
+        assert_eq!(world.store.alerts().unrouted_alarms().await.unwrap(), []);
         world.later(301);
         world.fail(world.jobs[0], 2_000).await;
         world.round().await;

@@ -67,7 +67,7 @@ impl World {
     /// Sends like the node's own, but waits only for a moment.
     pub async fn impatient_deliverer(&self) -> AlertDeliverer {
         let connector = Connector::new(NetworkRules { has_loopback_executors: true, ..NetworkRules::default() });
-        let cluster = self.store.cluster().await.unwrap();
+        let cluster = self.store.leases().cluster().await.unwrap();
         let sender = Sender::new(cluster, self.folder.clone(), connector).unwrap();
         let sender = Arc::new(sender.with_time_limit(Duration::from_millis(500)));
         AlertDeliverer::new(self.engine.clone(), sender, self.keys.clone(), Arc::default())
@@ -103,7 +103,7 @@ impl World {
     pub async fn fail(&self, job_id: i64, run_id: i64) {
         let alarm =
             Alarm { kind: AlarmKind::Failed, job_id: Some(job_id), run_id: Some(run_id), text: "boom".to_owned() };
-        let _raised = self.store.raise_alone(alarm, self.clock.now()).await.unwrap();
+        let _raised = self.store.alarms().raise_alone(alarm, self.clock.now()).await.unwrap();
     }
 
     /// A run of the job that succeeded.
@@ -149,13 +149,13 @@ impl World {
 
     pub async fn open(&self) -> Vec<Alert> {
         let filter = AlertFilter { open: Some(true), limit: 100, ..AlertFilter::default() };
-        self.store.alerts(&filter).await.unwrap().items
+        self.store.alerts().list(&filter).await.unwrap().items
     }
 
     /// Oldest first.
     pub async fn deliveries(&self) -> Vec<Delivery> {
         let filter = DeliveryFilter { limit: 1000, ..DeliveryFilter::default() };
-        let mut found = self.store.deliveries(&filter).await.unwrap().items;
+        let mut found = self.store.alerts().deliveries(&filter).await.unwrap().items;
         found.reverse();
         found
     }

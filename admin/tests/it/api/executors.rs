@@ -33,7 +33,7 @@ fn an_operator_sets_weight_and_labels() {
         let none = json!({"address": "http://x:1", "labels": ""});
         assert_eq!(told(&api.put(&path, none).await.ok()), (json!(5), json!("")));
         assert_eq!(told(&api.put(&path, json!({"address": "http://x:1"})).await.ok()), told(&first));
-        let audit = api.store.audit_entries(&AuditFilter { limit: 10, ..AuditFilter::default() }).await.unwrap().items;
+        let audit = api.store.audit().list(&AuditFilter { limit: 10, ..AuditFilter::default() }).await.unwrap().items;
         assert_eq!(audit.iter().filter(|entry| entry.action == "update_executor").count(), 3);
     });
 }

@@ -139,7 +139,7 @@ fn every_change_is_in_the_audit_once() {
         api.post(&format!("{path}/enable"), json!({})).await.ok();
         api.delete(&path).await.ok();
         let id = made["id"].as_i64().unwrap();
-        let entries = api.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, id)).await.unwrap().items;
+        let entries = api.store.audit().list(&AuditFilter::about(AuditObjectKind::Job, id)).await.unwrap().items;
         let actions: Vec<_> = entries.iter().rev().map(|entry| entry.action.as_str()).collect();
         assert_eq!(actions, ["create", "update", "disable", "enable", "delete"]);
         assert!(entries.iter().all(|entry| entry.actor == "api-token" && entry.source == "127.0.0.1"));

@@ -44,7 +44,7 @@ async fn told(api: &Api, path: &str, token: Option<&str>, body: &Value) -> (u16,
 }
 
 async fn registered(api: &Api) -> Vec<String> {
-    let all = api.store.executors().await.unwrap();
+    let all = api.store.apps().executors().await.unwrap();
     all.into_iter().map(|executor| executor.app).collect()
 }
 

@@ -20,7 +20,7 @@ fn a_paused_job_can_be_run_by_hand() {
             "given with the run, and not sent yet"
         );
         assert_eq!(single, run);
-        let stored = api.store.run(run["id"].as_i64().unwrap()).await.unwrap().unwrap();
+        let stored = api.store.runs().get(run["id"].as_i64().unwrap()).await.unwrap().unwrap();
         assert_eq!(stored.params.as_deref(), Some("x"));
     });
 }
@@ -162,7 +162,8 @@ fn a_person_resolves_what_nobody_else_can_and_says_how_they_know() {
         assert!(alarm["closed_at"].is_string());
         let audit = api
             .store
-            .audit_entries(&AuditFilter::about(AuditObjectKind::Run, run["id"].as_i64().unwrap()))
+            .audit()
+            .list(&AuditFilter::about(AuditObjectKind::Run, run["id"].as_i64().unwrap()))
             .await
             .unwrap();
         let entry = &audit.items[0];

@@ -56,24 +56,24 @@ impl Live {
     }
 
     pub async fn app(&self, name: &str, title: &str) -> App {
-        self.store.create_app(name, title, self.clock.now(), &actor()).await.unwrap()
+        self.store.apps().create(name, title, self.clock.now(), &actor()).await.unwrap()
     }
 
     pub async fn job(&self, draft: JobDraft) -> Job {
         let now = self.clock.now();
-        let app = self.store.app_by_name(&draft.app).await.unwrap().unwrap();
-        let calendars = self.store.calendars_named(&draft.schedule.calendars);
+        let app = self.store.apps().by_name(&draft.app).await.unwrap().unwrap();
+        let calendars = self.store.calendars().named(&draft.schedule.calendars);
         let calendars = calendars.await.unwrap();
         let surroundings = DefinitionContext::new(&app, &calendars);
         let definitions = vec![Definition::check_in(surroundings, &draft, now).unwrap()];
-        let made = self.store.create_jobs(definitions, now, &actor(), None).await;
+        let made = self.store.jobs().create(definitions, now, &actor(), None).await;
         made.unwrap().remove(0)
     }
 
     /// A calendar, as the API takes it.
     pub async fn calendar(&self, json: &str) {
         let (draft, now) = (serde_json::from_str(json).unwrap(), self.clock.now());
-        let made = self.store.create_calendar(&draft, now, &actor()).await;
+        let made = self.store.calendars().create(&draft, now, &actor()).await;
         made.unwrap();
     }
 

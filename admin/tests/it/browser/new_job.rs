@@ -61,7 +61,7 @@ fn a_refused_form_keeps_what_was_typed_and_leads_to_its_errors() {
         browser.press("button[value=save]").await;
         assert_eq!(browser.text("h1").await, "Close the day");
         assert_eq!(browser.text("[data-testid=flash]").await, "Close the day is created.");
-        let next = live.store.job(1).await.unwrap().unwrap().next_fire_at;
+        let next = live.store.jobs().get(1).await.unwrap().unwrap().next_fire_at;
         assert!(next.is_some());
         browser.close().await;
     });

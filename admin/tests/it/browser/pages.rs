@@ -147,7 +147,7 @@ fn jobs() -> Vec<JobDraft> {
 
 async fn ids(live: &Live, app: &App) -> Ids {
     let (store, by, now) = (&live.store, Actor::engine(), live.clock.now());
-    let channel = store.next_channel_id().await.unwrap();
+    let channel = store.alerts().next_channel_id().await.unwrap();
     let row = ChannelRow {
         id: channel,
         name: LONG_NAME.to_owned(),
@@ -161,10 +161,10 @@ async fn ids(live: &Live, app: &App) -> Ids {
         revision: 1,
         updated_at: now,
     };
-    store.create_alert_channel(&row, now, &by).await.unwrap();
+    store.alerts().create_channel(&row, now, &by).await.unwrap();
     let definition = serde_json::from_value(json!({"kinds": ["failed"], "channels": [channel]})).unwrap();
     let rule = NewRule { name: LONG_NAME.to_owned(), app_id: Some(app.id), definition, enabled: true };
-    let rule = store.create_alert_rule(&rule, now, &by).await.unwrap();
+    let rule = store.alerts().create_rule(&rule, now, &by).await.unwrap();
     let event = AlertEvent {
         rule_id: rule,
         group_key: "rule".to_owned(),
@@ -181,10 +181,10 @@ async fn ids(live: &Live, app: &App) -> Ids {
         escalate_after_ms: None,
         group_ms: 0,
     };
-    store.record_alert_events(&[event], &[], now).await.unwrap();
+    store.alerts().record_events(&[event], &[], now).await.unwrap();
     let filter = AlertFilter { rule_id: Some(rule), limit: 1, ..AlertFilter::default() };
-    let alert = store.alerts(&filter).await.unwrap().items[0].id;
+    let alert = store.alerts().list(&filter).await.unwrap().items[0].id;
     let guest = NewAccount { name: LONG_NAME, password_hash: "none", grants: &Grants::default() };
-    let guest = store.create_account(&guest, now, &by).await.unwrap();
+    let guest = store.people().create_account(&guest, now, &by).await.unwrap();
     Ids { app: app.id, rule, alert, channel, guest }
 }

@@ -74,10 +74,10 @@ fn a_deleted_job_was_asked_about() {
         browser.go("/jobs").await;
         browser.press("a[aria-label='Delete Old one']").await;
         assert!(browser.text("[data-testid=question] h1").await.contains("Delete Old one?"));
-        assert!(live.store.job(job.id).await.unwrap().is_some());
+        assert!(live.store.jobs().get(job.id).await.unwrap().is_some());
         browser.press("[data-testid=question] button").await;
         browser.until_at("/jobs").await;
-        assert!(live.store.job(job.id).await.unwrap().is_none());
+        assert!(live.store.jobs().get(job.id).await.unwrap().is_none());
         browser.close().await;
     });
 }

@@ -79,7 +79,7 @@ impl Tour {
     async fn user(&mut self) -> String {
         let (store, now, viewer) = (&self.live.store, self.live.clock.now(), Grants::for_all(Role::Viewer));
         let new = NewAccount { name: LONG_NAME, password_hash: "none", grants: &viewer };
-        let account_id = store.create_account(&new, now, &Actor::engine()).await.unwrap();
+        let account_id = store.people().create_account(&new, now, &Actor::engine()).await.unwrap();
         let request = TokenRequest { account_id, name: LONG_NAME, grants: &viewer, days: 30, credentials: 0 };
         token::create(store, &request, now, &Actor::engine()).await.unwrap();
         self.browser.go(&format!("/users/{account_id}")).await;

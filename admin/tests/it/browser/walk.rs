@@ -34,14 +34,14 @@ async fn night(live: &Live) {
         }
     }
     let failing: usize = FAILING.iter().map(|(_, count)| count).sum();
-    until(async || live.store.failing_jobs(&VisibleApps::All).await.unwrap().len() == failing).await;
+    until(async || live.store.runs().failing_jobs(&VisibleApps::All).await.unwrap().len() == failing).await;
     let filter = RunFilter { app: Some("app-04".into()), limit: 1, ..RunFilter::default() };
-    let late = live.store.runs(&filter).await.unwrap().items.remove(0).id;
-    until(async || !live.store.run(late).await.unwrap().unwrap().state.is_open()).await;
+    let late = live.store.runs().list(&filter).await.unwrap().items.remove(0).id;
+    until(async || !live.store.runs().get(late).await.unwrap().unwrap().state.is_open()).await;
     live.write(&format!("UPDATE run SET sent_at = due_at + 3600000 WHERE id = {late}")).await;
     executors[2].cancel();
     let online = async || {
-        let executors = live.store.visible_executors(&VisibleApps::All).await.unwrap();
+        let executors = live.store.apps().visible_executors(&VisibleApps::All).await.unwrap();
         executors.iter().filter(|it| it.is_live(live.clock.now())).count()
     };
     until(async || online().await == APPS - 1).await;

@@ -18,13 +18,13 @@ fn every_difference_is_told_with_its_reason_and_only_the_unexplained_fails() {
     runtime().block_on(async {
         let store = Store::open(&Database::Sqlite { path: path.clone() }).await.unwrap();
         store.migrate().await.unwrap();
-        store.ensure_shards(Some(1)).await.unwrap();
+        store.leases().ensure_shards(Some(1)).await.unwrap();
         let made_at = SystemClock::new().now() - 120_000;
-        let app = store.create_app("orders", "Orders", made_at, &actor()).await.unwrap();
+        let app = store.apps().create("orders", "Orders", made_at, &actor()).await.unwrap();
         let mut draft = JobDraft::new("orders", "Settle", "settle");
         draft.schedule = ScheduleDraft::fixed_rate(10);
         let definition = Definition::check(&app, &draft, made_at).unwrap();
-        let job = store.create_jobs(vec![definition], made_at, &actor(), None).await.unwrap().remove(0);
+        let job = store.jobs().create(vec![definition], made_at, &actor(), None).await.unwrap().remove(0);
 
         let (code, out, err) = audit(&["--since", "1h"]);
         assert_eq!(code, Some(0), "{err}");

@@ -10,7 +10,7 @@ fn filter() -> AlarmFilter {
 
 async fn raise(fixture: &Fixture, kind: AlarmKind, job_id: Option<i64>, second: i64) {
     let alarm = Alarm { kind, job_id, run_id: None, text: format!("at {second}\0") };
-    let raised = fixture.store.raise_alone(alarm, after(second)).await.unwrap();
+    let raised = fixture.store.alarms().raise_alone(alarm, after(second)).await.unwrap();
     assert_eq!(raised.text, format!("at {second}\u{2400}"));
 }
 
@@ -21,7 +21,7 @@ databases! {
         raise(&fixture, AlarmKind::Lost, Some(1), 5).await;
         raise(&fixture, AlarmKind::Failed, Some(2), 6).await;
         fixture.sql("UPDATE alarm SET kind = 'future' WHERE job_id = 1").await;
-        let waiting = fixture.store.unrouted_alarms().await.unwrap();
+        let waiting = fixture.store.alerts().unrouted_alarms().await.unwrap();
         assert_eq!(waiting.iter().map(|event| event.job_id).collect::<Vec<_>>(), [Some(2)]);
         assert_eq!(fixture.count("alarm", "unrouted_at > 0").await, 1, "it does not come again");
         assert_eq!(fixture.store.take_unreadable().len(), 1, "and it is said once");
@@ -35,7 +35,7 @@ databases! {
         }
         fixture.sql("UPDATE alarm SET kind = 'future' WHERE job_id = 6").await;
         let page = async |after| {
-            let page = fixture.store.alarms(&AlarmFilter { limit: 2, after, ..filter() }).await.unwrap();
+            let page = fixture.store.alarms().list(&AlarmFilter { limit: 2, after, ..filter() }).await.unwrap();
             (page.items.into_iter().map(|row| row.alarm.job_id).collect::<Vec<_>>(), page.next)
         };
         let (first, next) = page(None).await;
@@ -47,13 +47,13 @@ databases! {
         let unknown = fixture.run(&jobs[0], Row { fire_no: after(2), ..Row::default() }).await;
         fixture.sql(&format!("UPDATE run SET state = 77 WHERE id = {unknown}")).await;
         fixture.sql(&format!("UPDATE job SET route = 'future' WHERE id = {}", jobs[1].id)).await;
-        let runs = fixture.store.runs(&RunFilter { limit: 9, ..RunFilter::default() }).await.unwrap().items;
+        let runs = fixture.store.runs().list(&RunFilter { limit: 9, ..RunFilter::default() }).await.unwrap().items;
         assert_eq!(runs.iter().map(|run| run.id).collect::<Vec<_>>(), [known]);
-        let counts = fixture.store.count_runs_by_state(&RunFilter::default()).await.unwrap().0;
+        let counts = fixture.store.runs().count_by_state(&RunFilter::default()).await.unwrap().0;
         assert_eq!(counts, [(RunState::Claimed, 1)]);
-        let found = fixture.store.jobs(&JobFilter { limit: 9, ..JobFilter::default() }).await.unwrap().items;
+        let found = fixture.store.jobs().list(&JobFilter { limit: 9, ..JobFilter::default() }).await.unwrap().items;
         assert_eq!(found.iter().map(|job| job.id).collect::<Vec<_>>(), [jobs[0].id]);
-        assert!(fixture.store.job(jobs[1].id).await.is_err(), "asked for by itself, it is no missing one");
+        assert!(fixture.store.jobs().get(jobs[1].id).await.is_err(), "asked for by itself, it is no missing one");
         assert_eq!(fixture.store.take_unreadable().len(), 3);
     }
 
@@ -65,7 +65,7 @@ databases! {
             raise(&fixture, kind, job_id, second).await;
         }
         let found = async |filter: AlarmFilter| {
-            let page = fixture.store.alarms(&filter).await.unwrap();
+            let page = fixture.store.alarms().list(&filter).await.unwrap();
             let told: Vec<_> = page.items.iter().map(|row| (row.alarm.kind, row.alarm.job_id)).collect();
             (told, page.next)
         };

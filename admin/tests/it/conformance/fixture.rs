@@ -31,8 +31,8 @@ impl Fixture {
     pub async fn counting_days_of(db: &TestDatabase, zone: Zone) -> Self {
         let store = Store::open_for(&db.store(), Duration::from_secs(10), zone).await.unwrap();
         store.migrate().await.unwrap();
-        store.ensure_shards(Some(SHARDS)).await.unwrap();
-        let app = store.create_app("billing", "Billing", NOW, &actor()).await.unwrap();
+        store.leases().ensure_shards(Some(SHARDS)).await.unwrap();
+        let app = store.apps().create("billing", "Billing", NOW, &actor()).await.unwrap();
         let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
         Self { store, app, raw }
     }
@@ -42,7 +42,7 @@ impl Fixture {
     }
 
     pub async fn create(&self, draft: &JobDraft) -> Job {
-        let create = async || self.store.create_jobs(vec![self.definition(draft)], NOW, &actor(), None).await;
+        let create = async || self.store.jobs().create(vec![self.definition(draft)], NOW, &actor(), None).await;
         repeated(create).await.into_iter().next().unwrap()
     }
 
@@ -53,7 +53,7 @@ impl Fixture {
             self.run(&job, Row { fire_no: *instant, ..Row::default() }).await;
         }
         self.set_cursor(&job, cursor).await;
-        self.store.job(job.id).await.unwrap().unwrap()
+        self.store.jobs().get(job.id).await.unwrap().unwrap()
     }
 
     pub async fn set_cursor(&self, job: &Job, cursor: Millis) {
@@ -97,7 +97,7 @@ impl Fixture {
         let mut runs = vec![];
         // A page may find none of many: some ids are made up here, and far from the others.
         loop {
-            let page = self.store.runs(&filter).await.unwrap();
+            let page = self.store.runs().list(&filter).await.unwrap();
             runs.extend(page.items);
             filter.after = page.next;
             if filter.after.is_none() {

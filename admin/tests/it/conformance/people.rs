@@ -37,7 +37,7 @@ async fn make_token(fixture: &Fixture, account_id: i64, name: &str, credentials:
     let (grants, token_hash) = (Grants::for_all(Role::Viewer), format!("digest of {name}"));
     let (now, expires_at) = (NOW, NOW + 1000);
     let new = NewApiToken { account_id, name, token_hash: &token_hash, grants: &grants, now, expires_at, credentials };
-    fixture.store.create_token(&new, &actor()).await
+    fixture.store.people().create_token(&new, &actor()).await
 }
 
 /// The bearer of a token at this address.
@@ -48,18 +48,18 @@ fn from(source: &str) -> Actor {
 /// An administrator of all apps.
 async fn make(fixture: &Fixture, name: &str, password_hash: &str) -> Result<i64> {
     let new = NewAccount { name, password_hash, grants: &Grants::for_all(Role::Admin) };
-    fixture.store.create_account(&new, NOW, &actor()).await
+    fixture.store.people().create_account(&new, NOW, &actor()).await
 }
 
 databases! {
     async fn an_account_is_found_by_its_exact_name_and_made_once(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        assert!(!fixture.store.has_accounts().await.unwrap());
+        assert!(!fixture.store.people().has_accounts().await.unwrap());
         let id = make(&fixture, "Ada", "hash").await.unwrap();
-        assert!(fixture.store.has_accounts().await.unwrap());
-        let found = fixture.store.account_by_name("Ada").await.unwrap().unwrap();
+        assert!(fixture.store.people().has_accounts().await.unwrap());
+        let found = fixture.store.people().account_by_name("Ada").await.unwrap().unwrap();
         assert_eq!((found.id, found.password_hash.as_str(), found.grants.to_string()), (id, "hash", "all:admin".to_owned()));
-        assert_eq!(fixture.store.account_by_name("ada").await.unwrap(), None);
+        assert_eq!(fixture.store.people().account_by_name("ada").await.unwrap(), None);
         let again = make(&fixture, "Ada", "other").await;
         assert!(matches!(again, Err(Error::Taken(_))), "{again:?}");
     }
@@ -68,11 +68,11 @@ databases! {
     async fn a_request_without_a_session_asks_the_database_nothing(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         make(&fixture, "Ada", "hash").await.unwrap();
-        assert!(fixture.store.has_accounts().await.unwrap());
+        assert!(fixture.store.people().has_accounts().await.unwrap());
         // A statement on these tables fails from now on.
         fixture.sql("ALTER TABLE account RENAME TO account_away").await;
         fixture.sql("ALTER TABLE session RENAME TO session_away").await;
-        assert!(fixture.store.has_accounts().await.unwrap(), "it is remembered");
+        assert!(fixture.store.people().has_accounts().await.unwrap(), "it is remembered");
         let viewer = async |id: &str| session::viewer(&fixture.store, id, NOW, true).await;
         for shape in ["", "x", &"x".repeat(1000), "' OR 1=1"] {
             assert!(matches!(viewer(shape).await, Ok(None)), "{shape}");
@@ -83,20 +83,20 @@ databases! {
     // covers: S1
     async fn the_set_up_secret_makes_one_account(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        fixture.store.put_setup_secret("first", NOW).await.unwrap();
-        fixture.store.put_setup_secret("second", NOW + 1).await.unwrap();
-        let secret = fixture.store.setup_secret().await.unwrap().unwrap();
+        fixture.store.people().put_setup_secret("first", NOW).await.unwrap();
+        fixture.store.people().put_setup_secret("second", NOW + 1).await.unwrap();
+        let secret = fixture.store.people().setup_secret().await.unwrap().unwrap();
         assert_eq!(secret, ("second".to_owned(), NOW + 1), "the newest is the one");
         let stale = ("first".to_owned(), NOW);
-        assert_eq!(fixture.store.set_up(&stale, "eve", "h", NOW, &actor()).await.unwrap(), None);
+        assert_eq!(fixture.store.people().set_up(&stale, "eve", "h", NOW, &actor()).await.unwrap(), None);
         let by = actor();
         let (one, two) = tokio::join!(
-            fixture.store.set_up(&secret, "ada", "h", NOW, &by),
-            fixture.store.set_up(&secret, "bob", "h", NOW, &by),
+            fixture.store.people().set_up(&secret, "ada", "h", NOW, &by),
+            fixture.store.people().set_up(&secret, "bob", "h", NOW, &by),
         );
         let made = [one, two].into_iter().filter(|made| matches!(made, Ok(Some(_)))).count();
         assert_eq!(made, 1);
-        assert_eq!(fixture.store.setup_secret().await.unwrap(), None);
+        assert_eq!(fixture.store.people().setup_secret().await.unwrap(), None);
         assert_eq!(fixture.count("account", "1 = 1").await, 1);
     }
 
@@ -104,24 +104,24 @@ databases! {
         let fixture = Fixture::new(db).await;
         let ada = make(&fixture, "ada", "h").await.unwrap();
         let bob = make(&fixture, "bob", "h").await.unwrap();
-        let lives = async |hash: &str, at: i64| fixture.store.session(hash, at, IDLE).await.unwrap().is_some();
-        fixture.store.open_session(&session("a", ada, NOW + 2 * IDLE), None, IDLE, &actor()).await.unwrap();
-        fixture.store.open_session(&session("b", bob, NOW + 2 * IDLE), None, IDLE, &actor()).await.unwrap();
-        let found = fixture.store.session("a", NOW, IDLE).await.unwrap().unwrap();
+        let lives = async |hash: &str, at: i64| fixture.store.people().session(hash, at, IDLE).await.unwrap().is_some();
+        fixture.store.people().open_session(&session("a", ada, NOW + 2 * IDLE), None, IDLE, &actor()).await.unwrap();
+        fixture.store.people().open_session(&session("b", bob, NOW + 2 * IDLE), None, IDLE, &actor()).await.unwrap();
+        let found = fixture.store.people().session("a", NOW, IDLE).await.unwrap().unwrap();
         assert_eq!((found.account.as_str(), found.grants.to_string().as_str(), found.csrf.as_str()), ("ada", "all:admin", "token"));
         assert!(lives("a", NOW + IDLE - 1).await && !lives("a", NOW + IDLE).await);
-        fixture.store.touch_session("a", NOW + IDLE - 1).await.unwrap();
-        fixture.store.touch_session("a", NOW + 5).await.unwrap();
+        fixture.store.people().touch_session("a", NOW + IDLE - 1).await.unwrap();
+        fixture.store.people().touch_session("a", NOW + 5).await.unwrap();
         assert!(lives("a", NOW + IDLE).await, "seen later is not undone by seen earlier");
         assert!(!lives("a", NOW + 2 * IDLE).await, "too old");
-        assert_eq!(fixture.store.sign_out(bob, "b", NOW, &actor()).await.unwrap(), 1);
+        assert_eq!(fixture.store.people().sign_out(bob, "b", NOW, &actor()).await.unwrap(), 1);
         assert!(!lives("b", NOW).await);
-        fixture.store.open_session(&session("c", bob, NOW + 2 * IDLE), None, IDLE, &actor()).await.unwrap();
-        fixture.store.set_password(bob, &password("new"), NOW, &actor()).await.unwrap();
+        fixture.store.people().open_session(&session("c", bob, NOW + 2 * IDLE), None, IDLE, &actor()).await.unwrap();
+        fixture.store.people().set_password(bob, &password("new"), NOW, &actor()).await.unwrap();
         assert!(!lives("c", NOW).await && lives("a", NOW + IDLE).await, "of its owner only");
         let mut late = session("d", ada, NOW + 9 * IDLE);
         late.now = NOW + 5 * IDLE;
-        fixture.store.open_session(&late, None, IDLE, &actor()).await.unwrap();
+        fixture.store.people().open_session(&late, None, IDLE, &actor()).await.unwrap();
         assert_eq!(fixture.count("session", "1 = 1").await, 1, "what has ended is cleared away");
     }
 
@@ -129,9 +129,9 @@ databases! {
     async fn a_hash_is_renewed_only_if_nobody_changed_the_password(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let ada = make(&fixture, "ada", "old").await.unwrap();
-        fixture.store.rehash_password(ada, "older", "never").await.unwrap();
-        fixture.store.rehash_password(ada, "old", "new").await.unwrap();
-        assert_eq!(fixture.store.account_by_name("ada").await.unwrap().unwrap().password_hash, "new");
+        fixture.store.people().rehash_password(ada, "older", "never").await.unwrap();
+        fixture.store.people().rehash_password(ada, "old", "new").await.unwrap();
+        assert_eq!(fixture.store.people().account_by_name("ada").await.unwrap().unwrap().password_hash, "new");
     }
 
     async fn the_sixth_attempt_waits_for_its_account_whatever_its_source(db: &TestDatabase) {
@@ -140,7 +140,7 @@ databases! {
             [Subject::Single(format!("account:{account}")), Subject::Shared(format!("source:{source}"))]
         };
         let attempt = async |account: &str, source: i32, at: i64| {
-            fixture.store.begin_attempt(&subjects(account, source), at).await.unwrap()
+            fixture.store.people().begin_attempt(&subjects(account, source), at).await.unwrap()
         };
         for source in 0..5 {
             assert_eq!(attempt("ada", source, NOW).await, Attempt::Allowed);
@@ -150,7 +150,7 @@ databases! {
         assert_eq!(attempt("bob", 9, NOW + 1).await, Attempt::Allowed, "a refusal counts for nothing");
         assert_eq!(attempt("ada", 9, NOW + 10_000).await, Attempt::Allowed);
         assert_eq!(attempt("ada", 8, NOW + 10_001).await, Attempt::Refused { until_at: NOW + 30_000 });
-        fixture.store.end_attempt(&subjects("ada", 9)).await.unwrap();
+        fixture.store.people().end_attempt(&subjects("ada", 9)).await.unwrap();
         assert_eq!(attempt("ada", 8, NOW + 10_003).await, Attempt::Allowed, "the right password ends it");
         let later = NOW + 2 * 3_600_000;
         attempt("carol", 6, later).await;
@@ -161,7 +161,7 @@ databases! {
     async fn the_attempts_of_a_source_have_a_rate_and_no_wait_that_grows(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let source = [Subject::Shared("source:7".to_owned())];
-        let attempt = async |at: i64| fixture.store.begin_attempt(&source, at).await.unwrap();
+        let attempt = async |at: i64| fixture.store.people().begin_attempt(&source, at).await.unwrap();
         for _ in 0..20 {
             assert_eq!(attempt(NOW).await, Attempt::Allowed);
         }
@@ -170,7 +170,7 @@ databases! {
         }
         assert_eq!(attempt(NOW + 6_000).await, Attempt::Allowed);
         assert_eq!(attempt(NOW + 6_000).await, Attempt::Refused { until_at: NOW + 12_000 });
-        fixture.store.end_attempt(&source).await.unwrap();
+        fixture.store.people().end_attempt(&source).await.unwrap();
         assert_eq!(attempt(NOW + 6_000).await, Attempt::Allowed, "a right password costs nothing");
     }
 
@@ -193,7 +193,7 @@ databases! {
     async fn many_attempts_at_once_are_all_counted(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let subjects = [Subject::Single("account:ada".to_owned()), Subject::Shared("source:1".to_owned())];
-        let all = (0..20).map(|_| fixture.store.begin_attempt(&subjects, NOW));
+        let all = (0..20).map(|_| fixture.store.people().begin_attempt(&subjects, NOW));
         let answers = futures_util::future::join_all(all).await;
         let allowed = answers.iter().filter(|it| matches!(it, Ok(Attempt::Allowed))).count();
         assert!(allowed <= 5, "{answers:?}");
@@ -206,34 +206,34 @@ databases! {
         let viewer = Grants::for_all(Role::Viewer);
         let by = actor();
         let (one, two) = tokio::join!(
-            fixture.store.set_grants(ada, &viewer, NOW, &by),
-            fixture.store.set_account_enabled(bob, false, NOW, &by),
+            fixture.store.people().set_grants(ada, &viewer, NOW, &by),
+            fixture.store.people().set_account_enabled(bob, false, NOW, &by),
         );
         assert_eq!([&one, &two].iter().filter(|done| done.is_ok()).count(), 1, "{one:?} {two:?}");
-        let all = fixture.store.accounts().await.unwrap();
+        let all = fixture.store.people().accounts().await.unwrap();
         let admin = all.iter().find(|it| it.disabled_at.is_none() && it.grants == Grants::for_all(Role::Admin)).unwrap();
         for refused in [
-            fixture.store.delete_account(admin.id, NOW, &by).await,
-            fixture.store.set_grants(admin.id, &Grants::default(), NOW, &by).await,
-            fixture.store.set_account_enabled(admin.id, false, NOW, &by).await,
+            fixture.store.people().delete_account(admin.id, NOW, &by).await,
+            fixture.store.people().set_grants(admin.id, &Grants::default(), NOW, &by).await,
+            fixture.store.people().set_account_enabled(admin.id, false, NOW, &by).await,
         ] {
             assert!(matches!(refused, Err(Error::InUse(_))), "{refused:?}");
         }
-        assert_eq!(fixture.store.account(admin.id).await.unwrap().as_ref(), Some(admin));
+        assert_eq!(fixture.store.people().account(admin.id).await.unwrap().as_ref(), Some(admin));
     }
 
     // covers: S8
     async fn a_link_for_a_password_works_once(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let (ada, by) = (make(&fixture, "ada", "h").await.unwrap(), actor());
-        fixture.store.put_reset_link(ada, "old", NOW + 9, NOW, &by).await.unwrap();
-        fixture.store.put_reset_link(ada, "new", NOW + 9, NOW, &by).await.unwrap();
-        let of = async |hash: &str, at: i64| fixture.store.account_of_reset_link(hash, at).await.unwrap();
+        fixture.store.people().put_reset_link(ada, "old", NOW + 9, NOW, &by).await.unwrap();
+        fixture.store.people().put_reset_link(ada, "new", NOW + 9, NOW, &by).await.unwrap();
+        let of = async |hash: &str, at: i64| fixture.store.people().account_of_reset_link(hash, at).await.unwrap();
         assert_eq!((of("old", NOW).await, of("new", NOW + 9).await), (None, None), "replaced, expired");
         assert_eq!(of("new", NOW).await, Some((ada, "ada".to_owned())));
         let (one, two) = tokio::join!(
-            fixture.store.use_reset_link(ada, "new", "first", NOW, &by),
-            fixture.store.use_reset_link(ada, "new", "second", NOW, &by),
+            fixture.store.people().use_reset_link(ada, "new", "first", NOW, &by),
+            fixture.store.people().use_reset_link(ada, "new", "second", NOW, &by),
         );
         assert_eq!([one, two].into_iter().filter(|used| matches!(used, Ok(Some(1)))).count(), 1);
         assert_eq!(of("new", NOW).await, None);
@@ -245,17 +245,17 @@ databases! {
         let (store, ada, by) = (&fixture.store, make(&fixture, "ada", "h").await.unwrap(), actor());
         make(&fixture, "bob", "h").await.unwrap();
         for number in 0..4 {
-            store.put_reset_link(ada, "link", NOW + 9, NOW, &by).await.unwrap();
+            store.people().put_reset_link(ada, "link", NOW + 9, NOW, &by).await.unwrap();
             match number {
-                0 => store.end_access(ada, NOW, &by).await.map(drop).unwrap(),
-                1 => store.set_grants(ada, &Grants::for_all(Role::Viewer), NOW, &by).await.unwrap(),
-                2 => store.set_password(ada, &password("second"), NOW, &by).await.map(drop).unwrap(),
+                0 => store.people().end_access(ada, NOW, &by).await.map(drop).unwrap(),
+                1 => store.people().set_grants(ada, &Grants::for_all(Role::Viewer), NOW, &by).await.unwrap(),
+                2 => store.people().set_password(ada, &password("second"), NOW, &by).await.map(drop).unwrap(),
                 _ => {
-                    store.set_account_enabled(ada, false, NOW, &by).await.unwrap();
-                    store.set_account_enabled(ada, true, NOW, &by).await.unwrap();
+                    store.people().set_account_enabled(ada, false, NOW, &by).await.unwrap();
+                    store.people().set_account_enabled(ada, true, NOW, &by).await.unwrap();
                 }
             }
-            assert_eq!(store.account_of_reset_link("link", NOW).await.unwrap(), None, "{number}");
+            assert_eq!(store.people().account_of_reset_link("link", NOW).await.unwrap(), None, "{number}");
         }
     }
 
@@ -266,20 +266,20 @@ databases! {
         make(&fixture, "bob", "h").await.unwrap();
         let grants = Grants::for_app(7, Role::Operator);
         let new = NewApiToken { account_id: ada, name: "deploy", token_hash: "digest", grants: &grants, now: NOW, expires_at: NOW + 9, credentials: 0 };
-        let id = fixture.store.create_token(&new, &by).await.unwrap();
-        let owner = fixture.store.token_owner("digest", NOW).await.unwrap().unwrap();
+        let id = fixture.store.people().create_token(&new, &by).await.unwrap();
+        let owner = fixture.store.people().token_owner("digest", NOW).await.unwrap().unwrap();
         assert_eq!((owner.account.as_str(), &owner.grants), ("ada", &grants));
-        assert_eq!(fixture.store.token_owner("digest", NOW + 9).await.unwrap(), None, "expired");
-        fixture.store.touch_token(id, NOW + 5, &from("10.0.0.1")).await.unwrap();
+        assert_eq!(fixture.store.people().token_owner("digest", NOW + 9).await.unwrap(), None, "expired");
+        fixture.store.people().touch_token(id, NOW + 5, &from("10.0.0.1")).await.unwrap();
         for source in ["10.0.0.2", "10.0.0.1", "10.0.0.2"] {
-            fixture.store.touch_token(id, NOW + 5, &from(source)).await.unwrap();
+            fixture.store.people().touch_token(id, NOW + 5, &from(source)).await.unwrap();
         }
-        fixture.store.touch_token(id, NOW + 5, &from("10.0.0.1")).await.unwrap();
+        fixture.store.people().touch_token(id, NOW + 5, &from("10.0.0.1")).await.unwrap();
         assert_eq!(fixture.count("audit", "action = 'use_token'").await, 2, "one entry for each address");
-        let listed = fixture.store.tokens_of(ada).await.unwrap().remove(0);
+        let listed = fixture.store.people().tokens_of(ada).await.unwrap().remove(0);
         assert_eq!((listed.used_at, listed.used_from.as_deref()), (Some(NOW + 5), Some("10.0.0.1")));
-        assert!(!fixture.store.revoke_token(ada + 1, id, NOW, &by).await.unwrap(), "of another account");
-        fixture.store.delete_account(ada, NOW, &by).await.unwrap();
+        assert!(!fixture.store.people().revoke_token(ada + 1, id, NOW, &by).await.unwrap(), "of another account");
+        fixture.store.people().delete_account(ada, NOW, &by).await.unwrap();
         assert_eq!(fixture.count("api_token", "1 = 1").await, 0);
     }
 
@@ -288,39 +288,39 @@ databases! {
         let fixture = Fixture::new(db).await;
         let (store, ada, by) = (&fixture.store, make(&fixture, "ada", "h").await.unwrap(), actor());
         make(&fixture, "bob", "h").await.unwrap();
-        let credentials = async || store.account(ada).await.unwrap().unwrap().credentials;
+        let credentials = async || store.people().account(ada).await.unwrap().unwrap().credentials;
         let renew = async || {
-            store.set_account_enabled(ada, true, NOW, &by).await.unwrap();
+            store.people().set_account_enabled(ada, true, NOW, &by).await.unwrap();
             make_token(&fixture, ada, "deploy", credentials().await).await.unwrap();
-            assert_eq!(store.tokens_of(ada).await.unwrap().len(), 1);
+            assert_eq!(store.people().tokens_of(ada).await.unwrap().len(), 1);
         };
         let are_gone = async |what: &str| {
-            assert!(store.tokens_of(ada).await.unwrap().is_empty(), "{what}");
-            assert_eq!(store.token_owner("digest of deploy", NOW).await.unwrap(), None, "{what}");
+            assert!(store.people().tokens_of(ada).await.unwrap().is_empty(), "{what}");
+            assert_eq!(store.people().token_owner("digest of deploy", NOW).await.unwrap(), None, "{what}");
         };
         renew().await;
-        store.set_password(ada, &NewPassword { revoke_tokens: true, ..password("second") }, NOW, &by).await.unwrap();
+        store.people().set_password(ada, &NewPassword { revoke_tokens: true, ..password("second") }, NOW, &by).await.unwrap();
         are_gone("the own password").await;
         renew().await;
-        store.put_reset_link(ada, "link", NOW + 9, NOW, &by).await.unwrap();
-        store.use_reset_link(ada, "link", "third", NOW, &by).await.unwrap();
+        store.people().put_reset_link(ada, "link", NOW + 9, NOW, &by).await.unwrap();
+        store.people().use_reset_link(ada, "link", "third", NOW, &by).await.unwrap();
         are_gone("a link for a new password").await;
         renew().await;
-        store.set_account_enabled(ada, false, NOW, &by).await.unwrap();
+        store.people().set_account_enabled(ada, false, NOW, &by).await.unwrap();
         are_gone("disabled").await;
-        store.set_account_enabled(ada, true, NOW, &by).await.unwrap();
+        store.people().set_account_enabled(ada, true, NOW, &by).await.unwrap();
         are_gone("enabled again").await;
         renew().await;
-        let ended = store.end_access(ada, NOW, &by).await.unwrap();
+        let ended = store.people().end_access(ada, NOW, &by).await.unwrap();
         assert_eq!((ended.sessions, ended.tokens), (0, 1));
         are_gone("ended by an administrator").await;
         assert_eq!(fixture.count("audit", "detail LIKE '%\"revoked_tokens\":[\"deploy\"]%'").await, 4, "each names it");
 
         // What changes no credential leaves them.
         renew().await;
-        store.set_grants(ada, &Grants::for_all(Role::Viewer), NOW, &by).await.unwrap();
-        store.set_password(ada, &password("fourth"), NOW, &by).await.unwrap();
-        assert_eq!(store.tokens_of(ada).await.unwrap().len(), 1);
+        store.people().set_grants(ada, &Grants::for_all(Role::Viewer), NOW, &by).await.unwrap();
+        store.people().set_password(ada, &password("fourth"), NOW, &by).await.unwrap();
+        assert_eq!(store.people().tokens_of(ada).await.unwrap().len(), 1);
     }
 
     // covers: S5, S8
@@ -328,23 +328,23 @@ databases! {
         let fixture = Fixture::new(db).await;
         let (store, ada, by) = (&fixture.store, make(&fixture, "ada", "h").await.unwrap(), actor());
         make(&fixture, "bob", "h").await.unwrap();
-        let credentials = async || store.account(ada).await.unwrap().unwrap().credentials;
+        let credentials = async || store.people().account(ada).await.unwrap().unwrap().credentials;
         let opens = async |id_hash: &'static str, credentials: i64| {
             let new = NewSession { credentials, ..session(id_hash, ada, NOW + IDLE) };
-            store.open_session(&new, None, IDLE, &by).await.unwrap()
+            store.people().open_session(&new, None, IDLE, &by).await.unwrap()
         };
         let mut checked = credentials().await;
         assert!(opens("first", checked).await);
-        store.put_reset_link(ada, "link", NOW + 9, NOW, &by).await.unwrap();
+        store.people().put_reset_link(ada, "link", NOW + 9, NOW, &by).await.unwrap();
         assert_eq!(credentials().await, checked, "a link alone changes nothing");
         for number in 0..6 {
             let what = match number {
-                0 => store.set_password(ada, &password("second"), NOW, &by).await.map(drop),
-                1 => store.put_reset_link(ada, "link", NOW + 9, NOW, &by).await,
-                2 => store.use_reset_link(ada, "link", "third", NOW, &by).await.map(drop),
-                3 => store.end_access(ada, NOW, &by).await.map(drop),
-                4 => store.set_account_enabled(ada, false, NOW, &by).await,
-                _ => store.set_account_enabled(ada, true, NOW, &by).await,
+                0 => store.people().set_password(ada, &password("second"), NOW, &by).await.map(drop),
+                1 => store.people().put_reset_link(ada, "link", NOW + 9, NOW, &by).await,
+                2 => store.people().use_reset_link(ada, "link", "third", NOW, &by).await.map(drop),
+                3 => store.people().end_access(ada, NOW, &by).await.map(drop),
+                4 => store.people().set_account_enabled(ada, false, NOW, &by).await,
+                _ => store.people().set_account_enabled(ada, true, NOW, &by).await,
             };
             what.unwrap();
             let now = credentials().await;
@@ -356,12 +356,12 @@ databases! {
             let made = make_token(&fixture, ada, "late", checked).await;
             assert!(matches!(made, Err(Error::Changed(_))), "{number}: {made:?}");
             let new = NewPassword { credentials: Some(checked), ..password("of the intruder") };
-            assert_eq!(store.set_password(ada, &new, NOW, &by).await.unwrap(), None, "{number}");
+            assert_eq!(store.people().set_password(ada, &new, NOW, &by).await.unwrap(), None, "{number}");
             checked = now;
         }
         assert!(opens("last", checked).await);
-        store.set_account_enabled(ada, false, NOW, &by).await.unwrap();
+        store.people().set_account_enabled(ada, false, NOW, &by).await.unwrap();
         assert!(!opens("disabled", credentials().await).await);
-        assert_eq!(store.account(ada).await.unwrap().unwrap().password_hash, "third");
+        assert_eq!(store.people().account(ada).await.unwrap().unwrap().password_hash, "third");
     }
 }

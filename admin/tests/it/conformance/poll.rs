@@ -10,7 +10,7 @@ databases! {
         let jobs = [fixture.ticking("a").await, fixture.ticking("b").await, fixture.ticking("c").await];
         let shards: Vec<i32> = jobs.iter().map(|job| job.shard).collect();
         let found = async |near| {
-            let mut found = fixture.store.shards_to_scan(&shards, NOW - 60_000, near, after(30)).await.unwrap();
+            let mut found = fixture.store.runs().shards_to_scan(&shards, NOW - 60_000, near, after(30)).await.unwrap();
             found.sort_unstable();
             found
         };
@@ -20,7 +20,7 @@ databases! {
         assert_eq!(all.len(), 3, "the three jobs are of three shards");
         assert_eq!(found(after(-1)).await, [0; 0]);
         assert_eq!(found(after(5)).await, all);
-        assert_eq!(fixture.store.shards_to_scan(&[], NOW, after(5), after(5)).await.unwrap(), [0; 0]);
+        assert_eq!(fixture.store.runs().shards_to_scan(&[], NOW, after(5), after(5)).await.unwrap(), [0; 0]);
         // A new run has the epoch 0. One that is far away, or has a holder, is nothing to scan.
         let ids = fixture.runs_in(&jobs[1], &[RunState::Claimed; 2]).await;
         assert_eq!(found(after(-1)).await, [0; 0]);
@@ -36,7 +36,7 @@ databases! {
         let ids = fixture.runs_in(&job, &[RunState::Claimed]).await;
         fixture.sql(&format!("UPDATE run SET due_at = {} WHERE id = {}", after(10), ids[0])).await;
         let found = async |epoch, from, now| {
-            fixture.store.shards_with_overdue(&[(job.shard, epoch, from), (job.shard + 1, epoch, from)], now).await.unwrap()
+            fixture.store.runs().shards_with_overdue(&[(job.shard, epoch, from), (job.shard + 1, epoch, from)], now).await.unwrap()
         };
         assert_eq!(found(1, NOW, after(10)).await, [job.shard]);
         assert_eq!(found(1, NOW, after(10) - 1).await, [0; 0], "not due yet");

@@ -47,7 +47,7 @@ databases! {
     async fn a_page_that_scans_too_much_is_ended_with_a_reason_of_its_own(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         make_endless(db, "app").await;
-        let error = fixture.store.apps(&carillon_store::VisibleApps::All).await.unwrap_err();
+        let error = fixture.store.apps().list(&carillon_store::VisibleApps::All).await.unwrap_err();
         assert!(error.is_too_slow(), "{error}");
     }
 }
@@ -64,13 +64,15 @@ async fn calls_that_wait_for_a_lock_delay_no_renewal(db: &TestDatabase) {
     let calls: Vec<_> = (0..300)
         .map(|_| {
             let (store, job_id) = (fixture.store.clone(), job.id);
-            tokio::spawn(async move { store.insert_triggered(&fire(job_id), NOW, &Actor::engine()).await.is_ok() })
+            tokio::spawn(
+                async move { store.runs().insert_triggered(&fire(job_id), NOW, &Actor::engine()).await.is_ok() },
+            )
         })
         .collect();
     for _ in 0..20 {
-        let renewed = fixture.store.renew_shard(job.shard, epoch, NOW, TTL).await;
+        let renewed = fixture.store.leases().renew(job.shard, epoch, NOW, TTL).await;
         assert!(renewed.unwrap(), "the lease is still ours");
-        fixture.store.due_jobs(job.shard, NOW, 10).await.unwrap();
+        fixture.store.runs().due_jobs(job.shard, NOW, 10).await.unwrap();
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     for call in &calls {
@@ -102,7 +104,7 @@ fn at_most_one_call_is_before_the_engine_at_the_one_writer_of_a_file() {
             .map(|_| {
                 let (store, job_id, done) = (fixture.store.clone(), job.id, done.clone());
                 tokio::spawn(async move {
-                    let _ = store.insert_triggered(&fire(job_id), NOW, &Actor::engine()).await;
+                    let _ = store.runs().insert_triggered(&fire(job_id), NOW, &Actor::engine()).await;
                     done.fetch_add(1, Ordering::SeqCst);
                 })
             })
@@ -111,7 +113,7 @@ fn at_most_one_call_is_before_the_engine_at_the_one_writer_of_a_file() {
         // In one queue with the calls, each renewal would come after all that wait.
         let before = done.load(Ordering::SeqCst);
         for _ in 0..5 {
-            let renewed = fixture.store.renew_shard(job.shard, epoch, NOW, TTL).await;
+            let renewed = fixture.store.leases().renew(job.shard, epoch, NOW, TTL).await;
             assert!(renewed.unwrap(), "the lease is still ours");
         }
         let passed = done.load(Ordering::SeqCst) - before;
@@ -136,7 +138,7 @@ async fn ids_of_one_kind_do_not_wait_for_those_of_another(db: &TestDatabase) {
     assert!(!stuck.is_finished(), "the block of the other kind is still locked");
     holder.rollback().await.unwrap();
     stuck.await.unwrap();
-    fixture.store.create_app("after", "After", NOW, &actor()).await.unwrap();
+    fixture.store.apps().create("after", "After", NOW, &actor()).await.unwrap();
 }
 
 #[test]

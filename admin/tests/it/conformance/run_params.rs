@@ -17,14 +17,14 @@ async fn sent(fixture: &Fixture, job: &Job, id: i64, revision: i64) -> i64 {
 }
 
 async fn given(fixture: &Fixture, id: i64) -> RunParams {
-    let run = fixture.store.run(id).await.unwrap().unwrap();
-    fixture.store.params_of(&run).await.unwrap()
+    let run = fixture.store.runs().get(id).await.unwrap().unwrap();
+    fixture.store.runs().params_of(&run).await.unwrap()
 }
 
 async fn edit(fixture: &Fixture, job: &Job, params: &str) -> Job {
-    let now = fixture.store.job(job.id).await.unwrap().unwrap();
+    let now = fixture.store.jobs().get(job.id).await.unwrap().unwrap();
     let edited = fixture.definition(&JobDraft { params: params.into(), ..now.draft });
-    fixture.store.update_job(job.id, &edited, None, NOW, &actor()).await.unwrap()
+    fixture.store.jobs().update(job.id, &edited, None, NOW, &actor()).await.unwrap()
 }
 
 fn text(text: &str) -> RunParams {
@@ -42,7 +42,7 @@ databases! {
         edit(&fixture, &job, "second").await;
         let second = sent(&fixture, &job, 2, 2).await;
         // A change of something else, and one more of the parameters.
-        fixture.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
+        fixture.store.jobs().set_enabled(job.id, false, NOW, &actor()).await.unwrap();
         let third = sent(&fixture, &job, 3, 3).await;
         edit(&fixture, &job, "fourth").await;
         let fourth = sent(&fixture, &job, 4, 4).await;
@@ -52,7 +52,7 @@ databases! {
             assert_eq!(&given(&fixture, id).await, expected, "run {id}");
         }
         assert_eq!(fixture.count("job_params_history", "1 = 1").await, 2);
-        fixture.store.delete_job(job.id, NOW, &actor()).await.unwrap();
+        fixture.store.jobs().delete(job.id, NOW, &actor()).await.unwrap();
         for (id, expected) in all.into_iter().zip(&expected) {
             assert_eq!(&given(&fixture, id).await, expected, "run {id} of a deleted job");
         }
@@ -85,7 +85,7 @@ databases! {
         sent(&fixture, &job, 3, 2).await;
         edit(&fixture, &job, "three").await;
         let left = async || {
-            fixture.store.prune_orphans().await.unwrap();
+            fixture.store.retention().prune_orphans().await.unwrap();
             fixture.count("job_params_history", "1 = 1").await
         };
         assert_eq!(left().await, 2);

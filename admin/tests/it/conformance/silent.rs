@@ -22,20 +22,23 @@ async fn behind_a_wire(db: &TestDatabase) -> (Wire, Arc<Store>) {
     let database = Database::Server { url: wire.url(url) };
     let store = Store::open_for(&database, LIMIT, Zone::UTC).await.unwrap();
     store.migrate().await.unwrap();
-    store.ensure_shards(Some(4)).await.unwrap();
+    store.leases().ensure_shards(Some(4)).await.unwrap();
     (wire, store)
 }
 
 /// Statements and transactions in every pool; of the engine's reads more at once than there are connections.
 async fn all_of(store: &Store) -> Vec<Result<(), Error>> {
     let all = async {
-        let mut answers: Vec<_> =
-            join_all((0..10).map(|_| store.due_jobs(0, 0, 1))).await.into_iter().map(|done| done.map(|_| ())).collect();
+        let mut answers: Vec<_> = join_all((0..10).map(|_| store.runs().due_jobs(0, 0, 1)))
+            .await
+            .into_iter()
+            .map(|done| done.map(|_| ()))
+            .collect();
         let (renewed, taken, deregistered, apps, pinged) = tokio::join!(
-            store.renew_shard(0, 0, 0, 1),
+            store.leases().renew(0, 0, 0, 1),
             store.take_ids(&ids::RUN, 1_001),
-            store.deregister_executor("no", "such"),
-            store.apps(&carillon_store::VisibleApps::All),
+            store.apps().deregister_executor("no", "such"),
+            store.apps().list(&carillon_store::VisibleApps::All),
             store.ping(),
         );
         answers.extend([renewed.map(|_| ()), taken.map(|_| ()), deregistered.map(|_| ()), apps.map(|_| ()), pinged]);

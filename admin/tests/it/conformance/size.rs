@@ -33,7 +33,7 @@ databases! {
         }).await;
         fixture.many("idempotency (request_key, object_id, created_at)", 12_000, |id| format!("('k{id}', {id}, {old})")).await;
         fixture.sql(&format!("INSERT INTO alarm (id, job_id, kind, message, created_at) VALUES (1, 1, 'failed', 'young', {NOW})")).await;
-        fixture.store.prune_rest(90, NOW).await.unwrap();
+        fixture.store.retention().prune_rest(90, NOW).await.unwrap();
         let left = [
             fixture.count("alarm", "1 = 1").await,
             fixture.count("audit", &format!("at = {old}")).await,
@@ -50,12 +50,12 @@ databases! {
             job: job.id.into(), from_at: after(-60), to_at: after(0), max_concurrent: 7,
             instants: (-60..0).map(after).collect(),
         };
-        fixture.store.create_backfill(&new, NOW, &actor()).await.unwrap();
-        let open = fixture.store.open_backfills().await.unwrap().remove(0);
-        assert_eq!(fixture.store.release_backfill(&open, NOW).await.unwrap().runs.len(), 7);
+        fixture.store.backfills().create(&new, NOW, &actor()).await.unwrap();
+        let open = fixture.store.backfills().open_backfills().await.unwrap().remove(0);
+        assert_eq!(fixture.store.backfills().release(&open, NOW).await.unwrap().runs.len(), 7);
         let before = fixture.store.take_id(&ids::RUN).await.unwrap();
         for _ in 0..100 {
-            let released = fixture.store.release_backfill(&open, NOW).await.unwrap();
+            let released = fixture.store.backfills().release(&open, NOW).await.unwrap();
             assert!(released.runs.is_empty() && released.full);
         }
         assert_eq!(fixture.store.take_id(&ids::RUN).await.unwrap(), before + 1);
@@ -74,9 +74,9 @@ databases! {
             found.sort_by_key(|it| it.job_id);
             found.into_iter().map(|it| it.params).collect::<Vec<_>>()
         };
-        let scanned = sorted(fixture.store.definitions(&ids).await.unwrap());
+        let scanned = sorted(fixture.store.jobs().definitions(&ids).await.unwrap());
         assert_eq!(scanned, [Params::Here("short".into()), Params::Apart, Params::Apart]);
-        let marked = sorted(fixture.store.whole_definitions(&ids).await.unwrap());
+        let marked = sorted(fixture.store.jobs().whole_definitions(&ids).await.unwrap());
         assert_eq!(marked, [Params::Here("short".into()), Params::Here("x".repeat(60_000)), Params::TooLong]);
     }
 
@@ -92,7 +92,7 @@ databases! {
         let mut walk = RepairCursor::default();
         let mut found = vec![];
         for _ in 0..3 {
-            found.push(fixture.store.repair_misplaced(&mut walk, NOW).await.unwrap().map(|alarm| alarm.text));
+            found.push(fixture.store.runs().repair_misplaced(&mut walk, NOW).await.unwrap().map(|alarm| alarm.text));
         }
         assert_eq!(found[0], None, "a look reads 2,000 jobs");
         let told: Vec<&String> = found.iter().flatten().collect();

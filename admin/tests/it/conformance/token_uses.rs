@@ -28,11 +28,11 @@ databases! {
         let tokens = [AuditObject::api_token(0), AuditObject::new(AuditObjectKind::ExecutorToken, 0)];
         for number in 0..20 {
             let by = from(&format!("10.0.0.{number}"));
-            let uses = (0..8).map(|n| nodes[n % 2].note_token_use(tokens[n / 4], &by, NOW));
+            let uses = (0..8).map(|n| nodes[n % 2].people().note_token_use(tokens[n / 4], &by, NOW));
             for noted in join_all(uses).await {
                 noted.unwrap();
             }
-            assert!(nodes[0].knows_token_use(tokens[0], &by.source));
+            assert!(nodes[0].people().knows_token_use(tokens[0], &by.source));
         }
         assert_eq!(fixture.count("audit", "action = 'use_token' AND object_id = 0").await, 40);
         assert_eq!(fixture.count("audit", "action = 'use_token' AND object = 'api_token'").await, 20);
@@ -44,16 +44,16 @@ databases! {
         let token = AuditObject::api_token(0);
         for number in 1..=50 {
             let by = from(&format!("2001:db8:1:2::{number:x}"));
-            fixture.store.note_token_use(token, &by, NOW).await.unwrap();
+            fixture.store.people().note_token_use(token, &by, NOW).await.unwrap();
         }
-        another_node(&fixture, db).await.note_token_use(token, &from("2001:db8:1:2:ffff::1"), NOW).await.unwrap();
+        another_node(&fixture, db).await.people().note_token_use(token, &from("2001:db8:1:2:ffff::1"), NOW).await.unwrap();
         let written = "action = 'use_token' AND source = '2001:db8:1:2::/64' AND detail LIKE '%2001:db8:1:2::1\"%'";
         assert_eq!(fixture.count("audit", written).await, 1, "with the address that came first");
         assert_eq!(fixture.count("audit", "action = 'use_token'").await, 1);
         // A client with a thousand networks fills no table.
         for number in 0..300 {
             let by = from(&format!("2001:db8:2:{number:x}::1"));
-            fixture.store.note_token_use(token, &by, NOW).await.unwrap();
+            fixture.store.people().note_token_use(token, &by, NOW).await.unwrap();
         }
         assert_eq!(fixture.count("audit", "action = 'use_token'").await, 200, "within a minute");
     }

@@ -20,14 +20,14 @@ fn pause_resume_and_delete_lead_back_with_a_message() {
         let page = admin.get("/jobs?app=orders").await.body;
         assert!(page.contains("Close the day is paused.") && page.contains("data-state=\"paused\""));
         admin.submit("/jobs/1/enable", &next).await;
-        assert!(console.store.job(1).await.unwrap().unwrap().draft.enabled);
+        assert!(console.store.jobs().get(1).await.unwrap().unwrap().draft.enabled);
 
         let question = admin.get("/jobs/1/delete").await.body;
         assert!(question.contains("Delete Close the day?"));
-        assert!(console.store.job(1).await.unwrap().is_some(), "asking deletes nothing");
+        assert!(console.store.jobs().get(1).await.unwrap().is_some(), "asking deletes nothing");
         let answer = admin.submit("/jobs/1/delete", &[]).await;
         assert_eq!(answer.location(), "/jobs");
-        assert!(console.store.job(1).await.unwrap().is_none());
+        assert!(console.store.jobs().get(1).await.unwrap().is_none());
         assert_eq!(admin.submit("/jobs/1/delete", &[]).await.status, 404);
         assert_eq!(admin.submit("/jobs/1/enable", &[]).await.status, 404);
     });
@@ -46,7 +46,7 @@ fn a_run_by_hand_is_made_once_however_often_it_is_sent() {
         let (first, second) = (admin.submit("/jobs/1/run", &fields).await, admin.submit("/jobs/1/run", &fields).await);
         assert_eq!((first.status, first.location()), (303, second.location()));
         let id = first.location().strip_prefix("/runs/").unwrap().parse().unwrap();
-        let made = console.store.run(id).await.unwrap().unwrap();
+        let made = console.store.runs().get(id).await.unwrap().unwrap();
         assert_eq!((made.params.as_deref(), made.state), (Some("special"), RunState::Claimed));
         let page = admin.get(first.location()).await.body;
         for text in ["given for this run", "special", "by hand", "The log begins when the run is sent."] {
@@ -71,7 +71,7 @@ fn a_run_only_goes_where_an_executor_is_and_takes_no_more_than_fits() {
         let answer = admin.submit("/jobs/1/run", &[("key", "b"), ("params", &long)]).await;
         assert!(answer.status == 422 && answer.error("params").unwrap().contains("80000 bytes"));
         assert!(answer.body.contains(&long), "nothing typed is lost");
-        assert_eq!(console.store.newest_run().await.unwrap(), 0);
+        assert_eq!(console.store.runs().newest_run().await.unwrap(), 0);
     });
 }
 
@@ -125,7 +125,7 @@ fn a_run_whose_outcome_nobody_knows_is_resolved_with_a_note() {
         assert!(!page.contains("<file>") && !page.contains(&link));
         let id = run.rsplit('/').next().unwrap().parse().unwrap();
         let about = AuditFilter::about(AuditObjectKind::Run, id);
-        let entry = console.store.audit_entries(&about).await.unwrap().items.remove(0);
+        let entry = console.store.audit().list(&about).await.unwrap().items.remove(0);
         assert_eq!((entry.action.as_str(), entry.actor.as_str()), ("resolve", "admin"));
         assert!(entry.detail.contains("the <file> is there"));
         // Once is enough.
@@ -146,6 +146,6 @@ fn an_app_is_made_once() {
         assert!(again.status == 422 && again.error("name").unwrap().contains("already"));
         let wrong = admin.submit("/apps", &[("name", "a b")]).await;
         assert!(wrong.error("name").is_some());
-        assert_eq!(console.store.app_by_name("billing").await.unwrap().unwrap().title, "billing");
+        assert_eq!(console.store.apps().by_name("billing").await.unwrap().unwrap().title, "billing");
     });
 }

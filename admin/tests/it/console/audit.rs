@@ -42,7 +42,7 @@ fn refused_sign_ins_are_in_the_audit_without_what_was_typed() {
         console.visitor().sign_in("admin", "a wrong password").await;
         console.visitor().sign_in("a password in the wrong field", "admin").await;
         let filter = AuditFilter { actions: vec![AuditAction::RefuseSignIn], limit: 10, ..AuditFilter::default() };
-        let entries = console.store.audit_entries(&filter).await.unwrap().items;
+        let entries = console.store.audit().list(&filter).await.unwrap().items;
         let actors: Vec<_> = entries.iter().map(|entry| (entry.actor.as_str(), entry.source.as_str())).collect();
         assert_eq!(actors, [("unknown", "127.0.0.1"), ("admin", "127.0.0.1")]);
         assert!(entries.iter().all(|entry| !entry.detail.contains("wrong field") && entry.request_id.is_some()));
@@ -56,11 +56,11 @@ fn a_version_is_compared_with_the_one_before_and_restored_by_a_button() {
         let console = Console::start().await;
         let admin = console.admin().await;
         let job = console.job(|draft| draft.name = "<b>one</b>".to_owned()).await;
-        let app = console.store.app_by_name("orders").await.unwrap().unwrap();
+        let app = console.store.apps().by_name("orders").await.unwrap().unwrap();
         let mut draft = job.draft.clone();
         draft.name = "two".to_owned();
         let definition = Definition::check_in(DefinitionContext::of(&app, &job, &job.calendars), &draft, 0).unwrap();
-        console.store.update_job(job.id, &definition, None, super::client::START + 1, &actor()).await.unwrap();
+        console.store.jobs().update(job.id, &definition, None, super::client::START + 1, &actor()).await.unwrap();
         let address = format!("/jobs/{}/history", job.id);
         assert!(admin.get(&format!("/jobs/{}", job.id)).await.body.contains(&address));
         let page = admin.get(&address).await.body;
@@ -73,7 +73,7 @@ fn a_version_is_compared_with_the_one_before_and_restored_by_a_button() {
         assert_eq!((late.status, late.location()), (303, address.as_str()), "it was changed meanwhile");
         let done = admin.submit(&restore, &[("revision", "2")]).await;
         assert_eq!(done.location(), format!("/jobs/{}", job.id));
-        let now = console.store.job(job.id).await.unwrap().unwrap();
+        let now = console.store.jobs().get(job.id).await.unwrap().unwrap();
         assert_eq!((now.draft, now.revision), (job.draft, 3));
     });
 }
@@ -108,6 +108,6 @@ fn a_version_that_cannot_be_used_any_more_is_not_restored_and_the_page_says_why(
             let page = admin.get(&history).await.body.replace("&#96;", "`");
             assert!(page.contains(&format!("Version {version} cannot be restored")) && page.contains(why), "{page}");
         }
-        assert_eq!(console.store.job(job.id).await.unwrap().unwrap().revision, 4);
+        assert_eq!(console.store.jobs().get(job.id).await.unwrap().unwrap().revision, 4);
     });
 }

@@ -35,8 +35,8 @@ fn selected_jobs_are_counted_confirmed_and_paused() {
         assert_eq!((done.status, done.location()), (303, "/jobs?"));
         let page = admin.get("/jobs").await.body;
         assert!(page.contains("Done: Pause 2 jobs.") && page.contains("release"), "{page}");
-        assert!(!console.store.job(2).await.unwrap().unwrap().draft.enabled);
-        assert!(console.store.job(3).await.unwrap().unwrap().draft.enabled);
+        assert!(!console.store.jobs().get(2).await.unwrap().unwrap().draft.enabled);
+        assert!(console.store.jobs().get(3).await.unwrap().unwrap().draft.enabled);
     });
 }
 
@@ -58,7 +58,10 @@ fn all_that_match_are_changed_unless_their_number_has_changed() {
         assert_eq!(other.status, 422);
         assert!(other.body.contains("Nothing was done"), "{}", other.body);
         assert_eq!(admin.submit("/jobs/bulk", &act("2")).await.location(), "/jobs?tag=night");
-        assert!(console.store.job(1).await.unwrap().is_none() && console.store.job(3).await.unwrap().is_some());
+        assert!(
+            console.store.jobs().get(1).await.unwrap().is_none()
+                && console.store.jobs().get(3).await.unwrap().is_some()
+        );
         let nothing = admin.submit("/jobs/bulk", &[("step", "ask"), ("action", "delete")]).await;
         assert_eq!(nothing.status, 303, "nothing is selected");
         assert_eq!(admin.submit("/jobs/bulk", &[("action", "explode"), ("id", "3")]).await.status, 400);
@@ -75,8 +78,13 @@ fn what_is_refused_is_named_with_its_reason() {
         let page = admin.submit("/jobs/bulk", &fields).await;
         assert_eq!(page.status, 200);
         assert!(page.body.contains("1 of 2 done") && page.body.contains("there is no job 99"), "{}", page.body);
-        let runs =
-            console.store.runs(&carillon_store::RunFilter { limit: 9, ..Default::default() }).await.unwrap().items;
+        let runs = console
+            .store
+            .runs()
+            .list(&carillon_store::RunFilter { limit: 9, ..Default::default() })
+            .await
+            .unwrap()
+            .items;
         assert_eq!(runs.len(), 1);
         let file = console.config.data_dir.join("carillon.db");
         let database = sea_orm::Database::connect(format!("sqlite://{}", file.display())).await.unwrap();
@@ -96,7 +104,7 @@ fn what_is_refused_is_named_with_its_reason() {
             ("key", "k"),
         ];
         assert_eq!(admin.submit("/runs/bulk", &act).await.location(), "/runs?job=1&state=trouble");
-        assert!(console.store.newest_run().await.unwrap() > runs[0].id);
+        assert!(console.store.runs().newest_run().await.unwrap() > runs[0].id);
     });
 }
 

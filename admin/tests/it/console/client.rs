@@ -46,7 +46,7 @@ impl Console {
         let mut console = Self::on(config, Arc::new(ManualClock::new(START))).await;
         console._database = Some(database);
         let actor = actor();
-        let made = console.store.create_app("orders", "Orders", START, &actor);
+        let made = console.store.apps().create("orders", "Orders", START, &actor);
         made.await.unwrap();
         console
     }
@@ -83,10 +83,10 @@ impl Console {
     pub async fn job(&self, change: impl FnOnce(&mut JobDraft)) -> Job {
         let mut draft = JobDraft::new("orders", "Close the day", "closeDay");
         change(&mut draft);
-        let app = self.store.app_by_name("orders").await.unwrap().unwrap();
+        let app = self.store.apps().by_name("orders").await.unwrap().unwrap();
         let definition = Definition::check(&app, &draft, START).unwrap();
         let actor = actor();
-        let made = self.store.create_jobs(vec![definition], START, &actor, None);
+        let made = self.store.jobs().create(vec![definition], START, &actor, None);
         made.await.unwrap().remove(0)
     }
 

@@ -49,7 +49,7 @@ fn nodes_of_different_versions_say_so() {
         let console = Console::on(config, Arc::new(ManualClock::new(START))).await;
         let admin = console.admin().await;
         let actor = actor();
-        let made = console.store.create_app("orders", "Orders", START, &actor);
+        let made = console.store.apps().create("orders", "Orders", START, &actor);
         made.await.unwrap();
         console.job(|_| ()).await;
         let metrics = || console.engine.metrics_text();
@@ -82,13 +82,13 @@ fn more_nodes_than_shards_are_told() {
         let console = Console::on(config, Arc::new(ManualClock::new(START))).await;
         let admin = console.admin().await;
         let actor = actor();
-        let made = console.store.create_app("orders", "Orders", START, &actor);
+        let made = console.store.apps().create("orders", "Orders", START, &actor);
         made.await.unwrap();
         console.job(|_| ()).await;
         let mut shown = vec![];
         for node in ["a", "b", "c"] {
             let store = &console.store;
-            store.report_node(node, "http://10.0.0.2:8080/", START).await.unwrap();
+            store.leases().report_node(node, "http://10.0.0.2:8080/", START).await.unwrap();
             let page = admin.get("/").await.body;
             shown.push(page.contains("data-testid=\"idle-nodes\""));
         }
@@ -106,10 +106,10 @@ fn executors_that_have_not_registered_again_are_waited_for() {
         let clock = Arc::new(ManualClock::new(START));
         let before = Console::on(config.clone(), clock.clone()).await;
         let actor = actor();
-        before.store.create_app("orders", "Orders", START, &actor).await.unwrap();
+        before.store.apps().create("orders", "Orders", START, &actor).await.unwrap();
         before.job(|_| ()).await;
         register(&before, "http://10.0.0.2:9999/", "orders").await;
-        before.store.report_node("before", "http://10.0.0.1:8080/", START).await.unwrap();
+        before.store.leases().report_node("before", "http://10.0.0.1:8080/", START).await.unwrap();
         clock.advance(Duration::from_secs(100));
         let after = Console::on(config, clock.clone()).await;
         let shown = async || after.admin().await.get("/").await.body;

@@ -12,7 +12,7 @@ fn weight_and_labels_of_an_executor_are_set_on_its_page() {
         let admin = console.admin().await;
         let address = "http://10.0.0.2:9999/a";
         register(&console, address, "orders").await;
-        let app = console.store.app_by_name("orders").await.unwrap().unwrap();
+        let app = console.store.apps().by_name("orders").await.unwrap().unwrap();
         let settings = format!("/apps/{}/executor", app.id);
         let path = &format!("{settings}?address=http%3A%2F%2F10.0.0.2%3A9999%2Fa");
         assert!(admin.get("/apps").await.body.contains(&format!("href=\"{path}\"")));
@@ -44,7 +44,7 @@ fn an_address_is_entered_and_an_executor_drained_and_removed() {
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;
-        let app = console.store.app_by_name("orders").await.unwrap().unwrap();
+        let app = console.store.apps().by_name("orders").await.unwrap().unwrap();
         let page = format!("/apps/{}", app.id);
         assert!(admin.get("/apps").await.body.contains(&format!("href=\"{page}\"")));
         let enter = async |address: &str| admin.submit(&format!("{page}/executors"), &[("address", address)]).await;
@@ -82,7 +82,7 @@ fn an_app_is_renamed_and_deleted_on_its_page() {
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;
-        let app = console.store.app_by_name("orders").await.unwrap().unwrap();
+        let app = console.store.apps().by_name("orders").await.unwrap().unwrap();
         let page = format!("/apps/{}", app.id);
         let save = async |name: &str, title: &str| admin.submit(&page, &[("name", name), ("title", title)]).await;
         let wrong = save("no", "Sales <b>").await;
@@ -127,7 +127,7 @@ fn a_run_shows_how_its_executor_was_chosen() {
         assert!(!admin.get(&run).await.body.contains("data-testid=\"choice\""));
         let id: i64 = run.rsplit('/').next().unwrap().parse().unwrap();
         let store = &console.store;
-        store.persist_candidates(&[(5, r#"["http://a:1/","http://b:1/"]"#.into())], START).await.unwrap();
+        store.runs().persist_candidates(&[(5, r#"["http://a:1/","http://b:1/"]"#.into())], START).await.unwrap();
         let mark = carillon_store::run::mark::MarkRequest {
             run_id: id,
             epoch: 0,
@@ -139,9 +139,9 @@ fn a_run_shows_how_its_executor_was_chosen() {
             revision: 1,
             app_id: job.app_id,
         };
-        assert_eq!(store.mark(&[mark], 1, "a", START).await.unwrap().len(), 1);
+        assert_eq!(store.runs().mark(&[mark], 1, "a", START).await.unwrap().len(), 1);
         let story = r#"{"skipped":[{"address":"http://a:1/","what":"saturated <b>"}]}"#;
-        store.add_traces(&[(id, story.into())]).await.unwrap();
+        store.runs().add_traces(&[(id, story.into())]).await.unwrap();
         let page = admin.get(&run).await.body;
         assert!(page.contains("next in order: one before it was passed over"));
         assert!(page.contains("Round robin, of 2"));

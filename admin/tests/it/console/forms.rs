@@ -44,7 +44,7 @@ fn a_new_job_is_what_was_filled_in() {
         let admin = console.admin().await;
         let answer = admin.submit("/jobs", FILLED).await;
         assert_eq!((answer.status, answer.location()), (303, "/jobs/1"));
-        let job = console.store.job(1).await.unwrap().unwrap();
+        let job = console.store.jobs().get(1).await.unwrap().unwrap();
         let json = serde_json::to_value(&job.draft).unwrap();
         for (name, value) in [
             ("params", "first\nsecond"),
@@ -60,7 +60,7 @@ fn a_new_job_is_what_was_filled_in() {
         let page = admin.get("/jobs/1").await.body;
         assert!(page.contains("Settle is created.") && page.contains("Europe/Berlin"));
         assert!(!admin.get("/jobs/1").await.body.contains("Settle is created."), "a message is shown once");
-        let audit = console.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, 1)).await.unwrap();
+        let audit = console.store.audit().list(&AuditFilter::about(AuditObjectKind::Job, 1)).await.unwrap();
         assert_eq!((audit.items[0].actor.as_str(), audit.items[0].source.as_str()), ("admin", "127.0.0.1"));
     });
 }
@@ -98,7 +98,7 @@ fn each_error_stands_beside_its_field_and_nothing_is_lost() {
         }
         assert!(answer.body.contains("value=\"&#60;b&#62;&#34;settle&#34;\""));
         assert_eq!(answer.body.matches("aria-invalid=\"true\"").count(), 6);
-        assert!(console.store.job(1).await.unwrap().is_none());
+        assert!(console.store.jobs().get(1).await.unwrap().is_none());
     });
 }
 
@@ -128,7 +128,7 @@ fn the_next_fires_are_shown_before_saving() {
         let admin = console.admin().await;
         let answer = admin.submit("/jobs", &but(&[("step", "preview")])).await;
         assert_eq!((answer.status, answer.body.matches("data-testid=\"fire\"").count()), (200, 5));
-        assert!(console.store.job(1).await.unwrap().is_none(), "nothing is saved");
+        assert!(console.store.jobs().get(1).await.unwrap().is_none(), "nothing is saved");
         let query = "kind=cron&expression=0+15+10+%3F+*+6%233&timezone=Asia%2FShanghai";
         let fragment = admin.get(&format!("/jobs/preview?{query}")).await.body;
         assert_eq!(fragment.matches("<td>Fri ").count(), 5, "{fragment}");
@@ -158,13 +158,13 @@ fn an_edit_in_between_is_shown_with_both_versions() {
         assert_eq!(conflict.status, 409);
         assert!(conflict.body.contains("admin saved this job at "));
         assert!(conflict.body.contains("<td>theirs</td><td>mine</td>"));
-        assert_eq!(console.store.job(1).await.unwrap().unwrap().draft.name, "theirs");
+        assert_eq!(console.store.jobs().get(1).await.unwrap().unwrap().draft.name, "theirs");
 
         let newer = conflict.hidden("revision");
         let mut again = fields("mine");
         again.push(("revision", &newer));
         assert_eq!(mine.submit("/jobs/1/edit", &again).await.status, 303);
-        assert_eq!(console.store.job(1).await.unwrap().unwrap().draft.name, "mine");
+        assert_eq!(console.store.jobs().get(1).await.unwrap().unwrap().draft.name, "mine");
         let mut blind = fields("blind");
         blind.push(("revision", ""));
         assert_eq!(mine.submit("/jobs/1/edit", &blind).await.status, 409, "no edit without its revision");

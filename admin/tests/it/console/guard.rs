@@ -25,10 +25,10 @@ const CHANGES: &[(&str, &[(&str, &str)])] = &[
 
 /// The rows that a change would touch.
 async fn rows(console: &Console) -> String {
-    let jobs = console.store.jobs(&Default::default()).await.unwrap().items;
-    let apps = console.store.apps(&carillon_store::VisibleApps::All).await.unwrap();
-    let audit = console.store.audit_entries(&AuditFilter { limit: 100, ..AuditFilter::default() }).await.unwrap();
-    let runs = console.store.newest_run().await.unwrap();
+    let jobs = console.store.jobs().list(&Default::default()).await.unwrap().items;
+    let apps = console.store.apps().list(&carillon_store::VisibleApps::All).await.unwrap();
+    let audit = console.store.audit().list(&AuditFilter { limit: 100, ..AuditFilter::default() }).await.unwrap();
+    let runs = console.store.runs().newest_run().await.unwrap();
     // A refusal leaves an entry, and changes nothing.
     let changes = audit.items.iter().filter(|entry| entry.action != "deny").count();
     format!("{jobs:?} {apps:?} {changes} {runs}")
@@ -80,7 +80,7 @@ fn what_the_guard_refuses_is_in_the_audit() {
         let (admin, stranger) = (console.admin().await, console.visitor());
         let newest = async || {
             let filter = AuditFilter { actions: vec![AuditAction::Deny], limit: 10, ..AuditFilter::default() };
-            let entries = console.store.audit_entries(&filter).await.unwrap().items;
+            let entries = console.store.audit().list(&filter).await.unwrap().items;
             let entry = &entries[0];
             let detail: serde_json::Value = serde_json::from_str(&entry.detail).unwrap();
             (entries.len(), entry.actor.clone(), entry.source.clone(), detail["reason"].as_str().unwrap().to_owned())

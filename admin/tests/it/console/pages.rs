@@ -113,7 +113,7 @@ pub async fn register(console: &Console, address: &str, app: &str) {
         manual_since: None,
         draining_since: None,
     };
-    console.store.register_executor(&executor).await.unwrap();
+    console.store.apps().register_executor(&executor).await.unwrap();
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_page_names_a_few_pauses_and_counts_the_others() {
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;
-        let app = console.store.app_by_name("orders").await.unwrap().unwrap().id.to_string();
+        let app = console.store.apps().by_name("orders").await.unwrap().unwrap().id.to_string();
         for (app, note) in [(&*app, "one"), (&app, "two"), (&app, "three"), ("all", "everything"), (&app, "five")] {
             admin.submit("/pauses", &[("app", app), ("note", note)]).await;
         }

@@ -22,7 +22,7 @@ fn a_pause_is_made_seen_on_every_page_and_ended() {
         console.engine.services.pause_refresher.step().await;
         let page = admin.get("/jobs").await.body;
         assert!(page.contains("All apps are paused") && page.contains("deployment &#60;b&#62;"), "{page}");
-        let pause = console.store.pauses_from(0).await.unwrap().remove(0);
+        let pause = console.store.apps().pauses_from(0).await.unwrap().remove(0);
         let ended = admin.submit(&format!("/pauses/{}/end", pause.id), &[]).await;
         assert_eq!(ended.status, 303);
         let again = admin.submit(&format!("/pauses/{}/end", pause.id), &[]).await;
@@ -57,7 +57,7 @@ fn a_maintenance_window_of_the_week_is_made_and_deleted() {
         console.clock.set(START + 10 * 60_000);
         console.engine.services.pause_refresher.step().await;
         assert!(admin.get("/jobs").await.body.contains("All apps are paused"));
-        let id = console.store.maintenance_windows().await.unwrap().remove(0).id;
+        let id = console.store.apps().maintenance_windows().await.unwrap().remove(0).id;
         assert!(admin.get("/pauses").await.body.contains(&format!("action=\"/pauses/windows/{id}/end\"")));
         assert_eq!(admin.submit(&format!("/pauses/windows/{id}/end"), &[]).await.status, 303);
         console.engine.services.pause_refresher.step().await;
@@ -86,7 +86,7 @@ fn the_jobs_of_a_paused_app_say_so_and_show_no_fire_that_will_be_cancelled() {
             !page.contains("data-testid=\"fire\"") && page.contains("cancelled until the pause is ended"),
             "{page}"
         );
-        let pause = console.store.pauses_from(START).await.unwrap().remove(0).id;
+        let pause = console.store.apps().pauses_from(START).await.unwrap().remove(0).id;
         admin.submit(&format!("/pauses/{pause}/end"), &[]).await;
         let page = admin.get("/pauses").await.body;
         assert!(page.contains("The pause is ended.") && !page.contains("data-testid=\"paused\""), "{page}");

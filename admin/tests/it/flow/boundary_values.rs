@@ -74,7 +74,7 @@ fn five_thousand_fires_of_one_second_leave_with_one_tick() {
 
 /// Runs that have not ended, by state.
 async fn open(node: &Node) -> Vec<(RunState, i64)> {
-    let all = node.store.open_runs(64).await.unwrap();
+    let all = node.store.runs().open_runs(64).await.unwrap();
     all.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 

@@ -32,7 +32,7 @@ databases! {
             }
         }
         assert_eq!(world.register("registryRemove", &global, "payroll", &executor).await["code"], 500);
-        assert_eq!(world.node.store.executors().await.unwrap().len(), 1, "it is registered still");
+        assert_eq!(world.node.store.apps().executors().await.unwrap().len(), 1, "it is registered still");
     }
 }
 
@@ -42,7 +42,7 @@ fn what_an_executor_is_denied_is_in_the_audit() {
     on(Kind::Sqlite, async |db| {
         let world = World::start(db).await;
         let executor = RecordingExecutor::start().await;
-        let id = world.node.store.executor_tokens_of(world.node.app.id).await.unwrap()[0].id;
+        let id = world.node.store.apps().executor_tokens_of(world.node.app.id).await.unwrap()[0].id;
         for path in ["registry", "registryRemove"] {
             assert_eq!(world.register(path, &world.orders_token, "payroll", &executor).await["code"], 500);
         }
@@ -84,9 +84,9 @@ fn each_path_notes_the_use_of_a_token_also_of_the_one_of_all_apps() {
         wait_for("the uses are noted", is_noted).await;
         let mut tokens = vec![(0, None)];
         for app in [world.node.app.id, world.payroll.id] {
-            let is_used = async || store.executor_tokens_of(app).await.unwrap()[0].used_at.is_some();
+            let is_used = async || store.apps().executor_tokens_of(app).await.unwrap()[0].used_at.is_some();
             wait_for("the last use", is_used).await;
-            let token = store.executor_tokens_of(app).await.unwrap().remove(0);
+            let token = store.apps().executor_tokens_of(app).await.unwrap().remove(0);
             assert_eq!((token.used_at, token.used_from.as_deref()), (Some(START), Some("127.0.0.1")));
             tokens.push((token.id, Some(app)));
         }
@@ -107,11 +107,11 @@ fn a_token_that_another_node_has_made_is_refused_by_no_node() {
         // As another node writes it: this one has not read it yet.
         let token = random_secret();
         let (tokens, before) =
-            (node.engine.executor_tokens(), node.store.executor_tokens_of(node.app.id).await.unwrap());
+            (node.engine.executor_tokens(), node.store.apps().executor_tokens_of(node.app.id).await.unwrap());
         let sealed = tokens.keys().seal(&format!("executor_token {} {}", node.app.id, hash(&token)), &token).unwrap();
         let new =
             NewExecutorToken { name: "two", token_hash: &hash(&token), sealed: &sealed, now: START, expires_at: None };
-        node.store.create_executor_token(&node.app, &new, &actor()).await.unwrap();
+        node.store.apps().create_executor_token(&node.app, &new, &actor()).await.unwrap();
         assert_eq!(before.len(), 1);
         assert!(tokens.identify(token.as_bytes(), START).is_none());
         assert_eq!(world.post("callback", &token, &[], &json!([])).await["code"], 200);

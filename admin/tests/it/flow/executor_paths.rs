@@ -58,7 +58,7 @@ fn r078_one_executor_in_two_spellings_gets_one_part_of_a_broadcast() {
         {
             node.register_address(&address, None).await;
         }
-        assert_eq!(node.store.executors().await.unwrap().len(), 1);
+        assert_eq!(node.store.apps().executors().await.unwrap().len(), 1);
         let job = node.job(|draft| draft.route = RouteStrategy::Broadcast).await;
         node.fire(&job).await;
         node.round().await;
@@ -66,7 +66,7 @@ fn r078_one_executor_in_two_spellings_gets_one_part_of_a_broadcast() {
         assert_eq!(executor.runs()[0].json()["broadcastTotal"], 1);
         let removal = registration(&format!("{}//", executor.address));
         assert_eq!(post(node, "/api/registryRemove", &removal).await.1["code"], 200);
-        assert!(node.store.executors().await.unwrap().is_empty());
+        assert!(node.store.apps().executors().await.unwrap().is_empty());
     });
 }
 

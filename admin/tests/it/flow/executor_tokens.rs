@@ -66,7 +66,7 @@ impl World {
     async fn job_of_payroll(&self) -> Job {
         let draft = JobDraft::new("payroll", "pay", "pay");
         let definition = Definition::check(&self.payroll, &draft, START).unwrap();
-        self.node.store.create_jobs(vec![definition], START, &actor(), None).await.unwrap().remove(0)
+        self.node.store.jobs().create(vec![definition], START, &actor(), None).await.unwrap().remove(0)
     }
 
     async fn refused_in_audit(&self) -> usize {
@@ -75,7 +75,7 @@ impl World {
 
     pub async fn audit(&self, action: AuditAction) -> Vec<AuditRow> {
         let filter = AuditFilter { actions: vec![action], limit: 200, ..AuditFilter::default() };
-        self.node.store.audit_entries(&filter).await.unwrap().items
+        self.node.store.audit().list(&filter).await.unwrap().items
     }
 }
 
@@ -100,12 +100,12 @@ fn a_token_registers_executors_of_its_app_alone() {
         assert_eq!(world.register("registry", &world.payroll_token, "payroll", &executor).await["code"], 200);
         let silenced = world.register("registryRemove", &world.orders_token, "payroll", &executor).await;
         assert_eq!(silenced["code"], 500);
-        let registered = world.node.store.executors().await.unwrap();
+        let registered = world.node.store.apps().executors().await.unwrap();
         assert_eq!((registered.len(), &*registered[0].app, registered[0].token_id.is_some()), (1, "payroll", true));
-        let tokens = world.node.store.executor_tokens_of(world.payroll.id).await.unwrap();
+        let tokens = world.node.store.apps().executor_tokens_of(world.payroll.id).await.unwrap();
         assert_eq!((tokens[0].used_at, tokens[0].used_from.as_deref()), (Some(START), Some("127.0.0.1")));
         assert_eq!(world.register("registryRemove", &world.payroll_token, "payroll", &executor).await["code"], 200);
-        assert!(world.node.store.executors().await.unwrap().is_empty());
+        assert!(world.node.store.apps().executors().await.unwrap().is_empty());
     });
 }
 
@@ -120,7 +120,7 @@ fn the_first_use_of_a_token_from_an_address_is_in_the_audit() {
         }
         let used = world.audit(AuditAction::UseToken).await;
         assert_eq!(used.len(), 1, "{used:?}");
-        let id = world.node.store.executor_tokens_of(world.node.app.id).await.unwrap()[0].id;
+        let id = world.node.store.apps().executor_tokens_of(world.node.app.id).await.unwrap()[0].id;
         let of = (used[0].object.as_str(), used[0].object_id, used[0].source.as_str(), used[0].actor.as_str());
         assert_eq!(of, ("executor_token", id, "127.0.0.1", "executor"));
         assert_eq!(used[0].app_id, Some(world.node.app.id));
@@ -217,7 +217,7 @@ fn an_app_that_accepts_its_own_tokens_alone_refuses_the_one_of_all_apps() {
         node.round().await;
         assert_eq!(sent_token(&executor), global, "it registered with the one of all apps");
         node.engine.app_tokens().set_own_tokens_only(node.app.id, true, &actor()).await.unwrap();
-        assert!(node.store.executors().await.unwrap().is_empty(), "such registrations end");
+        assert!(node.store.apps().executors().await.unwrap().is_empty(), "such registrations end");
         assert_eq!(world.register("registry", &global, "orders", &executor).await["code"], 500);
         world.report(&global, &[], run, 200).await;
         assert_eq!(node.states(&job).await, [Running]);
@@ -252,14 +252,14 @@ fn a_revoked_token_is_refused_and_its_executors_are_called_no_more() {
         node.fire(&job).await;
         node.round().await;
         assert_eq!(sent_token(&executor), new);
-        let all = node.store.executor_tokens_of(node.app.id).await.unwrap();
+        let all = node.store.apps().executor_tokens_of(node.app.id).await.unwrap();
         let old = all.iter().find(|token| token.id != id).unwrap();
         node.engine.app_tokens().revoke(node.app.id, old.id, &actor()).await.unwrap();
         let refused = world.register("registry", &world.orders_token, "orders", &executor).await;
         assert_eq!(refused["msg"], "The access token is wrong.");
-        assert_eq!(node.store.executors().await.unwrap().len(), 1, "it had registered with the new one");
+        assert_eq!(node.store.apps().executors().await.unwrap().len(), 1, "it had registered with the new one");
         node.engine.app_tokens().revoke(node.app.id, id, &actor()).await.unwrap();
-        assert_eq!(node.store.executors().await.unwrap().len(), 0);
+        assert_eq!(node.store.apps().executors().await.unwrap().len(), 0);
         assert_eq!(world.register("registry", &new, "orders", &executor).await["code"], 500);
     });
 }

@@ -78,9 +78,9 @@ impl Node {
         let admin = Admin::build(config.clone(), seen).await.unwrap();
         let url = format!("http://{}", admin.address());
         let (services, engine, store) = admin.serve_only().unwrap();
-        let app = match store.app_by_name("orders").await.unwrap() {
+        let app = match store.apps().by_name("orders").await.unwrap() {
             Some(app) => app,
-            None => store.create_app("orders", "Orders", clock.now(), &actor()).await.unwrap(),
+            None => store.apps().create("orders", "Orders", clock.now(), &actor()).await.unwrap(),
         };
         // A connection for each request: the node closes those that idle, which a test on a busy machine may do.
         let http = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
@@ -91,7 +91,7 @@ impl Node {
         let mut draft = JobDraft::new("orders", "job", "handle");
         change(&mut draft);
         let definition = Definition::check(&self.app, &draft, self.clock.now()).unwrap();
-        let created = self.store.create_jobs(vec![definition], self.clock.now(), &actor(), None).await;
+        let created = self.store.jobs().create(vec![definition], self.clock.now(), &actor(), None).await;
         created.unwrap().remove(0)
     }
 
@@ -111,7 +111,7 @@ impl Node {
         let definition = Definition::check(&self.app, &draft, now).unwrap();
         let definitions = vec![definition; count];
         let by = actor();
-        let created = self.store.create_jobs(definitions, now, &by, None).await;
+        let created = self.store.jobs().create(definitions, now, &by, None).await;
         created.unwrap()
     }
 
@@ -121,7 +121,7 @@ impl Node {
         let definition = Definition::check_in(DefinitionContext::of(&self.app, job, &job.calendars), &draft, now);
         let definition = definition.unwrap();
         let by = actor();
-        let edit = self.store.update_job(job.id, &definition, None, now, &by);
+        let edit = self.store.jobs().update(job.id, &definition, None, now, &by);
         let job = edit.await.unwrap();
         self.engine.job_changed(job.shard);
         job
@@ -211,8 +211,8 @@ impl Node {
 
     /// Of the executor that is registered where the run was sent, if it is one of our SDK.
     async fn boot_id_of(&self, run_id: i64) -> Option<String> {
-        let address = self.store.run_location(run_id).await.ok()??.address?;
-        let executors = self.store.executors().await.ok()?;
+        let address = self.store.runs().run_location(run_id).await.ok()??.address?;
+        let executors = self.store.apps().executors().await.ok()?;
         executors.into_iter().find(|executor| executor.address == address)?.boot_id
     }
 
@@ -289,7 +289,7 @@ impl Node {
 
     pub async fn runs(&self, job: &Job) -> Vec<RunView> {
         let filter = RunFilter { job_id: Some(job.id), limit: 1000, ..RunFilter::default() };
-        let mut runs = self.store.runs(&filter).await.unwrap().items;
+        let mut runs = self.store.runs().list(&filter).await.unwrap().items;
         runs.sort_by_key(|run| (run.scheduled_at, run.part, run.attempt, run.id));
         runs
     }
@@ -300,7 +300,7 @@ impl Node {
 
     pub async fn misfires(&self, job: &Job) -> Vec<Misfire> {
         let filter = MisfireFilter { job_id: Some(job.id), limit: 1000, ..MisfireFilter::default() };
-        self.store.misfires(&filter).await.unwrap().items
+        self.store.runs().misfires(&filter).await.unwrap().items
     }
 
     /// The text of `/metrics`.

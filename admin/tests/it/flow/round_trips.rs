@@ -135,10 +135,10 @@ fn many_new_sets_of_candidates_cost_no_more_round_trips_than_few() {
         let (mut executors, mut jobs) = (vec![], vec![]);
         for number in 0..apps {
             let (name, now) = (format!("app-{number}"), node.clock.now());
-            let app = node.store.create_app(&name, "App", now, &actor()).await;
+            let app = node.store.apps().create(&name, "App", now, &actor()).await;
             let draft = JobDraft::new(&name, "job", "handle");
             let definition = Definition::check(&app.unwrap(), &draft, now).unwrap();
-            let created = node.store.create_jobs(vec![definition], now, &actor(), None).await;
+            let created = node.store.jobs().create(vec![definition], now, &actor(), None).await;
             jobs.extend(created.unwrap());
             let executor = RecordingExecutor::start().await;
             let body = json!({"registryGroup": "EXECUTOR", "registryKey": name, "registryValue": executor.address});
@@ -151,8 +151,8 @@ fn many_new_sets_of_candidates_cost_no_more_round_trips_than_few() {
         let trips = of_one_tick(&node, &wire).await;
         for (job, executor) in jobs.iter().zip(&executors) {
             let run = node.runs(job).await[0].id;
-            let run = node.store.run(run).await.unwrap().unwrap();
-            let choice = node.store.route_decision(&run).await.unwrap();
+            let run = node.store.runs().get(run).await.unwrap().unwrap();
+            let choice = node.store.runs().route_decision(&run).await.unwrap();
             let candidates = choice.map(|choice| choice.candidates);
             assert_eq!(candidates, Some(vec![executor.address.clone()]), "{run:?}");
         }

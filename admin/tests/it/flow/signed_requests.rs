@@ -108,12 +108,12 @@ fn what_was_recorded_changed_or_is_old_does_not_register_an_executor() {
             let message = Signed::new(&token, "/api/registry", &registration(&executor), at).send(&node).await;
             assert_eq!(message, "the request was signed 61 s from this clock's time; at most 60 s are allowed");
         }
-        assert!(node.store.executors().await.unwrap().is_empty());
+        assert!(node.store.apps().executors().await.unwrap().is_empty());
         // The body that was refused had used the signature.
         assert_eq!(good.send(&node).await, "a request with this signature was here before");
         let good = Signed::new(&token, "/api/registry", &registration(&executor), START);
         assert_eq!(good.send_below(&node, "/xxl-job-admin").await, "", "with a context path");
-        assert_eq!(node.store.executors().await.unwrap().len(), 1);
+        assert_eq!(node.store.apps().executors().await.unwrap().len(), 1);
         assert_eq!(good.send(&node).await, "a request with this signature was here before");
     });
 }
@@ -149,19 +149,19 @@ fn an_executor_that_signs_is_sent_no_token_and_nothing_unsigned_counts_in_its_na
         let result = json!([{"logId": run, "logDateTim": 1, "handleCode": 200, "handleMsg": "done"}]);
         assert_eq!(plain("/api/callback", &result).await, "this executor signs its requests; this one is not signed");
         let filter = AuditFilter { actions: vec![AuditAction::Deny], limit: 10, ..AuditFilter::default() };
-        let denied = node.store.audit_entries(&filter).await.unwrap().items;
+        let denied = node.store.audit().list(&filter).await.unwrap().items;
         assert_eq!(denied.len(), 3);
         assert!(
             denied.iter().all(|it| it.object == "executor_token" && it.detail.contains("not signed")),
             "{denied:?}"
         );
         assert_eq!(node.states(&job).await, [Running]);
-        assert_eq!(node.store.executors().await.unwrap()[0].capabilities.as_deref(), Some("idem,batch,signed"));
+        assert_eq!(node.store.apps().executors().await.unwrap()[0].capabilities.as_deref(), Some("idem,batch,signed"));
 
         assert_eq!(signed("/api/callback", &result).send(&node).await, "");
         assert_eq!(node.states(&job).await, [Succeeded]);
         assert_eq!(signed("/api/registryRemove", &registration(&executor)).send(&node).await, "");
-        assert!(node.store.executors().await.unwrap().is_empty());
+        assert!(node.store.apps().executors().await.unwrap().is_empty());
         assert_eq!(plain("/api/registry", &registration(&executor)).await, "", "it may be set up in another way now");
     });
 }
@@ -176,14 +176,14 @@ fn a_recorded_deregistration_ends_no_later_start_at_another_node() {
         assert_eq!(of_start("one", "/api/registry").send(&node).await, "");
         let recorded = of_start("one", "/api/registryRemove");
         assert_eq!(recorded.send(&node).await, "");
-        assert!(node.store.executors().await.unwrap().is_empty());
+        assert!(node.store.apps().executors().await.unwrap().is_empty());
         assert_eq!(of_start("two", "/api/registry").send(&node).await, "");
         // A node that was started after it has seen no signature.
         let other = Node::restarted(&node, node.config.clone(), START).await;
         assert_eq!(recorded.send(&other).await, "", "it is answered, and ends nothing");
-        assert_eq!(other.store.executors().await.unwrap()[0].boot_id.as_deref(), Some("two"));
+        assert_eq!(other.store.apps().executors().await.unwrap()[0].boot_id.as_deref(), Some("two"));
         assert_eq!(of_start("two", "/api/registryRemove").send(&other).await, "");
-        assert!(other.store.executors().await.unwrap().is_empty());
+        assert!(other.store.apps().executors().await.unwrap().is_empty());
     });
 }
 
@@ -198,7 +198,7 @@ fn a_run_goes_to_an_executor_and_back_without_a_token_on_the_wire() {
         let stop = CancellationToken::new();
         let _stopping = stop.clone().drop_guard();
         tokio::spawn(admin.run(stop.clone()));
-        store.create_app("orders", "Orders", clock.now(), &actor()).await.unwrap();
+        store.apps().create("orders", "Orders", clock.now(), &actor()).await.unwrap();
         let executor = Executor::builder()
             .admin(&url)
             .token(&token)

@@ -24,10 +24,10 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     let clock = Arc::new(SystemClock::new());
     let admin = Admin::build(config, clock.clone()).await.unwrap();
     let (address, store, engine) = (admin.address(), admin.store.clone(), admin.engine.clone());
-    let app = store.create_app("orders", "Orders", clock.now(), &actor()).await.unwrap();
+    let app = store.apps().create("orders", "Orders", clock.now(), &actor()).await.unwrap();
     let draft = JobDraft::new("orders", "job", "handle");
     let definition = Definition::check(&app, &draft, clock.now()).unwrap();
-    let made = store.create_jobs(vec![definition], clock.now(), &actor(), None).await;
+    let made = store.jobs().create(vec![definition], clock.now(), &actor(), None).await;
     let job_id = made.unwrap()[0].id;
     let executor = RecordingExecutor::start().await;
     let http = reqwest::Client::new();
@@ -49,7 +49,7 @@ async fn a_stopping_node_refuses_connections_before_it_stops_storing_results(db:
     assert_eq!(post("registry", body).await.unwrap().unwrap().status(), 200);
     let ask = RunRequest { job_id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
     let run_id = engine.jobs().run(ask, &carillon_store::Actor::engine()).await.unwrap();
-    let state = async || store.run(run_id).await.unwrap().unwrap().state;
+    let state = async || store.runs().get(run_id).await.unwrap().unwrap().state;
     wait_for("the run runs", async || state().await == RunState::Running).await;
 
     stop.cancel();

@@ -69,7 +69,7 @@ fn a_node_has_as_many_scanning_tasks_as_shards() {
         a.has(6).await;
         // The number of shards changes while the node runs.
         let now = START + 2_400_000_100_000;
-        a.node.store.set_shards(9, now, &actor()).await.unwrap();
+        a.node.store.leases().set_shards(9, now, &actor()).await.unwrap();
         seconds(3, &[&a]).await;
         a.has(9).await;
         a.stop.cancel();

@@ -86,7 +86,7 @@ fn a_full_ring_claims_nothing_more_says_so_and_nothing_is_lost() {
         }
         node.round().await;
         let filter = AlarmFilter { kinds: vec![AlarmKind::Ring], limit: 10, ..AlarmFilter::default() };
-        assert_eq!(node.store.alarms(&filter).await.unwrap().items.len(), 1);
+        assert_eq!(node.store.alarms().list(&filter).await.unwrap().items.len(), 1);
         for _ in 0..10 {
             node.advance(500).await;
         }
@@ -142,8 +142,8 @@ fn disabled_and_deleted_inside_the_look_ahead_no_run_is_marked_any_more() {
         node.round().await;
         node.clock.advance(Duration::from_millis(700));
         let now = node.clock.now();
-        node.store.set_job_enabled(one.id, false, now, &actor()).await.unwrap();
-        node.store.delete_job(other.id, now, &actor()).await.unwrap();
+        node.store.jobs().set_enabled(one.id, false, now, &actor()).await.unwrap();
+        node.store.jobs().delete(other.id, now, &actor()).await.unwrap();
         for _ in 0..6 {
             node.advance(1_000).await;
         }
@@ -161,7 +161,7 @@ fn disabled_and_deleted_inside_the_look_ahead_no_run_is_marked_any_more() {
         node.advance(0).await;
         assert_eq!(executor.runs().len(), 1);
         // Enabled again: what was cancelled and is still ahead is replaced, nothing is there twice.
-        node.store.set_job_enabled(one.id, true, node.clock.now(), &actor()).await.unwrap();
+        node.store.jobs().set_enabled(one.id, true, node.clock.now(), &actor()).await.unwrap();
         for _ in 0..4 {
             node.advance(1_000).await;
         }

@@ -18,8 +18,8 @@ fn a_person_gets_an_account_with_the_roles_of_the_groups() {
         assert!(visitor.get("/login?next=%2Fjobs").await.body.contains("Sign in with Example Login"));
         let answer = world.sign_in(&visitor).await;
         assert_eq!((answer.status, answer.location()), (303, "/jobs"));
-        let account = world.console.store.account_by_name("ada").await.unwrap().unwrap();
-        let app = world.console.store.app_by_name("orders").await.unwrap().unwrap();
+        let account = world.console.store.people().account_by_name("ada").await.unwrap().unwrap();
+        let app = world.console.store.apps().by_name("orders").await.unwrap().unwrap();
         assert_eq!(account.grants.to_string(), format!("{}:operator", app.id));
         assert_eq!(account.issuer.as_deref(), Some(&*world.fake.issuer));
 
@@ -28,7 +28,7 @@ fn a_person_gets_an_account_with_the_roles_of_the_groups() {
         assert!(!page.body.contains("data-testid=\"password-form\"") && !page.body.contains("second-factor"));
         let again = world.sign_in(&world.console.visitor()).await;
         assert_eq!(again.location(), "/jobs");
-        assert_eq!(world.console.store.accounts().await.unwrap().len(), 2, "the same account");
+        assert_eq!(world.console.store.people().accounts().await.unwrap().len(), 2, "the same account");
     });
 }
 
@@ -42,7 +42,7 @@ fn the_groups_decide_at_each_sign_in() {
         world.sign_in(&second).await;
         assert_eq!(first.get("/jobs").await.status, 303, "sessions with other roles end");
         assert_eq!(second.get("/users").await.status, 200);
-        let account = world.console.store.account_by_name("ada").await.unwrap().unwrap();
+        let account = world.console.store.people().account_by_name("ada").await.unwrap().unwrap();
         assert_eq!(account.grants.to_string(), "all:admin", "the account keeps its name");
 
         world.fake.bend(|bent| bent.claims = json!({"groups": ["unknown"]}));
@@ -52,7 +52,7 @@ fn the_groups_decide_at_each_sign_in() {
         assert!(answer.body.contains("none of your groups there has a role here"), "{}", answer.body);
         assert!(!is_signed_in(&third));
         assert_eq!(second.get("/jobs").await.status, 303, "the roles are gone, and the sessions with them");
-        let account = world.console.store.account_by_name("ada").await.unwrap().unwrap();
+        let account = world.console.store.people().account_by_name("ada").await.unwrap().unwrap();
         assert!(account.grants.is_empty());
     });
 }
@@ -65,7 +65,7 @@ fn who_has_no_role_gets_no_account() {
             world.fake.bend(|bent| bent.claims = json!({"groups": groups}));
             assert_eq!(world.sign_in(&world.console.visitor()).await.status, 403);
         }
-        assert_eq!(world.console.store.accounts().await.unwrap().len(), 1);
+        assert_eq!(world.console.store.people().accounts().await.unwrap().len(), 1);
     });
 }
 
@@ -78,7 +78,7 @@ fn what_the_token_does_not_hold_is_asked_for() {
             bent.user_info = json!({"groups": ["team-b"], "preferred_username": "grace"});
         });
         world.sign_in(&world.console.visitor()).await;
-        let account = world.console.store.account_by_name("grace").await.unwrap().unwrap();
+        let account = world.console.store.people().account_by_name("grace").await.unwrap().unwrap();
         assert!(account.grants.to_string().ends_with(":viewer"));
     });
 }
@@ -92,12 +92,12 @@ fn a_name_does_not_open_the_account_that_has_it() {
         world.sign_in(&visitor).await;
         assert_eq!(visitor.get("/users").await.status, 403, "an operator, not the administrator");
         let names: Vec<String> =
-            world.console.store.accounts().await.unwrap().into_iter().map(|account| account.name).collect();
+            world.console.store.people().accounts().await.unwrap().into_iter().map(|account| account.name).collect();
         assert!(names[1].starts_with("admin (") && names[1].len() == 16, "{names:?}");
         // Another person of the provider with the same name.
         world.fake.bend(|bent| bent.claims = json!({"preferred_username": FIRST_ADMIN, "sub": "subject-2"}));
         world.sign_in(&world.console.visitor()).await;
-        assert_eq!(world.console.store.accounts().await.unwrap().len(), 3);
+        assert_eq!(world.console.store.people().accounts().await.unwrap().len(), 3);
     });
 }
 
@@ -106,7 +106,7 @@ fn password_and_roles_are_the_providers_affair() {
     run(async {
         let world = World::start().await;
         world.sign_in(&world.console.visitor()).await;
-        let id = world.console.store.account_by_name("ada").await.unwrap().unwrap().id;
+        let id = world.console.store.people().account_by_name("ada").await.unwrap().unwrap().id;
         let admin = world.console.admin().await;
         let page = admin.get(&format!("/users/{id}")).await;
         assert!(page.body.contains("This account signs in by the OpenID provider"));
@@ -185,15 +185,15 @@ fn a_sign_in_by_the_provider_is_recorded_as_such_and_a_refused_one_names_its_acc
     run(async {
         let world = World::start().await;
         world.sign_in(&world.console.visitor()).await;
-        let id = world.console.store.account_by_name("ada").await.unwrap().unwrap().id;
-        world.console.store.set_account_enabled(id, false, START, &Actor::engine()).await.unwrap();
+        let id = world.console.store.people().account_by_name("ada").await.unwrap().unwrap().id;
+        world.console.store.people().set_account_enabled(id, false, START, &Actor::engine()).await.unwrap();
         assert_eq!(world.sign_in(&world.console.visitor()).await.status, 403);
-        world.console.store.set_account_enabled(id, true, START, &Actor::engine()).await.unwrap();
+        world.console.store.people().set_account_enabled(id, true, START, &Actor::engine()).await.unwrap();
         world.fake.bend(|bent| bent.claims = json!({"groups": ["unknown"]}));
         assert_eq!(world.sign_in(&world.console.visitor()).await.status, 403);
         let actions = vec![AuditAction::SignIn, AuditAction::RefuseSignIn];
         let filter = AuditFilter { actions, limit: 10, ..AuditFilter::default() };
-        let entries = world.console.store.audit_entries(&filter).await.unwrap().items;
+        let entries = world.console.store.audit().list(&filter).await.unwrap().items;
         assert_eq!(entries.len(), 3);
         for entry in entries {
             assert_eq!((entry.actor.as_str(), entry.object_id), ("ada", id), "{entry:?}");

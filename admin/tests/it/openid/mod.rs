@@ -42,7 +42,7 @@ impl World {
         change(&mut config);
         let console = Console::on(config, Arc::new(ManualClock::new(START))).await;
         let actor = crate::conformance::fixture::actor();
-        console.store.create_app("orders", "Orders", START, &actor).await.unwrap();
+        console.store.apps().create("orders", "Orders", START, &actor).await.unwrap();
         Self { fake, console, _database: database }
     }
 

@@ -83,7 +83,7 @@ fn a_person_signs_in_by_a_certified_provider_in_a_browser() {
         sign_in(&browser, "grace+ops").await;
         browser.until_at("/users").await;
         assert!(browser.text("main").await.contains("grace"));
-        let account = store.account_by_name("grace").await.unwrap().unwrap();
+        let account = store.people().account_by_name("grace").await.unwrap().unwrap();
         assert_eq!(
             (account.grants.to_string(), account.issuer),
             ("all:admin".to_owned(), Some(provider.issuer.clone()))

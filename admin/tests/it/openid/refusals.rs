@@ -58,7 +58,7 @@ fn a_token_that_fails_a_check_signs_nobody_in() {
             assert!(answer.body.contains("did not pass a check"), "{what}");
             assert!(!is_signed_in(&visitor), "{what}");
         }
-        assert_eq!(world.console.store.accounts().await.unwrap().len(), 1, "no account was made");
+        assert_eq!(world.console.store.people().accounts().await.unwrap().len(), 1, "no account was made");
     });
 }
 

@@ -55,7 +55,7 @@ pub async fn persist(
         (set.id, addresses)
     };
     let rows: Vec<(i64, String)> = sets.clone().map(row).collect();
-    store.persist_candidates(&rows, now).await?;
+    store.runs().persist_candidates(&rows, now).await?;
     for set in sets {
         set.renewed_at.store(now, Ordering::Relaxed);
     }

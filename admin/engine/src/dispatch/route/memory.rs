@@ -182,7 +182,7 @@ impl RouteMemory {
         let mut ids: Vec<i64> = unknown.iter().map(|run| run.job_id).collect();
         ids.sort_unstable();
         ids.dedup();
-        let mut found: HashMap<i64, String> = store.sticky(&ids).await?.into_iter().collect();
+        let mut found: HashMap<i64, String> = store.runs().sticky(&ids).await?.into_iter().collect();
         for run in unknown {
             if !self.knows_sticky(run) {
                 self.learn_sticky(run, found.remove(&run.job_id));

@@ -48,7 +48,7 @@ impl OpenRunCounts {
         if wanted.is_none_or(|until| until < now) {
             return Ok(());
         }
-        let counted = store.active_runs_by_address(shards).await?;
+        let counted = store.runs().active_runs_by_address(shards).await?;
         self.0.lock().by_address =
             counted.into_iter().map(|(address, count)| (address, u32::try_from(count).unwrap_or(u32::MAX))).collect();
         Ok(())

@@ -162,7 +162,7 @@ impl Router {
             tracing::warn!(%error, set.count = notes.sets.len(), "sets of candidates could not be kept yet");
         }
         let moved: Vec<(i64, String)> = notes.sticky.into_iter().collect();
-        if let Err(error) = self.cx.store.set_sticky(&moved, now).await {
+        if let Err(error) = self.cx.store.runs().set_sticky(&moved, now).await {
             tracing::warn!(%error, job.count = moved.len(), "where sticky jobs go could not be kept");
             for (job_id, _) in moved {
                 self.memory.forget(job_id);

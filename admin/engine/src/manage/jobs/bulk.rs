@@ -59,7 +59,7 @@ impl Jobs<'_> {
             Selection::Ids(ids) => ids.iter().copied().collect::<BTreeSet<_>>().into_iter().collect(),
             Selection::Filter(filter) => {
                 let filter = JobFilter { apps: by.grants.visible_apps(), ..filter.clone() };
-                self.engine.cx.store.job_ids_of(&filter, MOST_SELECTED + 1).await?
+                self.engine.cx.store.jobs().ids_of(&filter, MOST_SELECTED + 1).await?
             }
         })
     }
@@ -78,7 +78,7 @@ impl Jobs<'_> {
             self.engine.costly.count_runs(ids.len(), by)?;
         }
         let mut outcome = BulkOutcome::new(ids.len());
-        let apps = self.engine.cx.store.apps_of(&ids).await?;
+        let apps = self.engine.cx.store.retention().apps_of(&ids).await?;
         let ids = outcome.permitted(&ids, &apps, (by, action.needs(), AuditObjectKind::Job));
         if let Some(app) = &target {
             let moving = ids.iter().filter(|id| apps.get(id) != Some(&app.id)).count();
@@ -132,7 +132,7 @@ impl Jobs<'_> {
             JobAction::Delete => changes.extend(jobs.iter().map(|job| (*job, JobChange::Delete))),
             action => changes = self.definitions(jobs, action, target, outcome).await?,
         }
-        let changed = store.change_jobs(&changes, self.engine.cx.clock.now(), by).await?;
+        let changed = store.jobs().change_each(&changes, self.engine.cx.clock.now(), by).await?;
         let mut shards = BTreeSet::new();
         for (id, changed) in changed {
             match changed {
@@ -157,7 +157,7 @@ impl Jobs<'_> {
         let asked: BTreeMap<i64, Option<i64>> = jobs.iter().map(|job| (job.id, job.app_id)).collect();
         let ids: Vec<i64> = asked.keys().copied().collect();
         let mut changes = Vec::with_capacity(jobs.len());
-        for job in self.engine.cx.store.jobs_with_ids(&ids).await? {
+        for job in self.engine.cx.store.jobs().with_ids(&ids).await? {
             if asked.get(&job.id) != Some(&Some(job.app_id)) {
                 outcome.refuse(job.id, format!("there is no job {}", job.id));
                 continue;
@@ -215,7 +215,7 @@ impl Jobs<'_> {
             rerun_of: None,
         };
         let triggers: Vec<NewTrigger> = jobs.iter().map(trigger).collect();
-        let made = self.engine.cx.store.insert_triggered_all(&triggers, self.engine.cx.clock.now(), by).await?;
+        let made = self.engine.cx.store.runs().insert_triggered_all(&triggers, self.engine.cx.clock.now(), by).await?;
         for (TargetJob { id, .. }, made) in jobs.iter().zip(made) {
             match made {
                 Some(made) => {

@@ -33,7 +33,7 @@ impl Jobs<'_> {
     /// # Errors
     /// `Missing`
     pub async fn get(&self, id: i64) -> Result<Job, Error> {
-        self.engine.cx.store.job(id).await?.ok_or_else(|| Error::missing("job", id))
+        self.engine.cx.store.jobs().get(id).await?.ok_or_else(|| Error::missing("job", id))
     }
 
     /// Creates a job. A repeated request with the same key creates nothing and answers the job of the first one.
@@ -75,7 +75,7 @@ impl Jobs<'_> {
             self.require_room_for(definition.app_id(), definition.app(), 1).await?;
         }
         let (target, now) = (TargetJob::of_app(id, app_id), self.engine.cx.clock.now());
-        let job = self.engine.cx.store.update_job(target, &definition, expected, now, by).await?;
+        let job = self.engine.cx.store.jobs().update(target, &definition, expected, now, by).await?;
         self.engine.forecaster.forget_loads();
         self.engine.job_changed(job.shard);
         Ok(job)
@@ -123,7 +123,7 @@ impl Jobs<'_> {
     /// `Forbidden`, `Missing`
     pub async fn delete(&self, id: i64, by: &Actor) -> Result<Job, Error> {
         let target = self.engine.require_for_job(by, Action::Edit, id).await?;
-        let job = self.engine.cx.store.delete_job(target, self.engine.cx.clock.now(), by).await?;
+        let job = self.engine.cx.store.jobs().delete(target, self.engine.cx.clock.now(), by).await?;
         self.engine.job_changed(job.shard);
         Ok(job)
     }
@@ -138,13 +138,13 @@ impl Jobs<'_> {
     /// `Invalid`, if the app would have more jobs than one may have.
     pub(super) async fn require_room_for(&self, app_id: i64, app: &str, new: u64) -> Result<(), Error> {
         let most = self.engine.cx.settings.limits.app_jobs;
-        Ok(self.engine.cx.store.check_job_quota(&NewInApp { app_id, app, new }, most).await?)
+        Ok(self.engine.cx.store.apps().check_job_quota(&NewInApp { app_id, app, new }, most).await?)
     }
 
     async fn store(&self, definitions: Vec<Definition>, key: Option<&str>, by: &Actor) -> Result<Vec<Job>, Error> {
         let (count, cx) = (definitions.len(), &self.engine.cx);
         let most = cx.settings.limits.app_jobs;
-        let jobs = cx.store.create_jobs_within(definitions, Some(most), cx.clock.now(), by, key).await?;
+        let jobs = cx.store.jobs().create_within(definitions, Some(most), cx.clock.now(), by, key).await?;
         if jobs.len() != count {
             return Err(Error::Changed(GONE.to_owned()));
         }

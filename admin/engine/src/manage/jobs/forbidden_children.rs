@@ -32,8 +32,8 @@ impl ForbiddenChildren {
             return Ok(Self::default());
         }
         let store = &engine.cx.store;
-        let mut found = Self { names: store.app_names().await?, ..Self::default() };
-        for (job, app) in store.apps_of(&ids).await? {
+        let mut found = Self { names: store.apps().names().await?, ..Self::default() };
+        for (job, app) in store.retention().apps_of(&ids).await? {
             match policy::decide(by, Action::Operate, Object::App(app)) {
                 Decision::Allowed => {
                     found.apps.insert(job, app);
@@ -49,7 +49,7 @@ impl ForbiddenChildren {
             }
         }
         let apps: Vec<i64> = found.apps.values().copied().collect::<BTreeSet<_>>().into_iter().collect();
-        found.starters = store.starters_of(&apps).await?;
+        found.starters = store.apps().starters_of(&apps).await?;
         Ok(found)
     }
 

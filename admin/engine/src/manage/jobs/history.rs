@@ -27,9 +27,9 @@ impl Jobs<'_> {
         let store = &self.engine.cx.store;
         let apps = match by.grants.visible_apps() {
             VisibleApps::All => None,
-            visible => Some(store.apps(&visible).await?.into_iter().map(|app| app.name).collect::<Vec<_>>()),
+            visible => Some(store.apps().list(&visible).await?.into_iter().map(|app| app.name).collect::<Vec<_>>()),
         };
-        let revisions = store.revisions(&job, apps.as_deref()).await?;
+        let revisions = store.jobs().revisions(&job, apps.as_deref()).await?;
         Ok((job, revisions))
     }
 

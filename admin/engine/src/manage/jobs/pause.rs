@@ -31,7 +31,7 @@ impl Jobs<'_> {
     }
 
     async fn change(&self, job: TargetJob, change: &JobChange, by: &Actor) -> Result<Job, Error> {
-        let changed = self.engine.cx.store.change_job(job, change, self.engine.cx.clock.now(), by).await?;
+        let changed = self.engine.cx.store.jobs().change(job, change, self.engine.cx.clock.now(), by).await?;
         self.engine.job_changed(changed.job.shard);
         Ok(changed.job)
     }

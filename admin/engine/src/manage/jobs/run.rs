@@ -46,7 +46,7 @@ impl Jobs<'_> {
             self.must_be_registered(request.job_id, address).await?;
         }
         if let Some(original) = rerun_of {
-            let run = self.engine.cx.store.run(original).await?;
+            let run = self.engine.cx.store.runs().get(original).await?;
             if run.is_none_or(|run| run.job_id != request.job_id) {
                 return Err(Error::field("rerun_of", format!("{original} is no run of this job")));
             }
@@ -54,7 +54,7 @@ impl Jobs<'_> {
         self.engine.costly.count_runs(1, by)?;
         let RunRequest { job_id, cause, params, address, idempotency_key } = request;
         let new = NewTrigger { job, cause, params, address, idempotency_key, rerun_of };
-        let made = self.engine.cx.store.insert_triggered(&new, self.engine.cx.clock.now(), by).await?;
+        let made = self.engine.cx.store.runs().insert_triggered(&new, self.engine.cx.clock.now(), by).await?;
         let made = made.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.job_changed(made.shard);
         Ok(made.run_id)

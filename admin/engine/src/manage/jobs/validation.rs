@@ -66,7 +66,7 @@ impl ValidationContext {
     ) -> Result<Self, Error> {
         let (mut apps, mut denied) = (HashMap::new(), vec![]);
         for name in drafts.iter().map(|draft| &draft.app).collect::<BTreeSet<_>>() {
-            let found = engine.cx.store.app_by_name(name).await?;
+            let found = engine.cx.store.apps().by_name(name).await?;
             let Some(app) = found else {
                 continue;
             };
@@ -78,7 +78,7 @@ impl ValidationContext {
         }
         let names: BTreeSet<&String> = drafts.iter().flat_map(|draft| &draft.schedule.calendars).collect();
         let names: Vec<String> = names.into_iter().cloned().collect();
-        let calendars = engine.cx.store.calendars_named(&names).await?;
+        let calendars = engine.cx.store.calendars().named(&names).await?;
         let children = ForbiddenChildren::new(engine, drafts, before.as_ref(), by).await?;
         denied.extend(children.objects());
         let min_period = engine.cx.settings.limits.min_period;

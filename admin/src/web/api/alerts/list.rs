@@ -25,7 +25,7 @@ pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<Al
         after: query.after()?,
         limit: query.limit()?,
     };
-    let page = state.store.alerts(&filter).await?;
+    let page = state.store.alerts().list(&filter).await?;
     Ok(Json(List::from_page(page, AlertView::from, place)))
 }
 
@@ -91,7 +91,7 @@ pub async fn deliveries(state: Shared, caller: Caller, query: Query) -> Answer<L
         after: query.id("after")?,
         limit: query.limit()?,
     };
-    let Page { items, next } = state.store.deliveries(&filter).await?;
+    let Page { items, next } = state.store.alerts().deliveries(&filter).await?;
     let items = items.into_iter().map(|delivery| DeliveryView::new(delivery, &caller.0)).collect();
     Ok(Json(List::from_page(Page { items, next }, |view| view, |id| id)))
 }
@@ -105,6 +105,6 @@ async fn app_id(state: &State, caller: &Caller, name: Option<String>) -> Result<
 }
 
 async fn find(state: &State, id: i64) -> Result<AlertView, Error> {
-    let alert = state.store.alert(id).await?;
+    let alert = state.store.alerts().get(id).await?;
     alert.map(AlertView::from).ok_or_else(|| Error::not_found(format!("there is no alert {id}")))
 }

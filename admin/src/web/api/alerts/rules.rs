@@ -34,8 +34,8 @@ impl RequestBody for GivenRule {
 
 pub async fn list(state: Shared, caller: Caller) -> Answer<List<RuleView>> {
     let visible = caller.visible();
-    let rules = state.store.alert_rules(&visible).await?;
-    let apps = state.store.apps(&visible).await?;
+    let rules = state.store.alerts().rules(&visible).await?;
+    let apps = state.store.apps().list(&visible).await?;
     let view = |rule: AlertRule| {
         let app = apps.iter().find(|app| Some(app.id) == rule.app_id).map(|app| app.name.clone());
         RuleView::new(rule, app)
@@ -66,7 +66,7 @@ pub async fn delete(state: Shared, caller: Caller, id: Id) -> Result<NoContent, 
 
 async fn view(state: &State, rule: AlertRule) -> Result<RuleView, Error> {
     let app = match rule.app_id {
-        Some(id) => state.store.app(id).await?.map(|app| app.name),
+        Some(id) => state.store.apps().get(id).await?.map(|app| app.name),
         None => None,
     };
     Ok(RuleView::new(rule, app))

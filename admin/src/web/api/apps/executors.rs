@@ -57,7 +57,7 @@ view! {
 pub async fn list(state: Shared, id: Id) -> Answer<List<ExecutorView>> {
     let app = state.engine.apps().get(id.0).await?;
     let now = state.clock.now();
-    let executors = state.store.executors_of(&app.name).await?.into_iter();
+    let executors = state.store.apps().executors_of(&app.name).await?.into_iter();
     Ok(Json(List::whole(executors.map(|executor| ExecutorView::new(executor, now)))))
 }
 

@@ -8,7 +8,7 @@ use crate::web::api::view::{AppView, FormerNameView, List};
 use crate::web::state::Shared;
 
 pub async fn list(state: Shared, caller: Caller) -> Answer<List<AppView>> {
-    let apps = state.store.apps(&caller.visible()).await?;
+    let apps = state.store.apps().list(&caller.visible()).await?;
     Ok(Json(List::whole(apps.into_iter().map(AppView::from))))
 }
 

@@ -110,12 +110,12 @@ pub async fn create(
 pub async fn list(state: Shared, id: Id, query: Query) -> Answer<List<BackfillView, i64>> {
     let (after, limit) = (query.id("after")?, query.limit()?);
     state.engine.jobs().get(id.0).await?;
-    let page = state.store.backfills(id.0, after, limit).await?;
+    let page = state.store.backfills().list(id.0, after, limit).await?;
     Ok(Json(List::from_page(page, BackfillView::from, |id| id)))
 }
 
 pub async fn get(state: Shared, id: Id) -> Answer<BackfillView> {
-    let found = state.store.backfill(id.0).await?;
+    let found = state.store.backfills().get(id.0).await?;
     let missing = || Error::not_found(format!("there is no backfill {}", id.0));
     Ok(Json(BackfillView::from(found.ok_or_else(missing)?)))
 }

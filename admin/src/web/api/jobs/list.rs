@@ -15,8 +15,8 @@ pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<Jo
     let sort = query.parsed("sort", &wanted, |word| JobSort::from_word(word, now))?.unwrap_or_default();
     let filter = JobFilterRequest::read(&query)?.resolve(&state, &caller).await?;
     let filter = JobFilter { sort, after: query.id("after")?, limit: query.limit()?, ..filter };
-    let mut page = state.store.jobs(&filter).await?;
-    state.store.show_next_fires(&mut page.items, now).await?;
+    let mut page = state.store.jobs().list(&filter).await?;
+    state.store.jobs().show_next_fires(&mut page.items, now).await?;
     Ok(Json(List::from_page(page, JobView::from, |id| id)))
 }
 
@@ -28,7 +28,7 @@ pub async fn get(state: Shared, id: Id) -> Answer<JobView> {
 /// A job as an answer, with its next fire.
 pub async fn with_next_fire(state: &State, job: Job) -> Answer<JobView> {
     let mut jobs = [job];
-    state.store.show_next_fires(&mut jobs, state.clock.now()).await?;
+    state.store.jobs().show_next_fires(&mut jobs, state.clock.now()).await?;
     let [job] = jobs;
     Ok(Json(job.into()))
 }

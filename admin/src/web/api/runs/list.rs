@@ -86,6 +86,6 @@ pub async fn list(state: Shared, caller: Caller, query: Query) -> Answer<List<Ru
     let sort = query.parsed("sort", &wanted, RunSort::from_word)?.unwrap_or_default();
     let filter = RunFilterRequest::read(&query)?.resolve(&state, &caller).await?;
     let filter = RunFilter { sort, after: query.id("after")?, limit: query.limit()?, ..filter };
-    let page = state.store.runs(&filter).await?;
+    let page = state.store.runs().list(&filter).await?;
     Ok(Json(List::from_page(page, RunView::from, |id| id)))
 }

@@ -11,8 +11,8 @@ use crate::web::state::Shared;
 
 pub async fn get(state: Shared, id: Id) -> Answer<RunView> {
     let run = state.engine.runs().get(id.0).await?;
-    let choice = state.store.route_decision(&run).await?;
-    let params = state.store.params_of(&run).await?;
+    let choice = state.store.runs().route_decision(&run).await?;
+    let params = state.store.runs().params_of(&run).await?;
     Ok(Json(RunView::from(run).with_details(&params, choice)))
 }
 

@@ -80,7 +80,7 @@ pub async fn check(state: Shared, request: HttpRequest, context: PageContext, fi
     let Some(detail) = found.and_then(|detail| serde_json::from_str::<Detail>(&detail).ok()) else {
         return Ok(login::expired(&state, context, kept));
     };
-    let account = state.store.account(detail.account_id).await?;
+    let account = state.store.people().account(detail.account_id).await?;
     if account.is_none_or(|account| account.credentials != detail.credentials || account.disabled_at.is_some()) {
         // No code is used up for a password that is another one by now.
         step::end(&state.store, &place).await?;

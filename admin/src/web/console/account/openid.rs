@@ -123,7 +123,7 @@ async fn refuse(
         None => (by.clone(), 0),
     };
     let (object, detail) = (AuditObject::account(id), json!({"reason": reason, "method": SignInMethod::Provider}));
-    state.store.record_refusal(&by, AuditAction::RefuseSignIn, object, detail, context.now).await?;
+    state.store.audit().record_refusal(&by, AuditAction::RefuseSignIn, object, detail, context.now).await?;
     Ok(login::refused(state, context, "/", why, None))
 }
 

@@ -36,7 +36,7 @@ pub async fn token_rows(
         has_expired: token.expires_at <= context.now,
         token,
     };
-    Ok(state.store.tokens_of(account_id).await?.into_iter().map(row).collect())
+    Ok(state.store.people().tokens_of(account_id).await?.into_iter().map(row).collect())
 }
 
 #[derive(Template)]
@@ -103,12 +103,12 @@ pub async fn page(state: Shared, context: PageContext, viewer: Viewer) -> PageRe
 pub(super) async fn show(state: &State, context: PageContext, viewer: &Viewer, sent: Sent) -> PageResult {
     let forms = [&sent.password, &sent.token, &sent.second_factor];
     let status = forms.into_iter().find(|form| !form.is_valid()).map_or(StatusCode::OK, Form::status);
-    let all_apps = state.store.apps(&context.visible()).await?;
+    let all_apps = state.store.apps().list(&context.visible()).await?;
     let grants = &context.actor.grants;
     let is_on = viewer.has_second_factor || !sent.recovery_codes.is_empty();
     let second_factor = SecondFactor {
         is_on,
-        recovery_left: if is_on { state.store.recovery_codes(viewer.account_id).await? } else { 0 },
+        recovery_left: if is_on { state.store.people().recovery_codes(viewer.account_id).await? } else { 0 },
         may_set_up: !state.config.secret_keys.is_empty(),
         is_required: second_factor_rule::is_required(state, viewer),
         is_confirming: sent.is_confirming || sent.proposal.is_some(),

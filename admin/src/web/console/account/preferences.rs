@@ -27,7 +27,7 @@ pub async fn preferences(state: Shared, context: PageContext, fields: Fields) ->
     if let Some(language) = Language::from_code(fields.get("language")) {
         chosen.push(preference(LANGUAGE, language.code().to_owned()));
         if let Some(viewer) = &context.viewer {
-            state.store.set_language(viewer.account_id, language.code()).await?;
+            state.store.people().set_language(viewer.account_id, language.code()).await?;
         }
     }
     for cookie in chosen {

@@ -35,7 +35,7 @@ fn no_link() -> PageError {
 }
 
 async fn has_second_factor(state: &State, account_id: i64) -> Result<bool, PageError> {
-    let account = state.store.account(account_id).await?;
+    let account = state.store.people().account(account_id).await?;
     Ok(account.is_some_and(|account| account.totp_since.is_some()))
 }
 

@@ -11,10 +11,11 @@ pub async fn end(state: Shared, by: Caller, viewer: Viewer, context: PageContext
     let now = state.clock.now();
     let text = match fields.get("session") {
         "" => {
-            let count = state.store.close_other_sessions(viewer.account_id, &viewer.id_hash, now, &by.0).await?;
+            let count =
+                state.store.people().close_other_sessions(viewer.account_id, &viewer.id_hash, now, &by.0).await?;
             context.t("sessions-others-ended").count("count", count)
         }
-        session => match state.store.close_session_of(viewer.account_id, session, now, &by.0).await? {
+        session => match state.store.people().close_session_of(viewer.account_id, session, now, &by.0).await? {
             true => context.t("session-ended"),
             false => return Err(PageError::Missing("session".to_owned())),
         },

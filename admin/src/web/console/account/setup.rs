@@ -75,7 +75,7 @@ pub async fn set_up(state: Shared, request: HttpRequest, context: PageContext, f
 }
 
 async fn refuse_second(state: &State) -> Result<(), PageError> {
-    match !state.config.has_passwords || state.store.has_accounts().await? {
+    match !state.config.has_passwords || state.store.people().has_accounts().await? {
         true => Err(used()),
         false => Ok(()),
     }

@@ -99,7 +99,7 @@ fn chosen(form: &mut Form) -> Grants {
 
 /// `POST /account/tokens/{id}/revoke`
 pub async fn revoke(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: web::Path<i64>) -> PageResult {
-    match state.store.revoke_token(viewer.account_id, *id, state.clock.now(), &by.0).await? {
+    match state.store.people().revoke_token(viewer.account_id, *id, state.clock.now(), &by.0).await? {
         true => Ok(done("/account", context.t("token-revoked"))),
         false => Err(PageError::Missing("token".to_owned())),
     }

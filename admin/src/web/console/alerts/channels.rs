@@ -137,7 +137,7 @@ pub async fn new(state: Shared, context: PageContext, query: web::Query<NewQuery
         .with("language", context.language.code())
         .with("zone", context.zone.name())
         .with("per_hour", usual.per_hour.to_string());
-    let apps = state.store.apps(&context.visible()).await?;
+    let apps = state.store.apps().list(&context.visible()).await?;
     Ok(show(&FormPage { context, form, kind, apps, channel: None, messages: vec![] }))
 }
 
@@ -158,7 +158,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     }
     form.sort_errors(LABELS);
     let status = form.status();
-    let apps = state.store.apps(&context.visible()).await?;
+    let apps = state.store.apps().list(&context.visible()).await?;
     Ok(render(&FormPage { context, form, kind, apps, channel: None, messages: vec![] }, status))
 }
 
@@ -208,9 +208,9 @@ async fn show_channel(state: &Shared, context: PageContext, channel: ChannelView
     form.sort_errors(LABELS);
     let kind = stored_kind(&channel)?;
     let filter = DeliveryFilter { channel_id: Some(channel.id), limit: 20, ..DeliveryFilter::default() };
-    let messages = lines(&context, state.store.deliveries(&filter).await?.items);
+    let messages = lines(&context, state.store.alerts().deliveries(&filter).await?.items);
     let status = form.status();
-    let apps = state.store.apps(&context.visible()).await?;
+    let apps = state.store.apps().list(&context.visible()).await?;
     Ok(render(&FormPage { context, form, kind, apps, channel: Some(channel), messages }, status))
 }
 

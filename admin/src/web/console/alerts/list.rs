@@ -127,7 +127,7 @@ impl ListQuery {
         let app = given(&self.app);
         check_app(state, context, app.as_deref(), &mut wrong).await?;
         let app_id = match app.filter(|_| wrong.is_empty()) {
-            Some(name) => state.store.app_by_name(&name).await?.map(|app| app.id),
+            Some(name) => state.store.apps().by_name(&name).await?.map(|app| app.id),
             None => None,
         };
         let kind = self.kind.parse::<AlertKind>().ok();
@@ -157,10 +157,10 @@ fn place(text: Option<&str>) -> Option<(i64, i64)> {
 pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
     let query = query.into_inner();
     let (filter, wrong) = query.filter(&state, &context).await?;
-    let apps = state.store.apps(&context.visible()).await?;
-    let rules = state.store.alert_rules(&context.visible()).await?;
+    let apps = state.store.apps().list(&context.visible()).await?;
+    let rules = state.store.alerts().rules(&context.visible()).await?;
     let sent = DeliveryFilter { apps: context.visible(), limit: MESSAGES, ..DeliveryFilter::default() };
-    let messages = lines(&context, state.store.deliveries(&sent).await?.items);
+    let messages = lines(&context, state.store.alerts().deliveries(&sent).await?.items);
     let mut page = Page {
         context,
         wrong,
@@ -183,8 +183,8 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         limit: PAGE,
         ..filter.clone()
     };
-    let open = state.store.alerts(&of(true, query.open_after.as_deref())).await?;
-    let past = state.store.alerts(&of(false, query.after.as_deref())).await?;
+    let open = state.store.alerts().list(&of(true, query.open_after.as_deref())).await?;
+    let past = state.store.alerts().list(&of(false, query.after.as_deref())).await?;
     page.next_open = open.next.map(|last| query.address("open_after", &mark(last)));
     page.next = past.next.map(|last| query.address("after", &mark(last)));
     (page.open, page.past) = (open.items, past.items);

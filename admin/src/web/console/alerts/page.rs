@@ -64,11 +64,11 @@ impl Page {
 
 /// `GET /alerts/{id}`
 pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
-    let alert = state.store.alert(*id).await?.ok_or_else(|| PageError::Missing("alert".to_owned()))?;
-    let items = state.store.alert_items(alert.id, ITEMS).await?;
-    let (open_items, all_items) = state.store.count_alert_items(alert.id).await?;
+    let alert = state.store.alerts().get(*id).await?.ok_or_else(|| PageError::Missing("alert".to_owned()))?;
+    let items = state.store.alerts().items(alert.id, ITEMS).await?;
+    let (open_items, all_items) = state.store.alerts().count_items(alert.id).await?;
     let filter = DeliveryFilter { alert_id: Some(alert.id), limit: MESSAGES, ..DeliveryFilter::default() };
-    let messages = lines(&context, state.store.deliveries(&filter).await?.items);
+    let messages = lines(&context, state.store.alerts().deliveries(&filter).await?.items);
     let object = alert.app_id.map_or(Object::Installation, Object::App);
     let may_operate = alert.state != AlertState::Resolved && policy::may(&context.actor, Action::Operate, object);
     Ok(show(&Page { context, alert, items, open_items, all_items, messages, may_operate }))

@@ -82,9 +82,9 @@ impl FormPage {
 /// `GET /alerts/rules`
 pub async fn list(state: Shared, context: PageContext) -> PageResult {
     let visible = context.visible();
-    let apps = state.store.apps(&visible).await?;
+    let apps = state.store.apps().list(&visible).await?;
     let channels = state.alerts.channels(&context.actor).await?;
-    let rules = state.store.alert_rules(&visible).await?;
+    let rules = state.store.alerts().rules(&visible).await?;
     let ids: BTreeSet<i64> = rules.iter().flat_map(|rule| &rule.definition.jobs).copied().collect();
     let jobs = child_jobs::by_id(&state.store, &ids.into_iter().take(1000).collect::<Vec<_>>(), &visible).await?;
     let row = |rule: AlertRule| {
@@ -149,7 +149,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
 pub async fn edit(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
     let rule = state.alerts.rule(*id).await?;
     let app = match rule.app_id {
-        Some(id) => state.store.app(id).await?.map(|app| app.name).unwrap_or_default(),
+        Some(id) => state.store.apps().get(id).await?.map(|app| app.name).unwrap_or_default(),
         None => String::new(),
     };
     form_page(&state, context, filled(&rule, &app), Some(*id)).await
@@ -207,7 +207,7 @@ pub(super) fn refuse(form: &mut Form, error: Error) -> Result<(), Error> {
 
 async fn form_page(state: &State, context: PageContext, mut form: Form, id: Option<i64>) -> PageResult {
     form.sort_errors(LABELS);
-    let mut apps = state.store.apps(&context.visible()).await?;
+    let mut apps = state.store.apps().list(&context.visible()).await?;
     apps.retain(|app| context.may_edit(&app.id));
     let channels = state.alerts.channels(&context.actor).await?;
     let visible = context.visible();

@@ -48,7 +48,7 @@ pub struct ExecutorQuery {
 
 async fn find(state: &State, id: i64, address: &str) -> Result<(App, Executor), PageError> {
     let app = state.engine.apps().get(id).await?;
-    let mut executors = state.store.executors_of(&app.name).await?.into_iter();
+    let mut executors = state.store.apps().executors_of(&app.name).await?.into_iter();
     let address = normal_address(address);
     let executor = executors.find(|executor| executor.address == address);
     Ok((app, executor.ok_or(PageError::Missing("executor".to_owned()))?))

@@ -98,11 +98,11 @@ struct Page {
 /// `GET /apps`
 pub async fn list(state: Shared, context: PageContext) -> PageResult {
     let mut executors: BTreeMap<String, Vec<RegisteredExecutor>> = BTreeMap::new();
-    for executor in state.store.visible_executors(&context.visible()).await? {
+    for executor in state.store.apps().visible_executors(&context.visible()).await? {
         let of_app = executors.entry(executor.app.clone()).or_default();
         of_app.push(RegisteredExecutor::new(executor, &state, context.now));
     }
-    let apps = state.store.apps(&context.visible()).await?.into_iter();
+    let apps = state.store.apps().list(&context.visible()).await?.into_iter();
     let groups = apps
         .map(|app| {
             let mut executors = executors.remove(&app.name).unwrap_or_default();

@@ -38,7 +38,7 @@ async fn show_faults(state: &State, context: PageContext, id: i64, form: Form) -
 
 async fn show(state: &State, context: PageContext, id: i64, form: Option<Form>) -> PageResult {
     let app = state.engine.apps().get(id).await?;
-    let mut entered = state.store.executors_of(&app.name).await?;
+    let mut entered = state.store.apps().executors_of(&app.name).await?;
     entered.retain(|executor| executor.manual_since.is_some());
     let former = state.engine.apps().former_names(id).await?;
     let starters = match context.may_administer(&app.id) {

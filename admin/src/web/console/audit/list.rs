@@ -50,7 +50,7 @@ pub async fn list(
     let (filter, wrong) = query.filter(context.zone, apps.clone());
     let (entries, next): (_, Option<AuditKey>) = match wrong.is_empty() {
         true => {
-            let found = state.store.audit_entries(&filter).await?;
+            let found = state.store.audit().list(&filter).await?;
             (found.items, found.next)
         }
         false => (vec![], None),
@@ -60,7 +60,7 @@ pub async fn list(
         rows: entries.into_iter().map(|entry| Row::new(entry, &context)).collect(),
         context,
         wrong,
-        apps: state.store.apps(&apps).await?,
+        apps: state.store.apps().list(&apps).await?,
         actions: AuditAction::ALL,
         objects: AuditObjectKind::ALL,
         pager: Pager::new(&query.address(""), &place, next),

@@ -56,7 +56,7 @@ pub struct ListQuery {
 
 /// `GET /calendars`
 pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
-    let page = state.store.calendars(query.after.as_deref(), PAGE).await?;
+    let page = state.store.calendars().list(query.after.as_deref(), PAGE).await?;
     let today = preview::local(context.now, context.zone).date_naive();
     let card = |calendar: NamedCalendar| Card {
         weekdays: weekdays(context.language, &calendar),

@@ -78,7 +78,7 @@ pub async fn jobs_of(
     limit: u32,
 ) -> Result<(Vec<Job>, bool), PageError> {
     let filter = JobFilter { apps: context.visible(), calendar: Some(name.to_owned()), limit, ..JobFilter::default() };
-    let page = store.jobs(&filter).await?;
+    let page = store.jobs().list(&filter).await?;
     Ok((page.items, page.next.is_some()))
 }
 

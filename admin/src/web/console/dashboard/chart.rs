@@ -109,7 +109,8 @@ pub async fn chart(
         Some(&(_, name, hours, count)) => {
             let step = hours * HOUR;
             let from = now - now.rem_euclid(step) - (count - 1) * step;
-            let found = state.store.hourly_counts(i32::try_from(from / HOUR).unwrap_or(i32::MAX), visible).await?;
+            let found =
+                state.store.reports().hourly_counts(i32::try_from(from / HOUR).unwrap_or(i32::MAX), visible).await?;
             let mut bars: BTreeMap<Millis, Numbers> = BTreeMap::new();
             for (hour, counts) in found.into_iter().map(|(hour, counts)| (i64::from(hour) * HOUR, counts)) {
                 let at = hour - hour.rem_euclid(step);
@@ -124,13 +125,13 @@ pub async fn chart(
 }
 
 async fn recent(state: &State, now: Millis, visible: &VisibleApps) -> Result<Option<Chart>, PageError> {
-    let Some((oldest, is_cut)) = state.store.recent_since(visible).await? else {
+    let Some((oldest, is_cut)) = state.store.runs().recent_since(visible).await? else {
         return Ok(None);
     };
     let (step, span) = span(now, oldest, is_cut);
     let from = now - now % step - (BARS - 1) * step;
     let mut bars: BTreeMap<Millis, Numbers> = BTreeMap::new();
-    for (at, state, count) in state.store.run_history(from, now, step, visible).await? {
+    for (at, state, count) in state.store.runs().run_history(from, now, step, visible).await? {
         bars.entry(at).or_insert(Numbers::at(at)).add(state, count);
     }
     Ok(draw(bars, from, step, span))

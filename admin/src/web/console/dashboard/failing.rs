@@ -28,10 +28,10 @@ pub struct FailingLine {
 }
 
 pub async fn failing_jobs(state: &State, context: &PageContext) -> Result<FailingJobs, PageError> {
-    let failing = state.store.failing_jobs(&context.visible()).await?;
+    let failing = state.store.runs().failing_jobs(&context.visible()).await?;
     let ids: Vec<i64> = failing.iter().map(|job| job.last_run).collect();
     let mut runs: HashMap<i64, RunView> =
-        state.store.runs_with_ids(&ids).await?.into_iter().map(|(_, run)| (run.id, run)).collect();
+        state.store.runs().with_ids(&ids).await?.into_iter().map(|(_, run)| (run.id, run)).collect();
     let mut found = FailingJobs::default();
     for failing in failing {
         let Some(run) = runs.remove(&failing.last_run) else { continue };

@@ -125,21 +125,21 @@ pub async fn page(
     let late = state.config.engine.flag_after.as_millis() as i64;
     // Each of them walks over the newest runs.
     let (recent, chart, failing) = tokio::try_join!(
-        async { Ok(store.recent_runs(now - DAY_MS, late, now, visible).await?) },
+        async { Ok(store.runs().recent(now - DAY_MS, late, now, visible).await?) },
         chart(&state, now, period, visible),
         failing_jobs(&state, &context)
     )?;
     let (runs, failed) = last_day(&state, &recent, now, visible).await?;
-    let executors = store.visible_executors(visible).await?;
+    let executors = store.apps().visible_executors(visible).await?;
     let live: Vec<&str> = executors.iter().filter(|it| it.is_live(now)).map(|it| it.app.as_str()).collect();
-    let mut without_executor = store.apps_in_use(visible).await?;
+    let mut without_executor = store.runs().apps_in_use(visible).await?;
     without_executor.retain(|app| !live.contains(&app.as_str()));
     let with_wait = |app: String| {
         let waits = state.engine.waits_for_executors(&app);
         (app, waits)
     };
     let apps_without_executor = without_executor.into_iter().map(with_wait).collect();
-    let apps = store.apps(visible).await?;
+    let apps = store.apps().list(visible).await?;
     let mut unknown_apps: Vec<String> = live.iter().map(ToString::to_string).collect();
     unknown_apps.retain(|name| !apps.iter().any(|app| app.name == *name));
     unknown_apps.dedup();
@@ -159,12 +159,12 @@ pub async fn page(
         periods: PERIODS,
         failing,
         may_rerun: apps.iter().any(|app| context.may_operate(&app.id)),
-        next: store.next_fires(state.engine.shards(), LIST, now, visible).await?,
+        next: store.jobs().next_fires(state.engine.shards(), LIST, now, visible).await?,
         nodes: if context.may_see_installation() { nodes(&state, now).await? } else { vec![] },
         all_shards: state.engine.shards(),
         apps_without_executor,
         unknown_apps,
-        stuck: store.paused_by_engine(LIST as i64, visible).await?,
+        stuck: store.runs().paused_by_engine(LIST as i64, visible).await?,
         context,
     };
     Ok(show(&page))
@@ -184,7 +184,7 @@ async fn last_day(
         return Ok((all, of(RunState::Failed) + of(RunState::Lost)));
     }
     let from = i32::try_from((now - DAY_MS).div_euclid(HOUR_MS) + 1).unwrap_or(i32::MAX);
-    let hours = state.store.hourly_counts(from, visible).await?;
+    let hours = state.store.reports().hourly_counts(from, visible).await?;
     let mut counts = Counts::default();
     hours.iter().for_each(|(_, hour)| counts.add(hour));
     Ok((counts.all(), counts.bad()))
@@ -192,12 +192,12 @@ async fn last_day(
 
 async fn open_alerts(state: &State, visible: &VisibleApps) -> Result<usize, PageError> {
     let filter = AlertFilter { apps: visible.clone(), open: Some(true), limit: 1000, ..AlertFilter::default() };
-    Ok(state.store.alerts(&filter).await?.items.len())
+    Ok(state.store.alerts().list(&filter).await?.items.len())
 }
 
 async fn count(state: &State, visible: &VisibleApps, enabled: bool) -> Result<String, PageError> {
     let filter = JobFilter { apps: visible.clone(), enabled: Some(enabled), ..JobFilter::default() };
-    let count = state.store.count_jobs(&filter, COUNTED).await?;
+    let count = state.store.jobs().count(&filter, COUNTED).await?;
     Ok(match count {
         COUNTED.. => "10,000+".to_owned(),
         _ => grouped(count),
@@ -207,13 +207,13 @@ async fn count(state: &State, visible: &VisibleApps, enabled: bool) -> Result<St
 async fn open_runs(state: &State, visible: &VisibleApps) -> Result<i64, PageError> {
     let filter =
         RunFilter { apps: visible.clone(), states: vec![RunState::Sending, RunState::Running], ..RunFilter::default() };
-    let (counts, _) = state.store.count_runs_by_state(&filter).await?;
+    let (counts, _) = state.store.runs().count_by_state(&filter).await?;
     Ok(counts.iter().map(|(_, count)| count).sum())
 }
 
 async fn nodes(state: &State, now: i64) -> Result<Vec<NodeRow>, PageError> {
-    let leases = state.store.leases().await?;
-    let live = state.store.live_nodes(now - NODE_MS).await?;
+    let leases = state.store.leases().list().await?;
+    let live = state.store.leases().live_nodes(now - NODE_MS).await?;
     let rows = live.into_iter().map(|node| {
         let held = leases.iter().filter(|it| it.owner == node.id && it.expires_at > now);
         NodeRow { shards: held.map(|lease| lease.shard.to_string()).collect(), node }
@@ -233,8 +233,8 @@ async fn steps(
     unknown_app: Option<&String>,
 ) -> Result<Option<SetupSteps>, PageError> {
     let jobs = JobFilter { apps: visible.clone(), limit: 1, ..JobFilter::default() };
-    let job = state.store.jobs(&jobs).await?.items.first().map(|job| job.id);
-    let run = state.store.newest_run().await? > 0;
+    let job = state.store.jobs().list(&jobs).await?.items.first().map(|job| job.id);
+    let run = state.store.runs().newest_run().await? > 0;
     if job.is_some() && run || !context.may_administer_installation() {
         return Ok(None);
     }

@@ -111,7 +111,7 @@ impl Page {
 
 async fn page(state: &State, context: PageContext, job: Job, form: Form, dry_run: Option<DryRun>) -> PageResult {
     let backfills = rows(state, &job).await?;
-    let executors = state.store.executors_of(&job.draft.app).await?;
+    let executors = state.store.apps().executors_of(&job.draft.app).await?;
     let stock_executors = executors.iter().filter(|it| it.is_live(context.now) && it.boot_id.is_none()).count();
     let status = form.status();
     Ok(render(&Page { context, job, form, dry_run, stock_executors, backfills }, status))
@@ -121,7 +121,7 @@ async fn page(state: &State, context: PageContext, job: Job, form: Form, dry_run
 async fn rows(state: &State, job: &Job) -> Result<Vec<Row>, PageError> {
     let begun =
         AuditFilter { actions: vec![AuditAction::Backfill], ..AuditFilter::about(AuditObjectKind::Job, job.id) };
-    let entries = state.store.audit_entries(&begun).await?.items;
+    let entries = state.store.audit().list(&begun).await?.items;
     let authors: Vec<(Option<i64>, String)> = entries
         .into_iter()
         .map(|entry| {
@@ -130,9 +130,9 @@ async fn rows(state: &State, job: &Job) -> Result<Vec<Row>, PageError> {
         })
         .collect();
     let mut rows = vec![];
-    for backfill in state.store.backfills(job.id, None, LISTED).await?.items {
+    for backfill in state.store.backfills().list(job.id, None, LISTED).await?.items {
         let results = match backfill.instants {
-            0..=COUNTED => Some(state.store.backfill_results(&backfill).await?),
+            0..=COUNTED => Some(state.store.backfills().results(&backfill).await?),
             _ => None,
         };
         let results = results.filter(|results| results.on_record > 0);

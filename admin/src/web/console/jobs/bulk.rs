@@ -126,7 +126,7 @@ async fn question(
     let ids = state.engine.jobs().selected(selection, &by.0).await?;
     let names = child_jobs::by_id(&state.store, &ids[..ids.len().min(NAMED)], &context.visible()).await?;
     let count = ids.len();
-    let mut apps = state.store.apps(&context.visible()).await?;
+    let mut apps = state.store.apps().list(&context.visible()).await?;
     apps.retain(|app| context.may_edit(&app.id));
     let status = form.status();
     if form.value("key").is_empty() {

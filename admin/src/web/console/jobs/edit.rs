@@ -122,7 +122,7 @@ async fn saved(state: &State, context: &PageContext, job: &Job, form: &Form, sai
     let mut text = context.t(said).with("name", &job.draft.name).to_string();
     let (name, app) = (Some(job.draft.name.clone()), Some(job.draft.app.clone()));
     let same_name = JobFilter { apps: context.visible(), name, app, limit: 2, ..JobFilter::default() };
-    let same_name = state.store.jobs(&same_name).await?.items;
+    let same_name = state.store.jobs().list(&same_name).await?.items;
     if let Some(other) = same_name.iter().find(|other| other.id != job.id) {
         let other = context.t("job-same-name").with("app", &job.draft.app).with("id", other.id);
         text = format!("{text} {other}");

@@ -130,7 +130,7 @@ pub async fn page(
     let back = origin.map_or_else(|| "/jobs".to_owned(), |job| format!("/jobs/{}", job.id));
     form.sort_errors(&labels());
     let preview = preview::of_form(state, &form, before, &context).await?;
-    let mut calendars = state.store.calendar_names().await?;
+    let mut calendars = state.store.calendars().names().await?;
     // One that was deleted meanwhile stays chosen, with its error.
     calendars.extend(form.items("calendars"));
     calendars.sort_unstable();
@@ -165,7 +165,7 @@ pub async fn page(
 
 /// The apps to choose from; that of the job in any case.
 async fn editable_apps(state: &State, context: &PageContext, before: Option<&Job>) -> Result<Vec<App>, PageError> {
-    let mut apps = state.store.apps(&context.visible()).await?;
+    let mut apps = state.store.apps().list(&context.visible()).await?;
     apps.retain(|app| context.may_edit(&app.id) || before.is_some_and(|job| job.app_id == app.id));
     Ok(apps)
 }

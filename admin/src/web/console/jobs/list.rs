@@ -79,15 +79,15 @@ pub async fn list(
     let filter = JobFilter { limit: PAGE, ..filter };
     let (mut jobs, next, count) = match wrong.is_empty() {
         true => {
-            let found = state.store.counted_jobs(&filter, COUNTED).await?;
+            let found = state.store.jobs().counted(&filter, COUNTED).await?;
             let count = counted(&context, found.count, found.is_cut);
             (found.page.items, found.page.next, count)
         }
         false => (vec![], None, counted(&context, 0, false)),
     };
-    state.store.show_next_fires(&mut jobs, context.now).await?;
+    state.store.jobs().show_next_fires(&mut jobs, context.now).await?;
     let ids: Vec<i64> = jobs.iter().map(|job| job.id).collect();
-    let marks = state.store.latest_runs(&ids, RUNS_SHOWN as i64, &context.visible()).await?;
+    let marks = state.store.runs().latest(&ids, RUNS_SHOWN as i64, &context.visible()).await?;
     let row = |job: Job| JobRow {
         badge: match context.pause_of(job.app_id) {
             Some(_) if job.draft.enabled => APP_PAUSED,
@@ -108,9 +108,9 @@ pub async fn list(
         context,
         wrong,
         kinds: KINDS,
-        apps: state.store.apps(&filter.apps).await?,
-        tags: state.store.tags_in_use(&filter.apps, CHOICES).await?,
-        owners: state.store.owners_in_use(&filter.apps, CHOICES).await?,
+        apps: state.store.apps().list(&filter.apps).await?,
+        tags: state.store.jobs().tags_in_use(&filter.apps, CHOICES).await?,
+        owners: state.store.jobs().owners_in_use(&filter.apps, CHOICES).await?,
         rows,
         count,
         pager: Pager::new(&query.address(None), &place, next),

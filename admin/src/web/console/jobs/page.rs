@@ -66,7 +66,7 @@ impl Page {
 pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let runs = RunFilter { apps: context.visible(), job_id: Some(job.id), limit: RUNS, ..RunFilter::default() };
-    let runs = state.store.runs(&runs).await?;
+    let runs = state.store.runs().list(&runs).await?;
     let misfires =
         MisfireFilter { apps: context.visible(), job_id: Some(job.id), limit: MISFIRES, ..MisfireFilter::default() };
     let page = Page {
@@ -83,7 +83,7 @@ pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
         parents: child_jobs::parents(&state.store, job.id, &context.visible()).await?,
         preview: preview::of_job(&context, &job),
         runs: runs.items.into_iter().map(|run| RunRow::new(&context, run)).collect(),
-        misfires: state.store.misfires(&misfires).await?.items,
+        misfires: state.store.runs().misfires(&misfires).await?.items,
         context,
         job,
     };

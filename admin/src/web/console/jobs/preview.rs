@@ -168,7 +168,7 @@ pub async fn fragment(state: Shared, request: HttpRequest, context: PageContext)
     let fields = url::form_urlencoded::parse(request.query_string().as_bytes());
     let form = Form::from(Fields(fields.into_owned().collect()));
     let before = match form.value("job").parse() {
-        Ok(id) => state.store.job(id).await?.filter(|job| context.may_see(&job.app_id)),
+        Ok(id) => state.store.jobs().get(id).await?.filter(|job| context.may_see(&job.app_id)),
         Err(_) => None,
     };
     let preview = of_form(&state, &form, before.as_ref(), &context).await?;

@@ -32,7 +32,7 @@ struct Page {
 }
 
 async fn page(state: &State, context: PageContext, job: Job, form: Form) -> PageResult {
-    let mut executors = state.store.executors_of(&job.draft.app).await?;
+    let mut executors = state.store.apps().executors_of(&job.draft.app).await?;
     executors.retain(|it| it.is_live(context.now));
     let status = form.status();
     let note = Some(form.value("note").to_owned()).filter(|note| !note.is_empty());
@@ -59,7 +59,7 @@ pub async fn ask(
     let mut form = Form::default().with("params", &job.draft.params).with("key", random_secret());
     if let Some(run) = like {
         form.set("rerun_of", run.id.to_string());
-        let given = state.store.params_of(&run).await?;
+        let given = state.store.runs().params_of(&run).await?;
         match given.text() {
             Some(text) if text != job.draft.params => {
                 form.set("params", text);
@@ -103,7 +103,7 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: web::Path<
     let given = |name: &str| Some(form.value(name).to_owned()).filter(|text| !text.is_empty());
     let rerun_of = given("rerun_of").and_then(|id| id.parse().ok());
     if let Some(run) = original(&state, &context, rerun_of, job.id).await? {
-        params = line_ends::kept(&params, state.store.params_of(&run).await?.text().unwrap_or_default());
+        params = line_ends::kept(&params, state.store.runs().params_of(&run).await?.text().unwrap_or_default());
     }
     let request = RunRequest {
         job_id: job.id,

@@ -128,7 +128,7 @@ pub async fn page(
 }
 
 async fn audit(state: &State, filter: &JobFilter, from: Millis, to: Millis) -> Result<Audit, PageError> {
-    let found = state.store.jobs(filter).await?;
+    let found = state.store.jobs().list(filter).await?;
     let mut audit = Audit::default();
     let end = Instant::now() + PATIENCE;
     let mut ids = found.items.into_iter().map(|job| job.id);
@@ -149,7 +149,7 @@ async fn audit(state: &State, filter: &JobFilter, from: Millis, to: Millis) -> R
             break;
         }
     }
-    audit.all = state.store.count_jobs(&JobFilter { after: None, ..filter.clone() }, COUNTED).await?;
+    audit.all = state.store.jobs().count(&JobFilter { after: None, ..filter.clone() }, COUNTED).await?;
     audit.next = match ids.next() {
         Some(_) => audit.next,
         None => found.next,

@@ -104,11 +104,11 @@ pub async fn list(
     place: web::Query<PagePlace>,
 ) -> PageResult {
     let query = query.into_inner();
-    let apps = state.store.apps(&context.visible()).await?;
+    let apps = state.store.apps().list(&context.visible()).await?;
     let (filter, wrong) = query.filter(&state, &context, &apps).await?;
     let (found, next) = match wrong.is_empty() {
         true => {
-            let page = state.store.misfires(&filter).await?;
+            let page = state.store.runs().misfires(&filter).await?;
             (page.items, page.next)
         }
         false => (vec![], None),

@@ -58,7 +58,7 @@ impl Page {
 /// `GET /nodes`
 pub async fn page(state: Shared, context: PageContext) -> PageResult {
     let now = context.now;
-    let leases = state.store.leases().await?;
+    let leases = state.store.leases().list().await?;
     let held = |node: &str| -> Vec<i32> {
         let of_node = leases.iter().filter(|lease| lease.owner == node && lease.expires_at > now);
         of_node.map(|lease| lease.shard).collect()
@@ -74,7 +74,7 @@ pub async fn page(state: Shared, context: PageContext) -> PageResult {
             node,
         }
     };
-    let mut rows: Vec<Row> = state.store.live_nodes(now - HISTORY_MS).await?.into_iter().map(row).collect();
+    let mut rows: Vec<Row> = state.store.leases().live_nodes(now - HISTORY_MS).await?.into_iter().map(row).collect();
     rows.sort_by_key(|row| (row.badge.tone != "ok", row.node.address.clone()));
     let by_ms = (state.engine.cx.metrics.clock_difference.get() * 1000.0).round() as i64;
     let page = Page {

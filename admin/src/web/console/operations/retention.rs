@@ -76,13 +76,13 @@ struct Page {
 }
 
 pub async fn page(state: Shared, context: PageContext) -> PageResult {
-    let rules = state.store.retentions().await?;
+    let rules = state.store.retention().rules().await?;
     let edit = |may: bool, path: String| may.then_some(path);
     let everything = edit(context.may_administer_installation(), "/retention/edit".to_owned());
     let language = context.language;
     let all = context.t("all-jobs").to_string();
     let mut rows = vec![Row::new(language, (&all, ""), everything, rules.of(Scope::All), rules.keep(0, 0))];
-    for app in state.store.apps(&context.visible()).await? {
+    for app in state.store.apps().list(&context.visible()).await? {
         let path = edit(context.may_administer(&app.id), format!("/apps/{}/retention", app.id));
         let label = context.t("jobs-of").with("app", &app.name).to_string();
         rows.push(Row::new(language, (&label, ""), path, rules.of(Scope::App(app.id)), rules.keep(app.id, 0)));
@@ -92,7 +92,7 @@ pub async fn page(state: Shared, context: PageContext) -> PageResult {
     ids.truncate(JOBS);
     if !ids.is_empty() {
         let filter = JobFilter { apps: context.visible(), ids, limit: JOBS as u32, ..JobFilter::default() };
-        rows.extend(state.store.jobs(&filter).await?.items.into_iter().map(|job: Job| {
+        rows.extend(state.store.jobs().list(&filter).await?.items.into_iter().map(|job: Job| {
             let path = edit(context.may_edit(&job.app_id), format!("/jobs/{}/retention", job.id));
             let (rule, in_force) = (rules.of(Scope::Job(job.id)), rules.keep(job.app_id, job.id));
             Row::new(language, (&job.draft.name, &format!("/jobs/{}", job.id)), path, rule, in_force)

@@ -144,7 +144,7 @@ async fn place(
 /// What would be in force without a rule of this scope.
 async fn wider_in_force(state: &State, scope: Scope) -> Result<EffectiveRetention, PageError> {
     use carillon_store::retention::rules::DEFAULT;
-    let rules = state.store.retentions().await?;
+    let rules = state.store.retention().rules().await?;
     Ok(match scope {
         Scope::All => DEFAULT,
         Scope::App(_) => rules.keep(0, 0),

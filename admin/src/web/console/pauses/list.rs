@@ -64,7 +64,7 @@ pub async fn list(state: Shared, by: Caller, context: PageContext) -> PageResult
 }
 
 async fn page(state: &Shared, by: &Caller, context: PageContext, form: Form, status: StatusCode) -> PageResult {
-    let apps = state.store.apps(&by.visible()).await?;
+    let apps = state.store.apps().list(&by.visible()).await?;
     let pauses = state.engine.pauses().list(&by.0).await?;
     let windows = state.engine.maintenance_windows().list(&by.0).await?;
     Ok(render(&Page { context, form, pauses, windows, apps }, status))

@@ -57,7 +57,7 @@ impl Page {
 }
 
 async fn page(state: &State, by: &Caller, context: PageContext, form: Form, status: StatusCode) -> PageResult {
-    let mut apps = state.store.apps(&by.visible()).await?;
+    let mut apps = state.store.apps().list(&by.visible()).await?;
     apps.retain(|app| context.may_operate(&app.id));
     Ok(render(&Page { context, form, apps }, status))
 }

@@ -122,7 +122,7 @@ pub async fn page(state: Shared, context: PageContext, query: web::Query<ReportQ
     let (from, to) = question.range(state.store.report_day(context.now));
     let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let page = Page {
-        apps: state.store.apps(&context.visible()).await?,
+        apps: state.store.apps().list(&context.visible()).await?,
         context,
         query,
         question,

@@ -94,7 +94,7 @@ struct RerunPage {
 
 /// `GET /runs/rerun`: since when failed runs are to be run again, and of which app or job.
 pub async fn ask_rerun(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
-    let mut apps = state.store.apps(&context.visible()).await?;
+    let mut apps = state.store.apps().list(&context.visible()).await?;
     apps.retain(|app| context.may_operate(&app.id));
     let since = context.now - SINCE_MS;
     let since = since - since.rem_euclid(3_600_000);
@@ -162,7 +162,7 @@ async fn question(
 async fn jobs_of(state: &State, context: &PageContext, ids: &[i64]) -> Result<Vec<JobOfRuns>, PageError> {
     let mut jobs: Vec<JobOfRuns> = vec![];
     let newest = &ids[ids.len().saturating_sub(COUNTED)..];
-    for (_, run) in state.store.runs_with_ids(newest).await?.into_iter().filter(|(app, _)| context.may_see(app)) {
+    for (_, run) in state.store.runs().with_ids(newest).await?.into_iter().filter(|(app, _)| context.may_see(app)) {
         match jobs.iter_mut().find(|job| job.id == run.job_id) {
             Some(job) => job.runs += 1,
             None => jobs.push(JobOfRuns { id: run.job_id, name: run.job, app: run.app, runs: 1 }),

@@ -21,7 +21,7 @@ pub async fn name_deleted_jobs(state: &State, rows: &mut [RunRow]) -> carillon_s
     for id in deleted.into_iter().take(NAMED) {
         let about = AuditFilter::about(AuditObjectKind::Job, id);
         let filter = AuditFilter { actions: vec![AuditAction::Delete], limit: 1, ..about };
-        let Some(entry) = state.store.audit_entries(&filter).await?.items.pop() else {
+        let Some(entry) = state.store.audit().list(&filter).await?.items.pop() else {
             continue;
         };
         let detail: Value = serde_json::from_str(&entry.detail).unwrap_or_default();

@@ -55,13 +55,13 @@ pub async fn list(
     let filter = RunFilter { limit: PAGE, ..filter };
     let (runs, next) = match wrong.is_empty() {
         true => {
-            let found = state.store.runs(&filter).await?;
+            let found = state.store.runs().list(&filter).await?;
             (found.items, found.next)
         }
         false => (vec![], None),
     };
     let job = match filter.job_id {
-        Some(id) => state.store.job(id).await?.filter(|job| context.may_see(&job.app_id)),
+        Some(id) => state.store.jobs().get(id).await?.filter(|job| context.may_see(&job.app_id)),
         None => None,
     };
     let (next, further) = match runs.len() < PAGE as usize && filter.sort == RunSort::Id {
@@ -72,7 +72,7 @@ pub async fn list(
         true => StatusCode::OK,
         false => StatusCode::BAD_REQUEST,
     };
-    let apps = state.store.apps(&filter.apps).await?;
+    let apps = state.store.apps().list(&filter.apps).await?;
     let operated: BTreeSet<&str> =
         apps.iter().filter(|app| context.may_operate(&app.id)).map(|app| app.name.as_str()).collect();
     let row = |run: RunView| RunRow { has_box: operated.contains(run.app.as_str()), ..RunRow::new(&context, run) };
@@ -83,7 +83,7 @@ pub async fn list(
         context,
         wrong,
         apps,
-        tags: state.store.tags_in_use(&filter.apps, CHOICES).await?,
+        tags: state.store.jobs().tags_in_use(&filter.apps, CHOICES).await?,
         searched: grouped(filter.searched_ids()),
         is_sorted: filter.sort != RunSort::Id,
         job,

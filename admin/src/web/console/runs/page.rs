@@ -87,8 +87,8 @@ impl Page {
 
 /// A run that the viewer may see; one of before its job has moved may belong to another app.
 pub async fn visible_run(state: &State, context: &PageContext, id: i64) -> Result<Option<RunView>, PageError> {
-    match state.store.app_of_run(id).await?.filter(|app_id| context.may_see(app_id)) {
-        Some(_) => Ok(state.store.run(id).await?),
+    match state.store.apps().app_of_run(id).await?.filter(|app_id| context.may_see(app_id)) {
+        Some(_) => Ok(state.store.runs().get(id).await?),
         None => Ok(None),
     }
 }
@@ -102,12 +102,12 @@ pub async fn page(
     request: HttpRequest,
 ) -> PageResult {
     let run = state.engine.runs().get(*id).await?;
-    let mut family = state.store.fire_runs(&run, &context.visible()).await?;
+    let mut family = state.store.runs().fire_runs(&run, &context.visible()).await?;
     if family.len() < 2 {
         family.clear();
     }
-    let app_id = state.store.app_of_run(run.id).await?;
-    let choice = state.store.route_decision(&run).await?.map(|choice| RouteView::new(context.language, choice));
+    let app_id = state.store.apps().app_of_run(run.id).await?;
+    let choice = state.store.runs().route_decision(&run).await?.map(|choice| RouteView::new(context.language, choice));
     let mut row = RunRow::new(&context, run);
     name_deleted_jobs(&state, std::slice::from_mut(&mut row)).await?;
     // The script that keeps the page fresh fetches the log by itself.
@@ -116,7 +116,7 @@ pub async fn page(
         false => log::view(&state, context.language, &row.run, query.line).await,
     };
     let people = people_of(&state, &row.run).await?;
-    let children = state.store.child_runs(&row.run, &context.visible()).await?;
+    let children = state.store.runs().child_runs(&row.run, &context.visible()).await?;
     let page = Page {
         parent: match row.run.cause {
             Cause::Child => Some(visible_run(&state, &context, row.run.fire_no).await?),
@@ -127,10 +127,10 @@ pub async fn page(
         people,
         choice,
         log,
-        reruns: state.store.reruns_of(row.run.id).await?,
-        given: state.store.params_of(&row.run).await?,
+        reruns: state.store.runs().reruns_of(row.run.id).await?,
+        given: state.store.runs().params_of(&row.run).await?,
         // It may have moved to an app that the viewer does not see.
-        job: state.store.job(row.run.job_id).await?.filter(|job| context.may_see(&job.app_id)),
+        job: state.store.jobs().get(row.run.job_id).await?.filter(|job| context.may_see(&job.app_id)),
         may_operate: app_id.is_some_and(|app_id| context.may_operate(&app_id)),
         family: family.into_iter().map(|run| RunRow::new(&context, run)).collect(),
         row,

@@ -23,11 +23,11 @@ pub async fn people_of(state: &State, run: &RunView) -> carillon_store::Result<R
     }
     let actions = vec![AuditAction::Run, AuditAction::Kill, AuditAction::Resolve];
     let mut filter = AuditFilter { actions, ..AuditFilter::about(AuditObjectKind::Run, run.id) };
-    let mut entries = state.store.audit_entries(&filter).await?.items;
+    let mut entries = state.store.audit().list(&filter).await?.items;
     // A retry was started with the first attempt.
     if run.attempt > 1 && is_asked_for {
         filter.object_id = Some(run.fire_no);
-        entries.extend(state.store.audit_entries(&filter).await?.items.into_iter().filter(|it| it.action == "run"));
+        entries.extend(state.store.audit().list(&filter).await?.items.into_iter().filter(|it| it.action == "run"));
     }
     let actor = |action: AuditAction| {
         let is_of = |entry: &&AuditRow| entry.action == action.as_str();

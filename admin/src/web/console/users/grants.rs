@@ -23,7 +23,7 @@ pub async fn update(
     fields: Fields,
 ) -> PageResult {
     let account = find(&state, *id).await?;
-    let apps = state.store.apps(&VisibleApps::All).await?;
+    let apps = state.store.apps().list(&VisibleApps::All).await?;
     let mut form = Form::from(fields);
     let grants = read(&mut form, &apps);
     if account.id == viewer.account_id && grants != account.grants {

@@ -21,8 +21,8 @@ struct Page {
 }
 
 pub async fn list(state: Shared, context: PageContext) -> PageResult {
-    let apps = state.store.apps(&VisibleApps::All).await?;
+    let apps = state.store.apps().list(&VisibleApps::All).await?;
     let row = |account: Account| Row { may: grant_lines(context.language, &account.grants, &apps), account };
-    let rows = state.store.accounts().await?.into_iter().map(row).collect();
+    let rows = state.store.people().accounts().await?.into_iter().map(row).collect();
     Ok(show(&Page { context, rows }))
 }

@@ -29,7 +29,7 @@ fn page(context: PageContext, form: Form, apps: &[App]) -> Page {
 
 /// `GET /users/new`
 pub async fn new(state: Shared, context: PageContext) -> PageResult {
-    let apps = state.store.apps(&VisibleApps::All).await?;
+    let apps = state.store.apps().list(&VisibleApps::All).await?;
     Ok(render(&page(context, Form::default(), &apps), StatusCode::OK))
 }
 
@@ -41,7 +41,7 @@ pub async fn create(
     context: PageContext,
     fields: Fields,
 ) -> PageResult {
-    let apps = state.store.apps(&VisibleApps::All).await?;
+    let apps = state.store.apps().list(&VisibleApps::All).await?;
     let mut form = Form::from(fields);
     let grants = read(&mut form, &apps);
     let name = form.value("name").to_owned();

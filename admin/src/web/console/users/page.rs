@@ -49,7 +49,7 @@ pub async fn page(state: Shared, context: PageContext, viewer: Viewer, id: web::
 }
 
 pub(super) async fn find(state: &State, id: i64) -> Result<Account, PageError> {
-    state.store.account(id).await?.ok_or_else(|| PageError::Missing("user".to_owned()))
+    state.store.people().account(id).await?.ok_or_else(|| PageError::Missing("user".to_owned()))
 }
 
 pub(super) async fn show(
@@ -59,7 +59,7 @@ pub(super) async fn show(
     account: Account,
     form: Form,
 ) -> PageResult {
-    let apps = state.store.apps(&VisibleApps::All).await?;
+    let apps = state.store.apps().list(&VisibleApps::All).await?;
     let status = form.status();
     let page = Page {
         is_own: account.id == viewer.account_id,

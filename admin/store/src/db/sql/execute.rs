@@ -160,7 +160,7 @@ impl Store {
     }
 
     /// Sets columns of rows, and answers how many there were. `rest` is the end of the statement, with its values.
-    pub(crate) async fn update(
+    pub(crate) async fn update_columns(
         &self,
         db: &impl Db,
         table: &str,

@@ -11,7 +11,6 @@ pub(crate) mod filter;
 pub(crate) mod forms;
 pub(crate) mod list;
 #[doc(hidden)]
-pub mod plans;
 pub(crate) mod readable;
 pub(crate) mod retry;
 pub(crate) mod template;

@@ -7,12 +7,12 @@ use crate::error::Result;
 use crate::job::labels::tags;
 use crate::job::stored_job::Job;
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::JobStore;
 
 const LABEL: &str = "job_id, description, owner, tags";
 const TAG: &str = "tag, job_id";
-impl Store {
-    pub(crate) async fn insert_labels(&self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
+impl JobStore<'_> {
+    pub(crate) async fn insert_labels(self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
         let has_one = |job: &&Job| {
             let draft = &job.draft;
             !(draft.description.is_empty() && draft.owner.is_empty() && draft.tags.is_empty())
@@ -22,7 +22,7 @@ impl Store {
         self.insert_rows(tx, "job_tag", TAG, jobs.iter().flat_map(tag_rows).collect()).await
     }
 
-    pub(crate) async fn write_labels(&self, tx: &Transaction, old: &Job, new: &Job) -> Result<()> {
+    pub(crate) async fn write_labels(self, tx: &Transaction, old: &Job, new: &Job) -> Result<()> {
         let of = |job: &Job| (job.draft.description.clone(), job.draft.owner.clone(), job.draft.tags.clone());
         if of(old) == of(new) {
             return Ok(());
@@ -31,7 +31,7 @@ impl Store {
         self.insert_labels(tx, std::slice::from_ref(new)).await
     }
 
-    pub(crate) async fn drop_labels(&self, tx: &Transaction, job_id: i64) -> Result<()> {
+    pub(crate) async fn drop_labels(self, tx: &Transaction, job_id: i64) -> Result<()> {
         for text in ["DELETE FROM job_label WHERE job_id = ?", "DELETE FROM job_tag WHERE job_id = ?"] {
             self.execute(tx, text, values![job_id]).await?;
         }
@@ -39,14 +39,14 @@ impl Store {
     }
 
     /// The tags of visible jobs, by name, at most `limit`.
-    pub async fn tags_in_use(&self, visible: &VisibleApps, limit: u32) -> Result<Vec<String>> {
+    pub async fn tags_in_use(self, visible: &VisibleApps, limit: u32) -> Result<Vec<String>> {
         let condition = visible.and_job("job_id");
         let text = format!("SELECT DISTINCT tag FROM job_tag WHERE tag > ''{condition} ORDER BY tag LIMIT ?");
         self.tuples(&self.read, &text, values![i64::from(limit)]).await
     }
 
     /// The owners of visible jobs, by name, at most `limit`.
-    pub async fn owners_in_use(&self, visible: &VisibleApps, limit: u32) -> Result<Vec<String>> {
+    pub async fn owners_in_use(self, visible: &VisibleApps, limit: u32) -> Result<Vec<String>> {
         let condition = visible.and_job("job_id");
         let text = format!("SELECT DISTINCT owner FROM job_label WHERE owner > ''{condition} ORDER BY owner LIMIT ?");
         self.tuples(&self.read, &text, values![i64::from(limit)]).await

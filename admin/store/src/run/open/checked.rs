@@ -8,7 +8,7 @@ use sea_orm::FromQueryResult;
 use crate::db::sql::rows::Word;
 use crate::error::Result;
 use crate::run::open::running::{COLUMNS, NEIGHBOURS, Row, RunningRun};
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// How far a walk through the running runs of a shard has come, in the order of their index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,10 +45,10 @@ pub(crate) const LONG_RUNNING: &str = "SELECT id, job_id, epoch, due_at, COALESC
      boot_id FROM run{index run_open} WHERE shard = ? AND state = {state.running} AND state < {state.final} \
      AND (epoch, due_at, id) > (?, ?, ?) ORDER BY epoch, due_at, id LIMIT 500";
 
-impl Store {
+impl RunStore<'_> {
     /// One page of the running runs of a shard behind a place, and the place of the next page; behind the last page the
     /// walk starts again.
-    pub async fn long_running(&self, shard: i32, behind: PageCursor) -> Result<(Vec<LongRunning>, PageCursor)> {
+    pub async fn long_running(self, shard: i32, behind: PageCursor) -> Result<(Vec<LongRunning>, PageCursor)> {
         let values = values![shard, behind.epoch, behind.due_at, behind.run_id];
         let rows = self.tuples(&self.engine_reads, LONG_RUNNING, values).await?;
         let (mut found, mut last) = (vec![], None);
@@ -62,7 +62,7 @@ impl Store {
     }
 
     /// The runs among these that are `running`, by id.
-    pub async fn runs_to_check(&self, run_ids: &[i64]) -> Result<HashMap<i64, ToCheck>> {
+    pub async fn runs_to_check(self, run_ids: &[i64]) -> Result<HashMap<i64, ToCheck>> {
         let rows: Vec<Checked> = self.all(&self.engine_reads, &to_check(), values![self.ids(run_ids)]).await?;
         let checked = |row: Checked| {
             let run = RunningRun::from(row.run);

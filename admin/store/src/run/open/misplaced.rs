@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::lease::reshard::MAX_SHARDS;
 use crate::run::claim::DueJob;
 use crate::run::view::records::{CursorPosition, FIRST};
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// Open runs in a wrong shard, also in one that does not exist any more.
 pub(crate) static MISPLACED: Bulk = Bulk::open_runs(OpenRuns {
@@ -52,11 +52,11 @@ impl Default for RepairCursor {
     }
 }
 
-impl Store {
+impl RunStore<'_> {
     /// Puts right what is in a shard that its job is not in, and answers the alarm for it: it is a
     /// defect, here or of another program that wrote into the database. None: all that was looked at was right.
-    pub async fn repair_misplaced(&self, walk: &mut RepairCursor, now: Millis) -> Result<Option<Alarm>> {
-        let count = self.shard_count().await?;
+    pub async fn repair_misplaced(self, walk: &mut RepairCursor, now: Millis) -> Result<Option<Alarm>> {
+        let count = self.leases().shard_count().await?;
         let all: Vec<i64> = (0..i64::from(MAX_SHARDS)).collect();
         let runs = self.bulk_tuples(&self.engine_reads, &MISPLACED, &named![count], &all).await?;
         let mut jobs = self.astray_jobs(walk, count).await?;
@@ -69,7 +69,7 @@ impl Store {
         self.put_right(&jobs, &runs, now).await
     }
 
-    async fn astray_jobs(&self, walk: &mut RepairCursor, count: i32) -> Result<Vec<i64>> {
+    async fn astray_jobs(self, walk: &mut RepairCursor, count: i32) -> Result<Vec<i64>> {
         let text = "SELECT id, shard FROM job WHERE id > ? ORDER BY id LIMIT ?";
         let values = values![walk.job, SLICE as i64];
         let jobs: Vec<(i64, i32)> = self.tuples(&self.engine_reads, text, values).await?;
@@ -78,7 +78,7 @@ impl Store {
         Ok(jobs.into_iter().filter(is_astray).map(|job| job.0).collect())
     }
 
-    async fn astray_cursors(&self, walk: &mut RepairCursor, count: i32) -> Result<Vec<i64>> {
+    async fn astray_cursors(self, walk: &mut RepairCursor, count: i32) -> Result<Vec<i64>> {
         // No scan reads a shard that does not exist: those first, and all of them.
         let text = "SELECT job_id FROM job_clock WHERE shard >= ? LIMIT ?";
         let values = values![count, SLICE as i64];
@@ -100,10 +100,10 @@ impl Store {
     }
 
     /// The count is read again, and stays until this is committed: a change of it meanwhile has moved what was found.
-    async fn put_right(&self, jobs: &[i64], runs: &[i64], now: Millis) -> Result<Option<Alarm>> {
+    async fn put_right(self, jobs: &[i64], runs: &[i64], now: Millis) -> Result<Option<Alarm>> {
         let alarm_id = self.take_id(&ids::ROW).await?;
         let tx = self.begin().await?;
-        let Some(count) = self.shard_count_in(&tx).await? else {
+        let Some(count) = self.leases().shard_count_in(&tx).await? else {
             return Ok(None);
         };
         let right = |key: &str| format!("SET shard = {key} % {count}");
@@ -125,12 +125,12 @@ impl Store {
                 "{runs} open runs and {jobs} rows of jobs were in a shard that is not their job's, and are put right"
             ),
         };
-        let alarm = self.raise(&tx, alarm_id, alarm, now).await?;
+        let alarm = self.alarms().raise(&tx, alarm_id, alarm, now).await?;
         tx.commit().await?;
         Ok(Some(alarm))
     }
 
-    async fn each(&self, tx: &Transaction, text: &str, ids: &[i64]) -> Result<u64> {
+    async fn each(self, tx: &Transaction, text: &str, ids: &[i64]) -> Result<u64> {
         let mut changed = 0;
         for id in ids {
             let done = self.execute(tx, text, values![*id]).await?;

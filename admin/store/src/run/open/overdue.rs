@@ -11,7 +11,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Lock;
 use crate::db::sql::list::IDS;
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// Runs that wait under this epoch for longer than their jobs allow. One that waits for an earlier run of its job waits as
 /// its job says, and has no limit.
@@ -59,14 +59,14 @@ pub struct Flagged {
 /// Runs by job: id, and when it was due.
 type ByJob = BTreeMap<i64, Vec<(i64, Millis)>>;
 
-impl Store {
+impl RunStore<'_> {
     /// The first thousand runs that wait in a shard under this epoch and will have waited for too long at `until`: for longer
     /// than their job allows, or than `after_ms` where it says nothing. The one that was due first is first. What was due
     /// before `from` is left out: PostgreSQL cannot forget the places of runs that were sent while an old snapshot is open,
     /// and would walk over all of them. Runs of the `paused` apps wait because a person has said so: they are left out here, or
     /// a thousand of them would hide all others.
-    pub async fn late_runs(
-        &self,
+    pub async fn late(
+        self,
         shard: i32,
         epoch: i64,
         after_ms: i64,
@@ -89,13 +89,13 @@ impl Store {
     }
 
     /// When the first run was due that waits in a shard under this epoch and is not flagged.
-    pub async fn oldest_waiting(&self, shard: i32, epoch: i64) -> Result<Option<Millis>> {
+    pub async fn oldest_waiting(self, shard: i32, epoch: i64) -> Result<Option<Millis>> {
         let values = values![shard, epoch];
         self.tuple(&self.engine_reads, OLDEST, values).await
     }
 
     /// Flags those of these runs that still wait, at most [`PAGE`] of them.
-    pub async fn flag_runs(&self, run_ids: &[i64], now: Millis) -> Result<Flagged> {
+    pub async fn flag_runs(self, run_ids: &[i64], now: Millis) -> Result<Flagged> {
         // Locked in the order that all transactions keep.
         let mut run_ids: Vec<i64> = run_ids.iter().copied().take(PAGE).collect();
         run_ids.sort_unstable();
@@ -110,14 +110,14 @@ impl Store {
             jobs.remove(&job_id);
         }
         let alarms = alarm_ids.into_iter().zip(&jobs).map(|(id, (job_id, runs))| (id, of_job(*job_id, runs, now)));
-        let alarms = self.raise_all(&tx, alarms.collect(), now).await?;
+        let alarms = self.alarms().raise_all(&tx, alarms.collect(), now).await?;
         tx.commit().await?;
         let runs = flagged.len();
         Ok(Flagged { runs, alarms })
     }
 
     /// `run_ids` must ascend.
-    async fn lock_pending(&self, tx: &Transaction, run_ids: &[i64]) -> Result<(Vec<i64>, ByJob)> {
+    async fn lock_pending(self, tx: &Transaction, run_ids: &[i64]) -> Result<(Vec<i64>, ByJob)> {
         let (mut locked, mut jobs) = (vec![], ByJob::new());
         for (id, job_id, due_at) in self.bulk_tuples(tx, &LOCK_PENDING, &[], run_ids).await? {
             locked.push(id);
@@ -127,7 +127,7 @@ impl Store {
     }
 
     /// Jobs of which an alarm is open.
-    async fn jobs_with_open_alarm(&self, tx: &Transaction, jobs: &ByJob) -> Result<Vec<i64>> {
+    async fn jobs_with_open_alarm(self, tx: &Transaction, jobs: &ByJob) -> Result<Vec<i64>> {
         let job_ids: Vec<i64> = jobs.keys().copied().collect();
         let text = "SELECT DISTINCT job_id FROM alarm WHERE open_at > 0 AND kind = {alarm.stuck} AND job_id IN ({ids})";
         self.tuples(tx, text, values![self.ids(&job_ids)]).await
@@ -137,7 +137,7 @@ impl Store {
     /// The threshold counts from `waited_since` for runs that were due earlier. Runs that wait for an earlier one of their
     /// job have no limit.
     pub async fn count_overdue_runs(
-        &self,
+        self,
         shard: i32,
         before: Millis,
         waited_since: Millis,

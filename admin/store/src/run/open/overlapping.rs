@@ -12,7 +12,7 @@ use crate::db::sql::retry;
 use crate::db::sql::rows::{Code, IsOverlap, IsSet};
 use crate::error::Result;
 use crate::run::lock::LockMode;
-use crate::store::Store;
+use crate::views::RunStore;
 
 row_struct! {
     /// An open run of a job.
@@ -51,9 +51,9 @@ pub struct Written {
 pub(crate) static NOTE_OVERLAP: Bulk =
     Bulk::update_runs(IDS, &[("reason", ":reason")], "{+run.state} = {state.claimed}");
 
-impl Store {
+impl RunStore<'_> {
     /// The runs of these jobs of a shard that are `claimed`, `sending` or `running`.
-    pub async fn open_runs_of(&self, shard: i32, job_ids: &[i64]) -> Result<Vec<OpenRun>> {
+    pub async fn open_runs_of(self, shard: i32, job_ids: &[i64]) -> Result<Vec<OpenRun>> {
         let text = "SELECT id AS run_id, job_id, cause, fire_no, state, due_at, kill_asked_at AS kill_asked, reason AS waits FROM run \
                     WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND job_id IN ({ids})";
         self.all(&self.engine_reads, text, values![shard, self.ids(job_ids)]).await
@@ -61,7 +61,7 @@ impl Store {
 
     /// As many statements for a thousand jobs as for one. A row that another session holds is left out: it delays neither
     /// the other jobs nor the tick.
-    pub async fn write_overlaps(&self, verdicts: &Verdicts, now: Millis) -> Result<Written> {
+    pub async fn write_overlaps(self, verdicts: &Verdicts, now: Millis) -> Result<Written> {
         if verdicts.is_empty() {
             return Ok(Written::default());
         }
@@ -76,7 +76,7 @@ impl Store {
     }
 
     /// Answers the jobs too whose next instant is counted from the end of a run that was cancelled.
-    async fn try_write_overlaps(&self, verdicts: &Verdicts, now: Millis) -> Result<(Written, BTreeSet<i64>)> {
+    async fn try_write_overlaps(self, verdicts: &Verdicts, now: Millis) -> Result<(Written, BTreeSet<i64>)> {
         let tx = self.begin().await?;
         let locked = self.lock_runs(&tx, &verdicts.all(), LockMode::SkipLocked).await?;
         let free = |ids: &[i64]| -> Vec<i64> {
@@ -95,7 +95,7 @@ impl Store {
     }
 
     /// Says in the rows of runs that are still `claimed` that they wait for an earlier fire, or no longer.
-    async fn note_overlap(&self, tx: &Transaction, run_ids: &[i64], waits: bool) -> Result<()> {
+    async fn note_overlap(self, tx: &Transaction, run_ids: &[i64], waits: bool) -> Result<()> {
         if !run_ids.is_empty() {
             let reason = waits.then_some(RunReason::Overlap.as_str());
             self.bulk(tx, &NOTE_OVERLAP, &named![reason], run_ids).await?;

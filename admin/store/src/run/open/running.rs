@@ -6,7 +6,7 @@ use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;
 
 use crate::error::Result;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// A run in `running` that needs a look.
 #[derive(Clone, Debug)]
@@ -124,9 +124,9 @@ pub(crate) const AGREED: &str = "SELECT id FROM run WHERE shard = ? AND state = 
 pub(crate) const NOT_AGREED: &str = "SELECT id FROM run WHERE shard = ? AND state = {state.running} AND state < {state.final} AND kill_asked_at < ? \
      AND kill_agreed_at IS NULL ORDER BY id LIMIT 500";
 
-impl Store {
+impl RunStore<'_> {
     /// Runs of a shard that need a look, by id, behind `after`; None: there are no more behind them.
-    pub async fn watched_runs(&self, look: MonitorQuery, after: i64) -> Result<(Vec<RunningRun>, Option<i64>)> {
+    pub async fn watched(self, look: MonitorQuery, after: i64) -> Result<(Vec<RunningRun>, Option<i64>)> {
         let text = format!(
             "SELECT {COLUMNS} FROM run {NEIGHBOURS} WHERE run.shard = ? AND run.state = {{state.running}} AND run.state < {{state.final}} AND run.id > ? \
              AND (e.expires_at IS NULL OR e.expires_at < ? OR e.boot_id <> run.boot_id \
@@ -142,7 +142,7 @@ impl Store {
     }
 
     /// Runs of any shard that another process at this address has taken.
-    pub async fn runs_of_earlier_boots(&self, address: &str, boot_id: &str) -> Result<Vec<RunningRun>> {
+    pub async fn runs_of_earlier_boots(self, address: &str, boot_id: &str) -> Result<Vec<RunningRun>> {
         let text = format!(
             "SELECT {COLUMNS} FROM shard_lease JOIN run ON run.shard = shard_lease.shard AND run.state = {{state.running}} AND run.state < {{state.final}} {NEIGHBOURS} \
              WHERE run.address = ? AND run.boot_id <> ? ORDER BY run.id"
@@ -153,21 +153,21 @@ impl Store {
     }
 
     /// The process that has a run after all: it was started between the choice and the request.
-    pub async fn note_boot(&self, run_id: i64, boot_id: &str) -> Result<()> {
+    pub async fn note_boot(self, run_id: i64, boot_id: &str) -> Result<()> {
         let text = "UPDATE run SET boot_id = ? WHERE id = ? AND state IN ({state.sending}, {state.running})";
         self.execute(&self.write, text, values![boot_id, run_id]).await.map(drop)
     }
 
     /// When the last earlier run of the same job ended at the same address or was given up, of those that were there at the same time:
     /// a run may have waited behind it. Looks at the runs that were made shortly before.
-    pub async fn last_end_beside(&self, run: &RunningRun) -> Result<Option<Millis>> {
+    pub async fn last_end_beside(self, run: &RunningRun) -> Result<Option<Millis>> {
         let text = "SELECT MAX(finished_at) FROM run WHERE id > ? AND id < ? AND job_id = ? AND address = ? AND finished_at > ?";
         let values = values![run.run_id - 20_000, run.run_id, run.job_id, run.address.clone(), run.sent_at];
         Ok(self.tuple::<Option<_>>(&self.engine_reads, text, values).await?.flatten())
     }
 
     /// Which other runs of the same job are running at the same address.
-    pub async fn running_beside(&self, run: &RunningRun) -> Result<RunningBeside> {
+    pub async fn running_beside(self, run: &RunningRun) -> Result<RunningBeside> {
         let text = "SELECT COALESCE(other.sent_at, other.marked_at, other.due_at), other.id FROM run \
              JOIN run other ON other.shard = run.shard AND other.state = {state.running} AND other.state < {state.final} \
              AND other.job_id = run.job_id AND other.address = run.address WHERE run.id = ?";
@@ -179,7 +179,7 @@ impl Store {
 
     /// When the last run of the same job was sent that was sent to the same address after this one and has succeeded. Looks at
     /// the runs that were made shortly after.
-    pub async fn last_success_after(&self, run: &RunningRun) -> Result<Option<Millis>> {
+    pub async fn last_success_after(self, run: &RunningRun) -> Result<Option<Millis>> {
         let text = "SELECT MAX(COALESCE(sent_at, marked_at)) FROM run WHERE id > ? AND id < ? AND job_id = ? AND address = ? \
              AND COALESCE(sent_at, marked_at) > ? AND state = {state.succeeded}";
         let values = values![run.run_id, run.run_id + 20_000, run.job_id, run.address.clone(), run.sent_at];
@@ -187,18 +187,18 @@ impl Store {
     }
 
     /// The executor has said yes to a kill.
-    pub async fn record_kill_agreed(&self, run_id: i64, now: Millis) -> Result<()> {
+    pub async fn record_kill_agreed(self, run_id: i64, now: Millis) -> Result<()> {
         let text = "UPDATE run SET kill_agreed_at = ? WHERE id = ? AND kill_asked_at IS NOT NULL AND state IN ({state.sending}, {state.running})";
         self.execute(&self.write, text, values![now, run_id]).await.map(drop)
     }
 
     /// Runs whose executor agreed to a kill before `agreed_before` and whose end has not been reported.
-    pub async fn unconfirmed_kills(&self, shard: i32, agreed_before: Millis) -> Result<Vec<i64>> {
+    pub async fn unconfirmed_kills(self, shard: i32, agreed_before: Millis) -> Result<Vec<i64>> {
         self.tuples(&self.engine_reads, AGREED, values![shard, agreed_before]).await
     }
 
     /// Runs whose end was wished for before `asked_before` and whose executor was not asked, or did not answer.
-    pub async fn unacknowledged_kills(&self, shard: i32, asked_before: Millis) -> Result<Vec<i64>> {
+    pub async fn unacknowledged_kills(self, shard: i32, asked_before: Millis) -> Result<Vec<i64>> {
         self.tuples(&self.engine_reads, NOT_AGREED, values![shard, asked_before]).await
     }
 }

@@ -5,7 +5,7 @@ use sea_orm::FromQueryResult;
 
 use crate::error::Result;
 use crate::run::adopt::ClaimedRun;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// A run in `sending`, and where it was sent.
 #[derive(Clone, Debug, FromQueryResult)]
@@ -52,11 +52,11 @@ pub(crate) const UNANSWERED: &str = "SELECT t.id, t.address FROM (SELECT id, add
 /// Runs of one look at a shard.
 pub const PAGE: i64 = 1_000;
 
-impl Store {
+impl RunStore<'_> {
     /// Runs of a shard that were marked before then and of which nothing is known, with their addresses: at most
     /// `of_each_address` of each.
     pub async fn unanswered(
-        &self,
+        self,
         shard: i32,
         marked_before: Millis,
         of_each_address: usize,
@@ -66,7 +66,7 @@ impl Store {
     }
 
     /// None: it is not in doubt any more.
-    pub async fn unanswered_run(&self, run_id: i64) -> Result<Option<UnansweredRun>> {
+    pub async fn unanswered_run(self, run_id: i64) -> Result<Option<UnansweredRun>> {
         let text = "SELECT run.id AS run_id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
                     run.scheduled_at, run.due_at, NULL AS bound_to, NULL AS overlaps, app.name AS app, app.id AS app_id, run.address, \
                     COALESCE(run.marked_at, 0) AS marked_at, run.sends, run.boot_id, run.journal_id, run.revision \
@@ -77,7 +77,7 @@ impl Store {
     /// Allows one more sending of a run to the executor that has or has not got it, now under this boot id. The job is
     /// locked as an edit locks it: once a change has answered that a job is disabled, its schedule's runs start no more.
     pub async fn mark_resend(
-        &self,
+        self,
         doubt: &UnansweredRun,
         boot_id: Option<&str>,
         token: i64,

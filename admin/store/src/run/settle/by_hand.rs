@@ -13,7 +13,7 @@ use crate::db::sql::retry;
 use crate::error::Result;
 use crate::run::lock::{LockMode, LockedRun};
 use crate::run::settle::finding::{RunReport, SettleContext, Settlement};
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// Who says it, and what the audit keeps of it.
 #[derive(Clone, Copy)]
@@ -28,11 +28,11 @@ pub(super) struct Resolution<'a> {
     ids: Vec<i64>,
 }
 
-impl Store {
+impl RunStore<'_> {
     /// Settles runs that are `unknown` or `lost`, one finding each. Those that a report or another person has settled meanwhile stay
     /// as they are and leave no row in the audit.
     pub async fn settle_by_hand(
-        &self,
+        self,
         findings: &[RunReport],
         context: &SettleContext,
         by: ByHand<'_>,
@@ -49,7 +49,7 @@ impl Store {
     }
 
     pub(super) async fn audit_by_hand(
-        &self,
+        self,
         tx: &Transaction,
         by_hand: Option<&Resolution<'_>>,
         (settled, runs): (&Settlement, &HashMap<i64, LockedRun>),
@@ -65,7 +65,7 @@ impl Store {
         let changed = settled.changed.iter().filter_map(|(run_id, _)| runs.get(run_id));
         let entries: Vec<AuditEntry> = changed.map(entry).collect();
         let ids = &ids[..entries.len()];
-        self.audit(tx, entries, ids).await
+        self.audit().insert(tx, entries, ids).await
     }
 }
 

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::run::lock::LockMode;
 use crate::run::new_runs::NewRun;
 use crate::run::settle::effects::{Fire, SettleEffects};
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// Handed on at most, in bytes: what parameters may have.
 const RESULT_LIMIT: usize = 65_536;
@@ -74,8 +74,8 @@ struct Part {
     result: Option<String>,
 }
 
-impl Store {
-    pub(crate) async fn job_links(&self, run_ids: &[i64]) -> Result<JobLinks> {
+impl RunStore<'_> {
+    pub(crate) async fn job_links(self, run_ids: &[i64]) -> Result<JobLinks> {
         let text = "SELECT id, chained, parent, fire_no, job_id, cause FROM run WHERE id IN ({ids}) AND (chained = TRUE OR parent = TRUE)";
         let mut links = JobLinks::default();
         for (id, chained, parent, fire_no, job_id, cause) in
@@ -92,12 +92,12 @@ impl Store {
         }
         let jobs: BTreeSet<i64> = links.fires.iter().map(|fire| fire.job_id).collect();
         let jobs: Vec<i64> = jobs.into_iter().collect();
-        links.children = self.children_of(&self.write, &jobs).await?;
+        links.children = self.jobs().children_of(&self.write, &jobs).await?;
         links.firsts = self.firsts_of(&links.fires).await?;
         Ok(links)
     }
 
-    async fn firsts_of(&self, fires: &BTreeSet<Fire>) -> Result<HashMap<i64, Fire>> {
+    async fn firsts_of(self, fires: &BTreeSet<Fire>) -> Result<HashMap<i64, Fire>> {
         if fires.is_empty() || self.is_exclusive() {
             return Ok(HashMap::new());
         }
@@ -107,12 +107,7 @@ impl Store {
     }
 
     /// Locks part 0, attempt 1 of each fire, before all other runs. Answers the fires whose lock another session has.
-    pub(crate) async fn lock_fires(
-        &self,
-        tx: &Transaction,
-        links: &JobLinks,
-        mode: LockMode,
-    ) -> Result<BTreeSet<Fire>> {
+    pub(crate) async fn lock_fires(self, tx: &Transaction, links: &JobLinks, mode: LockMode) -> Result<BTreeSet<Fire>> {
         if links.firsts.is_empty() {
             return Ok(BTreeSet::new());
         }
@@ -124,7 +119,7 @@ impl Store {
 
     /// Records the children's runs of a fire, if all its parts have succeeded and they are not there yet.
     pub(crate) async fn insert_children_runs(
-        &self,
+        self,
         tx: &Transaction,
         fire: Fire,
         now: Millis,
@@ -136,8 +131,8 @@ impl Store {
         let Some((first_id, result)) = outcome(parts) else {
             return Ok(());
         };
-        let children: Vec<i64> = self.children_of(tx, &[fire.job_id]).await?.into_values().flatten().collect();
-        let startable = self.startable_children(tx, fire.job_id, &children).await?;
+        let children: Vec<i64> = self.jobs().children_of(tx, &[fire.job_id]).await?.into_values().flatten().collect();
+        let startable = self.apps().startable_children(tx, fire.job_id, &children).await?;
         for child in children {
             if !startable.contains(&child) && self.exists(tx, child).await? {
                 tracing::warn!(
@@ -165,12 +160,12 @@ impl Store {
         Ok(())
     }
 
-    async fn exists(&self, tx: &Transaction, job_id: i64) -> Result<bool> {
+    async fn exists(self, tx: &Transaction, job_id: i64) -> Result<bool> {
         Ok(self.tuple::<i64>(tx, "SELECT id FROM job WHERE id = ?", values![job_id]).await?.is_some())
     }
 
     /// The parent's result, unless the child has parameters of its own.
-    async fn pass_result(&self, tx: &Transaction, run_id: i64, child: i64, result: Option<&str>) -> Result<()> {
+    async fn pass_result(self, tx: &Transaction, run_id: i64, child: i64, result: Option<&str>) -> Result<()> {
         let Some(result) = result else {
             return Ok(());
         };

@@ -11,7 +11,7 @@ use crate::db::sql::list::IDS;
 use crate::error::Result;
 use crate::job::create::{CLOCK, cursor_row};
 use crate::job::stored_job::Job;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// Jobs that a round of the audit looks at in each shard.
 const PAGE: usize = 500;
@@ -35,11 +35,11 @@ pub(crate) static DELAYED_CURSORS: Bulk = Bulk::text(
 pub(crate) const OPEN_LINKS: &str = "SELECT job_id FROM run{index run_open} \
      WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND chained = TRUE";
 
-impl Store {
+impl RunStore<'_> {
     /// A run of this fire has ended; if it was the last of it, the next instant is counted from `now`. Answers the shard
     /// that has a new cursor. The job's row must be locked.
     pub(crate) async fn schedule_next_delay(
-        &self,
+        self,
         tx: &Transaction,
         job_id: i64,
         fire_no: i64,
@@ -57,8 +57,8 @@ impl Store {
     }
 
     /// A job and the cursor of its fixed delay, found by keys alone.
-    async fn delayed_job(&self, tx: &Transaction, job_id: i64) -> Result<Option<Job>> {
-        let Some(mut job) = self.job_without_due_time(tx, job_id).await? else {
+    async fn delayed_job(self, tx: &Transaction, job_id: i64) -> Result<Option<Job>> {
+        let Some(mut job) = self.jobs().job_without_due_time(tx, job_id).await? else {
             return Ok(None);
         };
         job.next_fire_at = self.tuple(tx, DELAYED_CURSOR, values![job_id]).await?;
@@ -66,7 +66,7 @@ impl Store {
     }
 
     /// The cursor of a fixed delay whose last run ended at `ended_at`, if the job is enabled, has none, and has fires left.
-    async fn set_delayed_cursor(&self, tx: &Transaction, job: Option<Job>, ended_at: Millis) -> Result<Option<i32>> {
+    async fn set_delayed_cursor(self, tx: &Transaction, job: Option<Job>, ended_at: Millis) -> Result<Option<i32>> {
         let Some(mut job) = job else {
             return Ok(None);
         };
@@ -83,7 +83,7 @@ impl Store {
     }
 
     /// A link of the job's chain is on its way: its end will set the cursor.
-    pub(crate) async fn has_open_delay_run(&self, tx: &Transaction, shard: i32, job_id: i64) -> Result<bool> {
+    pub(crate) async fn has_open_delay_run(self, tx: &Transaction, shard: i32, job_id: i64) -> Result<bool> {
         let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND job_id = ? AND chained = TRUE";
         let count: Option<i64> = self.tuple(tx, text, values![shard, job_id]).await?;
         Ok(count.is_some_and(|count| count > 0))
@@ -91,7 +91,7 @@ impl Store {
 
     /// Jobs of a shard with a fixed delay whose chain has broken, of one page behind the job `after`; and the job behind
     /// which the next page begins (0: at the first).
-    pub async fn stalled_fixed_delays(&self, shard: i32, after: i64) -> Result<(Vec<i64>, i64)> {
+    pub async fn stalled_fixed_delays(self, shard: i32, after: i64) -> Result<(Vec<i64>, i64)> {
         let values = values![shard, after, PAGE as i64];
         let jobs: Vec<(i64, bool, Option<i32>)> = self.tuples(&self.engine_reads, DELAYED_JOBS, values).await?;
         let next = jobs.last().filter(|_| jobs.len() == PAGE).map_or(0, |job| job.0);
@@ -108,7 +108,7 @@ impl Store {
 
     /// The jobs among these that seem to have neither a cursor nor a link on its way. A chain that went on between the reads
     /// is among them.
-    async fn without_chain(&self, shard: i32, mut job_ids: Vec<i64>) -> Result<Vec<i64>> {
+    async fn without_chain(self, shard: i32, mut job_ids: Vec<i64>) -> Result<Vec<i64>> {
         if job_ids.is_empty() {
             return Ok(job_ids);
         }
@@ -127,7 +127,7 @@ impl Store {
     /// The chain of this job has broken: it is enabled, has fires left, no cursor, and no link on its way. One statement, so
     /// that a chain that goes on meanwhile is whole. It walks over the shard: a program before `delayed_job` may have
     /// written the cursor.
-    pub async fn is_fixed_delay_stalled(&self, shard: i32, job_id: i64) -> Result<bool> {
+    pub async fn is_fixed_delay_stalled(self, shard: i32, job_id: i64) -> Result<bool> {
         let text = "SELECT job.id FROM job WHERE job.id = ? AND job.shard = ? AND job.schedule_kind = 'fixed_delay' \
                     AND job.enabled = TRUE AND (job.fires_left IS NULL OR job.fires_left > 0) AND NOT EXISTS \
                     (SELECT 1 FROM job_clock WHERE job_clock.shard = job.shard AND job_clock.job_id = job.id) AND NOT EXISTS \
@@ -138,7 +138,7 @@ impl Store {
     }
 
     /// Restarts a chain if it is still broken. Returns whether it was.
-    pub async fn restart_fixed_delay(&self, job_id: i64, now: Millis) -> Result<bool> {
+    pub async fn restart_fixed_delay(self, job_id: i64, now: Millis) -> Result<bool> {
         let tx = self.begin().await?;
         let text = "SELECT shard FROM job WHERE id = ?{for_update}";
         let Some(shard) = self.tuple(&tx, text, values![job_id]).await? else {
@@ -147,7 +147,7 @@ impl Store {
         if self.has_open_delay_run(&tx, shard, job_id).await? {
             return Ok(false);
         }
-        let job = self.job_by(&tx, job_id).await?;
+        let job = self.jobs().job_by(&tx, job_id).await?;
         let mended = self.set_delayed_cursor(&tx, job, now).await?;
         tx.commit().await?;
         Ok(mended.is_some())

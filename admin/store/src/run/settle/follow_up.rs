@@ -14,7 +14,7 @@ use crate::run::lock::LockedRun;
 use crate::run::settle::effects::{Fire, Retry, SettleEffects};
 use crate::run::settle::finding::{RunReport, SettleContext};
 use crate::run::view::run_view::sentence;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// Attempts that a late result has made needless.
 pub static CANCEL_RETRIES: Bulk = Bulk::update(
@@ -114,16 +114,16 @@ impl SettleEffects {
     }
 }
 
-impl Store {
+impl RunStore<'_> {
     /// Writes what [`SettleEffects::follow`] has gathered.
-    pub(crate) async fn apply_effects(&self, tx: &Transaction, effects: &mut SettleEffects, now: Millis) -> Result<()> {
+    pub(crate) async fn apply_effects(self, tx: &Transaction, effects: &mut SettleEffects, now: Millis) -> Result<()> {
         self.write_retries(tx, effects).await?;
         let alarms = std::mem::take(&mut effects.alarms);
-        effects.settled.alarms = self.raise_all(tx, alarms, now).await?;
+        effects.settled.alarms = self.alarms().raise_all(tx, alarms, now).await?;
         if !effects.late.is_empty() {
             self.bulk(tx, &CANCEL_RETRIES, &named![now], &effects.late).await?;
         }
-        self.close_alarms_of(tx, &effects.known, now).await?;
+        self.alarms().close_alarms_of(tx, &effects.known, now).await?;
         for (job_id, fire_no) in std::mem::take(&mut effects.ended) {
             let shard = self.schedule_next_delay(tx, job_id, fire_no, now).await?;
             effects.settled.to_scan.extend(shard);
@@ -137,7 +137,7 @@ impl Store {
         Ok(())
     }
 
-    async fn write_retries(&self, tx: &Transaction, effects: &mut SettleEffects) -> Result<()> {
+    async fn write_retries(self, tx: &Transaction, effects: &mut SettleEffects) -> Result<()> {
         let mut retries = std::mem::take(&mut effects.retries);
         if retries.is_empty() {
             return Ok(());

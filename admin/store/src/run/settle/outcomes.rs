@@ -17,12 +17,12 @@ use crate::run::lock::{LockMode, LockedRun};
 use crate::run::settle::by_hand::{Resolution, is_undecided};
 use crate::run::settle::effects::SettleEffects;
 use crate::run::settle::finding::{Reporter, ReporterToken, RunReport, SettleContext, Settlement};
-use crate::store::Store;
+use crate::views::RunStore;
 
-impl Store {
+impl RunStore<'_> {
     /// Commits findings, each run's state by the one transition function. A finding about a run that we do not have, or
     /// that has ended, changes nothing.
-    pub async fn settle(&self, findings: &[RunReport], context: &SettleContext) -> Result<Settlement> {
+    pub async fn settle(self, findings: &[RunReport], context: &SettleContext) -> Result<Settlement> {
         let mut list = dedupe_by_run(findings);
         let done = self.settle_successes(&list, context.now).await?;
         list.retain(|finding| !done.contains(&finding.run_id));
@@ -34,7 +34,7 @@ impl Store {
 
     /// The normal case in one statement, before and apart from all others: runs that were on their way and have succeeded,
     /// and from which nothing follows. Answers which they are.
-    pub async fn settle_successes(&self, list: &[&RunReport], now: Millis) -> Result<BTreeSet<i64>> {
+    pub async fn settle_successes(self, list: &[&RunReport], now: Millis) -> Result<BTreeSet<i64>> {
         let succeeded = list.iter().filter(|finding| !may_fail(finding) && is_for_all_apps_or_one(finding));
         let rows: Vec<_> = succeeded.map(|finding| settle_row(finding, RunState::Succeeded)).collect();
         let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
@@ -58,7 +58,7 @@ impl Store {
 
     /// Everything else, with all that follows from it, in one transaction: as many statements for many findings as for few.
     pub async fn settle_others(
-        &self,
+        self,
         list: &[&RunReport],
         context: &SettleContext,
         mode: LockMode,
@@ -72,7 +72,7 @@ impl Store {
 
     /// `by_hand`: only runs whose outcome is not known, and a row in the audit for each of them.
     pub(super) async fn try_settle_others(
-        &self,
+        self,
         list: &[&RunReport],
         context: &SettleContext,
         mode: LockMode,
@@ -150,7 +150,7 @@ impl Store {
     /// Where the reporters are registered that no longer have the start to which a run was sent: boot id and address. A run that
     /// was marked for an executor just before it restarted without its journal reaches the new process.
     async fn starts_at(
-        &self,
+        self,
         tx: &Transaction,
         runs: &HashMap<i64, LockedRun>,
         list: &[&RunReport],
@@ -168,17 +168,17 @@ impl Store {
     }
 
     /// Runs below this number may have been sent in the time that was lost when the database was restored.
-    async fn restored_below(&self, tx: &Transaction, context: &SettleContext) -> Result<i64> {
+    async fn restored_below(self, tx: &Transaction, context: &SettleContext) -> Result<i64> {
         if context.restored {
             return Ok(i64::MAX);
         }
-        let value = self.setting(tx, RESTORED_BELOW).await?;
+        let value = self.leases().setting(tx, RESTORED_BELOW).await?;
         Ok(value.and_then(|value| value.parse().ok()).unwrap_or(0))
     }
 
     /// Requests that executors have accepted: `sending` → `running`. A result may have been faster; then only the time
     /// at which the request left is added.
-    pub async fn accept_runs(&self, accepted: &[(i64, Millis)]) -> Result<()> {
+    pub async fn accept_runs(self, accepted: &[(i64, Millis)]) -> Result<()> {
         let mut list = accepted.to_vec();
         list.sort_unstable();
         self.bulk(&self.write, &ACCEPT, &[], &list).await.map(drop)

@@ -8,7 +8,7 @@ use sea_orm::FromQueryResult;
 
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// How far back "lately" reaches, in run ids.
 pub const RECENT_RUN_IDS: i64 = 20_000;
@@ -59,20 +59,15 @@ pub struct PausedByEngine {
     pub reason: String,
 }
 
-impl Store {
+impl RunStore<'_> {
     /// 0 if there never was a run.
-    pub async fn newest_run(&self) -> Result<i64> {
+    pub async fn newest_run(self) -> Result<i64> {
         let id: Option<i64> = self.tuple::<Option<i64>>(&self.read, "SELECT MAX(id) FROM run", vec![]).await?.flatten();
         Ok(id.unwrap_or(0))
     }
 
     /// The last few runs of each of these jobs that have begun, newest first, as far as they are among the newest of all.
-    pub async fn latest_runs(
-        &self,
-        jobs: &[i64],
-        each: i64,
-        visible: &VisibleApps,
-    ) -> Result<HashMap<i64, Vec<RecentRun>>> {
+    pub async fn latest(self, jobs: &[i64], each: i64, visible: &VisibleApps) -> Result<HashMap<i64, Vec<RecentRun>>> {
         let above = self.newest_run().await? - RECENT_RUN_IDS;
         let text = format!(
             "SELECT job_id, id, state, scheduled_at FROM (SELECT job_id, id, state, scheduled_at, \
@@ -91,13 +86,7 @@ impl Store {
     }
 
     /// Runs since then. `late`: sent, or still to be sent, this many milliseconds after they were due.
-    pub async fn recent_runs(
-        &self,
-        since: Millis,
-        late: Millis,
-        now: Millis,
-        visible: &VisibleApps,
-    ) -> Result<RecentRuns> {
+    pub async fn recent(self, since: Millis, late: Millis, now: Millis, visible: &VisibleApps) -> Result<RecentRuns> {
         let above = self.newest_run().await? - RECENT_RUN_IDS;
         let text = format!(
             "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END), COUNT(CASE WHEN scheduled_at >= ? AND \
@@ -118,7 +107,7 @@ impl Store {
 
     /// When the oldest of the runs that count as "lately" was planned, and whether there may be older ones. None: there
     /// are no runs.
-    pub async fn recent_since(&self, visible: &VisibleApps) -> Result<Option<(Millis, bool)>> {
+    pub async fn recent_since(self, visible: &VisibleApps) -> Result<Option<(Millis, bool)>> {
         let above = self.newest_run().await? - RECENT_RUN_IDS;
         let text = format!("SELECT scheduled_at FROM run WHERE id > ?{} ORDER BY id LIMIT 1", visible.and("app_id"));
         let first: Option<Millis> = self.tuple(&self.read, &text, values![above]).await?;
@@ -127,7 +116,7 @@ impl Store {
 
     /// Runs in each state for each step of time, of those planned in `from..=to`: start of the step, state, count.
     pub async fn run_history(
-        &self,
+        self,
         from: Millis,
         to: Millis,
         step: Millis,
@@ -146,8 +135,8 @@ impl Store {
     }
 
     /// Jobs whose last finished run failed or was lost, the longest row of failures first; at most [`MOST_FAILING`].
-    pub async fn failing_jobs(&self, visible: &VisibleApps) -> Result<Vec<FailingJob>> {
-        let above = (self.newest_run().await? - RECENT_RUN_IDS).max(self.summarized_to().await?);
+    pub async fn failing_jobs(self, visible: &VisibleApps) -> Result<Vec<FailingJob>> {
+        let above = (self.newest_run().await? - RECENT_RUN_IDS).max(self.reports().summarized_to().await?);
         let earlier = self.failing_before(above, visible).await?;
         let text = format!(
             "SELECT job_id, failed, good FROM (SELECT job_id, MAX(CASE WHEN state IN ({{state.lost}}, {{state.failed}}) THEN id END) AS failed, \
@@ -175,7 +164,7 @@ impl Store {
     }
 
     /// Those of enabled jobs that failed up to this run and have not succeeded since.
-    async fn failing_before(&self, above: i64, visible: &VisibleApps) -> Result<Vec<FailingJob>> {
+    async fn failing_before(self, above: i64, visible: &VisibleApps) -> Result<Vec<FailingJob>> {
         let text = format!(
             "SELECT f.job_id, f.run_id, f.failures FROM report_failing f JOIN job j ON j.id = f.job_id \
              WHERE j.enabled = TRUE{} ORDER BY f.run_id DESC LIMIT ?",
@@ -189,7 +178,7 @@ impl Store {
         Ok(found.into_iter().filter(|(job_id, ..)| !mended.contains(job_id)).map(failing).collect())
     }
 
-    async fn count_failures(&self, failing: &mut [FailingJob], good: &HashMap<i64, i64>, above: i64) -> Result<()> {
+    async fn count_failures(self, failing: &mut [FailingJob], good: &HashMap<i64, i64>, above: i64) -> Result<()> {
         let ids: Vec<i64> = failing.iter().map(|job| job.job_id).collect();
         let text =
             "SELECT job_id, id FROM run WHERE id > ? AND state IN ({state.lost}, {state.failed}) AND job_id IN ({ids})";
@@ -206,13 +195,13 @@ impl Store {
     }
 
     /// Jobs that could not be planned and wait for an operator.
-    pub async fn paused_by_engine(&self, count: i64, visible: &VisibleApps) -> Result<Vec<PausedByEngine>> {
+    pub async fn paused_by_engine(self, count: i64, visible: &VisibleApps) -> Result<Vec<PausedByEngine>> {
         let text = paused_by_engine(visible);
         self.all(&self.read, &text, values![count]).await
     }
 
     /// The apps that have an enabled job, by name.
-    pub async fn apps_in_use(&self, visible: &VisibleApps) -> Result<Vec<String>> {
+    pub async fn apps_in_use(self, visible: &VisibleApps) -> Result<Vec<String>> {
         let text = format!(
             "SELECT a.name FROM app a WHERE EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE){} ORDER BY a.name",
             visible.and("a.id")

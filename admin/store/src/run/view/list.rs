@@ -7,16 +7,16 @@ use crate::db::sql::filter::{Conditions, Page, Search, page_size};
 use crate::error::{Error, Result};
 use crate::run::view::filter::{RunFilter, RunSort, conditions};
 use crate::run::view::run_view::{COLUMNS, NAMES, NO_INPUT, RunView};
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// Rows that a count looks at, at most: the newest ones.
 const COUNTED: i64 = 100_000;
 /// Searches of one selection: five million ids.
 const MOST_SEARCHES: usize = 50;
 
-impl Store {
+impl RunStore<'_> {
     /// In the order of the filter. A filter looks at [`RunFilter::searched_ids`] ids for one page, which may find none of many.
-    pub async fn runs(&self, filter: &RunFilter) -> Result<Page<RunView>> {
+    pub async fn list(self, filter: &RunFilter) -> Result<Page<RunView>> {
         let search = self.run_search(filter).await?;
         let conditions = self.run_conditions(filter).await?;
         let (rows, values) = page_rows(conditions, filter, search);
@@ -35,7 +35,7 @@ impl Store {
     ///
     /// # Errors
     /// `Refused`: it would look at too many ids. What is done with all that match must not leave some out in silence.
-    pub async fn run_ids_of(&self, filter: &RunFilter, cap: u32) -> Result<Vec<i64>> {
+    pub async fn ids_of(self, filter: &RunFilter, cap: u32) -> Result<Vec<i64>> {
         let mut filter = RunFilter { sort: RunSort::Id, after: None, limit: 1, ..filter.clone() };
         let mut found: Vec<i64> = vec![];
         for _ in 0..MOST_SEARCHES {
@@ -56,7 +56,7 @@ impl Store {
     }
 
     /// Whether the runs around an id are a day older than what the filter asks for: ids are nearly in the order of time.
-    async fn is_before(&self, id: i64, filter: &RunFilter) -> Result<bool> {
+    async fn is_before(self, id: i64, filter: &RunFilter) -> Result<bool> {
         const A_DAY: i64 = 86_400_000;
         let Some(from) = filter.from else {
             return Ok(false);
@@ -66,7 +66,7 @@ impl Store {
         Ok(at.is_some_and(|at| at < from - A_DAY))
     }
 
-    async fn run_search(&self, filter: &RunFilter) -> Result<Search> {
+    async fn run_search(self, filter: &RunFilter) -> Result<Search> {
         let is_sorted = filter.sort != RunSort::Id;
         if !filter.is_narrow() || filter.is_open() && !is_sorted {
             return Ok(Search { bottom: None });
@@ -78,7 +78,7 @@ impl Store {
 
     /// How many of the runs that the filter finds are in each state, on all its pages. At most the newest 100,000 of
     /// them are counted; the second value says whether there were more.
-    pub async fn count_runs_by_state(&self, filter: &RunFilter) -> Result<(Vec<(RunState, i64)>, bool)> {
+    pub async fn count_by_state(self, filter: &RunFilter) -> Result<(Vec<(RunState, i64)>, bool)> {
         let (filter_text, mut values) = self.run_conditions(filter).await?.finish();
         values.push(COUNTED.into());
         let text = format!(
@@ -91,7 +91,7 @@ impl Store {
         Ok((counts, sum >= COUNTED))
     }
 
-    async fn run_conditions(&self, filter: &RunFilter) -> Result<Conditions> {
+    async fn run_conditions(self, filter: &RunFilter) -> Result<Conditions> {
         let mut conditions = conditions(self.backend, filter);
         if filter.is_open() {
             // What the index of open runs begins with, and its condition in the words that every planner recognises.

@@ -6,7 +6,7 @@ use crate::db::sql::filter::{Conditions, Page};
 use crate::db::sql::rows::Word;
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::RunStore;
 
 row_struct! {
     /// A range of instants that did not run.
@@ -49,8 +49,8 @@ pub struct MisfireFilter {
     pub limit: u32,
 }
 
-impl Store {
-    pub async fn misfires(&self, filter: &MisfireFilter) -> Result<Page<Misfire, MisfireKey>> {
+impl RunStore<'_> {
+    pub async fn misfires(self, filter: &MisfireFilter) -> Result<Page<Misfire, MisfireKey>> {
         let mut conditions = Conditions::default();
         conditions.visible_job(&filter.apps, "job_id");
         conditions.add_if("job_id = ?", filter.job_id);

@@ -11,7 +11,7 @@ use crate::db::sql::list::long;
 use crate::error::Result;
 use crate::run::claim::DueJob;
 use crate::run::view::misfires::{Misfire, MisfireFilter};
-use crate::store::Store;
+use crate::views::RunStore;
 
 /// All that is on record of a job's instants in a span.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,9 +69,9 @@ pub(crate) static RECORDED: Bulk = Bulk::text(
 /// Instants that one statement looks up.
 const LOOK_UPS: usize = 1000;
 
-impl Store {
+impl RunStore<'_> {
     /// Cursors of a shard behind a place, in their order.
-    pub async fn cursors_behind(&self, shard: i32, place: CursorPosition, limit: usize) -> Result<Vec<DueJob>> {
+    pub async fn cursors_behind(self, shard: i32, place: CursorPosition, limit: usize) -> Result<Vec<DueJob>> {
         let mut values = values![shard, place.0];
         if self.backend == DbBackend::MySql {
             values.push(place.0.into());
@@ -81,7 +81,7 @@ impl Store {
     }
 
     /// The instants among these, each with its job, that have a run by schedule.
-    pub async fn recorded_among(&self, instants: &[(Millis, i64)]) -> Result<HashSet<(Millis, i64)>> {
+    pub async fn recorded_among(self, instants: &[(Millis, i64)]) -> Result<HashSet<(Millis, i64)>> {
         let mut found = HashSet::new();
         for chunk in instants.chunks(LOOK_UPS) {
             found.extend(self.bulk_tuples::<(Millis, i64), _>(&self.engine_reads, &RECORDED, &[], chunk).await?);
@@ -90,14 +90,14 @@ impl Store {
     }
 
     /// Ranges of skipped instants of these jobs that reach beyond `from`: job, first and last instant.
-    pub async fn skipped_by(&self, job_ids: &[i64], from: Millis) -> Result<Vec<(i64, Millis, Millis)>> {
+    pub async fn skipped_by(self, job_ids: &[i64], from: Millis) -> Result<Vec<(i64, Millis, Millis)>> {
         let text = "SELECT job_id, from_at, to_at FROM misfire WHERE job_id IN ({ids}) AND to_at > ?";
         self.tuples(&self.engine_reads, text, values![self.ids(job_ids), from]).await
     }
 
     /// Instants after `from`, up to and including `to`, that have a run by schedule, and whose: at most `limit`, the
     /// earliest first. From the unique key alone.
-    pub async fn recorded_fires(&self, from: Millis, to: Millis, limit: u32) -> Result<Vec<(Millis, i64)>> {
+    pub async fn recorded_fires(self, from: Millis, to: Millis, limit: u32) -> Result<Vec<(Millis, i64)>> {
         let text = "SELECT fire_no, job_id FROM run WHERE fire_no > ? AND fire_no <= ? AND cause = {cause.schedule} AND part = 0 AND attempt = 1 \
                     ORDER BY fire_no LIMIT ?";
         let values = values![from, to, i64::from(limit)];
@@ -105,13 +105,13 @@ impl Store {
     }
 
     /// Fires of a job's schedule that are on record, of instants after `from`, up to and including `to`.
-    pub async fn count_fires(&self, job_id: i64, from: Millis, to: Millis) -> Result<i64> {
+    pub async fn count_fires(self, job_id: i64, from: Millis, to: Millis) -> Result<i64> {
         let text = "SELECT COUNT(*) FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} AND part = 0 AND attempt = 1";
         Ok(self.tuple(&self.engine_reads, text, values![from, to, job_id]).await?.unwrap_or(0))
     }
 
     /// What is on record of one job, of instants after `from`, up to and including `to`.
-    pub async fn records_of(&self, job_id: i64, from: Millis, to: Millis) -> Result<Records> {
+    pub async fn records_of(self, job_id: i64, from: Millis, to: Millis) -> Result<Records> {
         let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} AND part = 0 AND attempt = 1";
         let fires = self.tuples(&self.engine_reads, text, values![from, to, job_id]).await?.into_iter().collect();
         let mut filter = MisfireFilter {
@@ -135,7 +135,7 @@ impl Store {
     }
 
     /// The fires of a job by schedule, after `from`, up to and including `to`, the earliest first.
-    pub async fn delay_fires(&self, job_id: i64, from: Millis, to: Millis) -> Result<Vec<DelayFire>> {
+    pub async fn delay_fires(self, job_id: i64, from: Millis, to: Millis) -> Result<Vec<DelayFire>> {
         let text = "SELECT fire_no, COUNT(CASE WHEN state IN ({state.pending}) THEN 1 END), MAX(finished_at) FROM run \
                     WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} GROUP BY fire_no ORDER BY fire_no";
         let link = |(at, open, ended_at): (Millis, i64, Option<Millis>)| {
@@ -147,14 +147,14 @@ impl Store {
     }
 
     /// Instants of a job's schedule up to this one may have no record any more.
-    pub async fn pruned_to(&self, job_id: i64) -> Result<Option<Millis>> {
+    pub async fn pruned_to(self, job_id: i64) -> Result<Option<Millis>> {
         let text = "SELECT runs_to, misfires_to FROM pruned WHERE job_id = ?";
         let pruned: Option<(Millis, Millis)> = self.tuple(&self.engine_reads, text, values![job_id]).await?;
         Ok(pruned.map(|(runs, misfires)| runs.max(misfires)))
     }
 
     /// Records ahead of a change that it may have found and could not take back; what it put in force begins behind them.
-    pub async fn kept_ahead(&self, job_id: i64, changed_at: Millis) -> Result<Vec<Millis>> {
+    pub async fn kept_ahead(self, job_id: i64, changed_at: Millis) -> Result<Vec<Millis>> {
         let text = "SELECT fire_no FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} \
                     AND (marked_at <= ? OR finished_at <= ? OR attempt > 1)";
         let by = changed_at + KEPT_WITHIN;
@@ -167,7 +167,7 @@ impl Store {
     }
 
     /// Jobs above `after`, by their numbers.
-    pub async fn job_ids(&self, after: i64, limit: u32) -> Result<Vec<i64>> {
+    pub async fn job_ids(self, after: i64, limit: u32) -> Result<Vec<i64>> {
         let text = "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?";
         let values = values![after, i64::from(limit)];
         self.tuples::<i64>(&self.engine_reads, text, values).await

@@ -7,7 +7,7 @@ use carillon_scheduler::{Cause, Millis, RunReason, RunState};
 use crate::db::sql::rows::Code;
 use crate::error::Result;
 use crate::people::grants::VisibleApps;
-use crate::store::Store;
+use crate::views::RunStore;
 
 row_struct! {
     /// A run with the names of what it belongs to.
@@ -102,8 +102,8 @@ pub(crate) const NO_INPUT: &str =
 pub(crate) const NAMES: &str =
     "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id AND j.app_id = r.app_id";
 
-impl Store {
-    pub async fn run(&self, id: i64) -> Result<Option<RunView>> {
+impl RunStore<'_> {
+    pub async fn get(self, id: i64) -> Result<Option<RunView>> {
         let text = format!(
             "SELECT {COLUMNS}, {INPUT} FROM run r {NAMES} LEFT JOIN run_input i ON i.run_id = r.id WHERE r.id = ?"
         );
@@ -111,7 +111,7 @@ impl Store {
     }
 
     /// The runs with these ids that exist, newest first, each with the id of its app.
-    pub async fn runs_with_ids(&self, ids: &[i64]) -> Result<Vec<(i64, RunView)>> {
+    pub async fn with_ids(self, ids: &[i64]) -> Result<Vec<(i64, RunView)>> {
         let text = "SELECT id, app_id FROM run WHERE id IN ({ids})";
         let apps: HashMap<i64, i64> =
             self.tuples(&self.read, text, values![self.ids(ids)]).await?.into_iter().collect();
@@ -123,13 +123,13 @@ impl Store {
     }
 
     /// The runs that repeat a run, oldest first: at most 20.
-    pub async fn reruns_of(&self, run_id: i64) -> Result<Vec<i64>> {
+    pub async fn reruns_of(self, run_id: i64) -> Result<Vec<i64>> {
         let text = "SELECT run_id FROM run_input WHERE rerun_of = ? ORDER BY run_id LIMIT 20";
         self.tuples(&self.read, text, values![run_id]).await
     }
 
     /// The runs of child jobs that the fire of a run has started: at most 100.
-    pub async fn child_runs(&self, run: &RunView, visible: &VisibleApps) -> Result<Vec<RunView>> {
+    pub async fn child_runs(self, run: &RunView, visible: &VisibleApps) -> Result<Vec<RunView>> {
         let text = "SELECT id FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? AND part = 0 AND attempt = 1";
         let first: Option<i64> =
             self.tuple(&self.read, text, values![run.fire_no, run.job_id, run.cause.code()]).await?;
@@ -143,7 +143,7 @@ impl Store {
     }
 
     /// The runs of a job for one instant, by its schedule or by a backfill. Those of before it has moved are of another app.
-    pub async fn runs_of_instant(&self, job_id: i64, at: Millis, visible: &VisibleApps) -> Result<Vec<RunView>> {
+    pub async fn runs_of_instant(self, job_id: i64, at: Millis, visible: &VisibleApps) -> Result<Vec<RunView>> {
         let text = format!(
             "SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause IN ({{cause.schedule}}, {{cause.backfill}}){} \
              ORDER BY r.cause, r.part, r.attempt",
@@ -154,7 +154,7 @@ impl Store {
     }
 
     /// The runs of a run's fire: its parts, and the attempts of each. Attempts after its job has moved are of another app.
-    pub async fn fire_runs(&self, run: &RunView, visible: &VisibleApps) -> Result<Vec<RunView>> {
+    pub async fn fire_runs(self, run: &RunView, visible: &VisibleApps) -> Result<Vec<RunView>> {
         let text = format!(
             "SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause = ?{} \
              ORDER BY r.part, r.attempt",

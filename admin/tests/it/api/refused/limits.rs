@@ -39,7 +39,7 @@ fn address(number: u32) -> String {
 /// The actors of the entries about limits.
 async fn limits_in_audit(api: &Api) -> Vec<String> {
     let filter = AuditFilter { actions: vec![AuditAction::Limit], limit: 100, ..AuditFilter::default() };
-    let entries = api.store.audit_entries(&filter).await.unwrap().items;
+    let entries = api.store.audit().list(&filter).await.unwrap().items;
     entries.into_iter().map(|entry| entry.actor).collect()
 }
 
@@ -118,7 +118,7 @@ fn registrations_are_limited_in_the_words_of_the_protocol_and_results_are_not() 
                 assert_eq!(code, 500);
                 assert!(text.contains("more than 1 registrations a second with this token"), "{text}");
             }
-            assert_eq!(api.store.executors().await.unwrap().len(), 10);
+            assert_eq!(api.store.apps().executors().await.unwrap().len(), 10);
             let callback = api.at(Method::POST, "/api/callback").header("XXL-JOB-ACCESS-TOKEN", &api.access_token);
             assert_eq!(api.send(callback.json(&json!([]))).await.json["code"], 200);
             assert_eq!(api.metric("carillon_rate_limited_total").await, 2.0);
@@ -222,7 +222,7 @@ fn an_address_that_leads_to_an_internal_host_is_not_registered() {
                 assert!(code == 500 && text.contains(why), "{address}: {text}");
             }
             assert_eq!(register(api, "/api/registry", "billing", "http://10.0.0.5:9999/").await.0, 200);
-            assert_eq!(api.store.executors().await.unwrap().len(), 1);
+            assert_eq!(api.store.apps().executors().await.unwrap().len(), 1);
         },
     );
 }

@@ -29,7 +29,7 @@ fn delete_takes_the_job_from_the_parents_that_it_names_and_cancels_what_waits() 
         scene.browser.press("[data-testid=question] button").await;
         scene.browser.find("[data-testid=flash]").await;
 
-        assert!(scene.live.store.job(child.id).await.unwrap().is_none());
+        assert!(scene.live.store.jobs().get(child.id).await.unwrap().is_none());
         let after = scene.stored(parent.id).await;
         assert_eq!((after.draft.children, after.revision), (vec![], parent.revision + 1));
         assert_eq!(scene.stored(other.id).await.revision, other.revision);

@@ -35,13 +35,13 @@ impl Scene {
     }
 
     async fn stored(&self, id: i64) -> Job {
-        self.live.store.job(id).await.unwrap().unwrap()
+        self.live.store.jobs().get(id).await.unwrap().unwrap()
     }
 
     /// Of a job, oldest first.
     async fn runs(&self, job_id: i64) -> Vec<RunView> {
         let filter = RunFilter { job_id: Some(job_id), limit: 100, ..RunFilter::default() };
-        let mut runs = self.live.store.runs(&filter).await.unwrap().items;
+        let mut runs = self.live.store.runs().list(&filter).await.unwrap().items;
         runs.reverse();
         runs
     }
@@ -60,9 +60,9 @@ impl Scene {
     }
 
     async fn ended(&self, id: i64) -> RunView {
-        let is_over = async || !self.live.store.run(id).await.unwrap().unwrap().state.is_open();
+        let is_over = async || !self.live.store.runs().get(id).await.unwrap().unwrap().state.is_open();
         self.browser.until("the end of the run", is_over).await;
-        self.live.store.run(id).await.unwrap().unwrap()
+        self.live.store.runs().get(id).await.unwrap().unwrap()
     }
 
     /// Runs of this daily job that wait: those of a backfill, while its app is paused.
@@ -97,7 +97,7 @@ impl Scene {
     /// The detail of the newest entry of the audit about an object.
     async fn newest_entry(&self, filter: AuditFilter) -> (String, serde_json::Value) {
         let filter = AuditFilter { apps: VisibleApps::All, ..filter };
-        let entry = self.live.store.audit_entries(&filter).await.unwrap().items.remove(0);
+        let entry = self.live.store.audit().list(&filter).await.unwrap().items.remove(0);
         (entry.action, serde_json::from_str(&entry.detail).unwrap())
     }
 

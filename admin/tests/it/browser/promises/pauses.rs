@@ -68,7 +68,7 @@ fn the_pause_of_an_app_cancels_its_fires_with_the_note_and_its_end_lets_them_go(
         ] {
             assert!(promised.contains(sentence), "{promised}");
         }
-        let app = scene.live.store.app_by_name("orders").await.unwrap().unwrap().id;
+        let app = scene.live.store.apps().by_name("orders").await.unwrap().unwrap().id;
         scene.browser.script(&format!("document.querySelector('#app').value = '{app}'")).await;
         scene.browser.fill("#note", "database work").await;
         scene.browser.press("[data-testid=pause-form] button").await;
@@ -87,7 +87,7 @@ fn the_pause_of_an_app_cancels_its_fires_with_the_note_and_its_end_lets_them_go(
         assert_eq!(scene.browser.text("[data-testid=flash]").await, "The pause is ended.");
         let page = scene.browser.text("body").await;
         assert!(page.contains("Nothing is paused") && !page.contains("database work"), "{page}");
-        assert_eq!(scene.live.store.pauses_from(scene.live.clock.now()).await.unwrap(), []);
+        assert_eq!(scene.live.store.apps().pauses_from(scene.live.clock.now()).await.unwrap(), []);
         let go_again = async || !of(&scene.runs(job.id).await, Cause::Schedule, RunState::Succeeded).is_empty();
         scene.browser.until("a fire after the end", go_again).await;
         scene.close().await;

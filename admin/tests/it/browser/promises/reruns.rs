@@ -42,7 +42,7 @@ fn run_again_uses_the_parameters_that_its_form_shows() {
         scene.browser.find("#run[data-state=succeeded]").await;
         assert_eq!(scene.browser.text("[data-testid=rerun-of]").await, runs[0].to_string());
         let made = scene.runs(job).await.pop().unwrap();
-        let made = scene.live.store.run(made.id).await.unwrap().unwrap();
+        let made = scene.live.store.runs().get(made.id).await.unwrap().unwrap();
         assert_eq!((made.rerun_of, made.result_msg.as_deref()), (Some(runs[0]), Some(promised.as_str())));
         scene.close().await;
     });
@@ -69,7 +69,7 @@ fn run_again_what_failed_runs_as_many_as_it_counts_with_the_parameters_that_each
         let mut pairs = vec![];
         for id in made {
             let rerun = scene.ended(id).await;
-            let params = scene.live.store.params_of(&rerun).await.unwrap().text().unwrap().to_owned();
+            let params = scene.live.store.runs().params_of(&rerun).await.unwrap().text().unwrap().to_owned();
             assert_eq!((rerun.state, rerun.result_msg.as_deref()), (RunState::Succeeded, Some(params.as_str())));
             pairs.push((rerun.rerun_of.unwrap(), params));
         }

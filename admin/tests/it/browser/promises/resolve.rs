@@ -38,7 +38,7 @@ fn an_answer_becomes_the_result_cancels_the_retry_and_runs_the_children() {
         scene.browser.press("[data-testid=resolve-form] button").await;
         scene.browser.find("#run[data-state=succeeded]").await;
 
-        assert_eq!(scene.live.store.run(ended.id).await.unwrap().unwrap().state, RunState::Succeeded);
+        assert_eq!(scene.live.store.runs().get(ended.id).await.unwrap().unwrap().state, RunState::Succeeded);
         let (action, detail) = scene.newest_entry(AuditFilter::about(AuditObjectKind::Run, ended.id)).await;
         assert_eq!((action.as_str(), detail["note"].as_str()), ("resolve", Some("the file is there")));
         let children = scene.runs(child.id).await;

@@ -25,27 +25,27 @@ databases! {
         let ids = fixture.runs_in(&job, &[Claimed; 3]).await;
         let set = |id: i64| (id, r#"["http://x:1/","http://y:1/"]"#.to_owned());
         let sets = [set(i64::MAX), set(3), set(4)];
-        let kept = join_all((0..4).map(|node| store.persist_candidates(&sets[..=node % 3], NOW))).await;
+        let kept = join_all((0..4).map(|node| store.runs().persist_candidates(&sets[..=node % 3], NOW))).await;
         assert!(kept.into_iter().all(|kept| kept.is_ok()), "many nodes at once keep one row each");
         assert_eq!(fixture.count("candidate_set", "1 = 1").await, 3);
-        store.persist_candidates(&[(4, "[]".into()), (5, "[]".into())], NOW + 1).await.unwrap();
+        store.runs().persist_candidates(&[(4, "[]".into()), (5, "[]".into())], NOW + 1).await.unwrap();
         assert_eq!(fixture.count("candidate_set", "addresses = '[]'").await, 1, "what is there stays as it is");
         let marks = [0, 1].map(|index| MarkRequest {
             candidates_id: i64::MAX,
             route_code: RouteStrategy::Failover.code(),
             ..mark(ids[index])
         });
-        store.mark(&marks, 5, "a", NOW).await.unwrap();
+        store.runs().mark(&marks, 5, "a", NOW).await.unwrap();
         let story = RouteTrace {
             answers: vec![told("http://w:1/", "no answer in \"time\" ✗"), told("http://x:1/", "alive")],
             ..RouteTrace::default()
         };
         let text = serde_json::to_string(&story).unwrap();
-        store.add_traces(&[(ids[0], "{}".into()), (ids[2], text.clone())]).await.unwrap();
-        store.add_traces(&[(ids[0], text)]).await.unwrap();
+        store.runs().add_traces(&[(ids[0], "{}".into()), (ids[2], text.clone())]).await.unwrap();
+        store.runs().add_traces(&[(ids[0], text)]).await.unwrap();
         let choice = async |id| {
-            let run = store.run(id).await.unwrap().unwrap();
-            store.route_decision(&run).await.unwrap()
+            let run = store.runs().get(id).await.unwrap().unwrap();
+            store.runs().route_decision(&run).await.unwrap()
         };
         let told = choice(ids[0]).await.unwrap();
         assert_eq!((told.route, told.chosen.as_deref()), (Some(RouteStrategy::Failover), Some("http://x:1/")));
@@ -60,12 +60,12 @@ databases! {
         let store = &fixture.store;
         let jobs = [fixture.ticking("a").await, fixture.ticking("b").await];
         let ids = [jobs[0].id, jobs[1].id];
-        assert_eq!(store.sticky(&ids).await.unwrap(), []);
+        assert_eq!(store.runs().sticky(&ids).await.unwrap(), []);
         for address in ["http://x:1/", "http://y:1/", "http://y:1/"] {
-            store.set_sticky(&[(ids[0], address.into())], NOW).await.unwrap();
+            store.runs().set_sticky(&[(ids[0], address.into())], NOW).await.unwrap();
         }
-        assert_eq!(store.sticky(&ids).await.unwrap(), [(ids[0], "http://y:1/".to_owned())]);
-        store.delete_job(ids[0], NOW, &actor()).await.unwrap();
+        assert_eq!(store.runs().sticky(&ids).await.unwrap(), [(ids[0], "http://y:1/".to_owned())]);
+        store.jobs().delete(ids[0], NOW, &actor()).await.unwrap();
         assert_eq!(fixture.count("sticky", "1 = 1").await, 0);
     }
 
@@ -75,7 +75,7 @@ databases! {
         let ids = fixture.runs_in(&job, &[Claimed, Sending, Running, Running, Succeeded]).await;
         fixture.sql("UPDATE run SET address = 'http://x:1/'").await;
         fixture.sql(&format!("UPDATE run SET address = 'http://y:1/' WHERE id = {}", ids[3])).await;
-        let mut active = fixture.store.active_runs_by_address(SHARDS).await.unwrap();
+        let mut active = fixture.store.runs().active_runs_by_address(SHARDS).await.unwrap();
         active.sort_unstable();
         assert_eq!(active, [("http://x:1/".to_owned(), 2), ("http://y:1/".to_owned(), 1)]);
     }
@@ -87,13 +87,13 @@ databases! {
         let mut executor = beat("http://x:1/", Some("boot"), NOW);
         executor.app.clone_from(&app.name);
         executor.announced = ExecutorSettings { weight: Some(5), labels: Some("zone=eu".into()) };
-        assert!(store.register_executor(&executor).await.unwrap());
-        assert!(!store.register_executor(&executor).await.unwrap());
-        let read = async || store.executors_of(&app.name).await.unwrap().remove(0);
+        assert!(store.apps().register_executor(&executor).await.unwrap());
+        assert!(!store.apps().register_executor(&executor).await.unwrap());
+        let read = async || store.apps().executors_of(&app.name).await.unwrap().remove(0);
         assert_eq!((read().await.weight(), read().await.labels().to_string().as_str()), (5, "zone=eu"));
         let set = ExecutorSettings { weight: Some(7), labels: None };
         let change = async |traits: &ExecutorSettings| {
-            store.set_executor_settings(&app, "http://x:1/", traits, NOW + 1, &actor()).await.unwrap();
+            store.apps().set_executor_settings(&app, "http://x:1/", traits, NOW + 1, &actor()).await.unwrap();
         };
         let before = fixture.count("audit", "1 = 1").await;
         for _ in 0..2 {
@@ -101,18 +101,18 @@ databases! {
         }
         assert_eq!(fixture.count("audit", "1 = 1").await, before + 1, "the second one changed nothing");
         assert_eq!((read().await.weight(), read().await.labels().to_string().as_str()), (7, "zone=eu"));
-        let entry = store.audit_entries(&AuditFilter::about(AuditObjectKind::App, app.id)).await.unwrap().items.remove(0);
+        let entry = store.audit().list(&AuditFilter::about(AuditObjectKind::App, app.id)).await.unwrap().items.remove(0);
         assert_eq!(entry.action, "update_executor");
         assert!(entry.detail.contains(r#""address":"http://x:1/""#), "{}", entry.detail);
         // Gone, and back with other words: the setting is still there, and what it leaves open follows the executor.
-        store.deregister_executor(&app.name, "http://x:1/").await.unwrap();
+        store.apps().deregister_executor(&app.name, "http://x:1/").await.unwrap();
         executor.announced = ExecutorSettings { weight: None, labels: None };
-        assert!(store.register_executor(&executor).await.unwrap());
+        assert!(store.apps().register_executor(&executor).await.unwrap());
         assert_eq!((read().await.weight(), read().await.labels().is_empty()), (7, true));
         change(&ExecutorSettings::default()).await;
         assert_eq!(read().await.weight(), 1);
         assert_eq!(fixture.count("executor_setting", "1 = 1").await, 0);
         executor.announced.labels = Some("gpu=yes".into());
-        assert!(store.register_executor(&executor).await.unwrap(), "routes must see it at once");
+        assert!(store.apps().register_executor(&executor).await.unwrap(), "routes must see it at once");
     }
 }

@@ -15,7 +15,7 @@ databases! {
         fixture.run(&job, Row { fire_no: after(9), id: 77, ..Row::default() }).await;
         fixture.sql(&format!("UPDATE run SET fire_no = {}, part = 1 WHERE id = 77", after(2))).await;
         let edited = fixture.definition(&JobDraft { name: "renamed".into(), ..each("* * * * * ?") });
-        let job = fixture.store.update_job(job.id, &edited, None, NOW, &actor()).await.unwrap();
+        let job = fixture.store.jobs().update(job.id, &edited, None, NOW, &actor()).await.unwrap();
         assert_eq!(job.next_fire_at, Some(after(3)));
         let mut left: Vec<_> = fixture.rows_where("1 = 1").await.iter().map(|row| (row.fire_no, row.part, row.state())).collect();
         left.sort_by_key(|(at, part, _)| (*at, *part));
@@ -30,7 +30,7 @@ databases! {
             "INSERT INTO misfire (job_id, from_at, to_at, count, policy, reason, epoch) VALUES ({}, {}, {}, 3, 'skip', 'coalesced', 1)",
             job.id, after(2), after(4))).await;
         let edited = fixture.definition(&each("*/2 * * * * ?"));
-        let job = fixture.store.update_job(job.id, &edited, None, NOW, &actor()).await.unwrap();
+        let job = fixture.store.jobs().update(job.id, &edited, None, NOW, &actor()).await.unwrap();
         assert_eq!(fixture.story(&job).await, "1:claimed");
         assert_eq!(job.next_fire_at, Some(after(6)));
     }
@@ -40,8 +40,8 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.every_second(&[after(1), after(3)], after(4)).await;
         fixture.run(&job, Row { fire_no: after(2), state: RunState::Succeeded.code(), ..Row::default() }).await;
-        fixture.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
-        let job = fixture.store.set_job_enabled(job.id, true, NOW + 1, &actor()).await.unwrap();
+        fixture.store.jobs().set_enabled(job.id, false, NOW, &actor()).await.unwrap();
+        let job = fixture.store.jobs().set_enabled(job.id, true, NOW + 1, &actor()).await.unwrap();
         assert_eq!(fixture.story(&job).await, "1:cancelled(disabled) 2:succeeded");
         assert_eq!(job.next_fire_at, Some(after(3)));
     }

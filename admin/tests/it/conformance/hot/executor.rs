@@ -28,20 +28,20 @@ databases! {
         let fixture = Fixture::new(db).await;
         let store = &fixture.store;
         let first = beat("http://x:1/", Some("boot-1"), NOW);
-        assert!(store.register_executor(&first).await.unwrap());
+        assert!(store.apps().register_executor(&first).await.unwrap());
         let later = beat("http://x:1/", Some("boot-1"), NOW + 10_000);
-        assert!(!store.register_executor(&later).await.unwrap());
+        assert!(!store.apps().register_executor(&later).await.unwrap());
         let kept = Executor { registered_at: NOW, ..later };
-        assert_eq!(store.executors().await.unwrap(), [kept]);
+        assert_eq!(store.apps().executors().await.unwrap(), [kept]);
         // The executor has restarted.
         let anew = beat("http://x:1/", Some("boot-2"), NOW + 20_000);
-        assert!(store.register_executor(&anew).await.unwrap());
-        assert_eq!(store.executors().await.unwrap(), std::slice::from_ref(&anew));
+        assert!(store.apps().register_executor(&anew).await.unwrap());
+        assert_eq!(store.apps().executors().await.unwrap(), std::slice::from_ref(&anew));
         // The lease of the executor was over, and the executor is back.
         assert!(!anew.is_live(NOW + 50_000));
         let back = beat("http://x:1/", Some("boot-2"), NOW + 50_000);
-        assert!(store.register_executor(&back).await.unwrap());
-        assert_eq!(store.executors().await.unwrap(), [back]);
+        assert!(store.apps().register_executor(&back).await.unwrap());
+        assert_eq!(store.apps().executors().await.unwrap(), [back]);
     }
 
     // covers: H30
@@ -53,43 +53,43 @@ databases! {
         // An address is the executor's identity, to the letter.
         let upper = beat("http://X:1/", None, NOW);
         for executor in [&shipping, &stock, &upper] {
-            assert!(store.register_executor(executor).await.unwrap());
+            assert!(store.apps().register_executor(executor).await.unwrap());
         }
-        assert_eq!(store.executors().await.unwrap().len(), 3);
-        assert!(store.deregister_executor("billing", "http://x:1/").await.unwrap());
-        assert!(!store.deregister_executor("billing", "http://x:1/").await.unwrap());
-        let mut left = store.executors().await.unwrap();
+        assert_eq!(store.apps().executors().await.unwrap().len(), 3);
+        assert!(store.apps().deregister_executor("billing", "http://x:1/").await.unwrap());
+        assert!(!store.apps().deregister_executor("billing", "http://x:1/").await.unwrap());
+        let mut left = store.apps().executors().await.unwrap();
         left.sort_by(|a, b| a.app.cmp(&b.app));
         assert_eq!(left, [upper, shipping]);
-        assert_eq!(store.forget_executors(NOW + 30_000).await.unwrap(), 0);
-        assert_eq!(store.forget_executors(NOW + 30_001).await.unwrap(), 2);
+        assert_eq!(store.apps().forget_executors(NOW + 30_000).await.unwrap(), 0);
+        assert_eq!(store.apps().forget_executors(NOW + 30_001).await.unwrap(), 2);
     }
 
     // covers: S25
     async fn a_start_that_is_over_ends_no_later_one(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let store = &fixture.store;
-        store.register_executor(&beat("http://x:1/", Some("one"), NOW)).await.unwrap();
+        store.apps().register_executor(&beat("http://x:1/", Some("one"), NOW)).await.unwrap();
         let later = beat("http://x:1/", Some("two"), NOW + 1);
-        store.register_executor(&later).await.unwrap();
+        store.apps().register_executor(&later).await.unwrap();
         for boot_id in ["one", "two ", "TWO", ""] {
-            store.deregister_start("billing", "http://x:1/", boot_id).await.unwrap();
+            store.apps().deregister_start("billing", "http://x:1/", boot_id).await.unwrap();
         }
         // Compared without blanks at the end by some databases; a header has none.
-        assert!(db.kind() == Kind::Mariadb || store.executors().await.unwrap() == [later.clone()]);
-        store.register_executor(&later).await.unwrap();
-        assert!(store.deregister_start("billing", "http://x:1/", "two").await.unwrap());
-        assert!(store.executors().await.unwrap().is_empty());
+        assert!(db.kind() == Kind::Mariadb || store.apps().executors().await.unwrap() == [later.clone()]);
+        store.apps().register_executor(&later).await.unwrap();
+        assert!(store.apps().deregister_start("billing", "http://x:1/", "two").await.unwrap());
+        assert!(store.apps().executors().await.unwrap().is_empty());
     }
 
     async fn first_beats_at_once_are_one_registration(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let beats = (0..20).map(|_| {
             let store = fixture.store.clone();
-            tokio::spawn(async move { store.register_executor(&beat("http://x:1/", None, NOW)).await.unwrap() })
+            tokio::spawn(async move { store.apps().register_executor(&beat("http://x:1/", None, NOW)).await.unwrap() })
         });
         let new: Vec<bool> = join_all(beats).await.into_iter().map(Result::unwrap).collect();
         assert_eq!(new.iter().filter(|new| **new).count(), 1);
-        assert_eq!(fixture.store.executors().await.unwrap().len(), 1);
+        assert_eq!(fixture.store.apps().executors().await.unwrap().len(), 1);
     }
 }

@@ -13,16 +13,16 @@ databases! {
     async fn a_shard_has_one_holder_and_each_taking_a_new_epoch(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let store = &fixture.store;
-        assert_eq!(store.leases().await.unwrap().len(), SHARDS as usize);
-        assert_eq!(store.take_shard(2, "a", NOW, TTL).await.unwrap(), Some(1));
-        assert_eq!(store.take_shard(2, "b", NOW, TTL).await.unwrap(), None);
-        assert_eq!(store.take_shard(3, "b", NOW, TTL).await.unwrap(), Some(1), "each shard by itself");
-        assert_eq!(store.take_shard(2, "a", NOW, TTL).await.unwrap(), Some(2), "its owner may begin anew");
-        assert!(store.renew_shard(2, 2, NOW, TTL).await.unwrap());
-        assert!(!store.renew_shard(2, 1, NOW, TTL).await.unwrap(), "fenced");
-        let lease = store.leases().await.unwrap().remove(2);
+        assert_eq!(store.leases().list().await.unwrap().len(), SHARDS as usize);
+        assert_eq!(store.leases().take(2, "a", NOW, TTL).await.unwrap(), Some(1));
+        assert_eq!(store.leases().take(2, "b", NOW, TTL).await.unwrap(), None);
+        assert_eq!(store.leases().take(3, "b", NOW, TTL).await.unwrap(), Some(1), "each shard by itself");
+        assert_eq!(store.leases().take(2, "a", NOW, TTL).await.unwrap(), Some(2), "its owner may begin anew");
+        assert!(store.leases().renew(2, 2, NOW, TTL).await.unwrap());
+        assert!(!store.leases().renew(2, 1, NOW, TTL).await.unwrap(), "fenced");
+        let lease = store.leases().list().await.unwrap().remove(2);
         assert_eq!((lease.shard, lease.epoch, lease.owner.as_str()), (2, 2, "a"));
-        assert_eq!(store.take_shard(99, "a", NOW, TTL).await.unwrap(), None);
+        assert_eq!(store.leases().take(99, "a", NOW, TTL).await.unwrap(), None);
     }
 
     // covers: 6.10
@@ -32,14 +32,14 @@ databases! {
         assert_eq!(fixture.take(2).await, 1);
         assert_eq!(fixture.take(2).await, 2);
         // By an earlier epoch, by one that does not exist yet, and of another shard.
-        store.release_shard(2, 1).await.unwrap();
-        store.release_shard(2, 3).await.unwrap();
-        store.release_shard(1, 2).await.unwrap();
-        assert_eq!(store.take_shard(2, "b", NOW, TTL).await.unwrap(), None);
-        store.release_shard(2, 2).await.unwrap();
-        assert_eq!(store.take_shard(2, "b", NOW, TTL).await.unwrap(), Some(3), "epochs only grow");
-        store.release_shard(2, 2).await.unwrap();
-        assert_eq!(store.take_shard(2, "a", NOW, TTL).await.unwrap(), None, "what was a's is b's now");
+        store.leases().release(2, 1).await.unwrap();
+        store.leases().release(2, 3).await.unwrap();
+        store.leases().release(1, 2).await.unwrap();
+        assert_eq!(store.leases().take(2, "b", NOW, TTL).await.unwrap(), None);
+        store.leases().release(2, 2).await.unwrap();
+        assert_eq!(store.leases().take(2, "b", NOW, TTL).await.unwrap(), Some(3), "epochs only grow");
+        store.leases().release(2, 2).await.unwrap();
+        assert_eq!(store.leases().take(2, "a", NOW, TTL).await.unwrap(), None, "what was a's is b's now");
     }
 
     async fn what_was_on_its_way_does_not_take_a_returned_lease_back(db: &TestDatabase) {
@@ -47,13 +47,13 @@ databases! {
         let store = &fixture.store;
         let job = fixture.ticking("tick").await;
         let epoch = fixture.take(job.shard).await;
-        store.release_shard(job.shard, epoch).await.unwrap();
+        store.leases().release(job.shard, epoch).await.unwrap();
         // Begun before the lease went back: recorded, for no other node has the shard yet.
-        let changed = store.claim(&holder(job.shard, epoch), &[claim(&job, &[(1, after(1))])], NOW).await.unwrap();
+        let changed = store.runs().claim(&holder(job.shard, epoch), &[claim(&job, &[(1, after(1))])], NOW).await.unwrap();
         assert!(changed.is_empty());
-        assert!(store.renew_shard(job.shard, epoch, NOW, TTL).await.unwrap());
-        assert_eq!(store.leases().await.unwrap()[job.shard as usize].expires_at, 0);
-        assert_eq!(store.take_shard(job.shard, "b", NOW, TTL).await.unwrap(), Some(epoch + 1), "at once");
+        assert!(store.leases().renew(job.shard, epoch, NOW, TTL).await.unwrap());
+        assert_eq!(store.leases().list().await.unwrap()[job.shard as usize].expires_at, 0);
+        assert_eq!(store.leases().take(job.shard, "b", NOW, TTL).await.unwrap(), Some(epoch + 1), "at once");
     }
 
     // covers: 001-43
@@ -61,14 +61,14 @@ databases! {
         let fixture = Fixture::new(db).await;
         let store = &fixture.store;
         let ttl = 300;
-        let first = store.take_shard(0, "a", NOW, ttl).await.unwrap();
+        let first = store.leases().take(0, "a", NOW, ttl).await.unwrap();
         if db.kind() == Kind::Sqlite {
-            assert_eq!(store.take_shard(0, "b", NOW + ttl, TTL).await.unwrap(), None);
-            assert_eq!(store.take_shard(0, "b", NOW + ttl + 1, TTL).await.unwrap(), Some(2));
+            assert_eq!(store.leases().take(0, "b", NOW + ttl, TTL).await.unwrap(), None);
+            assert_eq!(store.leases().take(0, "b", NOW + ttl + 1, TTL).await.unwrap(), Some(2));
         } else {
             let taken = async {
                 loop {
-                    if let Some(epoch) = store.take_shard(0, "b", NOW, TTL).await.unwrap() {
+                    if let Some(epoch) = store.leases().take(0, "b", NOW, TTL).await.unwrap() {
                         break epoch;
                     }
                 }
@@ -77,36 +77,36 @@ databases! {
             assert_eq!((first, taken), (Some(1), 2));
         }
         // Its holder comes back: what it still trusts is not there any more.
-        assert!(!store.renew_shard(0, 1, NOW, TTL).await.unwrap());
+        assert!(!store.leases().renew(0, 1, NOW, TTL).await.unwrap());
     }
 
     async fn the_databases_clock_counts_whatever_a_nodes_clock_says(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let store = &fixture.store;
         if db.kind() == Kind::Sqlite {
-            assert_eq!(store.database_now().await.unwrap(), None, "the process is the only one there");
-            store.take_shard(0, "a", NOW, TTL).await.unwrap();
-            return assert_eq!(store.leases().await.unwrap()[0].expires_at, NOW + TTL);
+            assert_eq!(store.leases().database_now().await.unwrap(), None, "the process is the only one there");
+            store.leases().take(0, "a", NOW, TTL).await.unwrap();
+            return assert_eq!(store.leases().list().await.unwrap()[0].expires_at, NOW + TTL);
         }
         let year = 365 * 86_400_000;
-        let now = store.database_now().await.unwrap().unwrap();
+        let now = store.leases().database_now().await.unwrap().unwrap();
         assert!(now > NOW, "of this time, in ms: {now}");
         let job = fixture.ticking("tick").await;
         let shard = job.shard;
         let expires_in = async || {
-            let lease = store.leases().await.unwrap().remove(shard as usize);
-            lease.expires_at - store.database_now().await.unwrap().unwrap()
+            let lease = store.leases().list().await.unwrap().remove(shard as usize);
+            lease.expires_at - store.leases().database_now().await.unwrap().unwrap()
         };
-        let epoch = store.take_shard(shard, "a", now + year, TTL).await.unwrap().unwrap();
+        let epoch = store.leases().take(shard, "a", now + year, TTL).await.unwrap().unwrap();
         assert!((0..=TTL).contains(&expires_in().await));
-        assert_eq!(store.take_shard(shard, "b", now + year, TTL).await.unwrap(), None, "a quick clock takes nothing");
+        assert_eq!(store.leases().take(shard, "b", now + year, TTL).await.unwrap(), None, "a quick clock takes nothing");
         for clock in [0, now + year] {
-            store.renew_shard(shard, epoch, clock, TTL).await.unwrap();
+            store.leases().renew(shard, epoch, clock, TTL).await.unwrap();
             assert!((0..=TTL).contains(&expires_in().await));
         }
         // A claim is a heartbeat too.
-        store.renew_shard(shard, epoch, now, 1).await.unwrap();
-        store.claim(&holder(shard, epoch), &[claim(&job, &[(1, after(1))])], now + year).await.unwrap();
+        store.leases().renew(shard, epoch, now, 1).await.unwrap();
+        store.runs().claim(&holder(shard, epoch), &[claim(&job, &[(1, after(1))])], now + year).await.unwrap();
         assert!((0..=TTL).contains(&expires_in().await));
     }
 
@@ -115,7 +115,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let racing = (0..50).map(|number| {
             let store = fixture.store.clone();
-            tokio::spawn(async move { store.take_shard(1, &format!("node-{number}"), NOW, TTL).await.unwrap() })
+            tokio::spawn(async move { store.leases().take(1, &format!("node-{number}"), NOW, TTL).await.unwrap() })
         });
         let taken: Vec<i64> = join_all(racing).await.into_iter().filter_map(Result::unwrap).collect();
         assert_eq!(taken, [1]);
@@ -125,13 +125,13 @@ databases! {
     async fn two_nodes_make_the_shards_of_one_database_once(db: &TestDatabase) {
         let stores = crate::conformance::hot::schema::nodes(db, 2).await;
         stores[0].migrate().await.unwrap();
-        let made = join_all(stores.iter().map(|store| store.ensure_shards(None))).await;
+        let made = join_all(stores.iter().map(|store| store.leases().ensure_shards(None))).await;
         assert!(made.iter().all(|made| matches!(made, Ok(8))), "{made:?}");
-        let names = join_all(stores.iter().map(|store| store.cluster())).await;
+        let names = join_all(stores.iter().map(|store| store.leases().cluster())).await;
         assert_eq!(names[0].as_ref().unwrap(), names[names.len() - 1].as_ref().unwrap());
         let store: &Store = &stores[0];
-        assert_eq!(store.leases().await.unwrap().len(), 8);
-        let refused = store.ensure_shards(Some(4)).await.unwrap_err();
+        assert_eq!(store.leases().list().await.unwrap().len(), 8);
+        let refused = store.leases().ensure_shards(Some(4)).await.unwrap_err();
         assert_eq!(refused.to_string(), "--shards 4 (CARILLON_SHARDS) differs from the 8 shards of this database; drop the flag");
     }
 }

@@ -30,8 +30,8 @@ databases! {
         let begun = Instant::now();
         let store = fixture.store.clone();
         let waiting = claim(&stuck, &[(1, after(1))]);
-        let held_up = tokio::spawn(async move { store.claim(&holder(stuck.shard, epoch), &[waiting], NOW).await });
-        fixture.store.claim(&holder(free.shard, other), &[claim(&free, &[(2, after(1))])], NOW).await.unwrap();
+        let held_up = tokio::spawn(async move { store.runs().claim(&holder(stuck.shard, epoch), &[waiting], NOW).await });
+        fixture.store.runs().claim(&holder(free.shard, other), &[claim(&free, &[(2, after(1))])], NOW).await.unwrap();
         assert!(!held_up.is_finished() && begun.elapsed() < Duration::from_secs(2));
         // The stuck claim ends with an error in time.
         let error = held_up.await.unwrap().unwrap_err();

@@ -30,7 +30,7 @@ databases! {
             MarkRequest { address: &long, ..mark(ids[1]) },
             MarkRequest { boot_id: Some("boot-7"), ..mark(ids[0]) },
         ];
-        let won = fixture.store.mark(&marks, i64::MIN, "a", NOW).await.unwrap();
+        let won = fixture.store.runs().mark(&marks, i64::MIN, "a", NOW).await.unwrap();
         assert_eq!(won, [ids[0], ids[1]].into_iter().collect());
         let row = fixture.row(ids[0]).await;
         assert_eq!((row.state(), row.mark_token, row.marked_at), (Sending, Some(i64::MIN), Some(NOW)));
@@ -40,7 +40,7 @@ databases! {
         let row = fixture.row(ids[1]).await;
         assert_eq!((row.state(), row.address, row.boot_id), (Sending, Some(long), None));
         assert_eq!(fixture.row(ids[2]).await.state(), Claimed);
-        assert_eq!(fixture.store.mark(&[], 5, "a", NOW).await.unwrap(), Default::default());
+        assert_eq!(fixture.store.runs().mark(&[], 5, "a", NOW).await.unwrap(), Default::default());
     }
 
     // covers: 001-26
@@ -51,14 +51,14 @@ databases! {
         fixture.sql(&format!("UPDATE run SET epoch = 2 WHERE id = {}", ids[5])).await;
         let before = fixture.rows_where("1 = 1").await;
         let all = || ids.iter().chain([&9_999_999]).map(|id| mark(*id)).collect::<Vec<_>>();
-        let won = fixture.store.mark(&all(), 5, "a", NOW).await.unwrap();
+        let won = fixture.store.runs().mark(&all(), 5, "a", NOW).await.unwrap();
         assert_eq!(won, [ids[0], ids[6]].into_iter().collect());
         let after = fixture.rows_where("1 = 1").await;
         for (before, after) in before.iter().zip(&after).filter(|(row, _)| !won.contains(&row.id)) {
             assert_eq!(before, after);
         }
         // Another node's mark of the same runs wins nothing.
-        assert_eq!(fixture.store.mark(&all(), 6, "b", NOW).await.unwrap(), Default::default());
+        assert_eq!(fixture.store.runs().mark(&all(), 6, "b", NOW).await.unwrap(), Default::default());
         assert_eq!(fixture.rows_where("1 = 1").await, after);
     }
 
@@ -71,7 +71,7 @@ databases! {
             let (store, ids) = (fixture.store.clone(), ids.clone());
             tokio::spawn(async move {
                 let marks: Vec<_> = ids.into_iter().map(mark).collect();
-                (token, store.mark(&marks, token, "a", NOW).await.unwrap())
+                (token, store.runs().mark(&marks, token, "a", NOW).await.unwrap())
             })
         });
         let mut won = 0;
@@ -91,10 +91,10 @@ databases! {
         let job = fixture.ticking("tick").await;
         let ids = fixture.runs_in(&job, &[Claimed; 3]).await;
         let marks: Vec<_> = ids.iter().map(|id| mark(*id)).collect();
-        fixture.store.mark(&marks[..2], 77, "a", NOW).await.unwrap();
+        fixture.store.runs().mark(&marks[..2], 77, "a", NOW).await.unwrap();
         // One of them has been resolved by another node since: it must not be sent any more.
         fixture.sql(&format!("UPDATE run SET state = 3 WHERE id = {}", ids[1])).await;
-        let won = fixture.store.mark(&marks, 77, "a", NOW).await.unwrap();
+        let won = fixture.store.runs().mark(&marks, 77, "a", NOW).await.unwrap();
         assert_eq!(won, [ids[0], ids[2]].into_iter().collect());
         assert!(fixture.rows_where("1 = 1").await.iter().all(|row| row.sends == 1));
     }
@@ -109,7 +109,7 @@ databases! {
             "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends) \
              VALUES {}", values.join(","))).await;
         let marks: Vec<_> = (1..=500).rev().map(mark).collect();
-        assert_eq!(fixture.store.mark(&marks, 1, "a", NOW).await.unwrap().len(), 500);
+        assert_eq!(fixture.store.runs().mark(&marks, 1, "a", NOW).await.unwrap().len(), 500);
         assert_eq!(fixture.count("run", "state = 1 AND mark_token = 1 AND sends = 1").await, 500);
     }
 
@@ -117,12 +117,12 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
         let ids = fixture.runs_in(&job, &[Claimed, Sending, Succeeded, Claimed]).await;
-        assert_eq!(fixture.store.cancel(&ids[..3], carillon_scheduler::RunReason::Misfire, NOW).await.unwrap(), 1);
+        assert_eq!(fixture.store.runs().cancel(&ids[..3], carillon_scheduler::RunReason::Misfire, NOW).await.unwrap(), 1);
         let row = fixture.row(ids[0]).await;
         assert_eq!((row.state(), row.reason.as_deref(), row.finished_at), (Cancelled, Some("misfire"), Some(NOW)));
         assert_eq!(fixture.row(ids[1]).await.state(), Sending);
         assert_eq!(fixture.row(ids[3]).await.state(), Claimed);
         // A mark that comes later finds it gone.
-        assert_eq!(fixture.store.mark(&[mark(ids[0]), mark(ids[3])], 1, "a", NOW).await.unwrap(), [ids[3]].into_iter().collect());
+        assert_eq!(fixture.store.runs().mark(&[mark(ids[0]), mark(ids[3])], 1, "a", NOW).await.unwrap(), [ids[3]].into_iter().collect());
     }
 }

@@ -34,7 +34,7 @@ impl Fixture {
             if jobs.first().is_none_or(|first| first.shard == job.shard) {
                 jobs.push(job);
             } else {
-                self.store.delete_job(job.id, NOW, &actor()).await.unwrap();
+                self.store.jobs().delete(job.id, NOW, &actor()).await.unwrap();
             }
         }
         jobs
@@ -42,7 +42,7 @@ impl Fixture {
 
     /// The node `a` takes the shard; its new epoch.
     pub async fn take(&self, shard: i32) -> i64 {
-        let taken = self.store.take_shard(shard, "a", NOW, TTL).await.unwrap();
+        let taken = self.store.leases().take(shard, "a", NOW, TTL).await.unwrap();
         taken.expect("the shard is free or already a's")
     }
 

@@ -22,10 +22,10 @@ async fn waiting(fixture: &Fixture, job: &Job, params: Option<&str>) -> ClaimedR
         idempotency_key: None,
         rerun_of: None,
     };
-    fixture.store.insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
+    fixture.store.runs().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
     let epoch = fixture.take(job.shard).await;
-    fixture.store.adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
-    let mut found = fixture.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();
+    fixture.store.runs().adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
+    let mut found = fixture.store.runs().waiting(job.shard, epoch, after(5), 10).await.unwrap();
     found.pop().unwrap()
 }
 
@@ -35,12 +35,12 @@ databases! {
         let job = fixture.ticking("tick").await;
         let ids = fixture.runs_in(&job, &[Claimed; 5]).await;
         let marks: Vec<_> = ids.iter().map(|id| mark(*id)).collect();
-        fixture.store.mark(&marks, -9_007_199_254_740_993, "a", NOW).await.unwrap();
+        fixture.store.runs().mark(&marks, -9_007_199_254_740_993, "a", NOW).await.unwrap();
         let token = -9_007_199_254_740_993;
         fixture.sql(&format!("UPDATE run SET state = 2 WHERE id = {}", ids[3])).await;
         let unsent = |index: usize, token, bound| Unsent { run_id: ids[index], token, bound };
         let back = [unsent(3, token, true), unsent(0, token, false), unsent(1, token, true), unsent(2, token + 1, true)];
-        assert_eq!(fixture.store.unmark(&back, NOW).await.unwrap().done, 2);
+        assert_eq!(fixture.store.runs().unmark(&back, NOW).await.unwrap().done, 2);
         for (id, address) in [(ids[0], None), (ids[1], Some("http://x:1/"))] {
             let row = fixture.row(id).await;
             assert_eq!((row.state(), row.sends, row.mark_token, row.marked_at, row.boot_id), (Claimed, 0, None, None, None));
@@ -48,8 +48,8 @@ databases! {
         }
         assert_eq!(fixture.row(ids[2]).await.state(), Sending, "another token");
         assert_eq!(fixture.row(ids[3]).await.state(), Running, "accepted meanwhile");
-        assert_eq!(fixture.store.unmark(&back, NOW).await.unwrap().done, 0, "once");
-        assert_eq!(fixture.store.mark(&[mark(ids[0])], 3, "b", NOW).await.unwrap().len(), 1, "and may be marked again");
+        assert_eq!(fixture.store.runs().unmark(&back, NOW).await.unwrap().done, 0, "once");
+        assert_eq!(fixture.store.runs().mark(&[mark(ids[0])], 3, "b", NOW).await.unwrap().len(), 1, "and may be marked again");
     }
 
     // covers: I10
@@ -60,16 +60,16 @@ databases! {
         for job in &jobs {
             for (id, cause) in [(job.id * 10, 0), (job.id * 10 + 1, 1)] {
                 fixture.run(job, Row { id, cause, fire_no: after(id), ..Row::default() }).await;
-                fixture.store.mark(&[mark(id)], 5, "a", NOW).await.unwrap();
+                fixture.store.runs().mark(&[mark(id)], 5, "a", NOW).await.unwrap();
                 unsent.push(Unsent { run_id: id, token: 5, bound: false });
             }
         }
         let settled = Unsent { run_id: 7, ..unsent[0] };
         fixture.run(&jobs[0], Row { id: 7, state: 9, ..Row::default() }).await;
-        fixture.store.set_job_enabled(jobs[0].id, false, NOW, &actor()).await.unwrap();
-        fixture.store.delete_job(jobs[1].id, NOW, &actor()).await.unwrap();
+        fixture.store.jobs().set_enabled(jobs[0].id, false, NOW, &actor()).await.unwrap();
+        fixture.store.jobs().delete(jobs[1].id, NOW, &actor()).await.unwrap();
         unsent.push(settled);
-        assert_eq!(fixture.store.unmark(&unsent, NOW + 1).await.unwrap().done, 4);
+        assert_eq!(fixture.store.runs().unmark(&unsent, NOW + 1).await.unwrap().done, 4);
         let mut told = vec![];
         for run in &unsent {
             let row = fixture.row(run.run_id).await;
@@ -86,15 +86,15 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
         let ids = fixture.runs_in(&job, &[Claimed; 2]).await;
-        fixture.store.mark(&[mark(ids[0])], 5, "a", NOW).await.unwrap();
-        assert!(fixture.store.redirect_run(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap());
-        assert!(fixture.store.redirect_run(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap(), "twice is once");
+        fixture.store.runs().mark(&[mark(ids[0])], 5, "a", NOW).await.unwrap();
+        assert!(fixture.store.runs().redirect_run(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap());
+        assert!(fixture.store.runs().redirect_run(ids[0], 5, "http://y:1/", Some("boot"), Some("journal")).await.unwrap(), "twice is once");
         let row = fixture.row(ids[0]).await;
         assert_eq!((row.address.as_deref(), row.boot_id.as_deref(), row.sends), (Some("http://y:1/"), Some("boot"), 1));
-        assert!(!fixture.store.redirect_run(ids[0], 6, "http://z:1/", None, None).await.unwrap());
-        assert!(!fixture.store.redirect_run(ids[1], 5, "http://z:1/", None, None).await.unwrap());
+        assert!(!fixture.store.runs().redirect_run(ids[0], 6, "http://z:1/", None, None).await.unwrap());
+        assert!(!fixture.store.runs().redirect_run(ids[1], 5, "http://z:1/", None, None).await.unwrap());
         fixture.sql(&format!("UPDATE run SET state = 3 WHERE id = {}", ids[0])).await;
-        assert!(!fixture.store.redirect_run(ids[0], 5, "http://z:1/", None, None).await.unwrap());
+        assert!(!fixture.store.runs().redirect_run(ids[0], 5, "http://z:1/", None, None).await.unwrap());
         assert_eq!(fixture.row(ids[0]).await.address.as_deref(), Some("http://y:1/"));
     }
 
@@ -104,9 +104,9 @@ databases! {
         let run = waiting(&fixture, &job, Some("by hand")).await;
         let addresses = ["http://x:1/", "http://y:1/", "http://z:1/"].map(String::from);
         let stale = ClaimedRun { epoch: run.epoch - 1, ..run.clone() };
-        assert_eq!(fixture.store.expand_broadcast(&stale, &addresses, "a").await.unwrap(), [], "another epoch");
-        assert_eq!(fixture.store.expand_broadcast(&run, &[], "a").await.unwrap(), [], "nobody is there");
-        let parts = fixture.store.expand_broadcast(&run, &addresses, "a").await.unwrap();
+        assert_eq!(fixture.store.runs().expand_broadcast(&stale, &addresses, "a").await.unwrap(), [], "another epoch");
+        assert_eq!(fixture.store.runs().expand_broadcast(&run, &[], "a").await.unwrap(), [], "nobody is there");
+        let parts = fixture.store.runs().expand_broadcast(&run, &addresses, "a").await.unwrap();
         let rows = fixture.rows_where("1 = 1").await;
         assert_eq!((parts.len(), rows.len()), (3, 3));
         for ((part, row), (index, address)) in parts.iter().zip(&rows).zip((0..).zip(&addresses)) {
@@ -116,14 +116,14 @@ databases! {
             assert_eq!((row.cause, row.app_id, row.shard, row.owner.as_deref()), (1, job.app_id, job.shard, Some("a")));
         }
         let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-        let given = fixture.store.given_params(&ids).await.unwrap();
+        let given = fixture.store.jobs().given_params(&ids).await.unwrap();
         assert_eq!(given.len(), 3);
         assert!(given.iter().all(|(_, params)| params == "by hand"));
         // Found again by a scan exactly as they are known here.
-        let mut found = fixture.store.waiting(job.shard, run.epoch, after(5), 10).await.unwrap();
+        let mut found = fixture.store.runs().waiting(job.shard, run.epoch, after(5), 10).await.unwrap();
         found.sort_by_key(|run| run.part);
         assert_eq!(found, parts);
-        assert_eq!(fixture.store.expand_broadcast(&run, &addresses, "a").await.unwrap(), [], "once");
+        assert_eq!(fixture.store.runs().expand_broadcast(&run, &addresses, "a").await.unwrap(), [], "once");
         assert_eq!(fixture.count("run", "1 = 1").await, 3);
     }
 
@@ -132,7 +132,7 @@ databases! {
         let job = fixture.ticking("tick").await;
         let run = waiting(&fixture, &job, None).await;
         let addresses = ["http://x:1/", "http://y:1/"].map(String::from);
-        assert_eq!(fixture.store.expand_broadcast(&run, &addresses, "a").await.unwrap().len(), 2);
+        assert_eq!(fixture.store.runs().expand_broadcast(&run, &addresses, "a").await.unwrap().len(), 2);
         assert_eq!(fixture.count("run_input", "1 = 1").await, 0);
     }
 }

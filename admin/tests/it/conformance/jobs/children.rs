@@ -10,7 +10,7 @@ impl Fixture {
         let mut draft = draft(name);
         draft.children = children.to_vec();
         let definition = Definition::check(&self.app, &draft, NOW).unwrap();
-        let made = self.store.create_jobs(vec![definition], NOW, &actor(), None).await?;
+        let made = self.store.jobs().create(vec![definition], NOW, &actor(), None).await?;
         Ok(made.into_iter().next().unwrap())
     }
 
@@ -18,7 +18,7 @@ impl Fixture {
         let mut draft = job.draft.clone();
         draft.children = children.to_vec();
         let definition = Definition::check(&self.app, &draft, NOW).unwrap();
-        self.store.update_job(job.id, &definition, None, NOW, &actor()).await
+        self.store.jobs().update(job.id, &definition, None, NOW, &actor()).await
     }
 }
 
@@ -31,7 +31,7 @@ databases! {
             fixture.with_children("c", &[]).await.unwrap(),
         );
         let d = fixture.with_children("d", &[c.id, a.id]).await.unwrap();
-        assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [c.id, a.id]);
+        assert_eq!(fixture.store.jobs().get(d.id).await.unwrap().unwrap().draft.children, [c.id, a.id]);
         let error = fixture.with_children("e", &[b.id, 77_777]).await.unwrap_err();
         assert_eq!(error.to_string(), "children: there is no job 77777");
         fixture.give_children(&c, &[b.id]).await.unwrap();
@@ -41,10 +41,10 @@ databases! {
         let error = fixture.give_children(&a, &[a.id]).await.unwrap_err();
         assert_eq!(error.to_string(), format!("children: job {0} would run after itself: {0} → {0}", a.id));
         // A deleted job is the child of no job.
-        fixture.store.delete_job(c.id, NOW, &actor()).await.unwrap();
-        assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [a.id]);
+        fixture.store.jobs().delete(c.id, NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.store.jobs().get(d.id).await.unwrap().unwrap().draft.children, [a.id]);
         let d = fixture.give_children(&d, &[]).await.unwrap();
-        assert_eq!(fixture.store.job(d.id).await.unwrap().unwrap().draft.children, [0i64; 0]);
+        assert_eq!(fixture.store.jobs().get(d.id).await.unwrap().unwrap().draft.children, [0i64; 0]);
     }
 
     // covers: B2
@@ -55,20 +55,20 @@ databases! {
         let parent = fixture.with_children("parent", &[first.id, second.id]).await.unwrap();
         let other = fixture.with_children("other", &[second.id]).await.unwrap();
         let children = async |job: &Job| {
-            let job = fixture.store.job(job.id).await.unwrap().unwrap();
+            let job = fixture.store.jobs().get(job.id).await.unwrap().unwrap();
             (job.revision, job.draft.children)
         };
-        fixture.store.delete_job(first.id, NOW, &actor()).await.unwrap();
+        fixture.store.jobs().delete(first.id, NOW, &actor()).await.unwrap();
         assert_eq!(children(&parent).await, (2, vec![second.id]));
         assert_eq!(children(&other).await, (1, vec![second.id]), "it never had the child");
-        let entries = fixture.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, parent.id)).await.unwrap().items;
+        let entries = fixture.store.audit().list(&AuditFilter::about(AuditObjectKind::Job, parent.id)).await.unwrap().items;
         let detail: serde_json::Value = serde_json::from_str(&entries[0].detail).unwrap();
         assert_eq!((entries[0].actor.as_str(), entries[0].action.as_str()), ("ada", "update"));
         assert_eq!(detail["before"]["children"], serde_json::json!([first.id, second.id]));
         assert_eq!((&detail["after"]["children"], &detail["revision"]), (&serde_json::json!([second.id]), &2.into()));
         // Many at once, parents among them.
         let gone = [second.id, parent.id].map(|id| (id, JobChange::Delete));
-        let done = fixture.store.change_jobs(&gone, NOW, &actor()).await.unwrap();
+        let done = fixture.store.jobs().change_each(&gone, NOW, &actor()).await.unwrap();
         assert!(done.iter().all(|(_, done)| done.is_ok()), "{done:?}");
         assert_eq!(children(&other).await, (2, vec![]));
         assert_eq!(fixture.count("job_child", "1 = 1").await, 0);

@@ -15,7 +15,7 @@ const ROUNDS: usize = 60;
 
 /// What a holder's scan does with one job; None where the job has changed since the scan saw it.
 async fn planned(fixture: &Fixture, due: DueJob, now: Millis) -> Option<JobClaim> {
-    let job = fixture.store.job(due.job_id).await.unwrap()?;
+    let job = fixture.store.jobs().get(due.job_id).await.unwrap()?;
     if job.revision != due.revision {
         return None;
     }
@@ -34,7 +34,7 @@ async fn planned(fixture: &Fixture, due: DueJob, now: Millis) -> Option<JobClaim
 }
 
 async fn scan(fixture: &Fixture, holder: &HeldLease<'_>, now: Millis) {
-    let due = fixture.store.due_jobs(holder.shard, now + LOOK_AHEAD_MS, 100).await.unwrap();
+    let due = fixture.store.runs().due_jobs(holder.shard, now + LOOK_AHEAD_MS, 100).await.unwrap();
     let mut claims = vec![];
     for due in due {
         claims.extend(planned(fixture, due, now).await);
@@ -42,7 +42,7 @@ async fn scan(fixture: &Fixture, holder: &HeldLease<'_>, now: Millis) {
     if claims.is_empty() {
         return;
     }
-    match fixture.store.claim(holder, &claims, now).await {
+    match fixture.store.runs().claim(holder, &claims, now).await {
         Ok(_) => {}
         // The engine repeats the batch at its next scan.
         Err(error) => assert!(error.is_lock_conflict(), "{error}"),
@@ -60,7 +60,7 @@ databases! {
     async fn edits_and_claims_at_once_leave_no_gap_and_no_repeat(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.create(&each("* * * * * ?")).await;
-        let epoch = fixture.store.take_shard(job.shard, "node", NOW, 3_600_000).await.unwrap().unwrap();
+        let epoch = fixture.store.leases().take(job.shard, "node", NOW, 3_600_000).await.unwrap().unwrap();
         let holder = HeldLease { shard: job.shard, epoch, node: "node", ttl_ms: 3_600_000 };
         let (clock, over) = (ManualClock::new(NOW), AtomicBool::new(false));
         let engine = async {
@@ -77,7 +77,7 @@ databases! {
                 let draft = JobDraft { name: format!("edit {edits}"), ..each("* * * * * ?") };
                 let now = clock.now();
                 let definition = Definition::check(&fixture.app, &draft, now).unwrap();
-                fixture.store.update_job(job.id, &definition, None, now, &actor()).await.unwrap();
+                fixture.store.jobs().update(job.id, &definition, None, now, &actor()).await.unwrap();
                 edits += 1;
                 tokio::task::yield_now().await;
             }
@@ -86,7 +86,7 @@ databases! {
         let ((), edits) = futures_util::join!(engine, editor);
         assert!(edits > 10, "{edits} edits");
         scan(&fixture, &holder, clock.now()).await;
-        let job = fixture.store.job(job.id).await.unwrap().unwrap();
+        let job = fixture.store.jobs().get(job.id).await.unwrap().unwrap();
         let recorded: Vec<i64> = fixture.runs(&job).await.iter().map(|run| (run.fire_no - SECOND) / 1000).collect();
         let cursor = (job.next_fire_at.unwrap() - SECOND) / 1000;
         assert_eq!(recorded, (1..cursor).collect::<Vec<_>>(), "{edits} edits");

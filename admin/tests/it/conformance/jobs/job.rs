@@ -56,7 +56,7 @@ databases! {
         // Each node takes ids by the block, and leaves the rest of its last one.
         for round in 0..4 {
             for (node, store) in stores.iter().enumerate() {
-                store.create_jobs(vec![definition.clone(); 190 + 37 * node + round], NOW, &actor(), None).await.unwrap();
+                store.jobs().create(vec![definition.clone(); 190 + 37 * node + round], NOW, &actor(), None).await.unwrap();
             }
         }
         let rows = fixture.rows("SELECT shard, COUNT(*) AS jobs FROM job_clock GROUP BY shard").await;
@@ -70,11 +70,11 @@ databases! {
         let fixture = Fixture::new(db).await;
         let made = fixture.create(&every_member()).await;
         assert_eq!(made.draft, every_member());
-        assert_eq!(fixture.store.job(made.id).await.unwrap(), Some(made.clone()));
+        assert_eq!(fixture.store.jobs().get(made.id).await.unwrap(), Some(made.clone()));
         assert_eq!((made.revision, made.created_at, made.updated_at), (1, NOW, NOW));
         assert_eq!((made.shard, made.anchor_at), (shard_of(made.id, SHARDS), SECOND));
         assert!(made.id < 1 << 31);
-        assert_eq!(fixture.store.job(made.id + 1).await.unwrap(), None);
+        assert_eq!(fixture.store.jobs().get(made.id + 1).await.unwrap(), None);
     }
 
     // covers: 000-4
@@ -84,7 +84,7 @@ databases! {
         assert_eq!(cron.next_fire_at, Some(after(10)));
         let rate = fixture.create(&JobDraft { schedule: ScheduleDraft::fixed_rate(7), ..draft("rate") }).await;
         assert_eq!((rate.anchor_at, rate.next_fire_at), (SECOND, Some(after(7))));
-        assert_eq!(fixture.store.job(rate.id).await.unwrap().unwrap().next_fire_at, Some(after(7)));
+        assert_eq!(fixture.store.jobs().get(rate.id).await.unwrap().unwrap().next_fire_at, Some(after(7)));
     }
 
     // covers: 001-31
@@ -100,13 +100,13 @@ databases! {
         let fixture = Fixture::new(db).await;
         let drafts: Vec<_> = (0..250).map(|n| JobDraft { name: format!("job {n}"), ..each("* * * * * ?") }).collect();
         let definitions = drafts.iter().map(|draft| fixture.definition(draft)).collect();
-        let jobs = fixture.store.create_jobs(definitions, NOW, &actor(), None).await.unwrap();
+        let jobs = fixture.store.jobs().create(definitions, NOW, &actor(), None).await.unwrap();
         assert!(jobs.iter().map(|job| &job.draft).eq(&drafts));
         assert_eq!(fixture.count("job", "1 = 1").await, 250);
         assert_eq!(fixture.count("job_params", "1 = 1").await, 250);
         assert_eq!(fixture.count("job_clock", &format!("next_fire_at = {}", after(1))).await, 250);
         assert_eq!(fixture.count("audit", "object = 'job'").await, 250);
-        assert_eq!(fixture.store.job(jobs[249].id).await.unwrap().as_ref(), Some(&jobs[249]));
+        assert_eq!(fixture.store.jobs().get(jobs[249].id).await.unwrap().as_ref(), Some(&jobs[249]));
     }
 
     async fn a_batch_that_fails_leaves_nothing(db: &TestDatabase) {
@@ -115,7 +115,7 @@ databases! {
         // The id of the last but one of the batch is in use, behind the store's back.
         fixture.sql(&format!("INSERT INTO job_params (job_id, params) VALUES ({}, '')", first.id + 4)).await;
         let definitions = (0..5).map(|_| fixture.definition(&each("* * * * * ?"))).collect();
-        let error = fixture.store.create_jobs(definitions, NOW, &actor(), None).await.unwrap_err();
+        let error = fixture.store.jobs().create(definitions, NOW, &actor(), None).await.unwrap_err();
         assert!(error.is_unique_violation(), "{error}");
         assert_eq!(fixture.count("job", "1 = 1").await, 1);
         assert_eq!(fixture.count("job_clock", "1 = 1").await, 0);
@@ -127,7 +127,7 @@ databases! {
         let create = |names: [&str; 2]| {
             let definitions: Vec<Definition> = names.iter().map(|name| fixture.definition(&draft(name))).collect();
             let store = fixture.store.clone();
-            async move { store.create_jobs(definitions, NOW, &actor(), Some("monday")).await.unwrap() }
+            async move { store.jobs().create(definitions, NOW, &actor(), Some("monday")).await.unwrap() }
         };
         let ids = |jobs: &[Job]| jobs.iter().map(|job| job.id).collect::<Vec<_>>();
         let (one, other) = futures_util::join!(create(["a", "b"]), create(["a", "b"]));

@@ -15,15 +15,15 @@ databases! {
         let fixture = Fixture::new(db).await;
         let made = fixture.create(&labelled("one", " team ä ", &["b", "a", "b"])).await;
         assert_eq!((made.draft.owner.as_str(), made.draft.tags.join(" ")), ("team ä", "a b".to_owned()));
-        assert_eq!(fixture.store.job(made.id).await.unwrap(), Some(made.clone()));
+        assert_eq!(fixture.store.jobs().get(made.id).await.unwrap(), Some(made.clone()));
         let next = fixture.definition(&JobDraft { description: String::new(), tags: vec!["c".into()], ..made.draft.clone() });
-        let next = fixture.store.update_job(made.id, &next, None, NOW, &actor()).await.unwrap();
-        assert_eq!(fixture.store.job(made.id).await.unwrap(), Some(next.clone()));
+        let next = fixture.store.jobs().update(made.id, &next, None, NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.store.jobs().get(made.id).await.unwrap(), Some(next.clone()));
         assert_eq!((next.draft.description.as_str(), next.draft.tags.as_slice()), ("", ["c".to_owned()].as_slice()));
-        assert_eq!(fixture.store.tags_in_use(&VisibleApps::All, 9).await.unwrap(), ["c"]);
-        assert_eq!(fixture.store.owners_in_use(&VisibleApps::All, 9).await.unwrap(), ["team ä"]);
+        assert_eq!(fixture.store.jobs().tags_in_use(&VisibleApps::All, 9).await.unwrap(), ["c"]);
+        assert_eq!(fixture.store.jobs().owners_in_use(&VisibleApps::All, 9).await.unwrap(), ["team ä"]);
         assert_eq!(fixture.count("audit", "action = 'update' AND detail LIKE '%tags%'").await, 1);
-        fixture.store.delete_job(made.id, NOW, &actor()).await.unwrap();
+        fixture.store.jobs().delete(made.id, NOW, &actor()).await.unwrap();
         assert_eq!(fixture.count("job_tag", "1 = 1").await + fixture.count("job_label", "1 = 1").await, 0);
     }
 
@@ -37,8 +37,8 @@ databases! {
         }
         let found = async |filter: JobFilter| {
             let filter = JobFilter { limit: 10, ..filter };
-            let page = fixture.store.counted_jobs(&filter, 99).await.unwrap();
-            let ids = fixture.store.job_ids_of(&filter, 99).await.unwrap();
+            let page = fixture.store.jobs().counted(&filter, 99).await.unwrap();
+            let ids = fixture.store.jobs().ids_of(&filter, 99).await.unwrap();
             if matches!(filter.sort, JobSort::Id) {
                 assert_eq!((page.count as usize, page.page.items.len()), (ids.len(), ids.len()));
             }
@@ -64,7 +64,7 @@ databases! {
             let (mut names, mut after) = (vec![], None);
             loop {
                 let filter = JobFilter { sort, after, limit: 2, ..JobFilter::default() };
-                let page = fixture.store.counted_jobs(&filter, 99).await.unwrap().page;
+                let page = fixture.store.jobs().counted(&filter, 99).await.unwrap().page;
                 names.push(page.items.iter().map(|job| job.draft.name.clone()).collect::<Vec<_>>().join(" "));
                 after = page.next;
                 if after.is_none() {

@@ -14,7 +14,7 @@ fn until(seconds: i64) -> JobChange {
 }
 
 async fn change(fixture: &Fixture, job: &Job, change: &JobChange, at: i64) -> Job {
-    fixture.store.change_job(job.id, change, at, &actor()).await.unwrap().job
+    fixture.store.jobs().change(job.id, change, at, &actor()).await.unwrap().job
 }
 
 /// The last `failures` fires of the job have failed in a row; three are allowed.
@@ -35,7 +35,7 @@ databases! {
         let pause = paused.pause.clone().unwrap();
         assert_eq!((pause.note.as_str(), pause.author, pause.paused_at), ("deployment", actor().name, NOW));
         assert_eq!(pause.ends_at, Some(after(60)));
-        assert_eq!(fixture.store.job(job.id).await.unwrap(), Some(paused.clone()));
+        assert_eq!(fixture.store.jobs().get(job.id).await.unwrap(), Some(paused.clone()));
         let again = change(&fixture, &job, &JobChange::Pause(PauseNote::default()), NOW + 1).await;
         assert_eq!(again, paused, "without a note nothing changes");
         let other = PauseNote { note: "longer".into(), ends_at: None };
@@ -45,7 +45,7 @@ databases! {
         assert_eq!((resumed.pause, resumed.next_fire_at), (None, Some(after(6))), "from now on");
         assert_eq!(fixture.count("job_pause", "1 = 1").await, 0);
         let filter = AuditFilter { actions: vec![AuditAction::Disable], limit: 9, ..AuditFilter::default() };
-        let lines = fixture.store.audit_entries(&filter).await.unwrap().items;
+        let lines = fixture.store.audit().list(&filter).await.unwrap().items;
         assert_eq!(lines.len(), 2);
         assert!(lines[1].detail.to_string().contains("deployment"), "{:?}", lines[1].detail);
     }
@@ -54,14 +54,14 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.every_second(&[], after(3)).await;
         change(&fixture, &job, &until(60), NOW).await;
-        assert_eq!(fixture.store.ended_job_pauses(after(59)).await.unwrap(), [0_i64; 0]);
-        assert_eq!(fixture.store.ended_job_pauses(after(60)).await.unwrap(), [job.id]);
-        let early = fixture.store.change_job(job.id, &JobChange::EndOfPause, after(59), &actor()).await.unwrap();
+        assert_eq!(fixture.store.jobs().ended_pauses(after(59)).await.unwrap(), [0_i64; 0]);
+        assert_eq!(fixture.store.jobs().ended_pauses(after(60)).await.unwrap(), [job.id]);
+        let early = fixture.store.jobs().change(job.id, &JobChange::EndOfPause, after(59), &actor()).await.unwrap();
         assert!(!early.is_changed && !early.job.draft.enabled);
-        let ended = fixture.store.change_job(job.id, &JobChange::EndOfPause, after(60), &actor()).await.unwrap();
+        let ended = fixture.store.jobs().change(job.id, &JobChange::EndOfPause, after(60), &actor()).await.unwrap();
         assert!(ended.is_changed && ended.job.draft.enabled);
         assert_eq!(ended.job.next_fire_at, Some(after(3)), "the misfire policy decides over the rest");
-        assert_eq!(fixture.store.ended_job_pauses(after(99)).await.unwrap(), [0_i64; 0]);
+        assert_eq!(fixture.store.jobs().ended_pauses(after(99)).await.unwrap(), [0_i64; 0]);
     }
 
     async fn a_short_pause_leaves_no_instant_without_a_record(db: &TestDatabase) {
@@ -96,9 +96,9 @@ databases! {
         let job = fixture.every_second(&[], after(3)).await;
         change(&fixture, &job, &until(60), NOW).await;
         let other = JobDraft { enabled: false, ..each("*/2 * * * * ?") };
-        fixture.store.update_job(job.id, &fixture.definition(&other), None, after(30), &actor()).await.unwrap();
+        fixture.store.jobs().update(job.id, &fixture.definition(&other), None, after(30), &actor()).await.unwrap();
         let renamed = JobDraft { name: "another".into(), ..other };
-        fixture.store.update_job(job.id, &fixture.definition(&renamed), None, after(40), &actor()).await.unwrap();
+        fixture.store.jobs().update(job.id, &fixture.definition(&renamed), None, after(40), &actor()).await.unwrap();
         let ended = change(&fixture, &job, &JobChange::EndOfPause, after(60)).await;
         assert_eq!(ended.next_fire_at, Some(after(32)));
     }
@@ -135,7 +135,7 @@ databases! {
 
         let job = used_up().await;
         let other_name = JobDraft { name: "another".into(), ..draft.clone() };
-        goes_on(&store.update_job(job.id, &fixture.definition(&other_name), None, NOW, &actor()).await.unwrap());
+        goes_on(&store.jobs().update(job.id, &fixture.definition(&other_name), None, NOW, &actor()).await.unwrap());
 
         let job = used_up().await;
         change(&fixture, &job, &JobChange::Pause(PauseNote::default()), NOW).await;
@@ -143,8 +143,8 @@ databases! {
 
         let job = used_up().await;
         let off = JobDraft { enabled: false, ..draft.clone() };
-        store.update_job(job.id, &fixture.definition(&off), None, NOW, &actor()).await.unwrap();
-        goes_on(&store.update_job(job.id, &fixture.definition(&draft), None, NOW + 100, &actor()).await.unwrap());
+        store.jobs().update(job.id, &fixture.definition(&off), None, NOW, &actor()).await.unwrap();
+        goes_on(&store.jobs().update(job.id, &fixture.definition(&draft), None, NOW + 100, &actor()).await.unwrap());
 
         let job = used_up().await;
         fails(&fixture, &job, 3).await;
@@ -162,7 +162,7 @@ databases! {
         let job = used_up().await;
         let mut each_other = JobDraft { enabled: false, ..each("*/2 * * * * ?") };
         each_other.schedule.max_fires = Some(5);
-        store.update_job(job.id, &fixture.definition(&each_other), None, NOW, &actor()).await.unwrap();
+        store.jobs().update(job.id, &fixture.definition(&each_other), None, NOW, &actor()).await.unwrap();
         let enabled = change(&fixture, &job, &JobChange::Enable, NOW + 100).await;
         assert_eq!((enabled.fires_left, enabled.next_fire_at), (Some(5), Some(after(2))));
     }
@@ -184,7 +184,7 @@ databases! {
         // It is paused after three failures in a row, and one was counted when its row was locked.
         fails(&fixture, &job, 1).await;
         for none in [JobChange::Enable, JobChange::EndOfPause, JobChange::Calendars, JobChange::PauseFailing] {
-            let unchanged = fixture.store.change_job(job.id, &none, after(9), &actor()).await.unwrap();
+            let unchanged = fixture.store.jobs().change(job.id, &none, after(9), &actor()).await.unwrap();
             assert!(!unchanged.is_changed && unchanged.job.next_fire_at == Some(after(3)), "{none:?}");
         }
         assert_eq!(fixture.count("run", "1 = 1").await, 0, "its cursor has not passed them");
@@ -192,7 +192,7 @@ databases! {
         fails(&fixture, &job, 3).await;
         let paused = change(&fixture, &job, &JobChange::PauseFailing, after(9)).await;
         assert_eq!((paused.next_fire_at, fixture.count("run", "1 = 1").await), (None, 7));
-        let again = fixture.store.change_job(job.id, &JobChange::PauseFailing, after(20), &actor()).await.unwrap();
+        let again = fixture.store.jobs().change(job.id, &JobChange::PauseFailing, after(20), &actor()).await.unwrap();
         assert!(!again.is_changed);
         assert_eq!(fixture.count("run", "1 = 1").await, 7);
     }
@@ -201,10 +201,10 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.create(&each("* * * * * ?")).await;
         let off = fixture.definition(&JobDraft { enabled: false, ..job.draft.clone() });
-        let off = fixture.store.update_job(job.id, &off, None, NOW, &actor()).await.unwrap();
+        let off = fixture.store.jobs().update(job.id, &off, None, NOW, &actor()).await.unwrap();
         assert_eq!(off.pause.as_ref().map(|pause| pause.author.clone()), Some(actor().name));
         let on = fixture.definition(&job.draft);
-        assert_eq!(fixture.store.update_job(job.id, &on, None, NOW, &actor()).await.unwrap().pause, None);
+        assert_eq!(fixture.store.jobs().update(job.id, &on, None, NOW, &actor()).await.unwrap().pause, None);
         change(&fixture, &job, &until(60), NOW).await;
         change(&fixture, &job, &JobChange::Delete, NOW).await;
         assert_eq!(fixture.count("job_pause", "1 = 1").await, 0);
@@ -217,26 +217,26 @@ databases! {
         let settle = async |job: &Job, fire: i64, attempt: i32, report: fn(i64) -> RunReport| {
             let id = fixture.run(job, Row { fire_no: after(fire), attempt, state: 2, ..Row::default() }).await;
             fixture.sql(&format!("UPDATE run SET parent = (SELECT parent FROM job WHERE id = {}) WHERE id = {id}", job.id)).await;
-            fixture.store.settle(&[report(id)], &FOLLOW_UP).await.unwrap();
+            fixture.store.runs().settle(&[report(id)], &FOLLOW_UP).await.unwrap();
         };
         settle(&job, 1, 1, failure).await;
         settle(&job, 1, 2, failure).await;
         settle(&plain, 1, 1, failure).await;
-        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [0_i64; 0], "two runs of one fire");
+        assert_eq!(fixture.store.jobs().failing_too_often().await.unwrap(), [0_i64; 0], "two runs of one fire");
         settle(&job, 2, 1, success).await;
         settle(&job, 3, 1, failure).await;
-        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [0_i64; 0]);
+        assert_eq!(fixture.store.jobs().failing_too_often().await.unwrap(), [0_i64; 0]);
         settle(&job, 4, 1, failure).await;
-        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [job.id]);
+        assert_eq!(fixture.store.jobs().failing_too_often().await.unwrap(), [job.id]);
 
-        let paused = fixture.store.change_job(job.id, &JobChange::PauseFailing, NOW, &actor()).await.unwrap();
+        let paused = fixture.store.jobs().change(job.id, &JobChange::PauseFailing, NOW, &actor()).await.unwrap();
         let pause = paused.job.pause.clone().unwrap();
         assert_eq!((pause.author.as_str(), pause.note.as_str()), ("carillon", "2 fires in a row have failed"));
         assert_eq!(paused.alarm.map(|alarm| alarm.kind), Some(AlarmKind::Paused));
         assert_eq!(paused.job.paused_reason.as_deref(), Some("2 fires in a row have failed"));
-        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [0_i64; 0], "it is paused");
+        assert_eq!(fixture.store.jobs().failing_too_often().await.unwrap(), [0_i64; 0], "it is paused");
         let resumed = change(&fixture, &job, &JobChange::Enable, NOW).await;
-        assert_eq!((resumed.paused_reason, fixture.store.failing_too_often().await.unwrap()), (None, vec![]));
+        assert_eq!((resumed.paused_reason, fixture.store.jobs().failing_too_often().await.unwrap()), (None, vec![]));
     }
 
     // covers: G15
@@ -246,13 +246,13 @@ databases! {
         let settle = async |fire: i64, report: fn(i64) -> RunReport| {
             let id = fixture.run(&job, Row { fire_no: after(fire), state: 2, ..Row::default() }).await;
             fixture.sql(&format!("UPDATE run SET parent = TRUE WHERE id = {id}")).await;
-            fixture.store.settle(&[report(id)], &FOLLOW_UP).await.unwrap();
+            fixture.store.runs().settle(&[report(id)], &FOLLOW_UP).await.unwrap();
         };
         settle(1, failure).await;
         settle(2, failure).await;
-        assert_eq!(fixture.store.failing_too_often().await.unwrap(), [job.id]);
+        assert_eq!(fixture.store.jobs().failing_too_often().await.unwrap(), [job.id]);
         settle(3, success).await;
-        let looked = fixture.store.change_job(job.id, &JobChange::PauseFailing, NOW, &actor()).await.unwrap();
+        let looked = fixture.store.jobs().change(job.id, &JobChange::PauseFailing, NOW, &actor()).await.unwrap();
         assert!(!looked.is_changed && looked.job.draft.enabled && looked.alarm.is_none(), "{looked:?}");
     }
 
@@ -264,11 +264,11 @@ databases! {
         }
         fixture.sql(&format!("UPDATE job SET schedule_text = 'broken', enabled = FALSE WHERE id = {}", ids[7])).await;
         let pauses: Vec<_> = ids.iter().chain(&[987_654]).map(|id| (*id, JobChange::Pause(PauseNote::default()))).collect();
-        let done = fixture.store.change_jobs(&pauses, NOW, &actor()).await.unwrap();
+        let done = fixture.store.jobs().change_each(&pauses, NOW, &actor()).await.unwrap();
         let refused: Vec<i64> = done.iter().filter(|(_, done)| done.is_err()).map(|(id, _)| *id).collect();
         assert_eq!((done.len(), refused), (61, vec![987_654]));
         let resumes: Vec<_> = ids.iter().map(|id| (*id, JobChange::Enable)).collect();
-        let done = fixture.store.change_jobs(&resumes, NOW, &actor()).await.unwrap();
+        let done = fixture.store.jobs().change_each(&resumes, NOW, &actor()).await.unwrap();
         let refused: Vec<i64> = done.iter().filter(|(_, done)| done.is_err()).map(|(id, _)| *id).collect();
         assert_eq!(refused, [ids[7]]);
         assert_eq!(fixture.count("job", "enabled = TRUE").await, 59);

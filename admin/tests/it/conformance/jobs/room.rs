@@ -10,7 +10,7 @@ databases! {
     async fn requests_at_the_same_moment_do_not_exceed_the_jobs_of_an_app(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let two = vec![fixture.definition(&draft("one")), fixture.definition(&draft("two"))];
-        let create = async || match fixture.store.create_jobs_within(two.clone(), Some(9), NOW, &actor(), None).await {
+        let create = async || match fixture.store.jobs().create_within(two.clone(), Some(9), NOW, &actor(), None).await {
             Ok(jobs) => Ok(jobs.len()),
             Err(Error::Refused(error)) => {
                 assert!(error.message.ends_with("an app may have 9 (--app-jobs)"), "{error}");
@@ -27,7 +27,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let create = async |key: &str| {
             let definitions = vec![fixture.definition(&draft("one")), fixture.definition(&draft("two"))];
-            fixture.store.create_jobs_within(definitions, Some(2), NOW, &actor(), Some(key)).await
+            fixture.store.jobs().create_within(definitions, Some(2), NOW, &actor(), Some(key)).await
         };
         let first = create("order-4711").await.unwrap();
         assert!(matches!(create("order-4712").await, Err(Error::Refused(_))));

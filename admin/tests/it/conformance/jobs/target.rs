@@ -11,13 +11,13 @@ use crate::conformance::fixture::{Fixture, NOW, actor, after, draft, each};
 /// A job that was of the fixture's app, as its former team knows it.
 async fn moved(fixture: &Fixture) -> (Job, TargetJob) {
     let job = fixture.create(&each("* * * * * ?")).await;
-    let other = match fixture.store.app_by_name("shipping").await.unwrap() {
+    let other = match fixture.store.apps().by_name("shipping").await.unwrap() {
         Some(app) => app,
-        None => fixture.store.create_app("shipping", "", NOW, &actor()).await.unwrap(),
+        None => fixture.store.apps().create("shipping", "", NOW, &actor()).await.unwrap(),
     };
     let draft = JobDraft { app: "shipping".into(), ..each("* * * * * ?") };
     let definition = Definition::check(&other, &draft, NOW).unwrap();
-    let now = fixture.store.update_job(job.id, &definition, None, NOW, &actor()).await.unwrap();
+    let now = fixture.store.jobs().update(job.id, &definition, None, NOW, &actor()).await.unwrap();
     (now, TargetJob::of_app(job.id, fixture.app.id))
 }
 
@@ -39,16 +39,16 @@ databases! {
             JobChange::Delete,
             JobChange::Define(Box::new(edited.clone()), Some(job.revision)),
         ] {
-            let refused = store.change_job(former, &change, NOW, &by).await;
+            let refused = store.jobs().change(former, &change, NOW, &by).await;
             assert!(matches!(&refused, Err(Error::Missing(text)) if text.contains("job")), "{change:?}: {refused:?}");
         }
-        assert!(matches!(store.delete_job(former, NOW, &by).await, Err(Error::Missing(_))));
-        assert!(matches!(store.update_job(former, &edited, None, NOW, &by).await, Err(Error::Missing(_))));
-        assert_eq!(store.insert_triggered(&trigger(former), NOW, &by).await.unwrap(), None);
+        assert!(matches!(store.jobs().delete(former, NOW, &by).await, Err(Error::Missing(_))));
+        assert!(matches!(store.jobs().update(former, &edited, None, NOW, &by).await, Err(Error::Missing(_))));
+        assert_eq!(store.runs().insert_triggered(&trigger(former), NOW, &by).await.unwrap(), None);
         let (from_at, to_at) = (after(-60), after(0));
         let backfill = NewBackfill { job: former, from_at, to_at, max_concurrent: 1, instants: vec![after(-30)] };
-        assert!(matches!(store.create_backfill(&backfill, NOW, &by).await, Err(Error::Missing(_))));
-        let now = store.job(job.id).await.unwrap().unwrap();
+        assert!(matches!(store.backfills().create(&backfill, NOW, &by).await, Err(Error::Missing(_))));
+        let now = store.jobs().get(job.id).await.unwrap().unwrap();
         assert_eq!((now.app_id, now.revision, now.draft.enabled), (job.app_id, job.revision, true));
         assert_eq!((fixture.count("audit", "1 = 1").await, fixture.count("run", "1 = 1").await), (entries, 0));
     }
@@ -59,11 +59,11 @@ databases! {
         let (store, by) = (&fixture.store, actor());
         let (stays, (gone, former)) = (fixture.create(&each("* * * * * ?")).await, moved(&fixture).await);
         let own = TargetJob::of_app(stays.id, fixture.app.id);
-        let made = store.insert_triggered_all(&[trigger(former), trigger(own)], NOW, &by).await.unwrap();
+        let made = store.runs().insert_triggered_all(&[trigger(former), trigger(own)], NOW, &by).await.unwrap();
         assert!(made[0].is_none() && made[1].is_some());
-        let changed = store.change_jobs(&[(own, JobChange::Delete), (former, JobChange::Delete)], NOW, &by).await.unwrap();
+        let changed = store.jobs().change_each(&[(own, JobChange::Delete), (former, JobChange::Delete)], NOW, &by).await.unwrap();
         assert!(matches!(&changed[..], [(_, Ok(_)), (_, Err(Error::Missing(_)))]), "{changed:?}");
-        assert_eq!(store.job(stays.id).await.unwrap(), None);
-        assert_eq!(store.job(gone.id).await.unwrap().unwrap().revision, gone.revision);
+        assert_eq!(store.jobs().get(stays.id).await.unwrap(), None);
+        assert_eq!(store.jobs().get(gone.id).await.unwrap().unwrap().revision, gone.revision);
     }
 }

@@ -19,23 +19,23 @@ databases! {
         // As other data has planned it: an instant is claimed ahead.
         fixture.run(&job, Row { fire_no: after(2), ..Row::default() }).await;
         fixture.set_cursor(&job, job.next_fire_at.unwrap() + HOUR).await;
-        let page = fixture.store.jobs_of_changed_zones(0, 10, NOW).await.unwrap();
+        let page = fixture.store.calendars().jobs_of_changed_zones(0, 10, NOW).await.unwrap();
         assert_eq!((page.last, page.changed), (Some(utc.id), vec![job.id]));
-        assert_eq!(fixture.store.jobs_of_changed_zones(utc.id, 10, NOW).await.unwrap().last, None);
+        assert_eq!(fixture.store.calendars().jobs_of_changed_zones(utc.id, 10, NOW).await.unwrap().last, None);
 
-        let followed = fixture.store.follow_zone_data(job.id, NOW, &actor()).await.unwrap();
+        let followed = fixture.store.calendars().follow_zone_data(job.id, NOW, &actor()).await.unwrap();
         assert!(followed.is_changed);
         assert_eq!((followed.job.revision, followed.job.next_fire_at), (2, job.next_fire_at));
         assert_eq!((followed.job.draft.clone(), fixture.story(&job).await), (job.draft.clone(), String::new()));
         for unchanged in [job.id, right.id, utc.id] {
-            assert!(!fixture.store.follow_zone_data(unchanged, NOW, &actor()).await.unwrap().is_changed);
+            assert!(!fixture.store.calendars().follow_zone_data(unchanged, NOW, &actor()).await.unwrap().is_changed);
         }
 
-        let audit = fixture.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, job.id)).await.unwrap().items;
+        let audit = fixture.store.audit().list(&AuditFilter::about(AuditObjectKind::Job, job.id)).await.unwrap().items;
         let detail: serde_json::Value = serde_json::from_str(&audit[0].detail).unwrap();
         assert_eq!((audit[0].action.to_string(), &detail["zone_data"]), ("zone_data".into(), &zone_data().version().into()));
         // What fired by the other data is not judged by this one.
-        let eras = fixture.store.definition_versions(&followed.job, 0).await.unwrap();
+        let eras = fixture.store.jobs().definition_versions(&followed.job, 0).await.unwrap();
         let known: Vec<bool> = eras.iter().map(|era| !matches!(era.rules, VersionRules::Unknown)).collect();
         assert_eq!(known, [false, true]);
     }
@@ -45,18 +45,18 @@ databases! {
         let due = fixture.create(&in_vancouver()).await;
         fixture.set_cursor(&due, after(-60)).await;
         let paused = fixture.create(&in_vancouver()).await;
-        fixture.store.set_job_enabled(paused.id, false, NOW, &actor()).await.unwrap();
+        fixture.store.jobs().set_enabled(paused.id, false, NOW, &actor()).await.unwrap();
         for job in [due, paused] {
-            assert!(!fixture.store.follow_zone_data(job.id, NOW, &actor()).await.unwrap().is_changed);
+            assert!(!fixture.store.calendars().follow_zone_data(job.id, NOW, &actor()).await.unwrap().is_changed);
         }
     }
 
     async fn the_edition_that_all_jobs_are_planned_with_is_kept(db: &TestDatabase) {
         let store = Fixture::new(db).await.store;
-        assert_eq!(store.planned_zone_data().await.unwrap(), None);
+        assert_eq!(store.calendars().planned_zone_data().await.unwrap(), None);
         for version in ["2025b", "2026f", "2026f"] {
-            store.set_planned_zone_data(version).await.unwrap();
-            assert_eq!(store.planned_zone_data().await.unwrap().as_deref(), Some(version));
+            store.calendars().set_planned_zone_data(version).await.unwrap();
+            assert_eq!(store.calendars().planned_zone_data().await.unwrap().as_deref(), Some(version));
         }
     }
 }

@@ -18,7 +18,7 @@ databases! {
         }
         let page = async |after| {
             let filter = AlertFilter { limit: 2, after, ..AlertFilter::default() };
-            let page = fixture.store.alerts(&filter).await.unwrap();
+            let page = fixture.store.alerts().list(&filter).await.unwrap();
             (page.items.iter().map(|alert| alert.id).collect::<Vec<_>>(), page.next)
         };
         let (first, next) = page(None).await;

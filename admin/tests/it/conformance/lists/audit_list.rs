@@ -27,7 +27,7 @@ async fn fill(fixture: &Fixture) {
             .with_token("deploy")
             .with_request(Some("r1".into()));
         let detail = json!({"before": {"a": 1}, "after": {"a": 2}});
-        fixture.store.record_audit(&by, action, AuditObject::job(job, app), detail, NOW + at).await.unwrap();
+        fixture.store.audit().record(&by, action, AuditObject::job(job, app), detail, NOW + at).await.unwrap();
     }
 }
 
@@ -39,7 +39,7 @@ databases! {
         let mut found = vec![];
         let mut after = None;
         loop {
-            let page = fixture.store.audit_entries(&AuditFilter { after, limit: 1, ..filter() }).await.unwrap();
+            let page = fixture.store.audit().list(&AuditFilter { after, limit: 1, ..filter() }).await.unwrap();
             found.extend(objects(&page));
             match page.next {
                 Some(key) => after = Some(key),
@@ -47,7 +47,7 @@ databases! {
             }
         }
         assert_eq!(found, [4, 3, 2, 1]);
-        let entry = fixture.store.audit_entries(&filter()).await.unwrap().items.remove(0);
+        let entry = fixture.store.audit().list(&filter()).await.unwrap().items.remove(0);
         assert_eq!((entry.actor.as_str(), entry.actor_id, entry.token.as_deref()), ("ada", Some(5), Some("deploy")));
         assert_eq!((entry.request_id.as_deref(), entry.app_id, entry.app.clone()), (Some("r1"), Some(8), None));
         assert_eq!(entry.detail, r#"{"after":{"a":2},"before":{"a":1}}"#);
@@ -59,7 +59,7 @@ databases! {
     async fn the_audit_is_filtered_and_shows_the_visible_apps_alone(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         fill(&fixture).await;
-        let found = async |filter: AuditFilter| objects(&fixture.store.audit_entries(&filter).await.unwrap());
+        let found = async |filter: AuditFilter| objects(&fixture.store.audit().list(&filter).await.unwrap());
         assert_eq!(found(AuditFilter { actor: Some("ada".into()), ..filter() }).await, [4, 3]);
         assert_eq!(found(AuditFilter { source: Some("10.0.0.2".into()), ..filter() }).await, [1]);
         assert_eq!(found(AuditFilter { actions: vec![AuditAction::Kill, AuditAction::Deny], ..filter() }).await, [3, 2]);
@@ -74,7 +74,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.create(&each("0 * * * * ?")).await;
         let filter = AuditFilter { app: Some("billing".into()), ..filter() };
-        let entries = fixture.store.audit_entries(&filter).await.unwrap().items;
+        let entries = fixture.store.audit().list(&filter).await.unwrap().items;
         let of_job = entries.iter().find(|entry| entry.object == "job").unwrap();
         assert_eq!((of_job.object_name.as_deref(), of_job.app.as_deref()), (Some(job.draft.name.as_str()), Some("billing")));
         assert!(entries.iter().any(|entry| entry.object == "app" && entry.app.as_deref() == Some("billing")));

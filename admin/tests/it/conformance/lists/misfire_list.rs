@@ -27,9 +27,9 @@ databases! {
     async fn skipped_ranges_come_newest_first_page_by_page(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         fill(&fixture).await;
-        let first = fixture.store.misfires(&MisfireFilter { limit: 3, ..filter() }).await.unwrap();
+        let first = fixture.store.runs().misfires(&MisfireFilter { limit: 3, ..filter() }).await.unwrap();
         assert_eq!(places(&first), [(2, 50), (1, 40), (2, 10)]);
-        let second = fixture.store.misfires(&MisfireFilter { after: first.next, ..filter() }).await.unwrap();
+        let second = fixture.store.runs().misfires(&MisfireFilter { after: first.next, ..filter() }).await.unwrap();
         assert_eq!((places(&second), second.next), (vec![(1, 10)], None));
         let misfire = &second.items[0];
         assert_eq!((misfire.to_at, misfire.count, misfire.epoch), (after(19), 10, 3));
@@ -39,7 +39,7 @@ databases! {
     async fn skipped_ranges_are_filtered_by_job_and_time(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         fill(&fixture).await;
-        let found = async |filter: MisfireFilter| places(&fixture.store.misfires(&filter).await.unwrap());
+        let found = async |filter: MisfireFilter| places(&fixture.store.runs().misfires(&filter).await.unwrap());
         assert_eq!(found(MisfireFilter { job_id: Some(1), ..filter() }).await, [(1, 40), (1, 10)]);
         let touched = MisfireFilter { from: Some(after(20)), to: Some(after(50)), ..filter() };
         assert_eq!(found(touched).await, [(1, 40), (2, 10)], "a range counts if a part of it lies inside");
@@ -52,7 +52,7 @@ databases! {
         fixture.sql(&format!("UPDATE misfire SET reason = 'future' WHERE from_at = {}", after(40))).await;
         let (mut seen, mut after) = (vec![], None);
         loop {
-            let page = fixture.store.misfires(&MisfireFilter { limit: 2, after, ..filter() }).await.unwrap();
+            let page = fixture.store.runs().misfires(&MisfireFilter { limit: 2, after, ..filter() }).await.unwrap();
             seen.extend(places(&page));
             after = page.next;
             if after.is_none() {

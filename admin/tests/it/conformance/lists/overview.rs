@@ -22,7 +22,7 @@ async fn history(fixture: &Fixture, job: &carillon_store::Job, first: i64, state
 databases! {
     async fn the_last_runs_of_each_job_newest_first(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        assert_eq!(fixture.store.newest_run().await.unwrap(), 0);
+        assert_eq!(fixture.store.runs().newest_run().await.unwrap(), 0);
         let (a, b, c) = (
             fixture.create(&each("0 0 3 * * ?")).await,
             fixture.create(&each("0 0 4 * * ?")).await,
@@ -30,15 +30,15 @@ databases! {
         );
         history(&fixture, &a, 1, &[SUCCEEDED, SUCCEEDED, FAILED, CLAIMED]).await;
         history(&fixture, &b, 11, &[FAILED]).await;
-        let found = fixture.store.latest_runs(&[a.id, b.id, c.id], 2, &VisibleApps::All).await.unwrap();
+        let found = fixture.store.runs().latest(&[a.id, b.id, c.id], 2, &VisibleApps::All).await.unwrap();
         let ids = |job: i64| found.get(&job).map(|marks| marks.iter().map(|mark| mark.id).collect::<Vec<_>>());
         assert_eq!((ids(a.id), ids(b.id), ids(c.id)), (Some(vec![3, 2]), Some(vec![11]), None), "a claimed run has not begun");
         assert_eq!(found[&a.id][0].state, RunState::Failed);
         fixture.run(&b, Row { id: 12 + RECENT_RUN_IDS, fire_no: NOW, ..Row::default() }).await;
-        assert!(!fixture.store.latest_runs(&[b.id], 2, &VisibleApps::All).await.unwrap().contains_key(&b.id), "long ago is not lately");
-        assert!(fixture.store.latest_runs(&[], 2, &VisibleApps::All).await.unwrap().is_empty());
+        assert!(!fixture.store.runs().latest(&[b.id], 2, &VisibleApps::All).await.unwrap().contains_key(&b.id), "long ago is not lately");
+        assert!(fixture.store.runs().latest(&[], 2, &VisibleApps::All).await.unwrap().is_empty());
         let others = VisibleApps::Only(vec![fixture.app.id + 1]);
-        assert!(fixture.store.latest_runs(&[a.id], 2, &others).await.unwrap().is_empty(), "of before it moved");
+        assert!(fixture.store.runs().latest(&[a.id], 2, &others).await.unwrap().is_empty(), "of before it moved");
     }
 
     async fn what_fires_next_over_all_shards(db: &TestDatabase) {
@@ -46,9 +46,9 @@ databases! {
         for hour in [9, 3, 7, 5, 8] {
             fixture.create(&each(&format!("0 0 {hour} * * ?"))).await;
         }
-        let all = fixture.store.next_fires(SHARDS, 10, NOW, &VisibleApps::All).await.unwrap();
+        let all = fixture.store.jobs().next_fires(SHARDS, 10, NOW, &VisibleApps::All).await.unwrap();
         assert!(all.len() == 5 && all.is_sorted_by_key(|fire| fire.next_fire_at));
-        let three = fixture.store.next_fires(SHARDS, 3, NOW, &VisibleApps::All).await.unwrap();
+        let three = fixture.store.jobs().next_fires(SHARDS, 3, NOW, &VisibleApps::All).await.unwrap();
         assert_eq!(three, all[..3]);
         assert_eq!(all[0].app, "billing");
     }
@@ -58,7 +58,7 @@ databases! {
         let job = fixture.create(&each("0 0 3 * * ?")).await;
         history(&fixture, &job, 1, &[SUCCEEDED, FAILED, SUCCEEDED, CLAIMED]).await;
         fixture.sql("UPDATE run SET sent_at = due_at + CASE WHEN id = 2 THEN 30001 ELSE 30000 END WHERE id < 4").await;
-        let recent = async |since, now| fixture.store.recent_runs(since, 30_000, now, &VisibleApps::All).await.unwrap();
+        let recent = async |since, now| fixture.store.runs().recent(since, 30_000, now, &VisibleApps::All).await.unwrap();
         let lately = recent(SECOND + 1000, SECOND + 33_000).await;
         let count = |state| lately.states.get(&state).copied().unwrap_or(0);
         assert_eq!((count(RunState::Succeeded), count(RunState::Failed), count(RunState::Claimed)), (1, 1, 1));
@@ -70,11 +70,11 @@ databases! {
 
     async fn runs_are_counted_step_by_step(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        assert_eq!(fixture.store.recent_since(&VisibleApps::All).await.unwrap(), None);
+        assert_eq!(fixture.store.runs().recent_since(&VisibleApps::All).await.unwrap(), None);
         let job = fixture.create(&each("0 0 3 * * ?")).await;
         history(&fixture, &job, 1, &[SUCCEEDED, SUCCEEDED, FAILED, SUCCEEDED]).await;
-        assert_eq!(fixture.store.recent_since(&VisibleApps::All).await.unwrap(), Some((SECOND, false)));
-        let history = fixture.store.run_history(SECOND, SECOND + 3000, 2000, &VisibleApps::All).await.unwrap();
+        assert_eq!(fixture.store.runs().recent_since(&VisibleApps::All).await.unwrap(), Some((SECOND, false)));
+        let history = fixture.store.runs().run_history(SECOND, SECOND + 3000, 2000, &VisibleApps::All).await.unwrap();
         let (first, second) = (SECOND - SECOND % 2000, SECOND - SECOND % 2000 + 2000);
         let expected = [
             (first, RunState::Succeeded, 2),
@@ -85,7 +85,7 @@ databases! {
         sorted.sort_by_key(|step| (step.0, step.1.code()));
         assert_eq!(sorted, expected);
         fixture.run(&job, Row { id: 3 + RECENT_RUN_IDS, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
-        assert_eq!(fixture.store.recent_since(&VisibleApps::All).await.unwrap(), Some((SECOND + 3000, true)));
+        assert_eq!(fixture.store.runs().recent_since(&VisibleApps::All).await.unwrap(), Some((SECOND + 3000, true)));
     }
 
     async fn a_job_fails_until_it_succeeds(db: &TestDatabase) {
@@ -98,35 +98,35 @@ databases! {
         history(&fixture, &bad, 1, &[FAILED, SUCCEEDED, FAILED, CLAIMED]).await;
         history(&fixture, &worse, 11, &[SUCCEEDED, FAILED, FAILED, FAILED]).await;
         history(&fixture, &mended, 21, &[FAILED, FAILED, SUCCEEDED]).await;
-        let failing = fixture.store.failing_jobs(&VisibleApps::All).await.unwrap();
+        let failing = fixture.store.runs().failing_jobs(&VisibleApps::All).await.unwrap();
         let seen: Vec<_> = failing.iter().map(|job| (job.job_id, job.last_run, job.failures)).collect();
         assert_eq!(seen, [(worse.id, 14, 3), (bad.id, 3, 1)]);
         // The walk over ended runs has passed them, and they are none of the newest.
-        fixture.store.summarize_runs(24, NOW).await.unwrap();
+        fixture.store.reports().summarize_runs(24, NOW).await.unwrap();
         fixture.run(&bad, Row { id: 30 + RECENT_RUN_IDS, fire_no: NOW + 60_000, state: FAILED, ..Row::default() }).await;
-        let failing = fixture.store.failing_jobs(&VisibleApps::All).await.unwrap();
+        let failing = fixture.store.runs().failing_jobs(&VisibleApps::All).await.unwrap();
         let seen: Vec<_> = failing.iter().map(|job| (job.job_id, job.last_run, job.failures)).collect();
         assert_eq!(seen, [(worse.id, 14, 3), (bad.id, 30 + RECENT_RUN_IDS, 2)]);
         let filter = JobFilter { last_results: vec![RunState::Failed], limit: 10, ..JobFilter::default() };
-        assert_eq!(fixture.store.count_jobs(&filter, 10).await.unwrap(), 2);
+        assert_eq!(fixture.store.jobs().count(&filter, 10).await.unwrap(), 2);
         fixture.run(&worse, Row { id: 31 + RECENT_RUN_IDS, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
-        let failing = fixture.store.failing_jobs(&VisibleApps::All).await.unwrap();
+        let failing = fixture.store.runs().failing_jobs(&VisibleApps::All).await.unwrap();
         assert_eq!(failing.iter().map(|job| job.job_id).collect::<Vec<_>>(), [bad.id], "it has succeeded since");
-        assert_eq!(fixture.store.count_jobs(&filter, 10).await.unwrap(), 1);
-        fixture.store.summarize_runs(32 + RECENT_RUN_IDS, NOW).await.unwrap();
+        assert_eq!(fixture.store.jobs().count(&filter, 10).await.unwrap(), 1);
+        fixture.store.reports().summarize_runs(32 + RECENT_RUN_IDS, NOW).await.unwrap();
         assert_eq!(fixture.count("report_failing", "failures = 2").await, 1);
-        assert_eq!(fixture.store.failing_jobs(&VisibleApps::All).await.unwrap().len(), 1);
+        assert_eq!(fixture.store.runs().failing_jobs(&VisibleApps::All).await.unwrap().len(), 1);
     }
 
     async fn who_needs_a_hand(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        assert!(fixture.store.apps_in_use(&VisibleApps::All).await.unwrap().is_empty());
+        assert!(fixture.store.runs().apps_in_use(&VisibleApps::All).await.unwrap().is_empty());
         let job = fixture.create(&each("0 0 3 * * ?")).await;
-        assert_eq!(fixture.store.apps_in_use(&VisibleApps::All).await.unwrap(), ["billing"]);
-        assert!(fixture.store.paused_by_engine(5, &VisibleApps::All).await.unwrap().is_empty());
+        assert_eq!(fixture.store.runs().apps_in_use(&VisibleApps::All).await.unwrap(), ["billing"]);
+        assert!(fixture.store.runs().paused_by_engine(5, &VisibleApps::All).await.unwrap().is_empty());
         fixture.sql(&format!("UPDATE job SET enabled = FALSE, paused_reason = 'too hard' WHERE id = {}", job.id)).await;
-        let paused = fixture.store.paused_by_engine(5, &VisibleApps::All).await.unwrap();
+        let paused = fixture.store.runs().paused_by_engine(5, &VisibleApps::All).await.unwrap();
         assert_eq!((paused[0].job_id, paused[0].reason.as_str()), (job.id, "too hard"));
-        assert!(fixture.store.apps_in_use(&VisibleApps::All).await.unwrap().is_empty());
+        assert!(fixture.store.runs().apps_in_use(&VisibleApps::All).await.unwrap().is_empty());
     }
 }

@@ -27,7 +27,7 @@ databases! {
         fill(&fixture).await;
         let (mut after, mut seen, mut pages) = (None, vec![], 0);
         loop {
-            let page = fixture.store.runs(&RunFilter { limit: 5, after, ..filter() }).await.unwrap();
+            let page = fixture.store.runs().list(&RunFilter { limit: 5, after, ..filter() }).await.unwrap();
             seen.extend(page.items.iter().map(|run| run.id));
             pages += 1;
             after = page.next;
@@ -36,7 +36,7 @@ databases! {
             }
         }
         assert_eq!((seen, pages), ((1..=12).rev().collect::<Vec<_>>(), 3));
-        let exact = fixture.store.runs(&RunFilter { limit: 12, ..filter() }).await.unwrap();
+        let exact = fixture.store.runs().list(&RunFilter { limit: 12, ..filter() }).await.unwrap();
         assert_eq!(exact.next, None, "a full last page has no next one");
     }
 
@@ -47,8 +47,8 @@ databases! {
             fixture.run(&job, Row { id, state: RunState::Failed.code(), fire_no: after(id), ..Row::default() }).await;
         }
         let failed = RunFilter { states: vec![RunState::Failed], ..filter() };
-        assert_eq!(fixture.store.run_ids_of(&failed, 1).await.unwrap(), [5_500_000]);
-        let refused = fixture.store.run_ids_of(&failed, 2).await;
+        assert_eq!(fixture.store.runs().ids_of(&failed, 1).await.unwrap(), [5_500_000]);
+        let refused = fixture.store.runs().ids_of(&failed, 2).await;
         assert!(matches!(&refused, Err(Error::Refused(wrong)) if wrong.field == "from"), "{refused:?}");
     }
 
@@ -56,8 +56,8 @@ databases! {
         let fixture = Fixture::new(db).await;
         let (a, _) = fill(&fixture).await;
         let found = async |filter: RunFilter| {
-            let page = fixture.store.runs(&filter).await.unwrap();
-            let (counts, _) = fixture.store.count_runs_by_state(&filter).await.unwrap();
+            let page = fixture.store.runs().list(&filter).await.unwrap();
+            let (counts, _) = fixture.store.runs().count_by_state(&filter).await.unwrap();
             assert_eq!(counts.iter().map(|(_, count)| *count as usize).sum::<usize>(), page.items.len());
             page.items.iter().map(|run| run.id).collect::<Vec<_>>()
         };
@@ -84,7 +84,7 @@ databases! {
         let of_a = RunFilter { job_id: Some(a.id), limit: 1, ..filter() };
         let (mut after, mut pages) = (None, vec![]);
         loop {
-            let page = fixture.store.runs(&RunFilter { after, ..of_a.clone() }).await.unwrap();
+            let page = fixture.store.runs().list(&RunFilter { after, ..of_a.clone() }).await.unwrap();
             pages.push(page.items.iter().map(|run| run.id).collect::<Vec<_>>());
             after = page.next;
             if after.is_none() {
@@ -94,27 +94,27 @@ databases! {
         // The first page ends with the ids looked at, not with its run.
         assert_eq!(pages, [vec![newest - 5], vec![], vec![2], vec![1]]);
         let open = RunFilter { states: vec![RunState::Claimed], ..of_a };
-        assert_eq!(fixture.store.runs(&open).await.unwrap().next, Some(newest - 5), "open runs have an index");
+        assert_eq!(fixture.store.runs().list(&open).await.unwrap().next, Some(newest - 5), "open runs have an index");
     }
 
     async fn a_page_that_cannot_be_is_the_first_one_or_empty(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         fill(&fixture).await;
         let count = async |sort, after| {
-            let page = fixture.store.runs(&RunFilter { sort, after: Some(after), limit: 5, ..filter() }).await.unwrap();
+            let page = fixture.store.runs().list(&RunFilter { sort, after: Some(after), limit: 5, ..filter() }).await.unwrap();
             page.items.len()
         };
         for sort in [RunSort::Time, RunSort::Duration, RunSort::Lateness] {
             assert_eq!((count(sort, -1).await, count(sort, i64::MIN).await, count(sort, i64::MAX).await), (5, 5, 0));
         }
         let text = RunFilter { text: Some("a".into()), after: Some(i64::MIN), ..filter() };
-        assert_eq!(fixture.store.runs(&text).await.unwrap().items, []);
+        assert_eq!(fixture.store.runs().list(&text).await.unwrap().items, []);
     }
 
     async fn states_are_counted(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         fill(&fixture).await;
-        let (counts, more) = fixture.store.count_runs_by_state(&filter()).await.unwrap();
+        let (counts, more) = fixture.store.runs().count_by_state(&filter()).await.unwrap();
         assert_eq!(counts.len(), RunState::ALL.len());
         assert_eq!((counts[0], counts[5], more), ((RunState::Claimed, 2), (RunState::Succeeded, 1), false));
     }
@@ -125,14 +125,14 @@ databases! {
         let first = fixture.run(&job, Row { state: RunState::Failed.code(), reason: Some("refused"), ..Row::default() }).await;
         let second = fixture.run(&job, Row { attempt: 2, due_at: after(5), ..Row::default() }).await;
         fixture.run(&job, Row { fire_no: after(1), ..Row::default() }).await;
-        let run = fixture.store.run(second).await.unwrap().unwrap();
-        let fire = fixture.store.fire_runs(&run, &VisibleApps::All).await.unwrap();
+        let run = fixture.store.runs().get(second).await.unwrap().unwrap();
+        let fire = fixture.store.runs().fire_runs(&run, &VisibleApps::All).await.unwrap();
         let ids: Vec<_> = fire.iter().map(|run| run.id).collect();
         let others = VisibleApps::Only(vec![fixture.app.id + 1]);
-        assert!(fixture.store.fire_runs(&run, &others).await.unwrap().is_empty());
-        assert!(fixture.store.runs_of_instant(run.job_id, run.fire_no, &others).await.unwrap().is_empty());
+        assert!(fixture.store.runs().fire_runs(&run, &others).await.unwrap().is_empty());
+        assert!(fixture.store.runs().runs_of_instant(run.job_id, run.fire_no, &others).await.unwrap().is_empty());
         assert_eq!(ids, [first, second]);
-        let failed = fixture.store.run(first).await.unwrap().unwrap();
+        let failed = fixture.store.runs().get(first).await.unwrap().unwrap();
         assert_eq!(Some(failed.message().as_str()), sentence("refused"));
         assert_eq!(run.message(), "");
     }
@@ -143,9 +143,9 @@ databases! {
         let id = fixture.run(&job, Row { cause: Cause::Manual.code(), ..Row::default() }).await;
         fixture.sql(&format!("INSERT INTO run_input (run_id, params, address) VALUES ({id}, '', 'http://h:1')")).await;
         fixture.sql(&format!("UPDATE run SET result_msg = 'done', reason = 'result', result_code = 200 WHERE id = {id}")).await;
-        let run = fixture.store.run(id).await.unwrap().unwrap();
+        let run = fixture.store.runs().get(id).await.unwrap().unwrap();
         assert_eq!((run.params.as_deref(), run.bound_address.as_deref()), (Some(""), Some("http://h:1")));
         assert_eq!((run.message(), run.result_code), ("done".to_owned(), Some(200)));
-        assert_eq!(fixture.store.run(id + 1).await.unwrap(), None);
+        assert_eq!(fixture.store.runs().get(id + 1).await.unwrap(), None);
     }
 }

@@ -19,7 +19,7 @@ databases! {
         fixture.sql(&format!("UPDATE run SET shard = 900, epoch = 8 WHERE id = {}", ids[5])).await;
         fixture.sql(&format!("UPDATE job SET shard = {wrong}")).await;
         fixture.sql("UPDATE job_clock SET shard = 900").await;
-        let alarm = fixture.store.repair_misplaced(&mut RepairCursor::default(), NOW).await.unwrap().expect("somebody should hear of it");
+        let alarm = fixture.store.runs().repair_misplaced(&mut RepairCursor::default(), NOW).await.unwrap().expect("somebody should hear of it");
         assert_eq!(
             alarm.text,
             "5 open runs and 2 rows of jobs were in a shard that is not their job's, and are put right"
@@ -35,7 +35,7 @@ databases! {
         assert_eq!(places, [here(0), here(0), here(8), here(8), here(8), (900, 8), here(1)]);
         assert_eq!(fixture.count("job", &format!("shard = {}", job.shard)).await, 1);
         assert_eq!(fixture.count("job_clock", &format!("shard = {}", job.shard)).await, 1);
-        assert_eq!(fixture.store.repair_misplaced(&mut RepairCursor::default(), NOW).await.unwrap(), None);
+        assert_eq!(fixture.store.runs().repair_misplaced(&mut RepairCursor::default(), NOW).await.unwrap(), None);
     }
 
     // covers: I5
@@ -50,12 +50,12 @@ databases! {
         let ids = fixture.runs_in(&job, &[Claimed, Sending]).await;
         fixture.sql(&format!("UPDATE run SET shard = {wrong}, epoch = 3, mark_token = 7, marked_at = {NOW}, sends = 1")).await;
         assert!(right < 3, "the wrong shard has seen more holders");
-        assert!(fixture.store.repair_misplaced(&mut RepairCursor::default(), NOW).await.unwrap().is_some());
+        assert!(fixture.store.runs().repair_misplaced(&mut RepairCursor::default(), NOW).await.unwrap().is_some());
         // The marked run was not sent after all: its sender is identified by the token.
         let unsent = Unsent { run_id: ids[1], token: 7, bound: false };
-        assert_eq!(fixture.store.unmark(&[unsent], NOW).await.unwrap().done, 1);
-        assert_eq!(fixture.store.adopt(&holder(job.shard, right), None, after(10), 1_000).await.unwrap().len(), 2);
-        let waiting = fixture.store.waiting(job.shard, right, after(10), 10).await.unwrap();
+        assert_eq!(fixture.store.runs().unmark(&[unsent], NOW).await.unwrap().done, 1);
+        assert_eq!(fixture.store.runs().adopt(&holder(job.shard, right), None, after(10), 1_000).await.unwrap().len(), 2);
+        let waiting = fixture.store.runs().waiting(job.shard, right, after(10), 10).await.unwrap();
         assert_eq!(waiting.iter().map(|run| run.run_id).collect::<Vec<_>>(), ids);
         assert!(waiting.iter().all(|run| run.epoch == right));
     }

@@ -25,18 +25,18 @@ databases! {
             ids.push(fixture.run(&job, row).await);
         }
         fixture.sql(&format!("INSERT INTO run_input (run_id, params) VALUES ({}, 'x')", ids[0])).await;
-        assert_eq!(fixture.store.prune_runs(&ids, 0).await.unwrap(), 3, "an open attempt keeps its whole fire");
+        assert_eq!(fixture.store.retention().prune_runs(&ids, 0).await.unwrap(), 3, "an open attempt keeps its whole fire");
         assert_eq!(fixture.count("run", "1 = 1").await, 4);
         assert_eq!(fixture.count("run_input", "1 = 1").await, 0);
-        assert_eq!(fixture.store.prune_runs(&ids, 0).await.unwrap(), 0);
+        assert_eq!(fixture.store.retention().prune_runs(&ids, 0).await.unwrap(), 0);
         let day = i32::try_from(old / 86_400_000).unwrap();
-        let counts = fixture.store.day_counts(job.id, day - 1, day + 1).await.unwrap();
+        let counts = fixture.store.retention().day_counts(job.id, day - 1, day + 1).await.unwrap();
         assert_eq!((counts.len(), counts[0].day, counts[0].succeeded, counts[0].failed), (1, day, 2, 1));
-        assert_eq!(fixture.store.pruned_to(job.id).await.unwrap(), Some(old + 1000));
+        assert_eq!(fixture.store.runs().pruned_to(job.id).await.unwrap(), Some(old + 1000));
         // What is learned of an outcome lets the fire go.
         fixture.sql("UPDATE run SET state = 10 WHERE state = 3").await;
-        assert_eq!(fixture.store.prune_runs(&ids, 0).await.unwrap(), 2);
-        let counts = fixture.store.day_counts(job.id, day, day).await.unwrap();
+        assert_eq!(fixture.store.retention().prune_runs(&ids, 0).await.unwrap(), 2);
+        let counts = fixture.store.retention().day_counts(job.id, day, day).await.unwrap();
         assert_eq!((counts[0].succeeded, counts[0].failed), (2, 3));
     }
 
@@ -63,13 +63,13 @@ databases! {
             ids.push(fixture.run(&job, row).await);
         }
         fixture.sql(&format!("UPDATE run SET finished_at = {young} WHERE id = {}", ids[10])).await;
-        assert_eq!(fixture.store.prune_runs(&ids, 0).await.unwrap(), 0, "kept for ever");
-        assert_eq!(fixture.store.prune_runs(&ids, after(-90 * 86_400)).await.unwrap(), 4);
+        assert_eq!(fixture.store.retention().prune_runs(&ids, 0).await.unwrap(), 0, "kept for ever");
+        assert_eq!(fixture.store.retention().prune_runs(&ids, after(-90 * 86_400)).await.unwrap(), 4);
         let left = fixture.rows("SELECT id FROM run ORDER BY id").await;
         let left: Vec<i64> = left.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
         assert_eq!(left, [ids[2], ids[3], ids[4], ids[5], ids[8], ids[9], ids[10]]);
         let day = i32::try_from(old / 86_400_000).unwrap();
-        let counts = fixture.store.day_counts(job.id, day, day).await.unwrap();
+        let counts = fixture.store.retention().day_counts(job.id, day, day).await.unwrap();
         assert_eq!((counts[0].succeeded, counts[0].failed), (1, 3), "they count as failed, as they did");
     }
 
@@ -80,9 +80,9 @@ databases! {
         let other_part = fixture.run(&job, Row { fire_no: after(-100), attempt: 2, state: LOST, ..Row::default() }).await;
         let child = fixture.run(&job, Row { cause: 3, fire_no: parent, state: DONE, ..Row::default() }).await;
         let before = after(-50);
-        assert_eq!(fixture.store.prune_runs(&[child], before).await.unwrap(), 0, "its parent's rules may be others");
-        assert_eq!(fixture.store.prune_runs(&[parent, other_part], before).await.unwrap(), 2);
-        assert_eq!(fixture.store.prune_runs(&[child], before).await.unwrap(), 1);
+        assert_eq!(fixture.store.retention().prune_runs(&[child], before).await.unwrap(), 0, "its parent's rules may be others");
+        assert_eq!(fixture.store.retention().prune_runs(&[parent, other_part], before).await.unwrap(), 2);
+        assert_eq!(fixture.store.retention().prune_runs(&[child], before).await.unwrap(), 1);
     }
 
     async fn a_child_stays_until_its_parents_fire_cannot_change(db: &TestDatabase) {
@@ -91,9 +91,9 @@ databases! {
         let parent = fixture.run(&job, Row { fire_no: after(-100), state: DONE, ..Row::default() }).await;
         let other_part = fixture.run(&job, Row { fire_no: after(-100), attempt: 2, state: UNKNOWN, ..Row::default() }).await;
         let child = fixture.run(&job, Row { cause: 3, fire_no: parent, state: DONE, ..Row::default() }).await;
-        assert_eq!(fixture.store.prune_runs(&[child], 0).await.unwrap(), 0);
+        assert_eq!(fixture.store.retention().prune_runs(&[child], 0).await.unwrap(), 0);
         fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {other_part}")).await;
-        assert_eq!(fixture.store.prune_runs(&[child], 0).await.unwrap(), 1);
+        assert_eq!(fixture.store.retention().prune_runs(&[child], 0).await.unwrap(), 1);
     }
 
     async fn a_backfill_never_runs_an_instant_again_whose_run_is_gone(db: &TestDatabase) {
@@ -102,16 +102,16 @@ databases! {
         let backfill = async |from: i64, to: i64| {
             let instants = (from..to).map(after).collect();
             let new = NewBackfill { job: job.id.into(), from_at: after(from), to_at: after(to), max_concurrent: 100, instants };
-            let made = fixture.store.create_backfill(&new, NOW, &actor()).await.unwrap();
+            let made = fixture.store.backfills().create(&new, NOW, &actor()).await.unwrap();
             let open = OpenBackfill { id: made.id, job_id: job.id, shard: job.shard, max_concurrent: 100 };
-            fixture.store.release_backfill(&open, NOW).await.unwrap().runs
+            fixture.store.backfills().release(&open, NOW).await.unwrap().runs
         };
         let runs = backfill(-20, -10).await;
         assert_eq!(runs.len(), 10);
         fixture.sql("UPDATE run SET state = 9").await;
-        assert_eq!(fixture.store.prune_runs(&runs, 0).await.unwrap(), 10);
+        assert_eq!(fixture.store.retention().prune_runs(&runs, 0).await.unwrap(), 10);
         assert_eq!(backfill(-20, -5).await.len(), 5);
-        assert_eq!(fixture.store.backfilled(job.id, &[after(-20), after(-3)]).await.unwrap(), [after(-20)]);
+        assert_eq!(fixture.store.backfills().recorded_instants(job.id, &[after(-20), after(-3)]).await.unwrap(), [after(-20)]);
     }
 
     async fn what_else_grows_is_deleted_by_its_age(db: &TestDatabase) {
@@ -126,32 +126,32 @@ databases! {
         }
         fixture.sql("INSERT INTO backfill_done (job_id, at) VALUES (777, 1)").await;
         fixture.sql(&format!("INSERT INTO backfill_done (job_id, at) VALUES ({}, 1)", job.id)).await;
-        assert_eq!(fixture.store.prune_rest(90, NOW).await.unwrap(), 4);
-        assert_eq!(fixture.store.prune_orphans().await.unwrap(), 1);
+        assert_eq!(fixture.store.retention().prune_rest(90, NOW).await.unwrap(), 4);
+        assert_eq!(fixture.store.retention().prune_orphans().await.unwrap(), 1);
         for (table, column) in [("audit", "id"), ("alarm", "id")] {
             assert_eq!(fixture.count(table, &format!("{column} = 900001")).await, 0, "{table}");
             assert_eq!(fixture.count(table, &format!("{column} = 900002")).await, 1, "{table}");
         }
         assert_eq!(fixture.count("session", "1 = 1").await, 1);
-        assert_eq!(fixture.store.prune_rest(90, NOW).await.unwrap(), 0);
-        fixture.store.prune_misfire(job.id, 5, 9).await.unwrap();
-        assert_eq!(fixture.store.pruned_to(job.id).await.unwrap(), Some(9));
+        assert_eq!(fixture.store.retention().prune_rest(90, NOW).await.unwrap(), 0);
+        fixture.store.retention().prune_misfire(job.id, 5, 9).await.unwrap();
+        assert_eq!(fixture.store.runs().pruned_to(job.id).await.unwrap(), Some(9));
     }
 
     async fn rules_of_retention_are_stored_and_audited(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.create(&each("* * * * * ?")).await;
         let rule = Retention { days: Some(7), runs: Some(0), ..Retention::default() };
-        fixture.store.set_retention(Scope::Job(job.id), rule, NOW, &actor()).await.unwrap();
-        assert_eq!(fixture.store.retention(Scope::Job(job.id)).await.unwrap(), rule);
-        let keep = fixture.store.retentions().await.unwrap().keep(job.app_id, job.id);
+        fixture.store.retention().set(Scope::Job(job.id), rule, NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.store.retention().of(Scope::Job(job.id)).await.unwrap(), rule);
+        let keep = fixture.store.retention().rules().await.unwrap().keep(job.app_id, job.id);
         assert_eq!((keep.days, keep.failure_days, keep.failures, keep.runs), (7, 90, 10, 0));
         let wrong = Retention { days: Some(9999), ..Retention::default() };
-        let error = fixture.store.set_retention(Scope::All, wrong, NOW, &actor()).await.unwrap_err();
+        let error = fixture.store.retention().set(Scope::All, wrong, NOW, &actor()).await.unwrap_err();
         assert!(error.to_string().contains("0 to 3650"), "{error}");
-        fixture.store.set_retention(Scope::Job(job.id), Retention::default(), NOW, &actor()).await.unwrap();
+        fixture.store.retention().set(Scope::Job(job.id), Retention::default(), NOW, &actor()).await.unwrap();
         assert_eq!(fixture.count("retention", "1 = 1").await, 0);
-        let audit = fixture.store.audit_entries(&AuditFilter::about(AuditObjectKind::Job, job.id)).await.unwrap();
+        let audit = fixture.store.audit().list(&AuditFilter::about(AuditObjectKind::Job, job.id)).await.unwrap();
         assert_eq!(audit.items[0].action, "retention");
     }
 
@@ -166,9 +166,9 @@ databases! {
         }
         fixture.sql(&format!("UPDATE run SET state = 77 WHERE id = {}", ids[0])).await;
         fixture.sql(&format!("UPDATE run SET cause = 77 WHERE id = {}", ids[1])).await;
-        let old = fixture.store.runs_above(0, 10).await.unwrap();
+        let old = fixture.store.retention().runs_above(0, 10).await.unwrap();
         assert_eq!(old.iter().map(|run| run.id).collect::<Vec<_>>(), ids[1..]);
-        assert_eq!(fixture.store.prune_runs(&ids, 0).await.unwrap(), 1);
+        assert_eq!(fixture.store.retention().prune_runs(&ids, 0).await.unwrap(), 1);
         assert_eq!(fixture.count("run", "1 = 1").await, 2);
     }
 }

@@ -21,13 +21,13 @@ fn filter(days: i32) -> ReportFilter {
 }
 
 async fn report(fixture: &Fixture, group: ReportGroup) -> Report {
-    fixture.store.report(&filter(90), group).await.unwrap().unwrap()
+    fixture.store.reports().read(&filter(90), group).await.unwrap().unwrap()
 }
 
 /// Everything below this id, and what has ended since.
 async fn summarize(fixture: &Fixture, before: i64) -> usize {
-    let passed = fixture.store.summarize_runs(before, NOW).await.unwrap();
-    passed.runs + fixture.store.summarize_ended(0, NOW).await.unwrap().runs
+    let passed = fixture.store.reports().summarize_runs(before, NOW).await.unwrap();
+    passed.runs + fixture.store.reports().summarize_ended(0, NOW).await.unwrap().runs
 }
 
 fn counts(succeeded: i64, failed: i64, doubtful: i64) -> Counts {
@@ -44,7 +44,7 @@ databases! {
             last = fixture.run(&job, Row { fire_no: after(second), state, ..Row::default() }).await;
         }
         assert_eq!(summarize(&fixture, last + 1).await, 2);
-        assert_eq!(fixture.store.summarized_to().await.unwrap(), last, "what is deleted by its age goes on too");
+        assert_eq!(fixture.store.reports().summarized_to().await.unwrap(), last, "what is deleted by its age goes on too");
         assert_eq!(fixture.store.take_unreadable().len(), 1);
     }
 
@@ -60,7 +60,7 @@ databases! {
         summarize(&fixture, ids[60]).await;
         summarize(&fixture, ids[129] + 1).await;
         let last = async |count: usize| {
-            let mut last: Vec<i64> = fixture.store.last_failures(&[(job.id, count)].into()).await.unwrap().into_iter().collect();
+            let mut last: Vec<i64> = fixture.store.reports().last_failures(&[(job.id, count)].into()).await.unwrap().into_iter().collect();
             last.sort_unstable();
             last
         };
@@ -93,7 +93,7 @@ databases! {
         assert_eq!(report(&fixture, ReportGroup::Day).await.lines.len(), 1);
         assert_eq!(summarize(&fixture, today + 2).await, 2);
         assert_eq!(summarize(&fixture, today + 2).await, 0, "each once");
-        assert_eq!(fixture.store.summarized_to().await.unwrap(), today + 1);
+        assert_eq!(fixture.store.reports().summarized_to().await.unwrap(), today + 1);
         let days = report(&fixture, ReportGroup::Day).await;
         let all: Vec<Counts> = days.lines.iter().map(|line| line.counts).collect();
         let first = Counts { killed: 1, cancelled: 1, ..counts(2, 1, 0) };
@@ -112,11 +112,11 @@ databases! {
         let apps = report(&fixture, ReportGroup::App).await;
         assert_eq!((apps.lines[0].name.as_deref(), apps.lines[0].counts), (Some("billing"), apps.total.counts));
         let of_job = ReportFilter { job_id: Some(two.id), ..filter(90) };
-        let of_job = fixture.store.report(&of_job, ReportGroup::Day).await.unwrap().unwrap();
+        let of_job = fixture.store.reports().read(&of_job, ReportGroup::Day).await.unwrap().unwrap();
         assert_eq!(of_job.total.counts, Counts { cancelled: 1, ..counts(1, 0, 0) });
         let hidden = ReportFilter { apps: VisibleApps::Only(vec![fixture.app.id + 1]), ..filter(90) };
-        assert_eq!(fixture.store.report(&hidden, ReportGroup::Job).await.unwrap().unwrap().lines, []);
-        let hours = fixture.store.hourly_counts(0, &VisibleApps::All).await.unwrap();
+        assert_eq!(fixture.store.reports().read(&hidden, ReportGroup::Job).await.unwrap().unwrap().lines, []);
+        let hours = fixture.store.reports().hourly_counts(0, &VisibleApps::All).await.unwrap();
         assert_eq!(hours.iter().map(|(_, counts)| counts.all()).sum::<i64>(), 6);
         assert_eq!(hours[0].0, i32::try_from(yesterday / 3_600_000).unwrap());
     }
@@ -182,14 +182,14 @@ databases! {
         let id = fixture.run(&job, Row { fire_no: after(0), state: CLAIMED, ..Row::default() }).await;
         summarize(&fixture, id + 1).await;
         fixture.sql(&format!("UPDATE run SET state = {DONE}")).await;
-        assert_eq!(fixture.store.prune_runs(&[id], 0).await.unwrap(), 0, "it has ended and does not count yet");
+        assert_eq!(fixture.store.retention().prune_runs(&[id], 0).await.unwrap(), 0, "it has ended and does not count yet");
         summarize(&fixture, id + 1).await;
-        assert_eq!(fixture.store.prune_runs(&[id], 0).await.unwrap(), 1);
+        assert_eq!(fixture.store.retention().prune_runs(&[id], 0).await.unwrap(), 1);
         assert_eq!(report(&fixture, ReportGroup::Day).await.total.counts, counts(1, 0, 0));
         // Ninety-one days later no report reaches it.
-        fixture.store.prune_rest(0, NOW + 89 * DAY).await.unwrap();
+        fixture.store.retention().prune_rest(0, NOW + 89 * DAY).await.unwrap();
         assert_eq!(fixture.count("report_day", "1 = 1").await, 2);
-        fixture.store.prune_rest(0, NOW + 90 * DAY).await.unwrap();
+        fixture.store.retention().prune_rest(0, NOW + 90 * DAY).await.unwrap();
         assert_eq!(fixture.count("report_day", "1 = 1").await + fixture.count("report_hour", "1 = 1").await, 0);
     }
 
@@ -201,11 +201,11 @@ databases! {
             let state = if second % 2 == 0 { DONE } else { CLAIMED };
             last = fixture.run(&job, Row { fire_no: after(second), state, ..Row::default() }).await;
         }
-        let both = || async { tokio::join!(fixture.store.summarize_runs(last + 1, NOW), fixture.store.summarize_runs(last + 1, NOW)) };
+        let both = || async { tokio::join!(fixture.store.reports().summarize_runs(last + 1, NOW), fixture.store.reports().summarize_runs(last + 1, NOW)) };
         let (one, two) = both().await;
         assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
         fixture.sql(&format!("UPDATE run SET state = {DONE}")).await;
-        let (one, two) = tokio::join!(fixture.store.summarize_ended(0, NOW), fixture.store.summarize_ended(0, NOW));
+        let (one, two) = tokio::join!(fixture.store.reports().summarize_ended(0, NOW), fixture.store.reports().summarize_ended(0, NOW));
         assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
         assert_eq!(report(&fixture, ReportGroup::Job).await.total.counts, counts(50, 0, 0));
     }

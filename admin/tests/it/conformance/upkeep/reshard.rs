@@ -48,34 +48,34 @@ databases! {
         for _ in 0..3 {
             fixture.take(2).await;
         }
-        assert_eq!(store.shard_count().await.unwrap(), SHARDS);
-        let done = store.set_shards(7, NOW, &actor()).await.unwrap();
+        assert_eq!(store.leases().shard_count().await.unwrap(), SHARDS);
+        let done = store.leases().set_shards(7, NOW, &actor()).await.unwrap();
         let moved = jobs.iter().filter(|job| job.id % 7 != i64::from(job.shard)).count() as u64;
         assert_eq!((done.before, done.after, done.jobs, done.runs), (SHARDS, 7, moved, 4 * moved));
         assert_eq!(astray(&fixture, 7).await, [0, 0, 0]);
-        let leases = store.leases().await.unwrap();
+        let leases = store.leases().list().await.unwrap();
         assert_eq!(leases.len(), 7);
         assert!(leases.iter().all(|it| it.epoch == 4 && it.expires_at == 0), "{leases:?}");
-        assert!(!store.renew_shard(2, 3, NOW, TTL).await.unwrap(), "the old holder is refused");
-        assert_eq!(store.take_shard(2, "b", NOW, TTL).await.unwrap(), Some(5));
+        assert!(!store.leases().renew(2, 3, NOW, TTL).await.unwrap(), "the old holder is refused");
+        assert_eq!(store.leases().take(2, "b", NOW, TTL).await.unwrap(), Some(5));
         // Down to one, and up again: a shard that comes back never has an epoch that it has had.
-        store.set_shards(1, NOW, &actor()).await.unwrap();
-        let done = store.set_shards(7, NOW, &actor()).await.unwrap();
+        store.leases().set_shards(1, NOW, &actor()).await.unwrap();
+        let done = store.leases().set_shards(7, NOW, &actor()).await.unwrap();
         assert_eq!((done.before, done.after), (1, 7));
-        assert!(store.leases().await.unwrap().iter().all(|it| it.epoch == 7));
+        assert!(store.leases().list().await.unwrap().iter().all(|it| it.epoch == 7));
         assert_eq!(astray(&fixture, 7).await, [0, 0, 0]);
-        assert_eq!(store.set_shards(7, NOW, &actor()).await.unwrap().jobs, 0);
-        assert_eq!(store.leases().await.unwrap()[0].epoch, 7, "nothing was to be done");
+        assert_eq!(store.leases().set_shards(7, NOW, &actor()).await.unwrap().jobs, 0);
+        assert_eq!(store.leases().list().await.unwrap()[0].epoch, 7, "nothing was to be done");
         assert_eq!(fixture.count("audit", "object = 'shards'").await, 3);
     }
 
     async fn a_count_out_of_range_is_refused(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         for count in [0, -1, 1025] {
-            let refused = fixture.store.set_shards(count, NOW, &actor()).await.unwrap_err();
+            let refused = fixture.store.leases().set_shards(count, NOW, &actor()).await.unwrap_err();
             assert_eq!(refused.to_string(), format!("{count} shards are out of range; write a number from 1 to 1024"));
         }
-        assert_eq!(fixture.store.shard_count().await.unwrap(), SHARDS);
+        assert_eq!(fixture.store.leases().shard_count().await.unwrap(), SHARDS);
     }
 
     // covers: H28
@@ -84,7 +84,7 @@ databases! {
         futures_util::join!(
             changes(race), creates(race), fires(race), backfills(race), edits(race), holds(race, 0), holds(race, 1), mends(race),
         );
-        race.store().set_shards(5, NOW, &actor()).await.unwrap();
+        race.store().leases().set_shards(5, NOW, &actor()).await.unwrap();
         let fixture = &race.fixture;
         assert_eq!(astray(fixture, 5).await, [0, 0, 0]);
         everything_that_waits_is_found(fixture).await;
@@ -129,7 +129,7 @@ async fn changes(race: &Race) {
         if !race.goes_on() {
             return;
         }
-        repeated(async || race.store().set_shards(count, NOW, &actor()).await).await;
+        repeated(async || race.store().leases().set_shards(count, NOW, &actor()).await).await;
         race.count(0);
         tokio::time::sleep(Duration::from_millis(60)).await;
     }
@@ -159,7 +159,7 @@ async fn fires(race: &Race) {
             idempotency_key,
             rerun_of: None,
         };
-        repeated(async || race.store().insert_triggered(&fire, NOW, &Actor::engine()).await).await.unwrap();
+        repeated(async || race.store().runs().insert_triggered(&fire, NOW, &Actor::engine()).await).await.unwrap();
         race.count(2);
         tokio::task::yield_now().await;
     }
@@ -174,16 +174,16 @@ async fn backfills(race: &Race) {
         max_concurrent: 1,
         instants: (-40..0).map(after).collect(),
     };
-    race.store().create_backfill(&new, NOW, &actor()).await.unwrap();
+    race.store().backfills().create(&new, NOW, &actor()).await.unwrap();
     let mut goes_on = true;
     while goes_on {
-        for open in repeated(async || race.store().open_backfills().await).await {
-            repeated(async || race.store().release_backfill(&open, NOW).await).await;
+        for open in repeated(async || race.store().backfills().open_backfills().await).await {
+            repeated(async || race.store().backfills().release(&open, NOW).await).await;
         }
         let text = format!("UPDATE run SET state = 9 WHERE cause = 4 AND job_id = {} AND state < 9", job.id);
         // A deadlock is this test's own.
         let _ = race.fixture.raw.execute_unprepared(&text).await;
-        goes_on = !repeated(async || race.store().open_backfills().await).await.is_empty();
+        goes_on = !repeated(async || race.store().backfills().open_backfills().await).await.is_empty();
     }
 }
 
@@ -191,17 +191,17 @@ async fn edits(race: &Race) {
     let job = race.fixture.create(&each("0 0 0 1 1 ?")).await;
     while race.goes_on() {
         for enabled in [false, true] {
-            repeated(async || race.store().set_job_enabled(job.id, enabled, NOW, &actor()).await).await;
+            repeated(async || race.store().jobs().set_enabled(job.id, enabled, NOW, &actor()).await).await;
         }
         let definition = race.fixture.definition(&each("0 0 0 2 1 ?"));
-        repeated(async || race.store().update_job(job.id, &definition, None, NOW, &actor()).await).await;
+        repeated(async || race.store().jobs().update(job.id, &definition, None, NOW, &actor()).await).await;
     }
 }
 
 /// The audit of wrong shards goes on meanwhile, and never takes a row for one that is about to move.
 async fn mends(race: &Race) {
     while race.goes_on() {
-        match race.store().repair_misplaced(&mut RepairCursor::default(), NOW).await {
+        match race.store().runs().repair_misplaced(&mut RepairCursor::default(), NOW).await {
             Ok(alarm) => assert_eq!(alarm, None),
             Err(error) if error.is_transient() => {}
             Err(error) => panic!("{error}"),
@@ -214,7 +214,7 @@ async fn mends(race: &Race) {
 async fn holds(race: &Race, number: i32) {
     let node = ["a", "b"][number as usize];
     while race.goes_on() {
-        for lease in repeated(async || race.store().leases().await).await {
+        for lease in repeated(async || race.store().leases().list().await).await {
             if lease.shard % 2 == number {
                 match work(race, lease.shard, node).await {
                     Ok(()) | Err(Error::Fenced(_)) => {}
@@ -229,13 +229,13 @@ async fn holds(race: &Race, number: i32) {
 
 async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
     let store = race.store();
-    let Some(epoch) = store.take_shard(shard, node, NOW, TTL).await? else {
+    let Some(epoch) = store.leases().take(shard, node, NOW, TTL).await? else {
         return Ok(());
     };
     let holder = HeldLease { shard, epoch, node, ttl_ms: TTL };
-    store.adopt(&holder, None, after(1_000), 1_000).await?;
+    store.runs().adopt(&holder, None, after(1_000), 1_000).await?;
     let mut claims = vec![];
-    for due in store.due_jobs(shard, after(1_000), 10).await? {
+    for due in store.runs().due_jobs(shard, after(1_000), 10).await? {
         let id = store.take_id(&ids::RUN).await?;
         claims.push(JobClaim {
             counted: false,
@@ -245,9 +245,9 @@ async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
             next_fire_at: Some(due.next_fire_at + 1_000),
         });
     }
-    store.claim(&holder, &claims, NOW).await?;
+    store.runs().claim(&holder, &claims, NOW).await?;
     race.count(3);
-    let waiting = store.waiting(shard, epoch, after(1_000), 10).await?;
+    let waiting = store.runs().waiting(shard, epoch, after(1_000), 10).await?;
     let marks = waiting.iter().map(|run| MarkRequest {
         run_id: run.run_id,
         epoch,
@@ -259,9 +259,9 @@ async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
         revision: 1,
         app_id: 1,
     });
-    let won = store.mark(&marks.collect::<Vec<_>>(), rand::random(), node, NOW).await?;
+    let won = store.runs().mark(&marks.collect::<Vec<_>>(), rand::random(), node, NOW).await?;
     let failures: Vec<_> = won.into_iter().map(failure).collect();
-    store.settle(&failures, &FOLLOW_UP).await?;
+    store.runs().settle(&failures, &FOLLOW_UP).await?;
     race.tally[4].fetch_add(failures.len() as u64, Ordering::Relaxed);
     Ok(())
 }
@@ -269,11 +269,11 @@ async fn work(race: &Race, shard: i32, node: &str) -> Result<(), Error> {
 /// Each row that waits is in a shard that somebody holds, under an epoch that its holder can adopt.
 async fn everything_that_waits_is_found(fixture: &Fixture) {
     let mut found = HashSet::new();
-    for lease in fixture.store.leases().await.unwrap() {
-        let epoch = fixture.store.take_shard(lease.shard, "c", NOW, TTL).await.unwrap().unwrap();
+    for lease in fixture.store.leases().list().await.unwrap() {
+        let epoch = fixture.store.leases().take(lease.shard, "c", NOW, TTL).await.unwrap().unwrap();
         let holder = HeldLease { shard: lease.shard, epoch, node: "c", ttl_ms: TTL };
-        fixture.store.adopt(&holder, None, i64::MAX, 1_000_000).await.unwrap();
-        let waiting = fixture.store.waiting(lease.shard, epoch, i64::MAX, 1_000_000).await.unwrap();
+        fixture.store.runs().adopt(&holder, None, i64::MAX, 1_000_000).await.unwrap();
+        let waiting = fixture.store.runs().waiting(lease.shard, epoch, i64::MAX, 1_000_000).await.unwrap();
         found.extend(waiting.into_iter().map(|run| run.run_id));
     }
     assert_eq!(found.len() as i64, fixture.count("run", "state = 0").await);

@@ -204,7 +204,7 @@ const JOBS: &[Form<'_>] = &[
 
 async fn assert_chinese(forms: &[Form<'_>]) {
     let (console, reader, run) = start().await;
-    let app = console.store.app_by_name("orders").await.unwrap().unwrap().id.to_string();
+    let app = console.store.apps().by_name("orders").await.unwrap().unwrap().id.to_string();
     let mut found = vec![];
     for (path, fields, least) in forms {
         let path = path.replace("APP", &app).replace("RUN", &run);

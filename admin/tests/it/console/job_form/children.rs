@@ -12,7 +12,7 @@ async fn four_jobs() -> (Console, ConsoleClient) {
     }
     let admin = console.admin().await;
     admin.submit("/apps", &[("name", "billing")]).await;
-    let billing = console.store.app_by_name("billing").await.unwrap().unwrap();
+    let billing = console.store.apps().by_name("billing").await.unwrap().unwrap();
     let let_in = admin.submit(&format!("/apps/{}/starters", billing.id), &[("starters", "orders")]).await;
     assert_eq!((let_in.status, let_in.location()), (303, format!("/apps/{}", billing.id).as_str()));
     assert!(
@@ -31,7 +31,7 @@ async fn four_jobs() -> (Console, ConsoleClient) {
 
 async fn children(console: &Console, answer: &Answer) -> Vec<i64> {
     let id = answer.location().rsplit('/').next().unwrap().parse().unwrap();
-    console.store.job(id).await.unwrap().unwrap().draft.children
+    console.store.jobs().get(id).await.unwrap().unwrap().draft.children
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_name_of_no_job_or_of_several_is_refused_beside_its_field() {
         let gone = admin.submit("/jobs", &but(&[("children", "99")])).await;
         assert!(gone.status == 422 && gone.error("children").is_some(), "{}", gone.body);
         assert!(gone.body.contains("deleted or hidden job #99"));
-        assert!(console.store.job(5).await.unwrap().is_none(), "nothing is saved");
+        assert!(console.store.jobs().get(5).await.unwrap().is_none(), "nothing is saved");
     });
 }
 
@@ -93,7 +93,7 @@ fn a_child_job_is_added_to_a_form_that_is_not_finished() {
         let wrong = [("kind", "cron"), ("child_name", "nothing"), ("step", "add_child")];
         let form = admin.submit("/jobs", &wrong).await;
         assert!(form.status == 422 && form.error("child_name").is_some() && form.error("name").is_none());
-        assert!(console.store.job(5).await.unwrap().is_none(), "nothing is saved");
+        assert!(console.store.jobs().get(5).await.unwrap().is_none(), "nothing is saved");
     });
 }
 
@@ -146,7 +146,7 @@ fn a_retry_delay_is_a_kind_and_its_numbers() {
             let made = admin.submit("/jobs", &fields).await;
             assert_eq!(made.status, 303, "{kind}: {}", made.body);
             let id = made.location().rsplit('/').next().unwrap().parse().unwrap();
-            let draft = console.store.job(id).await.unwrap().unwrap().draft;
+            let draft = console.store.jobs().get(id).await.unwrap().unwrap().draft;
             assert_eq!(draft.retry_delay.to_string(), text);
             assert!(admin.get(made.location()).await.body.contains(shown), "{kind}");
             let form = admin.get(&format!("{}/edit", made.location())).await.body;

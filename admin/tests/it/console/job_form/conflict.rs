@@ -102,7 +102,7 @@ fn saving_again_leaves_a_job_paused_that_was_paused_meanwhile() {
         assert_eq!(rows(&conflict, "both"), Vec::<String>::new());
         assert_eq!(rows(&conflict, "kept"), ["Enabled|yes|no"]);
         assert_eq!(save(&mine, &filled(&conflict)).await.status, 303);
-        let job = console.store.job(1).await.unwrap().unwrap();
+        let job = console.store.jobs().get(1).await.unwrap().unwrap();
         assert_eq!(
             (job.draft.enabled, job.draft.params.as_str()),
             (false, "mine"),
@@ -126,7 +126,7 @@ fn a_field_that_was_not_changed_here_keeps_what_the_other_person_saved() {
         let second = save(&mine, &again).await;
         assert_eq!(rows(&second, "kept"), ["Enabled|yes|no"]);
         assert_eq!(save(&mine, &filled(&second)).await.status, 303);
-        let job = console.store.job(1).await.unwrap().unwrap().draft;
+        let job = console.store.jobs().get(1).await.unwrap().unwrap().draft;
         assert_eq!((job.retries, job.handler.as_str(), job.enabled), (7, "mine", false));
         assert_eq!(job.schedule, ScheduleDraft::fixed_rate(30));
     });

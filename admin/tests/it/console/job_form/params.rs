@@ -90,12 +90,12 @@ fn r052b_a_form_that_is_saved_unchanged_keeps_each_byte() {
             let job = console.job(|job| (job.params, job.description) = (params.into(), "one\r\ntwo".into())).await;
             let path = format!("/jobs/{}/edit", job.id);
             let save = async |params: &str| {
-                let revision = console.store.job(job.id).await.unwrap().unwrap().revision.to_string();
+                let revision = console.store.jobs().get(job.id).await.unwrap().unwrap().revision.to_string();
                 let mut fields = unchanged(params, "one\r\ntwo");
                 fields.push(("revision", revision));
                 let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
                 assert_eq!(admin.submit(&path, &fields).await.status, 303);
-                console.store.job(job.id).await.unwrap().unwrap().draft
+                console.store.jobs().get(job.id).await.unwrap().unwrap().draft
             };
             let saved = save(params).await;
             assert_eq!((saved.params.as_str(), saved.description.as_str()), (params, "one\ntwo"));
@@ -114,8 +114,8 @@ fn r052m_a_run_by_hand_gets_the_parameters_that_the_schedule_would_send() {
             let fields = [("key", key), ("params", params), ("rerun_of", rerun_of)];
             let answer = admin.submit(&format!("/jobs/{}/run", job.id), &fields).await;
             let id = answer.location().rsplit('/').next().unwrap().parse().unwrap();
-            let run = console.store.run(id).await.unwrap().unwrap();
-            (id, console.store.params_of(&run).await.unwrap().text().unwrap().to_owned(), run.params)
+            let run = console.store.runs().get(id).await.unwrap().unwrap();
+            (id, console.store.runs().params_of(&run).await.unwrap().text().unwrap().to_owned(), run.params)
         };
         let (_, text, own) = given("k", "a=1\r\nb=2", "").await;
         assert_eq!((text.as_str(), own), ("a=1\r\nb=2", None), "those of the job");

@@ -11,7 +11,7 @@ fn every_kind_of_schedule_is_made_edited_and_kept() {
         let admin = console.admin().await;
         let calendar = serde_json::from_str(r#"{"name": "bank", "weekdays": ["SUN"]}"#).unwrap();
         let by = carillon_store::Actor::engine();
-        console.store.create_calendar(&calendar, 0, &by).await.unwrap();
+        console.store.calendars().create(&calendar, 0, &by).await.unwrap();
         let common = [
             ("start_at", "2030-01-31T18:30"),
             ("end_at", "2040-01-31T18:30:15"),
@@ -50,7 +50,7 @@ fn every_kind_of_schedule_is_made_edited_and_kept() {
             let answer = admin.submit("/jobs", &fields).await;
             assert_eq!(answer.status, 303, "{kind}: {}", answer.body);
             let id = index as i64 + 1;
-            let job = console.store.job(id).await.unwrap().unwrap();
+            let job = console.store.jobs().get(id).await.unwrap().unwrap();
             let json = serde_json::to_value(&job.draft).unwrap();
             assert_eq!(json["schedule"]["kind"], kind);
             assert_eq!(json["schedule"]["start_at"], "2030-01-31T18:30:00Z");
@@ -65,7 +65,7 @@ fn every_kind_of_schedule_is_made_edited_and_kept() {
             assert!(page.body.contains("value=\"bank\" checked"), "{}", page.body);
             fields.push(("revision", "1"));
             assert_eq!(admin.submit(&format!("/jobs/{id}/edit"), &fields).await.status, 303);
-            let again = console.store.job(id).await.unwrap().unwrap();
+            let again = console.store.jobs().get(id).await.unwrap().unwrap();
             assert_eq!((again.draft, again.revision, again.spread_offset), (job.draft, 2, job.spread_offset));
             let shown = admin.get(&format!("/jobs/{id}")).await.body;
             assert!(
@@ -133,7 +133,7 @@ fn forecast_and_calendars_are_shown() {
         assert!(admin.get("/calendars").await.body.contains("There are no calendars"));
         let calendar = r#"{"name": "bank & more", "weekdays": ["SUN"], "days": ["2099-12-25", "1999-12-25"]}"#;
         let by = carillon_store::Actor::engine();
-        console.store.create_calendar(&serde_json::from_str(calendar).unwrap(), 0, &by).await.unwrap();
+        console.store.calendars().create(&serde_json::from_str(calendar).unwrap(), 0, &by).await.unwrap();
         let shown = admin.get("/calendars").await.body;
         assert!(
             shown.contains("bank &#38; more") && shown.contains("Fri 2099-12-25") && shown.contains("(1 past)"),

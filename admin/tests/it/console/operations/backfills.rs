@@ -17,17 +17,20 @@ fn a_backfill_is_tried_started_followed_and_cancelled() {
         for text in ["<strong>12 instants</strong>", "2025-10-08 00:00:00 UTC", "2025-10-08 11:00:00 UTC"] {
             assert!(dry.body.contains(text), "{text}: {}", dry.body);
         }
-        assert!(console.store.backfills(1, None, 10).await.unwrap().items.is_empty(), "a dry run starts nothing");
+        assert!(
+            console.store.backfills().list(1, None, 10).await.unwrap().items.is_empty(),
+            "a dry run starts nothing"
+        );
 
         let shown = dry.hidden("shown");
         let start = [("step", "start"), ("shown", shown.as_str())];
         let other = [("from", "2025-10-07T00:00"), ("to", "2025-10-08T12:00:00"), ("max_concurrent", "2")];
         let again = admin.submit("/jobs/1/backfill", &[&other[..], &start].concat()).await;
         assert!(again.body.contains("<strong>36 instants</strong>"), "another range is tried first");
-        assert!(console.store.backfills(1, None, 10).await.unwrap().items.is_empty());
+        assert!(console.store.backfills().list(1, None, 10).await.unwrap().items.is_empty());
         let started = admin.submit("/jobs/1/backfill", &[&range[..], &start].concat()).await;
         assert_eq!((started.status, started.location()), (303, "/jobs/1/backfill"));
-        let made = console.store.backfills(1, None, 10).await.unwrap().items.remove(0);
+        let made = console.store.backfills().list(1, None, 10).await.unwrap().items.remove(0);
         assert_eq!((made.instants, made.max_concurrent), (12, 2));
 
         let page = admin.get("/jobs/1/backfill").await.body;

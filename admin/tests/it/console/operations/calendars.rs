@@ -27,9 +27,9 @@ fn a_calendar_is_made_changed_and_deleted_by_its_form() {
         assert_eq!(shown.status, 200);
         assert!(shown.body.contains("of the next 365 days are excluded"), "{}", shown.body);
         assert!(shown.body.contains("Sat 2025-10-11"), "{}", shown.body);
-        assert_eq!(console.store.calendar_names().await.unwrap().len(), 0, "a preview saves nothing");
+        assert_eq!(console.store.calendars().names().await.unwrap().len(), 0, "a preview saves nothing");
         assert_eq!(admin.submit("/calendars", &fields).await.location(), "/calendars");
-        let made = console.store.calendar("bank").await.unwrap().unwrap();
+        let made = console.store.calendars().get("bank").await.unwrap().unwrap();
         assert_eq!((made.version, made.calendar.days.len(), made.calendar.weekdays.len()), (1, 4, 1));
 
         let page = admin.get("/calendars/bank/edit").await;
@@ -41,7 +41,7 @@ fn a_calendar_is_made_changed_and_deleted_by_its_form() {
         let stale = admin.submit("/calendars/bank/edit", &[("version", version.as_str()), ("days", "")]).await;
         assert_eq!(stale.status, 422);
         assert!(stale.body.contains("Another user has changed this calendar"), "{}", stale.body);
-        let made = console.store.calendar("bank").await.unwrap().unwrap();
+        let made = console.store.calendars().get("bank").await.unwrap().unwrap();
         assert_eq!((made.version, made.calendar.days.len(), made.calendar.weekdays.len()), (2, 1, 0));
 
         assert!(admin.get("/calendars/bank/delete").await.body.contains("No job uses it"));
@@ -61,9 +61,9 @@ fn a_change_names_the_jobs_and_the_days_that_it_affects() {
         assert!(page.contains("newly excluded: Tue 2025-10-14; fires again: Mon 2025-10-13"), "{page}");
         let page = admin.get("/calendars/bank/edit").await.body;
         assert!(page.contains("no change"), "{page}");
-        assert_eq!(console.store.job(1).await.unwrap().unwrap().revision, 1, "a preview changes no job");
+        assert_eq!(console.store.jobs().get(1).await.unwrap().unwrap().revision, 1, "a preview changes no job");
         admin.submit("/calendars/bank/edit", &fields[..2]).await;
-        let job = console.store.job(1).await.unwrap().unwrap();
+        let job = console.store.jobs().get(1).await.unwrap().unwrap();
         assert_eq!((job.revision, job.next_fire_at > Some(START)), (2, true), "the job is planned anew");
     });
 }
@@ -78,7 +78,7 @@ fn a_calendar_in_use_stays_and_its_jobs_are_named() {
             assert!(answer.body.contains("1 job uses it") && answer.body.contains(">Settle</a>"), "{}", answer.body);
             assert!(!answer.body.contains("Delete the calendar</button>"), "there is nothing to press");
         }
-        assert!(console.store.calendar("bank").await.unwrap().is_some());
+        assert!(console.store.calendars().get("bank").await.unwrap().is_some());
     });
 }
 

@@ -22,11 +22,11 @@ impl World {
         let console = Console::start().await;
         let child = console.job(|job| job.name = "Child".into()).await.id;
         let parent = console.job(|job| (job.name, job.children) = ("Parent".into(), vec![child])).await.id;
-        let app = console.store.create_app("billing", "Billing", START, &actor()).await.unwrap();
+        let app = console.store.apps().create("billing", "Billing", START, &actor()).await.unwrap();
         let mut draft = JobDraft::new("billing", "Secret", "h");
         draft.children = vec![child];
         let definition = Definition::check(&app, &draft, START).unwrap();
-        console.store.create_jobs(vec![definition], START, &actor(), None).await.unwrap();
+        console.store.jobs().create(vec![definition], START, &actor(), None).await.unwrap();
         Self { console, child, parent }
     }
 
@@ -51,7 +51,7 @@ impl World {
     }
 
     async fn viewer(&self, role: Role) -> ConsoleClient {
-        let app = self.console.store.app_by_name("orders").await.unwrap().unwrap().id;
+        let app = self.console.store.apps().by_name("orders").await.unwrap().unwrap().id;
         let grants: Grants = [(GrantScope::App(app), role)].into_iter().collect();
         let password = random_secret();
         people::add(&self.console.store, "grace", &password, &grants, START, &Actor::engine()).await.unwrap();

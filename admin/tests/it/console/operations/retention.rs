@@ -14,13 +14,13 @@ fn rules_are_set_for_all_for_an_app_and_for_a_job() {
         assert!(!page.contains("/jobs/1/retention"), "the job has no rule of its own");
         let saved = admin.submit("/retention/edit", &[("days", "60"), ("failures", "")]).await;
         assert_eq!((saved.status, saved.location()), (303, "/retention"));
-        let app = console.store.app_by_name("orders").await.unwrap().unwrap().id;
+        let app = console.store.apps().by_name("orders").await.unwrap().unwrap().id;
         let of_app = format!("/apps/{app}/retention");
         let form = admin.get(&of_app).await.body;
         assert!(form.contains("Empty: 60 days."), "what is in force without a value: {form}");
         admin.submit(&of_app, &[("runs", "500")]).await;
         admin.submit("/jobs/1/retention", &[("days", "0")]).await;
-        let rule = async |scope| console.store.retention(scope).await.unwrap();
+        let rule = async |scope| console.store.retention().of(scope).await.unwrap();
         assert_eq!(rule(Scope::All).await, Retention { days: Some(60), ..Retention::default() });
         assert_eq!(rule(Scope::App(app)).await, Retention { runs: Some(500), ..Retention::default() });
         assert_eq!(rule(Scope::Job(1)).await, Retention { days: Some(0), ..Retention::default() });

@@ -74,11 +74,11 @@ fn nodes_are_shown_with_their_shards() {
         let console = Console::start().await;
         let admin = console.admin().await;
         let (store, node) = (&console.store, &console.engine.cx.node);
-        store.report_node(node, "http://10.0.0.1:8080/", START).await.unwrap();
-        store.report_node("gone", "http://10.0.0.2:8080/", START - 60_000).await.unwrap();
-        let shards = store.leases().await.unwrap();
+        store.leases().report_node(node, "http://10.0.0.1:8080/", START).await.unwrap();
+        store.leases().report_node("gone", "http://10.0.0.2:8080/", START - 60_000).await.unwrap();
+        let shards = store.leases().list().await.unwrap();
         for lease in &shards {
-            store.take_shard(lease.shard, node, START, 30_000).await.unwrap();
+            store.leases().take(lease.shard, node, START, 30_000).await.unwrap();
         }
         let page = admin.get("/nodes").await.body;
         let all = shards.len();

@@ -36,7 +36,7 @@ impl World {
 
     async fn entries(&self, kind: AuditObjectKind) -> Vec<AuditRow> {
         let filter = AuditFilter { limit: 1000, ..AuditFilter::default() };
-        let mut all = self.console.store.audit_entries(&filter).await.unwrap().items;
+        let mut all = self.console.store.audit().list(&filter).await.unwrap().items;
         let others = [AuditAction::SignIn, AuditAction::UseToken].map(AuditAction::as_str);
         all.retain(|entry| entry.object == kind.as_str() && !others.contains(&entry.action.as_str()));
         all
@@ -75,11 +75,11 @@ impl World {
 
     /// How the account signs in.
     async fn account(&self) -> String {
-        format!("{:?}", self.console.store.account_by_name(FIRST_ADMIN).await.unwrap().unwrap())
+        format!("{:?}", self.console.store.people().account_by_name(FIRST_ADMIN).await.unwrap().unwrap())
     }
 
     async fn tokens(&self) -> String {
-        format!("{:?}", self.console.store.tokens_of(1).await.unwrap())
+        format!("{:?}", self.console.store.people().tokens_of(1).await.unwrap())
     }
 }
 
@@ -99,7 +99,7 @@ fn a_change_of_the_own_account_is_made_with_its_entry_or_not_at_all() {
         world
             .recorded(what, async || world.tokens().await, async || admin.submit("/account/tokens", &fields).await)
             .await;
-        let id = console.store.tokens_of(1).await.unwrap()[0].id;
+        let id = console.store.people().tokens_of(1).await.unwrap()[0].id;
         let what = ("a token is revoked", TOKEN, AuditAction::Delete);
         let revoke = format!("/account/tokens/{id}/revoke");
         world.recorded(what, async || world.tokens().await, async || admin.submit(&revoke, &[]).await).await;
@@ -136,7 +136,7 @@ fn a_change_of_the_own_account_is_made_with_its_entry_or_not_at_all() {
 /// The details of the sign-ins, oldest first.
 async fn sign_ins(console: &Console, action: AuditAction) -> Vec<AuditRow> {
     let filter = AuditFilter { actions: vec![action], limit: 100, ..AuditFilter::default() };
-    let mut found = console.store.audit_entries(&filter).await.unwrap().items;
+    let mut found = console.store.audit().list(&filter).await.unwrap().items;
     found.reverse();
     found
 }

@@ -43,10 +43,10 @@ fn a_new_token_needs_the_password_of_its_owner() {
         }
         let late = ask(&[("own_password", &console.password)]).await;
         assert!(late.error("own_password").unwrap().contains("Too many failed attempts"), "guesses are counted");
-        assert!(console.store.tokens_of(1).await.unwrap().is_empty());
+        assert!(console.store.people().tokens_of(1).await.unwrap().is_empty());
         console.clock.advance(std::time::Duration::from_secs(11));
         assert_eq!(ask(&[("own_password", &console.password)]).await.status, 200);
-        assert_eq!(console.store.tokens_of(1).await.unwrap().len(), 1);
+        assert_eq!(console.store.people().tokens_of(1).await.unwrap().len(), 1);
     });
 }
 
@@ -69,8 +69,8 @@ fn an_administrator_sees_the_tokens_of_an_account_and_ends_them() {
             assert!(page.contains(shown), "{shown}: {page}");
         }
         assert!(page.contains("End all sessions and revoke 2 tokens"), "{page}");
-        let account = console.store.account_by_name("ada").await.unwrap().unwrap().id;
-        let oldest = console.store.tokens_of(account).await.unwrap().pop().unwrap().id;
+        let account = console.store.people().account_by_name("ada").await.unwrap().unwrap().id;
+        let oldest = console.store.people().tokens_of(account).await.unwrap().pop().unwrap().id;
         let revoke = format!("{of_ada}/tokens/{oldest}/revoke");
         assert_eq!(ada.submit(&revoke, &[]).await.status, 403);
         assert_eq!(admin.submit(&revoke, &[]).await.location(), of_ada);

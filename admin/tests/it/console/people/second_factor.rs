@@ -233,7 +233,7 @@ fn its_owner_removes_it_with_a_code_and_an_administrator_without() {
 
         world.next_step();
         world.set_up(&admin).await;
-        let id = world.console.store.account_by_name(FIRST_ADMIN).await.unwrap().unwrap().id;
+        let id = world.console.store.people().account_by_name(FIRST_ADMIN).await.unwrap().unwrap().id;
         let own = format!("/users/{id}/second-factor/remove");
         admin.submit(&own, &[]).await;
         assert!(admin.get("/account").await.body.contains("second-factor-remove"), "one's own stays");
@@ -257,7 +257,7 @@ fn a_link_for_a_new_password_is_no_way_around() {
         let admin = world.console.admin().await;
         let (secret, _) = world.set_up(&admin).await;
         let (store, now) = (&world.console.store, world.console.clock.now());
-        let id = store.account_by_name(FIRST_ADMIN).await.unwrap().unwrap().id;
+        let id = store.people().account_by_name(FIRST_ADMIN).await.unwrap().unwrap().id;
         let link = people::reset_link(store, id, now, &Actor::unlimited("test", "")).await.unwrap();
         let visitor = world.console.visitor();
         let new = random_secret();

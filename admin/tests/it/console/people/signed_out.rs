@@ -75,10 +75,10 @@ fn a_form_that_was_filled_in_is_there_again_after_signing_in() {
             assert!(form.body.contains(shown), "{path}");
             assert!(form.body.contains("first &#38; &#34;second&#34;\r\n100 % ä"), "{path}: {}", form.body);
         }
-        assert!(console.store.job(2).await.unwrap().is_none(), "not saved");
-        let first = console.store.job(1).await.unwrap().unwrap();
+        assert!(console.store.jobs().get(2).await.unwrap().is_none(), "not saved");
+        let first = console.store.jobs().get(1).await.unwrap().unwrap();
         assert_eq!((first.revision, first.draft.params.as_str()), (1, ""));
-        assert_eq!(console.store.newest_run().await.unwrap(), 0, "not run");
+        assert_eq!(console.store.runs().newest_run().await.unwrap(), 0, "not run");
     });
 }
 
@@ -98,7 +98,7 @@ fn a_wrong_password_in_between_loses_nothing() {
         let back = sign_in_again(&console, &visitor, &again).await;
         let form = go_on(&console, &visitor, &back).await;
         assert!(form.body.contains("value=\"billing\""), "{}", form.body);
-        assert_eq!(console.store.apps(&carillon_store::VisibleApps::All).await.unwrap().len(), 1);
+        assert_eq!(console.store.apps().list(&carillon_store::VisibleApps::All).await.unwrap().len(), 1);
     });
 }
 
@@ -121,7 +121,7 @@ fn an_action_without_text_leads_back_to_its_page() {
             let back = sign_in_again(&console, &visitor, &out).await;
             assert_eq!((back.status, back.location()), (303, next), "{path}");
         }
-        assert!(console.store.job(1).await.unwrap().unwrap().draft.enabled);
+        assert!(console.store.jobs().get(1).await.unwrap().unwrap().draft.enabled);
         // What is kept goes to forms of the console alone.
         let wrong = [
             ("name", FIRST_ADMIN),

@@ -27,7 +27,7 @@ pub(super) async fn invited(console: &Console, admin: &ConsoleClient, fields: &[
 
 /// The page of an account.
 pub(super) async fn address(console: &Console, name: &str) -> String {
-    format!("/users/{}", console.store.account_by_name(name).await.unwrap().unwrap().id)
+    format!("/users/{}", console.store.people().account_by_name(name).await.unwrap().unwrap().id)
 }
 
 /// Sets the password of a link.
@@ -92,7 +92,7 @@ fn changed_roles_and_a_disabled_account_end_sessions_at_once() {
         assert_eq!(lowered.error("grants"), Some("You cannot change your own roles; another administrator can."));
         assert_eq!(admin.submit(&format!("{own}/delete"), &[]).await.location(), own);
         assert_eq!(admin.submit(&format!("{of_ada}/delete"), &[]).await.location(), "/users");
-        assert_eq!(console.store.account_by_name("ada").await.unwrap(), None);
+        assert_eq!(console.store.people().account_by_name("ada").await.unwrap(), None);
     });
 }
 
@@ -167,7 +167,7 @@ fn a_token_is_shown_once_and_works_until_it_is_revoked_or_expires() {
         assert_eq!(call(reqwest::Method::POST, "/apps").await, 403, "it is a viewer");
         let page = admin.get("/account").await.body;
         assert!(!page.contains(&token) && page.contains("deploy") && page.contains("viewer of all apps"));
-        let stored = console.store.tokens_of(1).await.unwrap().remove(0);
+        let stored = console.store.people().tokens_of(1).await.unwrap().remove(0);
         assert_eq!(stored.grants, Grants::for_all(Role::Viewer));
         for (wrong, field) in [
             (vec![("name", ""), ("role", "viewer"), ("apps", "all")], "name"),
@@ -185,7 +185,7 @@ fn a_token_is_shown_once_and_works_until_it_is_revoked_or_expires() {
         let token = snippet(&made).to_owned();
         let get = async || Client::new().get(format!("{}/api/v1/jobs", console.url)).bearer_auth(&token).send().await;
         assert_eq!(get().await.unwrap().status(), 200);
-        let newest = console.store.tokens_of(1).await.unwrap()[0].id;
+        let newest = console.store.people().tokens_of(1).await.unwrap()[0].id;
         admin.submit(&format!("/account/tokens/{newest}/revoke"), &[]).await;
         assert_eq!(get().await.unwrap().status(), 401, "revoked");
         assert_eq!(admin.submit(&format!("/account/tokens/{newest}/revoke"), &[]).await.status, 404);
@@ -205,7 +205,7 @@ fn what_is_done_to_accounts_is_in_the_audit_without_secrets() {
         admin.submit(&format!("{of_ada}/delete"), &[]).await;
         let id = of_ada.rsplit('/').next().unwrap().parse().unwrap();
         let entries =
-            console.store.audit_entries(&AuditFilter::about(AuditObjectKind::Account, id)).await.unwrap().items;
+            console.store.audit().list(&AuditFilter::about(AuditObjectKind::Account, id)).await.unwrap().items;
         let actions: Vec<&str> = entries.iter().rev().map(|entry| entry.action.as_str()).collect();
         assert_eq!(actions, ["create", "update", "disable", "delete"]);
         assert!(entries.iter().all(|entry| entry.actor == FIRST_ADMIN && entry.source == "127.0.0.1"));

@@ -102,13 +102,13 @@ async fn changes(load: &Load) {
 
 async fn assert_it_deletes_what_is_old(url: &str) {
     let store = Store::open(&(&Database::parse(url).unwrap()).into()).await.unwrap();
-    let ids: Vec<i64> = store.runs_above(0, 100).await.unwrap().iter().map(|run| run.id).collect();
-    assert!(store.prune_runs(&ids, 0).await.unwrap() > 0, "runs that have ended");
+    let ids: Vec<i64> = store.retention().runs_above(0, 100).await.unwrap().iter().map(|run| run.id).collect();
+    assert!(store.retention().prune_runs(&ids, 0).await.unwrap() > 0, "runs that have ended");
     let later = carillon_testkit::now_ms() + 1_000 * 86_400_000;
-    assert!(store.prune_rest(90, later).await.unwrap() > 0);
-    store.prune_orphans().await.unwrap();
-    let sets = store.idle_candidate_sets(0, later, 9).await.unwrap();
-    assert_eq!(store.delete_candidate_sets(&sets, later).await.unwrap(), sets.len() as u64);
+    assert!(store.retention().prune_rest(90, later).await.unwrap() > 0);
+    store.retention().prune_orphans().await.unwrap();
+    let sets = store.runs().idle_candidate_sets(0, later, 9).await.unwrap();
+    assert_eq!(store.runs().delete_candidate_sets(&sets, later).await.unwrap(), sets.len() as u64);
 }
 
 fn refusals(node: &Program) -> Vec<String> {

@@ -127,7 +127,7 @@ fn children_that_were_named_while_the_parent_ran_run_too() {
         assert_eq!(born[0].params, None, "nothing to hand on");
         // And a grandchild, borne by the child.
         let grandchild = node.job(|_| ()).await;
-        let mut draft = node.store.job(child.id).await.unwrap().unwrap().draft;
+        let mut draft = node.store.jobs().get(child.id).await.unwrap().unwrap().draft;
         draft.children = vec![grandchild.id];
         node.edit(&child, draft).await;
         node.round().await;

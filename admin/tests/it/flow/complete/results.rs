@@ -159,7 +159,7 @@ fn a_run_that_cannot_be_read_is_told_of_once_and_holds_up_no_other_result() {
             node.clock.advance(Duration::from_secs(60));
         }
         let stuck_alarms = AlarmFilter { kinds: vec![AlarmKind::Stuck], limit: 10, ..AlarmFilter::default() };
-        let alarms = node.store.alarms(&stuck_alarms).await.unwrap().items;
+        let alarms = node.store.alarms().list(&stuck_alarms).await.unwrap().items;
         assert_eq!(alarms.len(), 1, "{alarms:?}");
         assert_eq!(alarms[0].alarm.run_id, Some(runs[0]));
         assert!(alarms[0].alarm.text.contains("cause 77"), "{}", alarms[0].alarm.text);
@@ -206,7 +206,7 @@ async fn trips(db: &TestDatabase, count: usize) -> usize {
     node.services.completer.step().await;
     let trips = wire.round_trips() - before;
     assert!(reported.await.unwrap());
-    let open = node.store.open_runs(8).await.unwrap();
+    let open = node.store.runs().open_runs(8).await.unwrap();
     assert_eq!(open, [(Claimed, count as i64 / 2)], "the next attempts");
     trips
 }

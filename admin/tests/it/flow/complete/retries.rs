@@ -64,7 +64,7 @@ fn a_fixed_list_of_delays_is_kept_to_the_second() {
 
 async fn alarms(node: &Node) -> usize {
     let filter = AlarmFilter { limit: 100, ..AlarmFilter::default() };
-    node.store.alarms(&filter).await.unwrap().items.len()
+    node.store.alarms().list(&filter).await.unwrap().items.len()
 }
 
 // covers: 004-20, I8

@@ -87,7 +87,7 @@ fn runs_that_a_busy_executor_has_lost_with_its_queue_end_one_after_the_other() {
         let states = async || {
             let mut states = vec![];
             for run_id in ids.into_iter().chain([later]) {
-                states.push(node.store.run(run_id).await.unwrap().unwrap().state);
+                states.push(node.store.runs().get(run_id).await.unwrap().unwrap().state);
             }
             states
         };
@@ -112,7 +112,7 @@ fn the_time_of_a_run_counts_from_the_end_of_the_run_before_it() {
         node.callback(&[(first, 200, "at last")]).await;
         executor.reply_to("/log", log("begun\n", false));
         go_on(node, executor, 45).await;
-        let state = async || node.store.run(second).await.unwrap().unwrap().state;
+        let state = async || node.store.runs().get(second).await.unwrap().unwrap().state;
         assert_eq!(state().await, RunState::Running, "it has begun 45 s ago");
         go_on(node, executor, 45).await;
         assert_eq!(state().await, RunState::Failed);
@@ -139,12 +139,12 @@ fn a_kill_that_nobody_asked_for_any_more_is_asked_for_by_the_holder() {
         node.round().await;
         // As if the node had died between noting the wish and asking.
         let now = carillon_scheduler::Clock::now(&*node.clock);
-        assert_eq!(node.store.request_kill(run_id, now, None).await.unwrap(), Some(KillRequest::Noted));
+        assert_eq!(node.store.runs().request_kill(run_id, now, None).await.unwrap(), Some(KillRequest::Noted));
         executor.reply(Reply::Status(502));
         advance_seconds(node, 45).await;
         let asked = executor.received("/kill").len();
         assert!(asked >= 3, "again and again: {asked}");
-        let run = node.store.run(run_id).await.unwrap().unwrap();
+        let run = node.store.runs().get(run_id).await.unwrap().unwrap();
         assert_eq!((run.state, run.kill_asked_at), (RunState::Running, Some(now)), "asked is not agreed");
         executor.reply(Reply::Accept);
         advance_seconds(node, 27).await;
@@ -170,7 +170,7 @@ fn a_run_that_its_executor_agreed_to_kill_and_still_works_on_is_not_over() {
         go_on(node, executor, 120).await;
         assert_eq!(node.states(&job).await, [RunState::Running]);
         let filter = carillon_store::alarm::alarms::AlarmFilter { limit: 100, ..Default::default() };
-        let alarms = node.store.alarms(&filter).await.unwrap().items;
+        let alarms = node.store.alarms().list(&filter).await.unwrap().items;
         let texts: Vec<&str> = alarms.iter().map(|alarm| alarm.alarm.text.as_str()).collect();
         assert!(texts.len() == 1 && texts[0].ends_with("and still works on it"), "{texts:?}");
         node.callback(&[(run_id, 200, "done")]).await;

@@ -102,7 +102,8 @@ fn what_was_promised_waits_and_what_is_asked_for_is_sent() {
         }
         assert_eq!(executor.runs().len(), 1, "the second attempt waits");
         assert_eq!(node.states(&job).await, [RunState::Failed, RunState::Claimed]);
-        let alarms = node.store.alarms(&AlarmFilter { limit: 10, ..AlarmFilter::default() }).await.unwrap().items;
+        let alarms =
+            node.store.alarms().list(&AlarmFilter { limit: 10, ..AlarmFilter::default() }).await.unwrap().items;
         assert!(alarms.is_empty(), "that it waits is no alarm: {alarms:?}");
         let by_hand = node.fire(&job).await;
         node.round().await;

@@ -10,8 +10,8 @@ use crate::flow::dispatch::routes::flow;
 use crate::flow::node::Node;
 
 async fn choice(node: &Node, run_id: i64) -> Option<RouteDecision> {
-    let run = node.store.run(run_id).await.unwrap().unwrap();
-    node.store.route_decision(&run).await.unwrap()
+    let run = node.store.runs().get(run_id).await.unwrap().unwrap();
+    node.store.runs().route_decision(&run).await.unwrap()
 }
 
 async fn last_choice(node: &Node, job: &Job) -> RouteDecision {

@@ -38,7 +38,7 @@ fn a_draining_executor_gets_no_new_runs_until_it_is_undone() {
         assert_eq!((one.runs().len(), other.runs().len()), (of_one + 4, of_other));
         node.callback(&[(running, 200, "done")]).await;
         assert_eq!(
-            node.store.run(running).await.unwrap().unwrap().state,
+            node.store.runs().get(running).await.unwrap().unwrap().state,
             RunState::Succeeded,
             "what it has ends there"
         );
@@ -141,7 +141,7 @@ fn the_runs_of_a_removed_executor_are_lost_and_it_may_register_again() {
         node.engine.executors().remove(node.app.id, &executor.address, &actor()).await.unwrap();
         node.services.refresher.step().await;
         advance_seconds(node, 75).await;
-        assert_eq!(node.store.run(run_id).await.unwrap().unwrap().state, RunState::Lost);
+        assert_eq!(node.store.runs().get(run_id).await.unwrap().unwrap().state, RunState::Lost);
         node.register(executor).await;
         node.fire(&job).await;
         node.round().await;
@@ -167,7 +167,7 @@ fn the_executors_of_a_renamed_app_get_its_runs_under_both_names() {
         node.register(executor).await;
         advance_seconds(node, 60).await;
         node.register(executor).await;
-        let registered = node.store.executors().await.unwrap();
+        let registered = node.store.apps().executors().await.unwrap();
         assert_eq!(registered.iter().map(|it| it.app.as_str()).collect::<Vec<_>>(), ["sales"]);
         assert!(executor.runs().len() >= sent + 118, "{}", executor.runs().len());
         apps.remove_name(node.app.id, "orders", &actor()).await.unwrap();
@@ -175,7 +175,7 @@ fn the_executors_of_a_renamed_app_get_its_runs_under_both_names() {
         node.advance(1_000).await;
         assert_eq!(executor.runs().len(), before + 1, "no definition holds the old name any more");
         node.register(executor).await;
-        let registered = node.store.executors().await.unwrap();
+        let registered = node.store.apps().executors().await.unwrap();
         assert_eq!(registered.iter().map(|it| it.app.as_str()).collect::<Vec<_>>(), ["orders", "sales"]);
     });
 }

@@ -38,7 +38,7 @@ fn a_sticky_job_stays_where_it_is_also_when_another_node_takes_over() {
         fires(node, job, 2).await;
         let second = (0..3).find(|index| *index != first && counts(executors)[*index] > 0).unwrap();
         assert_eq!(counts(executors)[second], 3);
-        assert_eq!(node.store.sticky(&[job.id]).await.unwrap(), [(job.id, executors[second].address.clone())]);
+        assert_eq!(node.store.runs().sticky(&[job.id]).await.unwrap(), [(job.id, executors[second].address.clone())]);
         // A new process, which has never routed it: it does not go back to where the hash would send it.
         let later = node.clock.now() + 20_000;
         let after = Node::restarted(node, node.config.clone(), later).await;
@@ -47,8 +47,8 @@ fn a_sticky_job_stays_where_it_is_also_when_another_node_takes_over() {
             after.round().await;
         }
         assert_eq!(counts(executors)[second], 5, "{:?}", counts(executors));
-        after.store.delete_job(job.id, later, &actor()).await.unwrap();
-        assert_eq!(after.store.sticky(&[job.id]).await.unwrap(), []);
+        after.store.jobs().delete(job.id, later, &actor()).await.unwrap();
+        assert_eq!(after.store.runs().sticky(&[job.id]).await.unwrap(), []);
     });
 }
 

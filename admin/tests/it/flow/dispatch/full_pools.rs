@@ -31,14 +31,14 @@ async fn pages_that_hang_harm_no_run(db: &TestDatabase) {
         password_hash: "hash",
         grants: &carillon_store::Grants::default(),
     };
-    node.store.create_account(&new, START, &carillon_store::Actor::engine()).await.unwrap();
+    node.store.people().create_account(&new, START, &carillon_store::Actor::engine()).await.unwrap();
     make_endless(db, "account").await;
     let readers: Vec<_> = (0..12)
         .map(|_| {
             let store = node.store.clone();
             tokio::spawn(async move {
                 loop {
-                    let _ = store.account_by_name("reader").await;
+                    let _ = store.people().account_by_name("reader").await;
                     tokio::task::yield_now().await;
                 }
             })

@@ -21,11 +21,11 @@ const SECONDS: usize = 5;
 async fn flood(node: &Node) -> RecordingExecutor {
     let now = node.clock.now();
     let by = actor();
-    let app = node.store.create_app("flood", "Flood", now, &by).await.unwrap();
+    let app = node.store.apps().create("flood", "Flood", now, &by).await.unwrap();
     let draft = JobDraft { schedule: ScheduleDraft::fixed_rate(1), ..JobDraft::new("flood", "job", "handle") };
     let definition = Definition::check(&app, &draft, now).unwrap();
     let jobs = vec![definition; 1_000];
-    node.store.create_jobs(jobs, now, &by, None).await.unwrap();
+    node.store.jobs().create(jobs, now, &by, None).await.unwrap();
     let executor = RecordingExecutor::start().await;
     executor.reply(Reply::Never);
     let body = json!({"registryGroup": "EXECUTOR", "registryKey": "flood", "registryValue": executor.address});
@@ -56,7 +56,7 @@ async fn lateness(db: &TestDatabase, beside_a_flood: bool) -> Vec<Millis> {
     })
     .await;
     if let Some(hanging) = hanging {
-        let open = node.store.open_runs(64).await.unwrap();
+        let open = node.store.runs().open_runs(64).await.unwrap();
         let waiting = open.iter().find(|(state, _)| *state == RunState::Claimed).unwrap().1;
         assert!(waiting > 3_000, "it is a flood: {waiting}");
         assert!(hanging.runs().len() >= 32, "and all its slots are taken");

@@ -123,7 +123,7 @@ fn a_job_whose_schedule_was_spoilt_is_paused_with_the_reason_and_stops_nobody() 
         for _ in 0..4 {
             node.advance(1_000).await;
         }
-        let paused = node.store.job(spoilt.id).await.unwrap().unwrap();
+        let paused = node.store.jobs().get(spoilt.id).await.unwrap().unwrap();
         assert!(!paused.draft.enabled);
         assert!(paused.paused_reason.as_deref().unwrap().contains("second"), "{:?}", paused.paused_reason);
         assert!(node.runs(&sound).await.len() >= 4, "003-21: the other one goes on");
@@ -170,7 +170,7 @@ fn when_all_executors_are_full_every_instant_has_a_row_and_waits() {
         assert_eq!(node.scan().await.did.adopted, 1_100);
         let did = node.dispatch().await.did;
         assert_eq!((did.due, did.sent, did.waiting, did.failed), (1_100, 1_000, 100, 0));
-        let runs = node.store.open_runs(64).await.unwrap();
+        let runs = node.store.runs().open_runs(64).await.unwrap();
         let count = |state| runs.iter().find(|(known, _)| *known == state).map_or(0, |(_, count)| *count);
         assert_eq!((count(RunState::Sending), count(RunState::Claimed)), (1_000, 100));
         assert!(node.metrics().contains("carillon_saturated_total 100"), "it is counted");

@@ -24,8 +24,8 @@ async fn begin(node: &Node) {
 
 async fn answers(node: &Node, job: &Job) -> Vec<(String, String)> {
     let run = node.runs(job).await.pop().unwrap();
-    let run = node.store.run(run.id).await.unwrap().unwrap();
-    let choice = node.store.route_decision(&run).await.unwrap().unwrap();
+    let run = node.store.runs().get(run.id).await.unwrap().unwrap();
+    let choice = node.store.runs().route_decision(&run).await.unwrap().unwrap();
     let told = choice.story.answers.into_iter();
     told.map(|told| (told.address, told.what)).collect()
 }
@@ -71,8 +71,8 @@ fn when_nobody_answers_the_run_fails_with_what_each_said() {
         let start = format!("no executor answered: {}: refused: going down; ", executors[0].address);
         assert!(message.starts_with(&start), "{message}");
         assert!(message.contains("refused (os error"), "{message}");
-        let run = node.store.run(run.id).await.unwrap().unwrap();
-        let choice = node.store.route_decision(&run).await.unwrap().unwrap();
+        let run = node.store.runs().get(run.id).await.unwrap().unwrap();
+        let choice = node.store.runs().route_decision(&run).await.unwrap().unwrap();
         assert_eq!((choice.chosen, choice.why.as_str()), (None, "none could be chosen"));
         assert_eq!((choice.candidates.len(), choice.story.answers.len()), (3, 3));
     });
@@ -186,7 +186,7 @@ fn the_slow_executors_of_one_app_leave_places_for_the_probes_of_another() {
         }
         begin(node).await;
         let other = RecordingExecutor::start().await;
-        let app = node.store.create_app("billing", "Billing", node.clock.now(), &actor()).await.unwrap();
+        let app = node.store.apps().create("billing", "Billing", node.clock.now(), &actor()).await.unwrap();
         node.register_of("billing", &other.address, &[]).await;
         let draft = {
             let mut draft = JobDraft::new("billing", "bill", "handle");
@@ -194,7 +194,8 @@ fn the_slow_executors_of_one_app_leave_places_for_the_probes_of_another() {
             draft
         };
         let definition = Definition::check(&app, &draft, node.clock.now()).unwrap();
-        let bill = node.store.create_jobs(vec![definition], node.clock.now(), &actor(), None).await.unwrap().remove(0);
+        let bill =
+            node.store.jobs().create(vec![definition], node.clock.now(), &actor(), None).await.unwrap().remove(0);
         node.fire(&bill).await;
         begin(node).await;
         wait_for("the probe of the other app", async || !other.received("/beat").is_empty()).await;

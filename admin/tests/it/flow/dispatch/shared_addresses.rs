@@ -41,7 +41,7 @@ impl<'a> World<'a> {
         let mut draft = JobDraft::new("payroll", "pay", "pay");
         draft.route = RouteStrategy::Failover;
         let definition = Definition::check(&payroll, &draft, START).unwrap();
-        let created = node.store.create_jobs(vec![definition], START, &actor(), None).await;
+        let created = node.store.jobs().create(vec![definition], START, &actor(), None).await;
         let payroll_job = created.unwrap().remove(0);
         let orders_job = node.job(|draft| draft.route = RouteStrategy::Failover).await;
         Self { node, orders_job, payroll_job, own, shared }

@@ -31,7 +31,7 @@ async fn heard(node: &Node, by: i64) {
 
 async fn alarms(node: &Node) -> Vec<String> {
     let filter = AlarmFilter { kinds: vec![AlarmKind::Clock], limit: 100, ..AlarmFilter::default() };
-    let page = node.store.alarms(&filter).await.unwrap();
+    let page = node.store.alarms().list(&filter).await.unwrap();
     page.items.into_iter().map(|row| row.alarm.text).collect()
 }
 
@@ -44,7 +44,7 @@ async fn instants(node: &Node, job: &carillon_store::Job) -> Vec<i64> {
 fn a_node_with_a_wrong_clock_goes_by_the_databases_and_says_so() {
     on(Kind::Postgres, async |db| {
         let node = node(db).await;
-        let database_now = node.store.database_now().await.unwrap().unwrap();
+        let database_now = node.store.leases().database_now().await.unwrap().unwrap();
         assert!((node.clock.now() - database_now).abs() < 60_000);
         heard(&node, 0).await;
         assert!(alarms(&node).await.is_empty());
@@ -148,7 +148,7 @@ fn a_jump_that_no_other_clock_confirms_fires_nothing_and_ends_the_nodes_work() {
             node.renew_leases().await;
         }
         assert!(node.engine.shards_held().is_empty());
-        assert!(node.store.live_nodes(0).await.unwrap().is_empty(), "others take its share");
+        assert!(node.store.leases().live_nodes(0).await.unwrap().is_empty(), "others take its share");
         heard(&node, 0).await;
         node.round().await;
         assert_eq!(node.engine.shards_held().len(), 2, "the clock is as it was");

@@ -145,7 +145,7 @@ fn a_second_start_registers_nothing_twice() {
         let again = Node::restarted(node, node.config.clone(), node.clock.now() + 1_000).await;
         again.register(&executor).await;
         let addresses: Vec<String> =
-            again.store.executors().await.unwrap().into_iter().map(|executor| executor.address).collect();
+            again.store.apps().executors().await.unwrap().into_iter().map(|executor| executor.address).collect();
         assert_eq!(addresses.len(), 1, "{addresses:?}");
         again.fire(&job).await;
         again.round().await;

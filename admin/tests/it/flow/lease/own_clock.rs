@@ -37,7 +37,7 @@ async fn second(node: &Node) {
 
 async fn alarms(node: &Node) -> Vec<String> {
     let filter = AlarmFilter { kinds: vec![AlarmKind::Clock], limit: 100, ..AlarmFilter::default() };
-    let page = node.store.alarms(&filter).await.unwrap();
+    let page = node.store.alarms().list(&filter).await.unwrap();
     page.items.into_iter().map(|row| row.alarm.text).collect()
 }
 
@@ -138,7 +138,7 @@ fn a_clock_that_is_set_back_repeats_nothing_and_makes_no_lease_longer() {
         assert!(told[0].contains("has jumped by -3600 s"), "{told:?}");
         assert!(told[0].contains("wait until the time before"), "{told:?}");
         // The executor was heard at the latest when the clock went back: its lease of 90 s counts from then.
-        let seat = node.store.executors().await.unwrap().remove(0);
+        let seat = node.store.apps().executors().await.unwrap().remove(0);
         assert!(seat.seen_at <= node.clock.now(), "{seat:?}");
         assert!(seat.expires_at <= node.clock.now() + 90_000, "{seat:?}");
         assert_eq!(unexplained(&node, &job).await, 0);

@@ -140,7 +140,7 @@ fn running_nodes_follow_another_number_of_shards() {
         }
         for count in [32, 3, 8] {
             let now = a.clock.now();
-            a.store.set_shards(count, now, &actor()).await.unwrap();
+            a.store.leases().set_shards(count, now, &actor()).await.unwrap();
             let job = a.every(1, |_| ()).await;
             assert_eq!(job.shard, (job.id % i64::from(count)) as i32);
             jobs.push(job);
@@ -181,14 +181,14 @@ fn a_database_that_went_backwards_stops_its_shards_until_resync() {
         assert!(node.engine.shards_held().is_empty());
         assert!(node.metrics().contains("carillon_shards_stopped 2"));
         let filter = AlarmFilter { kinds: vec![AlarmKind::Database], limit: 10, ..AlarmFilter::default() };
-        let alarms = node.store.alarms(&filter).await.unwrap().items;
+        let alarms = node.store.alarms().list(&filter).await.unwrap().items;
         assert_eq!(alarms.len(), 1, "{alarms:?}");
         assert!(alarms[0].alarm.text.contains("the database went backwards"));
         let newest = async || node.runs(&job).await.iter().map(|run| run.scheduled_at).max();
         let recorded = newest().await;
         second(&[&node]).await;
         assert_eq!(newest().await, recorded, "nothing is claimed");
-        assert_eq!(node.store.resync(node.clock.now(), &actor()).await.unwrap(), 2);
+        assert_eq!(node.store.leases().resync(node.clock.now(), &actor()).await.unwrap(), 2);
         second(&[&node]).await;
         assert_eq!(node.engine.shards_held().len(), 2);
         assert!(newest().await > recorded);

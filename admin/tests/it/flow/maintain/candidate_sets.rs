@@ -28,7 +28,7 @@ async fn sent(node: &Node, job: &carillon_store::Job, executor: &RecordingExecut
     node.register(executor).await;
     let run = node.fire(job).await;
     node.round().await;
-    assert_eq!(node.store.run(run).await.unwrap().unwrap().address.as_ref(), Some(&executor.address));
+    assert_eq!(node.store.runs().get(run).await.unwrap().unwrap().address.as_ref(), Some(&executor.address));
     run
 }
 
@@ -69,15 +69,15 @@ databases! {
             sent(&node, &job, &second).await;
             assert_eq!(sets().await, [(both[1].0.clone(), node.clock.now())]);
             walk(&node).await;
-            let run = node.store.run(run).await.unwrap().unwrap();
-            assert_eq!(node.store.route_decision(&run).await.unwrap().unwrap().candidates, from_ref(&second.address));
+            let run = node.store.runs().get(run).await.unwrap().unwrap();
+            assert_eq!(node.store.runs().route_decision(&run).await.unwrap().unwrap().candidates, from_ref(&second.address));
         }
         // Deleted behind its back it comes with its next renewal.
         database.execute_unprepared("DELETE FROM candidate_set").await.unwrap();
         node.clock.advance(2 * DAY);
         sent(&node, &job, &second).await;
-        let run = node.store.run(kept).await.unwrap().unwrap();
-        assert_eq!(node.store.route_decision(&run).await.unwrap().unwrap().candidates, from_ref(&second.address));
+        let run = node.store.runs().get(kept).await.unwrap().unwrap();
+        assert_eq!(node.store.runs().route_decision(&run).await.unwrap().unwrap().candidates, from_ref(&second.address));
         assert!(sets().await[0].1 > START);
         database.close().await.unwrap();
     }

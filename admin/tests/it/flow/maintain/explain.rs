@@ -63,7 +63,7 @@ databases! {
         says(&later, &["will be an instant of", "not planned yet"]);
         assert_eq!(told(&node, &job, -10).await.verdict, Verdict::BeforeJob);
         // Its runs outlive it.
-        node.store.delete_job(job.id, node.clock.now(), &actor()).await.unwrap();
+        node.store.jobs().delete(job.id, node.clock.now(), &actor()).await.unwrap();
         let gone = told(&node, &job, 10).await;
         assert_eq!((gone.verdict, gone.job.as_deref()), (Verdict::Recorded, None));
         assert!(explain(&node.store, job.id, START + 5_000, START, &VisibleApps::All).await.unwrap().is_none());
@@ -78,7 +78,7 @@ databases! {
         assert_eq!(skipped.verdict, Verdict::Skipped);
         says(&skipped, &["that was skipped", "11 skipped instants", "policy skip", "under epoch 1"]);
         let now = node.clock.now();
-        node.store.set_job_enabled(job.id, false, now, &actor()).await.unwrap();
+        node.store.jobs().set_enabled(job.id, false, now, &actor()).await.unwrap();
         node.clock.advance(std::time::Duration::from_secs(60));
         let disabled = told(&node, &job, 210).await;
         assert_eq!(disabled.verdict, Verdict::Missing(GapReason::Disabled));
@@ -88,14 +88,14 @@ databases! {
     async fn what_is_no_instant_says_what_excludes_it(db: &TestDatabase) {
         let node = Node::on(db.config(), Arc::new(ManualClock::new(START))).await;
         let calendar = r#"{"name": "bank", "days": ["2025-10-10"]}"#;
-        node.store.create_calendar(&serde_json::from_str(calendar).unwrap(), START, &actor()).await.unwrap();
+        node.store.calendars().create(&serde_json::from_str(calendar).unwrap(), START, &actor()).await.unwrap();
         let schedule = serde_json::json!({"kind": "cron", "expression": "0 0 12 * * ?", "calendars": ["bank"], "end_at": "2025-10-12T00:00:00Z"});
         let mut draft = JobDraft::new("orders", "Noon", "noon");
         draft.schedule = serde_json::from_value(schedule).unwrap();
-        let calendars = node.store.calendars_named(&["bank".to_owned()]).await.unwrap();
+        let calendars = node.store.calendars().named(&["bank".to_owned()]).await.unwrap();
         let around = carillon_store::DefinitionContext::new(&node.app, &calendars);
         let definition = carillon_store::Definition::check_in(around, &draft, START).unwrap();
-        let job = node.store.create_jobs(vec![definition], START, &actor(), None).await.unwrap().remove(0);
+        let job = node.store.jobs().create(vec![definition], START, &actor(), None).await.unwrap().remove(0);
         let noon = |day: i64| (1_760_011_200_000 - START) / 1000 + day * 86_400;
         assert_eq!(told(&node, &job, noon(0)).await.verdict, Verdict::Missing(GapReason::NotPlanned));
         let excluded = told(&node, &job, noon(1)).await;

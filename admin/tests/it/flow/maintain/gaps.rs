@@ -72,7 +72,7 @@ fn a_gap_is_one_alarm_also_where_another_node_finds_it_again() {
         watch(&second).await;
         assert_eq!(counted(&second), [2, 2], "it has looked at the same span");
         let filter = AlarmFilter { kinds: vec![AlarmKind::Gap], limit: 10, ..AlarmFilter::default() };
-        let alarms = second.store.alarms(&filter).await.unwrap().items;
+        let alarms = second.store.alarms().list(&filter).await.unwrap().items;
         assert_eq!(alarms.len(), 1, "{alarms:?}");
         assert_eq!(alarms[0].alarm.job_id, Some(job.id));
         assert!(alarms[0].alarm.text.starts_with("2 instants without a record from 20"), "{alarms:?}");
@@ -142,7 +142,7 @@ databases! {
         assert!(!node.misfires(&job).await.is_empty());
         let disable = async |enabled| {
             let now = node.clock.now();
-            let job = node.store.set_job_enabled(job.id, enabled, now, &actor()).await.unwrap();
+            let job = node.store.jobs().set_enabled(job.id, enabled, now, &actor()).await.unwrap();
             node.engine.job_changed(job.shard);
         };
         disable(false).await;
@@ -180,12 +180,12 @@ databases! {
         // A job that is disabled, and enabled later, starts from the time at which it was enabled.
         for enabled in [false, true] {
             let now = node.clock.now();
-            node.store.set_job_enabled(job.id, enabled, now, &actor()).await.unwrap();
+            node.store.jobs().set_enabled(job.id, enabled, now, &actor()).await.unwrap();
             advance_seconds(&node, 150).await;
         }
         assert_eq!(differences(&node, &job).await.len(), 1);
         // The last run of the job has ended, and its next instant is not set.
-        while node.store.job(job.id).await.unwrap().unwrap().next_fire_at.is_none() {
+        while node.store.jobs().get(job.id).await.unwrap().unwrap().next_fire_at.is_none() {
             advance_seconds(&node, 1).await;
         }
         sql(db, &format!("DELETE FROM job_clock WHERE job_id = {}", job.id)).await;
@@ -202,10 +202,10 @@ databases! {
         let job = node.edit(&job, draft).await;
         advance_seconds(&node, 28).await;
         let deleted_at = node.clock.now();
-        node.store.delete_job(job.id, deleted_at, &actor()).await.unwrap();
+        node.store.jobs().delete(job.id, deleted_at, &actor()).await.unwrap();
         advance_seconds(&node, 10).await;
         let found = async || {
-            let deleted = node.store.deleted_jobs(START - 1000, 0, 10).await.unwrap();
+            let deleted = node.store.jobs().deleted(START - 1000, 0, 10).await.unwrap();
             assert_eq!((deleted.len(), deleted[0].job_id, deleted[0].name.as_str()), (1, job.id, "job"));
             let look = audit_deleted_job(&node.store, &deleted[0], START - 1000, node.clock.now(), 1000).await.unwrap();
             assert_eq!((look.reached, look.deleted_at), (deleted_at, Some(deleted_at)));

@@ -17,11 +17,15 @@ fn a_job_whose_fires_fail_in_a_row_is_paused_with_an_alarm() {
             node.callback(&[(run, code, "no luck")]).await;
             assert_eq!(node.services.pause_refresher.step().await.did, paused, "after {code}");
         }
-        let paused = node.store.job(job.id).await.unwrap().unwrap();
+        let paused = node.store.jobs().get(job.id).await.unwrap().unwrap();
         assert!(!paused.draft.enabled);
         assert_eq!(paused.pause.map(|pause| pause.author), Some("carillon".to_owned()));
-        let alarms =
-            node.store.alarms(&AlarmFilter { open: Some(true), limit: 9, ..AlarmFilter::default() }).await.unwrap();
+        let alarms = node
+            .store
+            .alarms()
+            .list(&AlarmFilter { open: Some(true), limit: 9, ..AlarmFilter::default() })
+            .await
+            .unwrap();
         assert_eq!(
             alarms.items.iter().map(|row| row.alarm.text.as_str()).collect::<Vec<_>>(),
             ["2 fires in a row have failed"]

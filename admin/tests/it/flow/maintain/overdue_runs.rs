@@ -15,7 +15,7 @@ use crate::services::{Kind, on};
 
 async fn alarms(node: &Node) -> Vec<AlarmRow> {
     let filter = AlarmFilter { limit: 100, ..AlarmFilter::default() };
-    node.store.alarms(&filter).await.unwrap().items
+    node.store.alarms().list(&filter).await.unwrap().items
 }
 
 /// Everything goes on but the sending: a run stays as its claim left it.
@@ -194,11 +194,11 @@ fn a_word_that_the_audit_cannot_keep_changes_nothing_and_can_be_said_again() {
         node.sql("ALTER TABLE audit RENAME TO audit_away").await;
         assert!(say().await.is_err());
         let filter = AlarmFilter { open: Some(true), run_id: Some(run_id), limit: 1, ..AlarmFilter::default() };
-        assert_eq!(node.store.alarms(&filter).await.unwrap().items.len(), 1);
+        assert_eq!(node.store.alarms().list(&filter).await.unwrap().items.len(), 1);
         node.sql("ALTER TABLE audit_away RENAME TO audit").await;
         say().await.unwrap();
         let about = AuditFilter::about(AuditObjectKind::Run, run_id);
-        let mut entries = node.store.audit_entries(&about).await.unwrap().items;
+        let mut entries = node.store.audit().list(&about).await.unwrap().items;
         entries.retain(|entry| entry.action == "resolve");
         assert_eq!(entries.len(), 1);
         assert!(format!("{entries:?}").contains("the file is not there"));

@@ -41,7 +41,7 @@ databases! {
             database.execute_unprepared(&text).await.unwrap();
         }
         let rule = Retention { failures: Some(2), ..Retention::default() };
-        node.store.set_retention(Scope::App(job.app_id), rule, START, &actor()).await.unwrap();
+        node.store.retention().set(Scope::App(job.app_id), rule, START, &actor()).await.unwrap();
         round(&node).await;
         let left = async || node.runs(&job).await.iter().map(|run| (run.scheduled_at - START) / 1000).collect::<Vec<_>>();
         assert_eq!(left().await[..8], [1, 2, 3, 4, 5, 6, 7, 8]);
@@ -56,14 +56,14 @@ databases! {
         assert!(!left().await.iter().any(|second| (5..=8).contains(second)));
         assert!(node.metrics().contains("carillon_runs_pruned_total 7"), "{}", node.metrics());
         let day = i32::try_from(START / 86_400_000).unwrap();
-        let counts = node.store.day_counts(job.id, day, day).await.unwrap();
+        let counts = node.store.retention().day_counts(job.id, day, day).await.unwrap();
         assert_eq!((counts[0].succeeded, counts[0].failed), (4, 3));
         // The audit says that they were pruned, not that they were lost.
         let looked = audit_job(&node.store, job.id, START, at(8), 1000).await.unwrap().unwrap();
         assert!(looked.differences.iter().all(|it| it.reason == GapReason::Pruned), "{looked:?}");
         // Of a number of runs the oldest go.
         let rule = Retention { runs: Some(1), ..Retention::default() };
-        node.store.set_retention(Scope::Job(job.id), rule, START, &actor()).await.unwrap();
+        node.store.retention().set(Scope::Job(job.id), rule, START, &actor()).await.unwrap();
         round(&node).await;
         node.advance(1000).await;
         assert!(node.runs(&job).await.len() > 2, "it goes on");
@@ -88,7 +88,7 @@ databases! {
             let text = format!("INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, finished_at) VALUES {}", rows.join(","));
             database.execute_unprepared(&text).await.unwrap();
         }
-        assert_eq!(node.store.last_run_due_before(START - 30 * 86_400_000).await.unwrap(), 500);
+        assert_eq!(node.store.retention().last_run_due_before(START - 30 * 86_400_000).await.unwrap(), 500);
         let mut pauses = vec![];
         for _ in 0..4 {
             pauses.push(node.services.pruner.step().await.next.as_secs());

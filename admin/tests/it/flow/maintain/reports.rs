@@ -12,7 +12,7 @@ use crate::flow::node::{Node, START, with_registered_executor};
 async fn counted(node: &Node) -> i64 {
     let day = i32::try_from(START / 86_400_000).unwrap();
     let filter = ReportFilter { from_day: day - 1, to_day: day + 1, ..ReportFilter::default() };
-    node.store.report(&filter, ReportGroup::Day).await.unwrap().unwrap().total.counts.succeeded
+    node.store.reports().read(&filter, ReportGroup::Day).await.unwrap().unwrap().total.counts.succeeded
 }
 
 async fn prune(node: &Node) {
@@ -33,7 +33,7 @@ fn runs_count_when_no_lower_id_can_come_any_more_and_are_deleted_later() {
         let ended = node.runs(&job).await.iter().filter(|run| run.state.is_final()).count();
         assert!(ended >= 2);
         let rule = Retention { days: Some(1), failure_days: Some(1), failures: Some(0), ..Retention::default() };
-        node.store.set_retention(Scope::All, rule, START, &actor()).await.unwrap();
+        node.store.retention().set(Scope::All, rule, START, &actor()).await.unwrap();
         node.services.summarizer.step().await;
         assert_eq!(counted(node).await, 0, "a run with a lower id may come");
         // Two days pass, in which the service did not work: what is old stays as long as it does not count.

@@ -12,10 +12,10 @@ fn r040_jobs_of_changed_zones_are_planned_anew_once() {
             draft.schedule = ScheduleDraft::cron("0 0 9 * * ?", "America/Vancouver");
         };
         let job = node.job(in_vancouver).await;
-        let next = async || node.store.job(job.id).await.unwrap().unwrap().next_fire_at;
+        let next = async || node.store.jobs().get(job.id).await.unwrap().unwrap().next_fire_at;
         let plan_by_other_data = "UPDATE job_clock SET next_fire_at = next_fire_at + 3600000";
         node.renew_leases().await;
-        node.store.set_planned_zone_data("2019c").await.unwrap();
+        node.store.calendars().set_planned_zone_data("2019c").await.unwrap();
         node.sql(plan_by_other_data).await;
         // A node that has the other data plans its jobs by it until it ends.
         let peer = format!(
@@ -24,7 +24,7 @@ fn r040_jobs_of_changed_zones_are_planned_anew_once() {
         node.sql(&peer).await;
         let step = async || node.services.zone_follower.step().await.did;
         assert_eq!((step().await, step().await, next().await), (1, 0, job.next_fire_at));
-        let planned = async || node.store.planned_zone_data().await.unwrap().unwrap();
+        let planned = async || node.store.calendars().planned_zone_data().await.unwrap().unwrap();
         assert_eq!(planned().await, "2019c");
         node.sql(plan_by_other_data).await;
         node.sql("UPDATE node SET address = '' WHERE id = 'old'").await;

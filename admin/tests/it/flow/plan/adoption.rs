@@ -24,11 +24,11 @@ fn parts_of_a_broadcast_whose_commit_was_not_heard_are_sent_by_the_next_scan() {
         node.fire(&job).await;
         node.scan().await;
         // The expansion that was committed, and its answer lost.
-        let (store, lease) = (&node.store, node.store.leases().await.unwrap());
+        let (store, lease) = (&node.store, node.store.leases().list().await.unwrap());
         let epoch = lease[job.shard as usize].epoch;
-        let run = store.waiting(job.shard, epoch, i64::MAX, 9).await.unwrap();
+        let run = store.runs().waiting(job.shard, epoch, i64::MAX, 9).await.unwrap();
         let addresses = executors.each_ref().map(|it| it.address.clone());
-        let parts = store.expand_broadcast(&run[0], &addresses, "a").await.unwrap();
+        let parts = store.runs().expand_broadcast(&run[0], &addresses, "a").await.unwrap();
         assert_eq!(parts.len(), 2);
         node.dispatch().await;
         wait_for("the broadcast was looked at", async || !node.engine.is_expanding()).await;
@@ -78,7 +78,7 @@ fn adoption_stops_when_the_ring_is_full_and_goes_on_when_there_is_room() {
             node.fire(&job).await;
         }
         node.scan().await;
-        let adopted = node.store.waiting(0, 1, i64::MAX, 100).await.unwrap();
+        let adopted = node.store.runs().waiting(0, 1, i64::MAX, 100).await.unwrap();
         assert_eq!(adopted.len(), 10);
         for _ in 0..5 {
             node.round().await;
@@ -104,7 +104,7 @@ fn a_run_that_cannot_be_read_is_alarmed_once_and_its_shard_goes_on() {
         let sent: Vec<_> = executor.runs().iter().map(|run| run.run_id()).collect();
         assert_eq!(sent, [plain]);
         let filter = AlarmFilter { kinds: vec![AlarmKind::Stuck], limit: 10, ..AlarmFilter::default() };
-        let alarms = node.store.alarms(&filter).await.unwrap().items;
+        let alarms = node.store.alarms().list(&filter).await.unwrap().items;
         let texts: Vec<_> = alarms.iter().map(|row| &row.alarm.text).collect();
         let of_it = texts.iter().filter(|text| text.contains("cannot be read"));
         assert_eq!(of_it.count(), 1, "{texts:?}");

@@ -53,14 +53,14 @@ fn a_day_of_a_job_each_minute_makes_1440_runs_and_none_twice() {
             node.services.backfill_releaser.step().await;
             node.sql("UPDATE run SET state = 9 WHERE cause = 4").await;
         }
-        let done = node.store.backfill(made.id).await.unwrap().unwrap();
+        let done = node.store.backfills().get(made.id).await.unwrap().unwrap();
         assert_eq!((done.released, done.skipped), (1440, 0));
         assert!(done.finished_at.is_some() && !done.cancelled);
         let again = node.engine.backfills().create(minutes(job, 1450, 0), 100, &actor()).await.unwrap();
         for _ in 0..5 {
             node.services.backfill_releaser.step().await;
         }
-        let done = node.store.backfill(again.id).await.unwrap().unwrap();
+        let done = node.store.backfills().get(again.id).await.unwrap().unwrap();
         assert_eq!((done.released, done.skipped), (10, 1440), "a second one makes what is missing");
     });
 }
@@ -116,7 +116,7 @@ fn another_process_goes_on_where_a_dead_one_stopped() {
             turn(&later).await;
             end_all(&later, job).await;
         }
-        let done = later.store.backfill(made.id).await.unwrap().unwrap();
+        let done = later.store.backfills().get(made.id).await.unwrap().unwrap();
         assert_eq!((done.released, done.skipped, later.runs(job).await.len()), (4, 0, 4));
     });
 }
@@ -126,16 +126,16 @@ fn a_cancelled_one_and_one_of_a_deleted_job_stop() {
     flow(async |node, _, job| {
         let made = node.engine.backfills().create(minutes(job, 9, 0), 1, &actor()).await.unwrap();
         turn(node).await;
-        let cancelled = node.store.cancel_backfill(made.id, START, &actor()).await.unwrap();
+        let cancelled = node.store.backfills().cancel(made.id, START, &actor()).await.unwrap();
         assert!(cancelled.cancelled);
         end_all(node, job).await;
         turn(node).await;
         assert_eq!(node.runs(job).await.len(), 1);
         let other = node.engine.backfills().create(minutes(job, 9, 0), 1, &actor()).await.unwrap();
-        node.store.delete_job(job.id, START, &actor()).await.unwrap();
+        node.store.jobs().delete(job.id, START, &actor()).await.unwrap();
         turn(node).await;
-        assert!(node.store.backfill(other.id).await.unwrap().unwrap().cancelled);
-        assert_eq!(node.store.open_backfills().await.unwrap(), []);
+        assert!(node.store.backfills().get(other.id).await.unwrap().unwrap().cancelled);
+        assert_eq!(node.store.backfills().open_backfills().await.unwrap(), []);
     });
 }
 

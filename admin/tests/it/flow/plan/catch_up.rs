@@ -166,7 +166,7 @@ fn what_a_dead_node_had_recorded_and_what_was_missed_after_it_are_judged_togethe
             later.register(&executor).await;
             later.round().await;
             let filter = RunFilter { job_id: Some(job.id), limit: 500, ..RunFilter::default() };
-            let runs = later.store.runs(&filter).await.unwrap().items;
+            let runs = later.store.runs().list(&filter).await.unwrap().items;
             let sent: Vec<i64> =
                 seconds(&runs.into_iter().filter(|run| run.state != RunState::Cancelled).collect::<Vec<_>>());
             let ran = |from: i64, to: i64| sent.iter().filter(|second| (from..=to).contains(second)).count();

@@ -23,7 +23,7 @@ fn delayed(seconds: i64) -> impl Fn(&mut JobDraft) {
 }
 
 async fn next(node: &Node, job: &Job) -> Option<i64> {
-    let next = node.store.job(job.id).await.unwrap().unwrap().next_fire_at;
+    let next = node.store.jobs().get(job.id).await.unwrap().unwrap().next_fire_at;
     next.map(|at| at - START)
 }
 
@@ -107,7 +107,7 @@ fn a_link_that_is_cancelled_by_hand_is_an_end() {
 
 async fn enable(node: &Node, job: &Job, enabled: bool) -> Option<i64> {
     let (now, by) = (node.clock.now(), actor());
-    let change = node.store.set_job_enabled(job.id, enabled, now, &by);
+    let change = node.store.jobs().set_enabled(job.id, enabled, now, &by);
     change.await.unwrap().next_fire_at.map(|at| at - START)
 }
 
@@ -162,7 +162,7 @@ fn so_many_fires_and_no_more() {
     };
     flow(counted, async |node, executor, job| {
         node.advance(2_000).await;
-        let left = node.store.job(job.id).await.unwrap().unwrap().fires_left;
+        let left = node.store.jobs().get(job.id).await.unwrap().unwrap().fires_left;
         assert_eq!(left, Some(0), "the third is claimed ahead");
         for _ in 0..10 {
             node.advance(1_000).await;

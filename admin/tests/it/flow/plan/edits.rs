@@ -30,7 +30,7 @@ fn disabled_200_ms_before_a_fire_the_executor_is_not_called() {
             node.clock.advance(Duration::from_millis(800));
             let now = node.clock.now();
             assert_eq!(now, START + 9_800);
-            let job = node.store.set_job_enabled(job.id, false, now, &actor()).await.unwrap();
+            let job = node.store.jobs().set_enabled(job.id, false, now, &actor()).await.unwrap();
             node.engine.job_changed(job.shard);
             node.advance(200).await;
             node.advance(30_000).await;
@@ -53,7 +53,7 @@ fn after_an_edit_no_fire_of_the_old_schedule_is_sent() {
             let schedule = ScheduleDraft::cron("3/20 * * * * ?", "UTC");
             let draft = JobDraft { schedule, params: "new".into(), ..job.draft.clone() };
             let definition = Definition::check(&node.app, &draft, now).unwrap();
-            let job = node.store.update_job(job.id, &definition, None, now, &actor()).await.unwrap();
+            let job = node.store.jobs().update(job.id, &definition, None, now, &actor()).await.unwrap();
             node.engine.job_changed(job.shard);
             let first = job.next_fire_at.unwrap();
             assert_ne!(first, START + 10_000);
@@ -75,7 +75,7 @@ fn after_an_edit_no_fire_of_the_old_schedule_is_sent() {
 fn a_job_deleted_inside_the_look_ahead_is_not_sent() {
     on(Kind::Sqlite, async |_| {
         claimed(async |node, executor, job| {
-            node.store.delete_job(job.id, node.clock.now(), &actor()).await.unwrap();
+            node.store.jobs().delete(job.id, node.clock.now(), &actor()).await.unwrap();
             node.engine.job_changed(job.shard);
             node.advance(1_000).await;
             node.advance(30_000).await;
@@ -93,7 +93,7 @@ fn enabled_again_inside_the_look_ahead_the_instant_is_sent_once() {
         claimed(async |node, executor, job| {
             let now = node.clock.now();
             for enabled in [false, true, false, true] {
-                let job = node.store.set_job_enabled(job.id, enabled, now, &actor()).await.unwrap();
+                let job = node.store.jobs().set_enabled(job.id, enabled, now, &actor()).await.unwrap();
                 node.engine.job_changed(job.shard);
             }
             node.round().await;

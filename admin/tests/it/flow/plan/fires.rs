@@ -198,7 +198,7 @@ fn cron_fires_in_the_zone_of_its_job() {
         let executor = RecordingExecutor::start().await;
         // 2025-10-09 08:53:20 UTC; 11:00 in Cairo (+03:00 then) is 08:00 UTC, the next day.
         let job = node.job(|draft| draft.schedule = ScheduleDraft::cron("0 0 11 * * ?", "Africa/Cairo")).await;
-        let next = node.store.job(job.id).await.unwrap().unwrap().next_fire_at.unwrap();
+        let next = node.store.jobs().get(job.id).await.unwrap().unwrap().next_fire_at.unwrap();
         assert_eq!(next, START - 3_200_000 + 86_400_000);
         node.clock.set(next);
         node.register(&executor).await;

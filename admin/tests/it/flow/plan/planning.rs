@@ -79,10 +79,10 @@ fn planning_a_backlog_of_three_hours_lets_no_lease_lapse() {
             () = renewing => {}
         }
         seen.ms.store(0, Ordering::Relaxed);
-        let open = node.store.open_runs(8).await.unwrap();
+        let open = node.store.runs().open_runs(8).await.unwrap();
         let recorded: i64 = open.iter().map(|(_, count)| count).sum();
         assert!(recorded >= JOBS as i64, "{recorded}");
-        let leases = node.store.leases().await.unwrap();
+        let leases = node.store.leases().list().await.unwrap();
         let epochs: Vec<i64> = leases.iter().map(|lease| lease.epoch).collect();
         assert_eq!(epochs, [1; 8], "none was lost and taken again");
         assert_eq!(node.engine.shards_held().len(), 8);
@@ -106,7 +106,7 @@ fn a_job_whose_planning_takes_too_long_each_time_is_paused_with_the_reason() {
         let recorded = node.runs(&job).await.len();
         assert!(recorded > 0, "what a slow plan says is recorded all the same");
         node.services.scanners.all()[0].step().await;
-        let job = node.store.job(job.id).await.unwrap().unwrap();
+        let job = node.store.jobs().get(job.id).await.unwrap().unwrap();
         let reason = job.paused_reason.unwrap();
         assert!(reason.contains("planning its schedule took more than"), "{reason}");
     });
@@ -124,11 +124,11 @@ fn a_job_whose_row_does_not_say_how_many_fires_are_left_is_paused_and_the_others
             node.clock.advance(Duration::from_secs(3));
         }
         assert!(!node.runs(&other).await.is_empty());
-        let paused = node.store.job(counted.id).await.unwrap().unwrap();
+        let paused = node.store.jobs().get(counted.id).await.unwrap().unwrap();
         let reason = paused.paused_reason.unwrap();
         assert!(reason.contains("does not say how many fires are left"), "{reason}");
         let filter = AlarmFilter { job_id: Some(counted.id), limit: 9, ..AlarmFilter::default() };
-        assert_eq!(node.store.alarms(&filter).await.unwrap().items.len(), 1);
+        assert_eq!(node.store.alarms().list(&filter).await.unwrap().items.len(), 1);
     });
 }
 

@@ -50,7 +50,7 @@ fn a_job_that_moved_to_another_app_is_sent_to_that_apps_executors_alone() {
         let (executors, job) = sent_to_eu(&node).await;
         let now = node.clock.now();
         let by = actor();
-        let created = node.store.create_app("billing", "Billing", now, &by);
+        let created = node.store.apps().create("billing", "Billing", now, &by);
         let billing = created.await.unwrap();
         let third = RecordingExecutor::start().await;
         let body = json!({"registryGroup": "EXECUTOR", "registryKey": "billing", "registryValue": third.address});
@@ -59,7 +59,7 @@ fn a_job_that_moved_to_another_app_is_sent_to_that_apps_executors_alone() {
         let draft = JobDraft { app: "billing".into(), route_labels: String::new(), ..job.draft.clone() };
         let around = DefinitionContext::of(&billing, &job, &job.calendars);
         let definition = Definition::check_in(around, &draft, now).unwrap();
-        let moved = node.store.update_job(job.id, &definition, None, now, &by);
+        let moved = node.store.jobs().update(job.id, &definition, None, now, &by);
         moved.await.unwrap();
         node.fire(&job).await;
         node.round().await;

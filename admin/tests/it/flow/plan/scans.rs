@@ -167,7 +167,7 @@ fn a_job_that_is_enabled_100_ms_before_a_second_fires_at_it() {
         let job = node.job(every_second).await;
         node.advance(9_900).await;
         assert!(node.runs(&job).await.is_empty());
-        let job = node.store.set_job_enabled(job.id, true, node.clock.now(), &actor()).await.unwrap();
+        let job = node.store.jobs().set_enabled(job.id, true, node.clock.now(), &actor()).await.unwrap();
         node.engine.job_changed(job.shard);
         node.round().await;
         node.advance(100).await;
@@ -199,7 +199,7 @@ fn a_job_on_an_idle_shard_is_planned_at_once() {
         assert!(woken.notified().now_or_never().is_some(), "it need not wait for its second");
         idle.step().await;
         let filter = carillon_store::RunFilter { limit: 10, ..Default::default() };
-        let runs = node.store.runs(&filter).await.unwrap().items;
+        let runs = node.store.runs().list(&filter).await.unwrap().items;
         assert_eq!((runs.len(), runs[0].state), (1, RunState::Claimed));
         node.advance(2_000).await;
         assert_eq!(executor.runs().len(), 1);

@@ -51,10 +51,10 @@ fn two_thousand_timers_that_outlast_two_leases_keep_theirs() {
         seen.ms.store(0, Ordering::Relaxed);
         let took = clock.now() - START;
         assert!(took > 20_000, "two leases: {took} ms");
-        let open = node.store.open_runs(64).await.unwrap();
+        let open = node.store.runs().open_runs(64).await.unwrap();
         let recorded: i64 = open.iter().map(|(_, count)| count).sum();
         assert_eq!(recorded, TIMERS as i64, "all of them in one round");
-        let lease = node.store.leases().await.unwrap().remove(0);
+        let lease = node.store.leases().list().await.unwrap().remove(0);
         assert_eq!(lease.epoch, 1);
         assert!(lease.expires_at > clock.now(), "no peer would get it");
         node.renew_leases().await;

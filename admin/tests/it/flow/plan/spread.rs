@@ -59,7 +59,7 @@ fn weights_decide_the_shares_and_an_operator_overrules_what_is_announced() {
         let set = ExecutorSettings { weight: Some(3), labels: None };
         for executor in [&executors[1], &executors[2]] {
             let (store, now) = (&node.store, node.clock.now());
-            store.set_executor_settings(&node.app, &executor.address, &set, now, &actor()).await.unwrap();
+            store.apps().set_executor_settings(&node.app, &executor.address, &set, now, &actor()).await.unwrap();
         }
         // The next heartbeat does not undo it.
         node.register(&executors[1]).await;

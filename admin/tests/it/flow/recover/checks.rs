@@ -33,7 +33,7 @@ pub async fn run_of(node: &Node, executor: &RecordingExecutor, job: &Job) -> i64
 }
 
 pub async fn state(node: &Node, run_id: i64) -> RunState {
-    node.store.run(run_id).await.unwrap().unwrap().state
+    node.store.runs().get(run_id).await.unwrap().unwrap().state
 }
 
 /// What Java writes into the log of a run that has ended.
@@ -184,7 +184,7 @@ fn a_run_that_was_replaced_under_cover_early_becomes_unknown() {
         node.advance(1_000).await;
         let second = run_of(node, executor, &job).await;
         live_for(node, &[executor], 10 * 60).await;
-        let run = node.store.run(first).await.unwrap().unwrap();
+        let run = node.store.runs().get(first).await.unwrap().unwrap();
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Unknown, Some("replaced")));
         let by = format!("replaced by run {second}");
         assert!(run.message().contains(&by), "{}", run.message());

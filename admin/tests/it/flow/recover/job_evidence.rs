@@ -37,7 +37,7 @@ fn an_executor_that_was_idle_has_no_earlier_run_when_a_later_one_keeps_it_busy()
         executor.reply_to_probes(busy());
         let healthy = next_run(node, executor, &job).await;
         live_for(node, &[executor], 120).await;
-        let run = node.store.run(lost).await.unwrap().unwrap();
+        let run = node.store.runs().get(lost).await.unwrap().unwrap();
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Unknown, Some("not_reported")));
         assert!(run.message().contains("has a later one now"), "{}", run.message());
         assert_eq!(state(node, healthy).await, RunState::Running);

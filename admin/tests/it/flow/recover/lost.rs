@@ -22,7 +22,7 @@ pub async fn advance_seconds(node: &Node, seconds: u64) {
 
 async fn pass_until(node: &Node, run_id: i64, state: RunState, seconds: u64) -> u64 {
     for passed in (0..=seconds).step_by(3) {
-        let run = node.store.run(run_id).await.unwrap().unwrap();
+        let run = node.store.runs().get(run_id).await.unwrap().unwrap();
         if run.state == state {
             return passed;
         }
@@ -257,7 +257,7 @@ fn a_retry_is_called_off_when_its_job_is_disabled() {
         assert_eq!(node.states(&job).await, [RunState::Failed, RunState::Claimed]);
         let by = crate::conformance::fixture::actor();
         let now = carillon_scheduler::Clock::now(&*node.clock);
-        node.store.set_job_enabled(job.id, false, now, &by).await.unwrap();
+        node.store.jobs().set_enabled(job.id, false, now, &by).await.unwrap();
         let runs = node.runs(&job).await;
         assert_eq!((runs[1].state, runs[1].reason.as_deref()), (RunState::Cancelled, Some("disabled")));
         node.register(executor).await;

@@ -70,8 +70,8 @@ async fn lives(node: &Node) -> Vec<(Millis, RunState)> {
     let services: [Arc<dyn AnyService>; 3] =
         [node.services.resolver.clone(), node.services.coordinator.clone(), node.services.completer.clone()];
     let mut services = services.map(|service| Stepped { service, next_at: begun });
-    let jobs = node.store.job_ids(0, 10).await.unwrap();
-    let job = node.store.job(jobs[0]).await.unwrap().unwrap();
+    let jobs = node.store.runs().job_ids(0, 10).await.unwrap();
+    let job = node.store.jobs().get(jobs[0]).await.unwrap().unwrap();
     let mut story = vec![];
     while node.clock.now() < begun + i64::try_from(LIFE.as_millis()).unwrap() {
         for service in &mut services {

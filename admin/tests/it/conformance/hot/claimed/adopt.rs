@@ -37,17 +37,17 @@ databases! {
         }
         under(&fixture, &other, 4, 1, claimed).await;
         let holder = holder(job.shard, 5);
-        assert_eq!(fixture.store.adopt(&holder, None, after(5), 1_000).await.unwrap().len(), 2);
+        assert_eq!(fixture.store.runs().adopt(&holder, None, after(5), 1_000).await.unwrap().len(), 2);
         for id in [ours[0], ours[1]] {
             let row = fixture.row(id).await;
             assert_eq!((row.epoch, row.owner.as_deref(), row.state()), (5, Some("a"), claimed));
         }
-        let waiting = fixture.store.waiting(job.shard, 5, after(5), 10).await.unwrap();
+        let waiting = fixture.store.runs().waiting(job.shard, 5, after(5), 10).await.unwrap();
         assert_eq!(waiting.iter().map(|run| run.run_id).collect::<Vec<_>>(), [ours[1], ours[2], ours[0]], "earliest first");
-        let first = fixture.store.waiting(job.shard, 5, after(5), 1).await.unwrap();
+        let first = fixture.store.runs().waiting(job.shard, 5, after(5), 1).await.unwrap();
         assert_eq!(first, waiting[..1]);
-        assert_eq!(fixture.store.adopt(&holder, None, after(5), 1_000).await.unwrap().len(), 0, "once");
-        assert_eq!(fixture.store.adopt(&holder, None, after(6), 1_000).await.unwrap().len(), 1, "in its time");
+        assert_eq!(fixture.store.runs().adopt(&holder, None, after(5), 1_000).await.unwrap().len(), 0, "once");
+        assert_eq!(fixture.store.runs().adopt(&holder, None, after(6), 1_000).await.unwrap().len(), 1, "in its time");
     }
 
     // covers: 003-23
@@ -56,11 +56,11 @@ databases! {
         let job = fixture.ticking("tick").await;
         let before = fixture.take(job.shard).await;
         let claims = [claim(&job, &[(1, after(1)), (2, after(2))])];
-        fixture.store.claim(&holder(job.shard, before), &claims, NOW).await.unwrap();
+        fixture.store.runs().claim(&holder(job.shard, before), &claims, NOW).await.unwrap();
         // It dies here, before anything of it is in a ring.
         let epoch = fixture.take(job.shard).await;
-        assert_eq!(fixture.store.adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap().len(), 2);
-        let waiting = fixture.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();
+        assert_eq!(fixture.store.runs().adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap().len(), 2);
+        let waiting = fixture.store.runs().waiting(job.shard, epoch, after(5), 10).await.unwrap();
         assert_eq!(waiting.iter().map(|run| (run.run_id, run.due_at)).collect::<Vec<_>>(), [(1, after(1)), (2, after(2))]);
         let run = &waiting[1];
         assert_eq!((run.job_id, run.shard, run.epoch, run.cause), (job.id, job.shard, epoch, Cause::Schedule));
@@ -72,14 +72,14 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
         let fire = NewTrigger { job: job.id.into(), cause: Cause::Manual, params: None, address: Some("http://x:1/".into()), idempotency_key: None, rerun_of: None };
-        let fired = fixture.store.insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
+        let fired = fixture.store.runs().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
         let epoch = fixture.take(job.shard).await;
-        fixture.store.adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
-        let waiting = fixture.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();
+        fixture.store.runs().adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
+        let waiting = fixture.store.runs().waiting(job.shard, epoch, after(5), 10).await.unwrap();
         assert_eq!((waiting.len(), waiting[0].run_id, waiting[0].bound_to.as_deref()), (1, fired.run_id, Some("http://x:1/")));
         // The part of a broadcast has its address in its own row.
         fixture.sql(&format!("UPDATE run SET address = 'http://y:1/' WHERE id = {}", fired.run_id)).await;
-        let waiting = fixture.store.waiting(job.shard, epoch, after(5), 10).await.unwrap();
+        let waiting = fixture.store.runs().waiting(job.shard, epoch, after(5), 10).await.unwrap();
         assert_eq!(waiting[0].bound_to.as_deref(), Some("http://y:1/"));
     }
 
@@ -91,7 +91,7 @@ databases! {
             under(&fixture, &job, 0, second, RunState::Claimed).await;
         }
         let holder = holder(job.shard, 5);
-        let adopt = async |most| fixture.store.adopt(&holder, None, after(9), most).await.unwrap().len();
+        let adopt = async |most| fixture.store.runs().adopt(&holder, None, after(9), most).await.unwrap().len();
         assert_eq!([adopt(0).await, adopt(2).await, adopt(9).await, adopt(9).await], [0, 2, 3, 0]);
     }
 
@@ -104,9 +104,9 @@ databases! {
         let new = under(&fixture, &job, 0, 3, claimed).await;
         under(&fixture, &job, 4, 2, claimed).await;
         let holder = holder(job.shard, 5);
-        let adopted = fixture.store.adopt(&holder, Some(after(2)), after(5), 9).await.unwrap();
+        let adopted = fixture.store.runs().adopt(&holder, Some(after(2)), after(5), 9).await.unwrap();
         assert_eq!(adopted, [new]);
-        assert_eq!(fixture.store.adopt(&holder, None, after(5), 9).await.unwrap().len(), 2);
+        assert_eq!(fixture.store.runs().adopt(&holder, None, after(5), 9).await.unwrap().len(), 2);
     }
 
     // covers: F18
@@ -118,7 +118,7 @@ databases! {
             under(&fixture, &job, 5, 2, RunState::Claimed).await,
         );
         fixture.sql(&format!("UPDATE run SET cause = 77 WHERE id = {strange}")).await;
-        let found = fixture.store.waiting_runs(job.shard, 5, &[strange, plain]).await.unwrap();
+        let found = fixture.store.runs().waiting_with_ids(job.shard, 5, &[strange, plain]).await.unwrap();
         assert_eq!(found.runs.iter().map(|run| run.run_id).collect::<Vec<_>>(), [plain]);
         assert_eq!(found.unreadable, [(strange, "a stored value cannot be read: cause 77".to_owned())]);
     }

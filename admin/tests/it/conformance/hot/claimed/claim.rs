@@ -22,7 +22,7 @@ databases! {
             // It never fires again.
             JobClaim { next_fire_at: None, ..claim(&jobs[2], &[(10, after(1))]) },
         ];
-        let changed = fixture.store.claim(&holder(jobs[0].shard, epoch), &claims, NOW).await.unwrap();
+        let changed = fixture.store.runs().claim(&holder(jobs[0].shard, epoch), &claims, NOW).await.unwrap();
         assert!(changed.is_empty());
         let rows = fixture.rows_where("1 = 1").await;
         let told: Vec<_> = rows.iter().map(|row| (row.id, row.job_id, row.fire_no)).collect();
@@ -55,14 +55,14 @@ databases! {
         let last = JobClaim { next_fire_at: None, ..claims[3].clone() };
         fixture.sql(&format!("DELETE FROM job_clock WHERE job_id = {}", jobs[3].id)).await;
         let late = [claims[0].clone(), claims[1].clone(), claims[2].clone(), last];
-        let changed = fixture.store.claim(&holder(shard, epoch), &late, NOW).await.unwrap();
+        let changed = fixture.store.runs().claim(&holder(shard, epoch), &late, NOW).await.unwrap();
         assert_eq!(changed, [jobs[0].id, jobs[1].id, jobs[3].id].into_iter().collect());
         let rows = fixture.rows_where("1 = 1").await;
         assert_eq!(rows.iter().map(|row| row.job_id).collect::<Vec<_>>(), [jobs[2].id]);
         let cursors = [(jobs[0].id, after(7)), (jobs[1].id, after(1)), (jobs[2].id, after(2))];
         assert_eq!(fixture.cursors().await, cursors);
         // The same batch again, as after a COMMIT whose answer was lost.
-        let changed = fixture.store.claim(&holder(shard, epoch), &claims, NOW).await.unwrap();
+        let changed = fixture.store.runs().claim(&holder(shard, epoch), &claims, NOW).await.unwrap();
         assert_eq!(changed.len(), 4);
         assert_eq!(fixture.count("run", "1 = 1").await, 1);
     }
@@ -75,7 +75,7 @@ databases! {
         assert_eq!(fixture.take(job.shard).await, stale + 1);
         let claims = [claim(&job, &[(1, after(1))])];
         for epoch in [stale, stale + 2, 0] {
-            let refused = fixture.store.claim(&holder(job.shard, epoch), &claims, NOW).await;
+            let refused = fixture.store.runs().claim(&holder(job.shard, epoch), &claims, NOW).await;
             assert!(matches!(refused, Err(Error::Fenced(shard)) if shard == job.shard), "{refused:?}");
         }
         assert_eq!(fixture.count("run", "1 = 1").await, 0);
@@ -96,19 +96,19 @@ databases! {
         let id = claim(&jobs[1], &[(7, after(2))]);
         let ranges = JobClaim { skipped: vec![range.clone(), range], ..claim(&jobs[1], &[(9, after(2))]) };
         for bad in [instant, id, ranges] {
-            let refused = fixture.store.claim(&holder(shard, epoch), &[good.clone(), bad], NOW).await;
+            let refused = fixture.store.runs().claim(&holder(shard, epoch), &[good.clone(), bad], NOW).await;
             assert!(refused.as_ref().is_err_and(Error::is_unique_violation), "{refused:?}");
         }
         // A clock row without its job.
         fixture.sql(&format!("INSERT INTO job_clock (shard, next_fire_at, job_id, revision) VALUES ({shard}, {}, 999, 1)", after(1))).await;
         let orphan = JobClaim { due: DueJob { job_id: 999, ..due(&jobs[1]) }, ..claim(&jobs[1], &[(9, after(1))]) };
-        let refused = fixture.store.claim(&holder(shard, epoch), &[good.clone(), orphan], NOW).await;
+        let refused = fixture.store.runs().claim(&holder(shard, epoch), &[good.clone(), orphan], NOW).await;
         assert!(matches!(refused, Err(Error::Corrupt(_))), "{refused:?}");
         assert_eq!(fixture.rows_where("1 = 1").await.len(), 1);
         assert_eq!(fixture.count("misfire", "1 = 1").await, 0);
         assert_eq!(fixture.cursors().await, [(jobs[0].id, after(1)), (jobs[1].id, after(1)), (999, after(1))]);
         // The rest of the shard goes on.
-        assert!(fixture.store.claim(&holder(shard, epoch), &[good], NOW).await.unwrap().is_empty());
+        assert!(fixture.store.runs().claim(&holder(shard, epoch), &[good], NOW).await.unwrap().is_empty());
     }
 
     // covers: G8
@@ -123,7 +123,7 @@ databases! {
             ..claim(&jobs[job], &[(id, after(1)), (id + 1, after(2))])
         };
         let claims = [claim(&jobs[0], &[(1, after(1))]), counted(1, 10), counted(2, 20)];
-        let left_out = fixture.store.claim(&holder(shard, epoch), &claims, NOW).await.unwrap();
+        let left_out = fixture.store.runs().claim(&holder(shard, epoch), &claims, NOW).await.unwrap();
         assert_eq!(left_out, [jobs[1].id, jobs[2].id].into_iter().collect(), "one has too few, and one says nothing");
         let rows = fixture.rows_where("1 = 1").await;
         assert_eq!(rows.iter().map(|row| row.job_id).collect::<Vec<_>>(), [jobs[0].id]);
@@ -139,7 +139,7 @@ databases! {
         let racing = (0..50).map(|number| {
             let claims: Vec<JobClaim> = (1..).zip(&jobs).map(|(n, job)| claim(job, &[(number * 10 + n, after(1))])).collect();
             let store = fixture.store.clone();
-            tokio::spawn(async move { store.claim(&holder(shard, epoch), &claims, NOW).await.unwrap().len() })
+            tokio::spawn(async move { store.runs().claim(&holder(shard, epoch), &claims, NOW).await.unwrap().len() })
         });
         let changed: usize = join_all(racing).await.into_iter().map(Result::unwrap).sum();
         assert_eq!(changed, 49 * 2, "all but one of each job were told that it had changed");
@@ -155,10 +155,10 @@ databases! {
         for (job, second) in jobs.iter().zip([9, 3, 5, 3]) {
             fixture.set_cursor(job, after(second)).await;
         }
-        let found = fixture.store.due_jobs(shard, after(5), 10).await.unwrap();
+        let found = fixture.store.runs().due_jobs(shard, after(5), 10).await.unwrap();
         let told: Vec<_> = found.iter().map(|due| (due.job_id, due.next_fire_at, due.revision)).collect();
         assert_eq!(told, [(jobs[1].id, after(3), 1), (jobs[3].id, after(3), 1), (jobs[2].id, after(5), 1)]);
-        assert_eq!(fixture.store.due_jobs(shard, after(5), 1).await.unwrap(), found[..1]);
-        assert_eq!(fixture.store.due_jobs(shard, after(3) - 1, 10).await.unwrap(), []);
+        assert_eq!(fixture.store.runs().due_jobs(shard, after(5), 1).await.unwrap(), found[..1]);
+        assert_eq!(fixture.store.runs().due_jobs(shard, after(3) - 1, 10).await.unwrap(), []);
     }
 }

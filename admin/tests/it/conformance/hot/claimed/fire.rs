@@ -25,7 +25,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
         let given = NewTrigger { params: Some("x".repeat(60_000)), address: Some("http://x:1/".into()), ..fire(job.id, None) };
-        let fired = fixture.store.insert_triggered(&given, NOW, &Actor::engine()).await.unwrap().unwrap();
+        let fired = fixture.store.runs().insert_triggered(&given, NOW, &Actor::engine()).await.unwrap().unwrap();
         assert!(fired.is_new && fired.shard == job.shard);
         let row = fixture.row(fired.run_id).await;
         assert_eq!((row.state(), row.epoch, row.sends, row.owner), (RunState::Claimed, 0, 0, None));
@@ -33,9 +33,9 @@ databases! {
         assert_eq!((row.scheduled_at, row.due_at, row.app_id, row.job_id), (NOW, NOW, job.app_id, job.id));
         assert_eq!(fixture.count("run_input", &format!("run_id = {} AND LENGTH(params) = 60000", row.id)).await, 1);
         // Without a key each call is a fire of its own.
-        let again = fixture.store.insert_triggered(&given, NOW, &Actor::engine()).await.unwrap().unwrap();
+        let again = fixture.store.runs().insert_triggered(&given, NOW, &Actor::engine()).await.unwrap().unwrap();
         assert!(again.is_new && again.run_id != fired.run_id);
-        assert_eq!(fixture.store.insert_triggered(&fire(job.id + 99, None), NOW, &Actor::engine()).await.unwrap(), None);
+        assert_eq!(fixture.store.runs().insert_triggered(&fire(job.id + 99, None), NOW, &Actor::engine()).await.unwrap(), None);
         assert_eq!(fixture.count("run", "1 = 1").await, 2);
     }
 
@@ -44,7 +44,7 @@ databases! {
         let job = fixture.ticking("tick").await;
         let racing = (0..50).map(|_| {
             let (store, fire) = (fixture.store.clone(), fire(job.id, Some("order-4711")));
-            tokio::spawn(async move { store.insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap() })
+            tokio::spawn(async move { store.runs().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap() })
         });
         let fired: Vec<_> = join_all(racing).await.into_iter().map(Result::unwrap).collect();
         assert_eq!(fired.iter().filter(|fired| fired.is_new).count(), 1);
@@ -58,13 +58,13 @@ databases! {
         let fixture = Fixture::new(db).await;
         let (job, other) = (fixture.ticking("one").await, fixture.ticking("two").await);
         let longest = "ключ".repeat(50);
-        let first = fixture.store.insert_triggered(&fire(job.id, Some(&longest)), NOW, &Actor::engine()).await.unwrap().unwrap();
+        let first = fixture.store.runs().insert_triggered(&fire(job.id, Some(&longest)), NOW, &Actor::engine()).await.unwrap().unwrap();
         fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", first.run_id)).await;
-        let again = fixture.store.insert_triggered(&fire(job.id, Some(&longest)), NOW + 86_400_000, &Actor::engine()).await.unwrap().unwrap();
+        let again = fixture.store.runs().insert_triggered(&fire(job.id, Some(&longest)), NOW + 86_400_000, &Actor::engine()).await.unwrap().unwrap();
         assert_eq!((again.run_id, again.is_new), (first.run_id, false));
         // Keys are the job's own, and told apart to the letter.
-        let elsewhere = fixture.store.insert_triggered(&fire(other.id, Some(&longest)), NOW, &Actor::engine()).await.unwrap().unwrap();
-        let upper = fixture.store.insert_triggered(&fire(job.id, Some(&longest.to_uppercase())), NOW, &Actor::engine()).await.unwrap().unwrap();
+        let elsewhere = fixture.store.runs().insert_triggered(&fire(other.id, Some(&longest)), NOW, &Actor::engine()).await.unwrap().unwrap();
+        let upper = fixture.store.runs().insert_triggered(&fire(job.id, Some(&longest.to_uppercase())), NOW, &Actor::engine()).await.unwrap().unwrap();
         assert!(elsewhere.is_new && upper.is_new);
         assert_eq!(fixture.count("run", "1 = 1").await, 3);
     }
@@ -76,10 +76,10 @@ databases! {
             let job = fixture.ticking("tick").await;
             let fires = (0..6).map(|_| {
                 let (store, fire) = (fixture.store.clone(), fire(job.id, None));
-                tokio::spawn(async move { store.insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().map(|fired| fired.run_id) })
+                tokio::spawn(async move { store.runs().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().map(|fired| fired.run_id) })
             });
             let store = fixture.store.clone();
-            let deletion = tokio::spawn(async move { store.delete_job(job.id, NOW, &actor()).await.unwrap() });
+            let deletion = tokio::spawn(async move { store.jobs().delete(job.id, NOW, &actor()).await.unwrap() });
             let fired: Vec<i64> = join_all(fires).await.into_iter().filter_map(Result::unwrap).collect();
             deletion.await.unwrap();
             for id in fired {

@@ -28,15 +28,15 @@ async fn scan(arena: &Arena, shard: i32, epoch: i64) {
     let store = &arena.fixture.store;
     let (now, holder) = (arena.now(), holder(shard, epoch));
     let until = now + LOOK_AHEAD;
-    arena.repeated("adopt", || store.adopt(&holder, None, until, 1_000)).await;
+    arena.repeated("adopt", || store.runs().adopt(&holder, None, until, 1_000)).await;
     let mut claims = vec![];
-    for due in store.due_jobs(shard, until, 50).await.unwrap() {
+    for due in store.runs().due_jobs(shard, until, 50).await.unwrap() {
         claims.extend(planned(arena, due, now).await);
     }
     if claims.is_empty() {
         return tokio::task::yield_now().await;
     }
-    let claimed = arena.repeated("claim", || store.claim(&holder, &claims, now));
+    let claimed = arena.repeated("claim", || store.runs().claim(&holder, &claims, now));
     if let Some(changed) = claimed.await {
         count(&arena.tally.claims, 1);
         count(&arena.tally.changed, changed.len());
@@ -89,7 +89,7 @@ pub async fn marker(arena: &Arena, number: usize) {
 async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
     let store = &arena.fixture.store;
     let now = arena.now();
-    let due = store.waiting(shard, epoch, now + 200, 100).await.unwrap();
+    let due = store.runs().waiting(shard, epoch, now + 200, 100).await.unwrap();
     // Both take what both see, one of them in the other order.
     let mut marks: Vec<_> = due
         .iter()
@@ -109,7 +109,7 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
         marks.reverse();
     }
     let token: i64 = rand::random();
-    let won = arena.repeated("mark", || store.mark(&marks, token, "a", now));
+    let won = arena.repeated("mark", || store.runs().mark(&marks, token, "a", now));
     let mut won: Vec<i64> = won.await.unwrap_or_default().into_iter().collect();
     won.sort_unstable();
     count(&arena.tally.marks, won.len());
@@ -117,7 +117,7 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
         won.extract_if(.., |id| *id % 7 == 0).map(|run_id| Unsent { run_id, token, bound: false }).collect();
     // What an edit holds just now is given back once more.
     loop {
-        let unmarked = arena.repeated("unmark", || store.unmark(&back, now)).await;
+        let unmarked = arena.repeated("unmark", || store.runs().unmark(&back, now)).await;
         if unmarked.is_none_or(|unmarked| unmarked.held_up.is_empty()) {
             break;
         }
@@ -131,7 +131,7 @@ async fn mark(arena: &Arena, shard: i32, epoch: i64, number: usize) {
         })
         .collect();
     let follow_up = SettleContext { now, jitter: rand::random(), restored: false };
-    let settled = arena.repeated("settle", || store.settle(&findings, &follow_up));
+    let settled = arena.repeated("settle", || store.runs().settle(&findings, &follow_up));
     if let Some(settled) = settled.await {
         count(&arena.tally.settled, settled.changed.len());
         if settled.changed.len() != findings.len() {
@@ -152,7 +152,7 @@ pub async fn renamer(arena: &Arena) {
         let now = arena.now();
         let definition = Definition::check(&arena.fixture.app, &draft, now).unwrap();
         let (store, actor) = (&arena.fixture.store, actor());
-        let edited = store.update_job(job.id, &definition, None, now, &actor);
+        let edited = store.jobs().update(job.id, &definition, None, now, &actor);
         match edited.await {
             Ok(_) => count(&arena.tally.edits, 1),
             Err(error) => arena.complain(format!("edit: {error}")),
@@ -184,7 +184,7 @@ pub async fn toggler(arena: &Arena) {
 
 async fn set_enabled(arena: &Arena, job: &Job, enabled: bool, now: Millis) {
     let store = &arena.fixture.store;
-    match store.set_job_enabled(job.id, enabled, now, &actor()).await {
+    match store.jobs().set_enabled(job.id, enabled, now, &actor()).await {
         Ok(_) => count(&arena.tally.edits, 1),
         Err(error) => arena.complain(format!("enable: {error}")),
     }

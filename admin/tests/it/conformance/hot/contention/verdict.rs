@@ -26,7 +26,7 @@ pub async fn of(arena: &Arena) -> Verdict {
 
 /// Each instant below the cursor has one record, unless the job was disabled then; at and above it there is none.
 async fn judge(arena: &Arena, job: &Job, verdict: &mut Verdict) {
-    let now = arena.fixture.store.job(job.id).await.unwrap().unwrap();
+    let now = arena.fixture.store.jobs().get(job.id).await.unwrap().unwrap();
     let cursor = now.next_fire_at.expect("enabled, and fires for ever");
     let mut records: HashMap<Millis, usize> = HashMap::new();
     let first = format!("job_id = {} AND cause = 0 AND attempt = 1", job.id);

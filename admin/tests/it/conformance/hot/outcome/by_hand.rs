@@ -17,7 +17,7 @@ fn said(run_id: i64, outcome: Outcome) -> RunReport {
 async fn resolve(fixture: &Fixture, by: &Actor, outcome: Outcome, ids: &[i64]) -> Settlement {
     let findings: Vec<RunReport> = ids.iter().map(|id| said(*id, outcome)).collect();
     let detail = json!({"outcome": outcome == Outcome::Succeeded, "note": "seen"});
-    fixture.store.settle_by_hand(&findings, &FOLLOW_UP, ByHand { actor: by, detail: &detail }).await.unwrap()
+    fixture.store.runs().settle_by_hand(&findings, &FOLLOW_UP, ByHand { actor: by, detail: &detail }).await.unwrap()
 }
 
 /// Runs with a row, and who wrote it.

@@ -24,7 +24,7 @@ impl Fixture {
         let epoch = self.take(job.shard).await;
         let mut claim = claim(job, &[(self.free_id(), job.next_fire_at.unwrap())]);
         claim.next_fire_at = None;
-        let changed = self.store.claim(&holder(job.shard, epoch), &[claim], NOW).await;
+        let changed = self.store.runs().claim(&holder(job.shard, epoch), &[claim], NOW).await;
         assert!(changed.unwrap().is_empty());
         let rows = self.rows_where(&format!("job_id = {} AND chained = TRUE", job.id)).await;
         assert_eq!((rows.len(), self.cursor(job).await), (1, None), "the chain hangs on the run");
@@ -41,7 +41,7 @@ impl Fixture {
     }
 
     async fn stalled_fixed_delays(&self, job: &Job) -> Vec<i64> {
-        let (broken, next) = self.store.stalled_fixed_delays(job.shard, 0).await.unwrap();
+        let (broken, next) = self.store.runs().stalled_fixed_delays(job.shard, 0).await.unwrap();
         assert_eq!(next, 0, "one page has them all");
         broken
     }
@@ -120,15 +120,15 @@ databases! {
         let job = fixture.delayed(0).await;
         let link = fixture.claimed_link(&job).await;
         assert_eq!(fixture.stalled_fixed_delays(&job).await, Vec::<i64>::new());
-        assert!(!fixture.store.restart_fixed_delay(job.id, NOW).await.unwrap(), "its link is on its way");
-        fixture.store.cancel(&[link], carillon_scheduler::RunReason::Operator, FOLLOW_UP.now).await.unwrap();
+        assert!(!fixture.store.runs().restart_fixed_delay(job.id, NOW).await.unwrap(), "its link is on its way");
+        fixture.store.runs().cancel(&[link], carillon_scheduler::RunReason::Operator, FOLLOW_UP.now).await.unwrap();
         assert_eq!((fixture.row(link).await.state(), fixture.cursor(&job).await), (Cancelled, chained()));
         fixture.sql("DELETE FROM job_clock").await;
         assert_eq!(fixture.stalled_fixed_delays(&job).await, [job.id]);
-        assert!(fixture.store.restart_fixed_delay(job.id, FOLLOW_UP.now).await.unwrap());
+        assert!(fixture.store.runs().restart_fixed_delay(job.id, FOLLOW_UP.now).await.unwrap());
         assert_eq!(fixture.cursor(&job).await, chained());
-        assert!(!fixture.store.restart_fixed_delay(job.id, NOW).await.unwrap());
-        fixture.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
+        assert!(!fixture.store.runs().restart_fixed_delay(job.id, NOW).await.unwrap());
+        fixture.store.jobs().set_enabled(job.id, false, NOW, &actor()).await.unwrap();
         assert_eq!(fixture.stalled_fixed_delays(&job).await, Vec::<i64>::new());
     }
 
@@ -143,14 +143,14 @@ databases! {
         fixture.sql(&format!("UPDATE job_clock SET delayed_job = NULL WHERE job_id = {}", first + 7)).await;
         let (mut found, mut place) = (vec![], 0);
         for is_last in [false, false, true] {
-            let (broken, next) = fixture.store.stalled_fixed_delays(job.shard, place).await.unwrap();
+            let (broken, next) = fixture.store.runs().stalled_fixed_delays(job.shard, place).await.unwrap();
             assert!(next == 0 || next > place);
             assert_eq!(next == 0, is_last);
             found.push(broken);
             place = next;
         }
         assert_eq!(found, [vec![job.id], vec![], vec![first + 1_199]]);
-        assert!(!fixture.store.restart_fixed_delay(first + 7, NOW).await.unwrap(), "it has a cursor");
+        assert!(!fixture.store.runs().restart_fixed_delay(first + 7, NOW).await.unwrap(), "it has a cursor");
     }
 
     async fn counted_fires_are_taken_off_with_the_claim_or_not_at_all(db: &TestDatabase) {
@@ -161,14 +161,14 @@ databases! {
         let holder = holder(job.shard, epoch);
         let mut first = claim(&job, &[(1 << 40, after(1)), ((1 << 40) + 1, after(2))]);
         first.counted = true;
-        fixture.store.claim(&holder, &[first.clone()], NOW).await.unwrap();
-        assert_eq!(fixture.store.fires_left(&[job.id]).await.unwrap()[&job.id], 1);
+        fixture.store.runs().claim(&holder, &[first.clone()], NOW).await.unwrap();
+        assert_eq!(fixture.store.jobs().fires_left(&[job.id]).await.unwrap()[&job.id], 1);
         // The same plan once more: its cursor has gone on, so nothing is taken off and nothing recorded.
-        let changed = fixture.store.claim(&holder, &[first], NOW).await.unwrap();
+        let changed = fixture.store.runs().claim(&holder, &[first], NOW).await.unwrap();
         assert!(changed.contains(&job.id));
-        assert_eq!(fixture.store.fires_left(&[job.id]).await.unwrap()[&job.id], 1);
+        assert_eq!(fixture.store.jobs().fires_left(&[job.id]).await.unwrap()[&job.id], 1);
         assert_eq!(fixture.count("run", "1 = 1").await, 2);
-        let disabled = fixture.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
+        let disabled = fixture.store.jobs().set_enabled(job.id, false, NOW, &actor()).await.unwrap();
         assert_eq!(disabled.fires_left, Some(1), "a pause gives nothing back");
     }
 
@@ -178,13 +178,13 @@ databases! {
         let ids = fixture.runs_in(&job, &[Claimed, Running, Succeeded, Claimed]).await;
         fixture.runs_in(&other, &[Running]).await;
         let wait = Verdicts { wait: vec![ids[3], ids[1]], ..Verdicts::default() };
-        fixture.store.write_overlaps(&wait, NOW).await.unwrap();
-        let mut seen = fixture.store.open_runs_of(job.shard, &[job.id]).await.unwrap();
+        fixture.store.runs().write_overlaps(&wait, NOW).await.unwrap();
+        let mut seen = fixture.store.runs().open_runs_of(job.shard, &[job.id]).await.unwrap();
         seen.sort_by_key(|run| run.run_id);
         let told: Vec<_> = seen.iter().map(|run| (run.run_id, run.state, run.waits)).collect();
         assert_eq!(told, [(ids[0], Claimed, false), (ids[1], Running, false), (ids[3], Claimed, true)], "what runs waits for nothing");
         let resume = Verdicts { resume: vec![ids[3]], ..Verdicts::default() };
-        fixture.store.write_overlaps(&resume, NOW).await.unwrap();
+        fixture.store.runs().write_overlaps(&resume, NOW).await.unwrap();
         assert_eq!(fixture.row(ids[3]).await.reason, None);
     }
 
@@ -195,7 +195,7 @@ databases! {
         let ids = fixture.runs_in(&job, &[Claimed, Running, Claimed, Claimed]).await;
         let link = fixture.claimed_link(&delayed).await;
         let verdicts = Verdicts { cancel: vec![link, ids[1], ids[0]], wait: vec![ids[2]], resume: vec![ids[3]] };
-        let written = fixture.store.write_overlaps(&verdicts, FOLLOW_UP.now).await.unwrap();
+        let written = fixture.store.runs().write_overlaps(&verdicts, FOLLOW_UP.now).await.unwrap();
         assert_eq!((written.cancelled, written.held_up.len()), (2, 0));
         let mut told = vec![];
         for id in [ids[0], ids[1], ids[2], ids[3], link] {
@@ -208,7 +208,7 @@ databases! {
         assert_eq!((told[1].0, told[1].2), (Running, false), "what runs is left alone");
         assert_eq!((&told[2], &told[3]), (&waits, &(Claimed, String::new(), false)));
         assert_eq!((&told[4], fixture.cursor(&delayed).await), (&cancelled, chained()));
-        assert_eq!(fixture.store.write_overlaps(&verdicts, NOW).await.unwrap().cancelled, 0, "once");
+        assert_eq!(fixture.store.runs().write_overlaps(&verdicts, NOW).await.unwrap().cancelled, 0, "once");
     }
 
     // covers: F7
@@ -224,7 +224,7 @@ databases! {
         let text = format!("SELECT id FROM run WHERE id = {} FOR UPDATE", ids[0]);
         other.execute_unprepared(&text).await.unwrap();
         let verdicts = Verdicts { cancel: ids.clone(), ..Verdicts::default() };
-        let written = fixture.store.write_overlaps(&verdicts, NOW).await.unwrap();
+        let written = fixture.store.runs().write_overlaps(&verdicts, NOW).await.unwrap();
         assert_eq!((written.cancelled, written.held_up), (1, [ids[0]].into_iter().collect()));
         other.rollback().await.unwrap();
         assert_eq!((fixture.row(ids[0]).await.state(), fixture.row(ids[1]).await.state()), (Claimed, Cancelled));

@@ -31,7 +31,7 @@ databases! {
             // Each by a call of its own, as several nodes would do it.
             let settling = ids.iter().map(|id| {
                 let (store, finding) = (fixture.store.clone(), success(*id));
-                async move { store.settle(&[finding], &FOLLOW_UP).await.unwrap().to_scan }
+                async move { store.runs().settle(&[finding], &FOLLOW_UP).await.unwrap().to_scan }
             });
             let woken: Vec<i32> = futures_util::future::join_all(settling).await.concat();
             assert_eq!(woken, [child.shard], "the last one, alone");
@@ -39,7 +39,7 @@ databases! {
             assert_eq!(born.len(), 1);
             assert_eq!((born[0].state, born[0].epoch, born[0].shard, born[0].scheduled_at), (0, 0, child.shard, NOW + 500));
             let handed_on = r#"["said 200","said 200","said 200","said 200"]"#.to_owned();
-            assert_eq!(fixture.store.given_params(&[born[0].id]).await.unwrap(), [(born[0].id, handed_on)]);
+            assert_eq!(fixture.store.jobs().given_params(&[born[0].id]).await.unwrap(), [(born[0].id, handed_on)]);
         }
     }
 
@@ -77,7 +77,7 @@ databases! {
             .await;
         let ids = fixture.runs_in(&job, &[Running, Running, Running]).await;
         fixture.sql(&format!("UPDATE run SET parent = TRUE WHERE job_id = {}", job.id)).await;
-        let other = fixture.store.create_app("other", "Other", NOW, &actor()).await.unwrap();
+        let other = fixture.store.apps().create("other", "Other", NOW, &actor()).await.unwrap();
         fixture.sql(&format!("UPDATE job SET app_id = {}, name = 'secret' WHERE id = {}", other.id, job.id)).await;
         // After the move: a success, a failure that may be retried, and one that may not.
         fixture.sql(&format!("UPDATE run SET attempt = 2 WHERE id = {}", ids[2])).await;
@@ -86,7 +86,7 @@ databases! {
         assert_eq!(fixture.count("run", "1 = 1").await, 3, "no child and no further attempt");
         assert_eq!(fixture.count("alarm", "1 = 1").await, 0);
         assert_eq!(fixture.count("job_failure", "1 = 1").await, 0);
-        assert_eq!(fixture.store.run(ids[0]).await.unwrap().unwrap().job, None, "its name is the other app's");
+        assert_eq!(fixture.store.runs().get(ids[0]).await.unwrap().unwrap().job, None, "its name is the other app's");
         // The runs of the app that has it now do.
         let mut now = vec![];
         for second in [90, 91, 92] {
@@ -96,8 +96,8 @@ databases! {
         fixture.sql(&format!("UPDATE run SET {of_now} WHERE id >= {}", now[0])).await;
         fixture.settle(&[success(now[0]), failure(now[1])]).await;
         assert_eq!(fixture.count("run", "cause = 3").await, 0, "the child's app does not let the other one start its jobs");
-        let billing = fixture.store.app_by_name("billing").await.unwrap().unwrap();
-        fixture.store.set_starters(&billing, std::slice::from_ref(&other), NOW, &actor()).await.unwrap();
+        let billing = fixture.store.apps().by_name("billing").await.unwrap().unwrap();
+        fixture.store.apps().set_starters(&billing, std::slice::from_ref(&other), NOW, &actor()).await.unwrap();
         fixture.settle(&[success(now[2])]).await;
         assert_eq!(fixture.count("run", "cause = 3").await, 1);
         assert_eq!(fixture.count("run", &format!("attempt = 2 AND app_id = {}", other.id)).await, 1);

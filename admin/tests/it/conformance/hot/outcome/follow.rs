@@ -42,7 +42,7 @@ trait Alone {
 
 impl Alone for std::sync::Arc<carillon_store::Store> {
     async fn settle_alone(&self, findings: Vec<RunReport>) -> Settlement {
-        self.settle(&findings, &FOLLOW_UP).await.unwrap()
+        self.runs().settle(&findings, &FOLLOW_UP).await.unwrap()
     }
 }
 
@@ -140,16 +140,16 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.with_retries(3).await;
         let fire = NewTrigger { job: job.id.into(), cause: Cause::Manual, params: Some("{}".into()), address: None, idempotency_key: None, rerun_of: None };
-        let by_hand = fixture.store.insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap().run_id;
+        let by_hand = fixture.store.runs().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap().run_id;
         fixture.sql(&format!("UPDATE run SET state = 2 WHERE id = {by_hand}")).await;
         let ids = fixture.runs_in(&job, &[Running, Running]).await;
-        fixture.store.set_job_enabled(job.id, false, NOW, &actor()).await.unwrap();
+        fixture.store.jobs().set_enabled(job.id, false, NOW, &actor()).await.unwrap();
         let settled = fixture.settle(&[failure(ids[0]), failure(by_hand)]).await;
         assert_eq!(alarmed(&settled), [ids[0]]);
         assert_eq!(told(&fixture.attempts(by_hand).await), [(1, Failed), (2, Claimed)], "run now needs no enabled schedule");
         let next = fixture.attempts(by_hand).await[1].id;
-        assert_eq!(fixture.store.given_params(&[next]).await.unwrap(), [(next, "{}".to_owned())]);
-        fixture.store.delete_job(job.id, NOW, &actor()).await.unwrap();
+        assert_eq!(fixture.store.jobs().given_params(&[next]).await.unwrap(), [(next, "{}".to_owned())]);
+        fixture.store.jobs().delete(job.id, NOW, &actor()).await.unwrap();
         assert_eq!(alarmed(&fixture.settle(&[failure(ids[1])]).await), [ids[1]]);
         assert_eq!(fixture.count("run", "state = 0").await, 0);
     }

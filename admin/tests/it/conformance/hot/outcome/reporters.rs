@@ -80,7 +80,7 @@ databases! {
         };
         let emptied = here(Some("later"), Some("new"));
         assert_eq!(fixture.settle(&[by(&emptied, success(ids[3]))]).await.changed, []);
-        fixture.store.register_executor(&executor).await.unwrap();
+        fixture.store.apps().register_executor(&executor).await.unwrap();
         assert_eq!(fixture.settle(&[by(&emptied, success(ids[3]))]).await.changed, [(ids[3], Succeeded)]);
         fixture.sql(&format!("UPDATE run SET address = 'http://y:1/' WHERE id = {}", ids[4])).await;
         assert_eq!(fixture.settle(&[by(&emptied, success(ids[4]))]).await.changed, [], "it is registered elsewhere");

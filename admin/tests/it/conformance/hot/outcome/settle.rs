@@ -46,7 +46,7 @@ pub fn alarmed(settled: &Settlement) -> Vec<i64> {
 
 impl Fixture {
     pub async fn settle(&self, findings: &[RunReport]) -> Settlement {
-        self.store.settle(findings, &FOLLOW_UP).await.unwrap()
+        self.store.runs().settle(findings, &FOLLOW_UP).await.unwrap()
     }
 }
 
@@ -127,9 +127,9 @@ databases! {
         let job = fixture.ticking_with("tick", |draft| draft.retries = 2).await;
         let ids = fixture.runs_in(&job, &[Running, Running, Sending, Unknown, Claimed, Running]).await;
         for id in &ids[..4] {
-            assert_eq!(fixture.store.request_kill(*id, NOW + 1, None).await.unwrap(), Some(KillRequest::Noted));
+            assert_eq!(fixture.store.runs().request_kill(*id, NOW + 1, None).await.unwrap(), Some(KillRequest::Noted));
         }
-        assert_eq!(fixture.store.request_kill(ids[4], NOW + 1, None).await.unwrap(), Some(KillRequest::Cancelled));
+        assert_eq!(fixture.store.runs().request_kill(ids[4], NOW + 1, None).await.unwrap(), Some(KillRequest::Cancelled));
         let unconfirmed = found(ids[5], RunEvent::KillUnconfirmed, RunReason::Unconfirmed);
         let settled = fixture.settle(&[success(ids[0]), failure(ids[1]), failure(ids[2]), failure(ids[3]), unconfirmed]).await;
         let changed = [(ids[0], Succeeded), (ids[1], Killed), (ids[2], Killed), (ids[3], Failed), (ids[5], Killed)];
@@ -145,7 +145,7 @@ databases! {
         let ids = fixture.runs_in(&job, &[Sending, Running, Succeeded, Unknown, Claimed]).await;
         fixture.sql(&format!("UPDATE run SET sent_at = 5 WHERE id = {}", ids[1])).await;
         let accepted: Vec<_> = ids.iter().rev().map(|id| (*id, NOW + 9)).chain([(424_242, NOW)]).collect();
-        fixture.store.accept_runs(&accepted).await.unwrap();
+        fixture.store.runs().accept_runs(&accepted).await.unwrap();
         let rows = fixture.rows_where("1 = 1").await;
         let states: Vec<_> = rows.iter().map(|row| row.state()).collect();
         assert_eq!(states, [Running, Running, Succeeded, Unknown, Claimed]);
@@ -164,10 +164,10 @@ databases! {
         fixture.run(&job, Row { id: before, fire_no: NOW - 9_000, ..Row::default() }).await;
         let noticed = SettleContext { restored: true, ..FOLLOW_UP };
         let other = fixture.runs_in(&job, &[Claimed, Claimed]).await[1];
-        let settled = fixture.store.settle(&[success(other)], &noticed).await.unwrap();
+        let settled = fixture.store.runs().settle(&[success(other)], &noticed).await.unwrap();
         assert_eq!(settled.changed, [(other, Succeeded)], "noticed, and not resynchronized yet");
         assert_eq!(fixture.settle(&[success(before)]).await.unsent, [(before, job.app_id, None)]);
-        fixture.store.resync(NOW, &actor()).await.unwrap();
+        fixture.store.leases().resync(NOW, &actor()).await.unwrap();
         let after = fixture.store.take_ids(&ids::RUN, 2_000).await.unwrap()[1_999];
         fixture.run(&job, Row { id: after, fire_no: NOW + 9_000, ..Row::default() }).await;
         let settled = fixture.settle(&[success(before), success(after)]).await;

@@ -32,7 +32,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking_with("tick", |draft| draft.timeout_seconds = 604_800).await;
         for executor in [at("live", Some("b1"), NOW + 9_000), at("over", Some("b1"), NOW - 40_000), at("new", Some("b2"), NOW + 9_000), at("stock", None, NOW + 9_000)] {
-            fixture.store.register_executor(&executor).await.unwrap();
+            fixture.store.apps().register_executor(&executor).await.unwrap();
         }
         let ids = fixture.runs_in(&job, &[Running; 7]).await;
         for (id, address, boot, sent_at) in [
@@ -42,19 +42,19 @@ databases! {
             fixture.sql(&format!("UPDATE run SET address = '{address}', boot_id = {boot}, sent_at = {sent_at} WHERE id = {id}")).await;
         }
         let look = MonitorQuery { shard: job.shard, silent_since: NOW - 30_000, over_since: NOW - 60_000 };
-        let (found, next) = fixture.store.watched_runs(look, 0).await.unwrap();
+        let (found, next) = fixture.store.runs().watched(look, 0).await.unwrap();
         let told: Vec<_> = found.iter().map(|run| run.run_id).collect();
         assert_eq!((told, next), (vec![ids[1], ids[2], ids[4], ids[5]], None));
         assert!(found[2].registered.is_none() && found[1].has_restarted() && !found[0].has_restarted());
         assert_eq!(found[3].ends_by(), Some(NOW - 604_900_000 + 604_800_000));
         assert_eq!(found[0].app.as_deref(), Some("billing"));
-        assert_eq!(fixture.store.watched_runs(look, ids[4]).await.unwrap().0.len(), 1);
-        let earlier = fixture.store.runs_of_earlier_boots("new", "b2").await.unwrap();
+        assert_eq!(fixture.store.runs().watched(look, ids[4]).await.unwrap().0.len(), 1);
+        let earlier = fixture.store.runs().runs_of_earlier_boots("new", "b2").await.unwrap();
         assert_eq!(earlier.iter().map(|run| run.run_id).collect::<Vec<_>>(), [ids[2]]);
-        fixture.store.note_boot(ids[2], "b2").await.unwrap();
-        assert_eq!(fixture.store.runs_of_earlier_boots("new", "b2").await.unwrap().len(), 0);
-        assert_eq!(fixture.store.watched_runs(look, 0).await.unwrap().0.len(), 3);
-        let beside = async |run: usize| fixture.store.last_end_beside(&found[run]).await.unwrap();
+        fixture.store.runs().note_boot(ids[2], "b2").await.unwrap();
+        assert_eq!(fixture.store.runs().runs_of_earlier_boots("new", "b2").await.unwrap().len(), 0);
+        assert_eq!(fixture.store.runs().watched(look, 0).await.unwrap().0.len(), 3);
+        let beside = async |run: usize| fixture.store.runs().last_end_beside(&found[run]).await.unwrap();
         assert_eq!(beside(3).await, None);
         fixture.sql(&format!("UPDATE run SET state = 9, finished_at = {} WHERE id = {}", NOW - 5, ids[0])).await;
         assert_eq!(beside(3).await, Some(NOW - 5), "it was there at the same time");
@@ -69,19 +69,19 @@ databases! {
             let address = if place == 3 { "b" } else { "a" };
             fixture.sql(&format!("UPDATE run SET address = '{address}', sent_at = {} WHERE id = {id}", NOW + place as i64)).await;
         }
-        let runs = fixture.store.runs_to_check(&ids).await.unwrap();
+        let runs = fixture.store.runs().runs_to_check(&ids).await.unwrap();
         let run = |place: usize| &runs[&ids[place]].run;
         let mut beside = vec![];
         for place in 0..4 {
-            let it = fixture.store.running_beside(run(place)).await.unwrap();
+            let it = fixture.store.runs().running_beside(run(place)).await.unwrap();
             beside.push((it.earlier, it.later));
         }
         assert_eq!(beside, [(false, true), (true, true), (true, false), (false, false)]);
-        assert_eq!(fixture.store.last_success_after(run(0)).await.unwrap(), None);
+        assert_eq!(fixture.store.runs().last_success_after(run(0)).await.unwrap(), None);
         fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[1])).await;
-        assert_eq!(fixture.store.last_success_after(run(0)).await.unwrap(), Some(NOW + 1));
-        assert_eq!(fixture.store.last_success_after(run(2)).await.unwrap(), None, "it was sent before");
-        assert_eq!(fixture.store.last_success_after(run(3)).await.unwrap(), None, "it was sent elsewhere");
+        assert_eq!(fixture.store.runs().last_success_after(run(0)).await.unwrap(), Some(NOW + 1));
+        assert_eq!(fixture.store.runs().last_success_after(run(2)).await.unwrap(), None, "it was sent before");
+        assert_eq!(fixture.store.runs().last_success_after(run(3)).await.unwrap(), None, "it was sent elsewhere");
     }
 
     async fn long_running_runs_are_found_page_by_page_and_read_again(db: &TestDatabase) {
@@ -94,14 +94,14 @@ databases! {
                 place / 3, NOW + place, NOW + 7, if place == 4 { "'b'" } else { "NULL" })).await;
         }
         let ordered = [ids[1], ids[3], ids[0], ids[4], ids[2]];
-        let page = async |behind: PageCursor| fixture.store.long_running(job.shard, behind).await.unwrap();
+        let page = async |behind: PageCursor| fixture.store.runs().long_running(job.shard, behind).await.unwrap();
         let (all, next) = page(PageCursor::default()).await;
         assert_eq!((all.iter().map(|run| run.run_id).collect::<Vec<_>>(), next), (ordered.to_vec(), PageCursor::default()));
         assert!(all[4].is_own && !all[3].is_own && all[0].sent_at == NOW + 7 && all[0].job_id == job.id);
         let behind = PageCursor { epoch: 0, due_at: NOW + 2, run_id: ids[0] };
         assert_eq!(page(behind).await.0.iter().map(|run| run.run_id).collect::<Vec<_>>(), ordered[3..]);
         fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[1])).await;
-        let found = fixture.store.runs_to_check(&ids).await.unwrap();
+        let found = fixture.store.runs().runs_to_check(&ids).await.unwrap();
         assert_eq!((found.len(), found.contains_key(&ids[1])), (4, false));
         let it = &found[&ids[0]];
         assert_eq!((it.run.address.as_deref(), it.run.sent_at, it.block), (Some("a"), NOW + 7, Some((carillon_scheduler::BlockStrategy::CoverEarly, 0))));
@@ -114,14 +114,14 @@ databases! {
         let id = fixture.runs_in(&job, &[Running]).await[0];
         let store = &fixture.store;
         let found = async |before: i64| (
-            store.unacknowledged_kills(job.shard, before).await.unwrap().len(),
-            store.unconfirmed_kills(job.shard, before).await.unwrap().len(),
+            store.runs().unacknowledged_kills(job.shard, before).await.unwrap().len(),
+            store.runs().unconfirmed_kills(job.shard, before).await.unwrap().len(),
         );
-        store.record_kill_agreed(id, NOW).await.unwrap();
+        store.runs().record_kill_agreed(id, NOW).await.unwrap();
         assert_eq!(found(NOW + 100).await, (0, 0), "nobody has wished it");
-        assert_eq!(store.request_kill(id, NOW, None).await.unwrap(), Some(KillRequest::Noted));
+        assert_eq!(store.runs().request_kill(id, NOW, None).await.unwrap(), Some(KillRequest::Noted));
         assert_eq!((found(NOW).await, found(NOW + 1).await), ((0, 0), (1, 0)));
-        store.record_kill_agreed(id, NOW + 50).await.unwrap();
+        store.runs().record_kill_agreed(id, NOW + 50).await.unwrap();
         assert_eq!((found(NOW + 50).await, found(NOW + 51).await), ((0, 0), (0, 1)));
     }
 
@@ -133,7 +133,7 @@ databases! {
         fixture.sql(&format!("UPDATE run SET reason = 'overlap' WHERE id = {}", ids[2])).await;
         let threshold = job.draft.misfire_threshold_seconds * 1000;
         let overdue = async |after: i64| {
-            let found = fixture.store.count_overdue_runs(job.shard, NOW + threshold + after, 0).await;
+            let found = fixture.store.runs().count_overdue_runs(job.shard, NOW + threshold + after, 0).await;
             found.unwrap()
         };
         assert_eq!((overdue(0).await, overdue(1).await), (None, Some((ids[0], 1))));
@@ -144,7 +144,7 @@ databases! {
         let fixture = Fixture::new(db).await;
         let patient = fixture.ticking_with("patient", |draft| draft.misfire_threshold_seconds = 600).await;
         let id = fixture.runs_in(&patient, &[Claimed]).await[0];
-        let overdue = async |before: i64, since: i64| fixture.store.count_overdue_runs(patient.shard, before, since).await.unwrap();
+        let overdue = async |before: i64, since: i64| fixture.store.runs().count_overdue_runs(patient.shard, before, since).await.unwrap();
         assert_eq!(overdue(NOW + 600_000, 0).await, None);
         assert_eq!(overdue(NOW + 600_001, 0).await, Some((id, 1)));
         // None could be sent until a second after its time.
