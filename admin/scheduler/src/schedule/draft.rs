@@ -16,6 +16,10 @@ pub struct ScheduleDraft {
     pub max_fires: Option<u32>,
     /// Every instant is moved by the same offset within this number of seconds; 0: none, else 2 to 86,400.
     pub spread_seconds: u32,
+    /// The second of `spread_seconds` by which every instant is moved; `None`: the server chooses it, and keeps it.
+    pub spread_offset_seconds: Option<u32>,
+    /// From when a fixed rate counts, UTC ms, a whole second; `None`: the job's creation, and what it is stays.
+    pub anchor_at: Option<Millis>,
     /// The names of the calendars that exclude days.
     pub calendars: Vec<String>,
     /// The rule for instants on excluded days.
@@ -32,7 +36,7 @@ pub enum KindDraft {
     Cron(CronDraft),
     /// `minute hour day-of-month month day-of-week`
     UnixCron(CronDraft),
-    /// A fixed period, counted from the job's creation: 1 to 31,536,000 s.
+    /// A fixed period, counted from the anchor: 1 to 31,536,000 s.
     FixedRate {
         /// The period.
         seconds: i64,

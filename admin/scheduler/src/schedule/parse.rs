@@ -11,6 +11,8 @@ use crate::time::{Millis, format_rfc3339};
 
 const MAX_FIRES: u32 = 1_000_000_000;
 const MAX_SPREAD_SECONDS: u32 = 86_400;
+/// The last second of the year 9999.
+const MAX_ANCHOR: Millis = 253_402_300_799_000;
 /// Maximum number of calendars of one schedule.
 const MAX_CALENDARS: usize = 5;
 
@@ -21,17 +23,21 @@ impl Schedule {
     /// # Errors
     /// Names the member (`schedule.expression`, `schedule.timezone`, `schedule.seconds` …) and says what is allowed.
     pub fn parse(draft: &ScheduleDraft, context: &ScheduleContext<'_>) -> Result<Self, FieldError> {
-        let kind = Kind::parse(&draft.kind, context.anchor_at)?;
+        let anchor_at = draft.anchor_at.unwrap_or(context.anchor_at);
+        let kind = Kind::parse(&draft.kind, anchor_at)?;
         let mut draft = draft.clone();
         kind.normalise(&mut draft.kind);
         check_limits(&draft)?;
-        let offset = context.spread_offset_seconds.checked_rem(draft.spread_seconds);
+        let offset =
+            draft.spread_offset_seconds.unwrap_or(context.spread_offset_seconds).checked_rem(draft.spread_seconds);
+        // The schedule has them; its draft is the same for each job.
+        (draft.anchor_at, draft.spread_offset_seconds) = (None, None);
         Ok(Self {
             kind,
             days: working_days(&mut draft, context.calendars)?,
             offset_ms: i64::from(offset.unwrap_or_default()) * 1_000,
             draft,
-            anchor_at: context.anchor_at,
+            anchor_at,
         })
     }
 
@@ -84,6 +90,21 @@ fn check_limits(draft: &ScheduleDraft) -> Result<(), FieldError> {
     if spread != 0 && !(2..=MAX_SPREAD_SECONDS).contains(&spread) {
         let message = format!("{spread} is not allowed; 2 to {MAX_SPREAD_SECONDS} seconds (0: no spread)");
         return wrong("schedule.spread_seconds", message);
+    }
+    if let Some(offset) = draft.spread_offset_seconds
+        && offset >= spread
+    {
+        let message = match spread {
+            0 => "there is no spread; give schedule.spread_seconds too, or leave this out".to_owned(),
+            _ => format!("{offset} is not allowed; 0 to {} seconds", spread - 1),
+        };
+        return wrong("schedule.spread_offset_seconds", message);
+    }
+    if let Some(anchor_at) = draft.anchor_at
+        && (anchor_at % 1000 != 0 || !(0..=MAX_ANCHOR).contains(&anchor_at))
+    {
+        let message = format!("{} is not allowed; a whole second from 1970 to 9999", format_rfc3339(anchor_at));
+        return wrong("schedule.anchor_at", message);
     }
     Ok(())
 }

@@ -42,13 +42,18 @@ pub struct ScheduleInput {
     #[serde(skip_serializing_if = "Option::is_none")]
     spread_seconds: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    spread_offset_seconds: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    anchor_at: Option<Rfc3339>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     calendars: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     on_excluded: Option<Excluded>,
 }
 
 /// The members that every kind but `none` may have.
-const COMMON: [&str; 6] = ["start_at", "end_at", "max_fires", "spread_seconds", "calendars", "on_excluded"];
+const COMMON: [&str; 7] =
+    ["start_at", "end_at", "max_fires", "spread_seconds", "spread_offset_seconds", "calendars", "on_excluded"];
 
 impl<'de> Deserialize<'de> for ScheduleDraft {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -70,7 +75,8 @@ impl TryFrom<ScheduleInput> for ScheduleDraft {
         let own: &[&str] = match input.kind.as_str() {
             "none" => &[],
             "cron" | "unix_cron" => &["expression", "timezone", "clock_changes"],
-            "fixed_rate" | "fixed_delay" => &["seconds"],
+            "fixed_rate" => &["seconds", "anchor_at"],
+            "fixed_delay" => &["seconds"],
             "once" => &["at"],
             "daily" => &["every_seconds", "from", "to", "weekdays", "timezone", "clock_changes"],
             other => {
@@ -85,6 +91,8 @@ impl TryFrom<ScheduleInput> for ScheduleDraft {
             end_at: input.end_at.map(Rfc3339::into),
             max_fires: input.max_fires,
             spread_seconds: input.spread_seconds.unwrap_or_default(),
+            spread_offset_seconds: input.spread_offset_seconds,
+            anchor_at: input.anchor_at.map(Rfc3339::into),
             calendars: input.calendars.unwrap_or_default(),
             excluded: input.on_excluded.unwrap_or_default(),
         })
@@ -143,6 +151,8 @@ impl ScheduleInput {
             ("end_at", self.end_at.is_some()),
             ("max_fires", self.max_fires.is_some()),
             ("spread_seconds", self.spread_seconds.is_some()),
+            ("spread_offset_seconds", self.spread_offset_seconds.is_some()),
+            ("anchor_at", self.anchor_at.is_some()),
             ("calendars", self.calendars.is_some()),
             ("on_excluded", self.on_excluded.is_some()),
         ];
@@ -162,6 +172,8 @@ impl ScheduleInput {
             end_at: draft.end_at.map(Rfc3339::from),
             max_fires: draft.max_fires,
             spread_seconds: (draft.spread_seconds > 0).then_some(draft.spread_seconds),
+            spread_offset_seconds: draft.spread_offset_seconds,
+            anchor_at: draft.anchor_at.map(Rfc3339::from),
             calendars: (!draft.calendars.is_empty()).then(|| draft.calendars.clone()),
             on_excluded: (draft.excluded != Excluded::default()).then_some(draft.excluded),
             ..Self::default()

@@ -30,6 +30,10 @@ fn errors_name_their_member() {
         ),
         (json!({"kind": "cron"}), "expression: missing; kind cron needs it"),
         (json!({"kind": "fixed_rate"}), "seconds: missing; kind fixed_rate needs it"),
+        (
+            json!({"kind": "fixed_delay", "seconds": 5, "anchor_at": "2026-01-01T00:00:00Z"}),
+            "anchor_at: a schedule of kind fixed_delay does not have it",
+        ),
         (json!({"kind": "none", "seconds": 5}), "seconds: a schedule of kind none does not have it"),
         (json!({"kind": "fixed_rate", "seconds": "5"}), "seconds: invalid type: string \"5\", expected i64"),
         (
@@ -56,7 +60,7 @@ fn every_kind_round_trips() {
         json!({"kind": "daily", "every_seconds": 600, "from": "09:00:00", "to": "17:30:00", "weekdays": ["MON", "FRI"],
                "timezone": "UTC", "clock_changes": "carillon"}),
         json!({"kind": "fixed_rate", "seconds": 5, "start_at": "2026-01-01T00:00:00Z", "end_at": "2026-06-01T12:30:00.500Z",
-               "spread_seconds": 60, "calendars": ["bank holidays"], "on_excluded": "next_working_day"}),
+               "spread_seconds": 60, "spread_offset_seconds": 59, "anchor_at": "2025-01-01T00:00:01Z", "calendars": ["bank holidays"], "on_excluded": "next_working_day"}),
     ] {
         let draft = read(json.clone()).unwrap();
         assert_eq!(serde_json::to_value(&draft).unwrap(), json);

@@ -186,7 +186,7 @@ fn cursor_in(job: &Job, shard: i32) -> Option<Vec<Value>> {
 }
 
 fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
-    let Definition { app_id, draft, spec, anchor_at, spread_offset, calendars } = definition;
+    let Definition { app_id, draft, spec, anchor_at, spread_offset, calendars, .. } = definition;
     Job {
         id,
         app_id,

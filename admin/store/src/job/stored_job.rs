@@ -56,6 +56,19 @@ impl Job {
         Schedule::parse(&self.draft.schedule, &self.facts())
     }
 
+    /// Its schedule with the anchor and the offset, which are no members of its draft: a job that is made from it fires at the same
+    /// instants.
+    pub fn full_schedule(&self) -> ScheduleDraft {
+        let schedule = &self.draft.schedule;
+        let is_rate = matches!(schedule.kind, KindDraft::FixedRate { .. });
+        let is_spread = schedule.spread_seconds > 0;
+        ScheduleDraft {
+            anchor_at: is_rate.then_some(self.anchor_at),
+            spread_offset_seconds: is_spread.then_some(self.spread_offset.unsigned_abs()),
+            ..schedule.clone()
+        }
+    }
+
     /// What its schedule takes from its surroundings.
     pub fn facts(&self) -> ScheduleContext<'_> {
         facts(self.anchor_at, self.spread_offset, &self.calendars)
@@ -76,6 +89,8 @@ pub struct Definition {
     pub(crate) draft: JobDraft,
     pub(crate) spec: JobSpec,
     pub(crate) anchor_at: Millis,
+    /// The draft gives the anchor.
+    has_anchor: bool,
     pub(crate) spread_offset: i32,
     pub(crate) calendars: Calendars,
 }
@@ -125,7 +140,9 @@ impl Definition {
     ) -> std::result::Result<Self, Vec<FieldError>> {
         let DefinitionContext { app, before, spread_offset, calendars } = surroundings;
         let calendars = calendars.only(&draft.schedule.calendars);
-        let anchor_at = whole_second(now);
+        let has_anchor = draft.schedule.anchor_at.is_some();
+        let anchor_at = draft.schedule.anchor_at.unwrap_or(whole_second(now));
+        let spread_offset = draft.schedule.spread_offset_seconds.map_or(spread_offset, u32::cast_signed);
         let before = before.map(|job| &job.draft.schedule);
         let spec = draft.validate(&facts(anchor_at, spread_offset, &calendars), before, now)?;
         let draft = JobDraft {
@@ -139,7 +156,7 @@ impl Definition {
             route_labels: spec.route_labels.to_string(),
             ..draft.clone()
         };
-        Ok(Self { app_id: app.id, draft, spec, anchor_at, spread_offset, calendars })
+        Ok(Self { app_id: app.id, draft, spec, anchor_at, has_anchor, spread_offset, calendars })
     }
 
     pub fn app_id(&self) -> i64 {
@@ -160,10 +177,10 @@ impl Definition {
         self.anchor_at = self.anchor_after(job);
     }
 
-    /// A fixed rate counts from the job's creation; another rate counts from the edit's second.
+    /// A fixed rate counts from the anchor that is given; without one from the job's creation, and another rate from the edit's second.
     pub(crate) fn anchor_after(&self, old: &Job) -> Millis {
         match &self.draft.schedule.kind {
-            new @ KindDraft::FixedRate { .. } if *new != old.draft.schedule.kind => self.anchor_at,
+            new @ KindDraft::FixedRate { .. } if self.has_anchor || *new != old.draft.schedule.kind => self.anchor_at,
             _ => old.anchor_at,
         }
     }

@@ -53,7 +53,7 @@ impl JobStore<'_> {
                 let pause = JobPause { note: String::new(), author: actor.name.clone(), paused_at: now, ends_at: None };
                 self.write_pause(tx, old.id, &pause, None).await?;
                 new.pause = Some(pause);
-            } else if definition.draft.schedule != old.draft.schedule {
+            } else if new.full_schedule() != old.full_schedule() {
                 let recorded = self.last_recorded(tx, old.id, now).await?.max(now);
                 self.resume_no_earlier(tx, old.id, recorded + 1).await?;
             }

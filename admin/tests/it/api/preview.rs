@@ -88,7 +88,7 @@ fn the_next_instants_of_a_job_are_those_of_its_preview() {
     api(async |api| {
         let schedule = json!({"kind": "fixed_rate", "seconds": 7, "max_fires": 6, "start_at": "2025-10-09T09:00:00Z"});
         let made = api.job(json!({"schedule": schedule})).await;
-        assert_eq!((&made["fires_left"], &made["spread_offset_seconds"]), (&json!(6), &json!(0)));
+        assert_eq!((&made["fires_left"], &made["schedule"]["spread_offset_seconds"]), (&json!(6), &Value::Null));
         let next = api.get(&format!("/jobs/{}/next?count=100", made["id"])).await.ok();
         assert_eq!((next["items"].as_array().unwrap().len(), &next["ends"]), (6, &json!(true)));
         let mut body = job(json!({"schedule": schedule}));
@@ -118,7 +118,7 @@ fn a_spread_is_chosen_when_saved_and_kept_over_edits() {
             let name = format!("job {number}");
             let shown = preview(api, job(json!({"name": name, "schedule": spread()}))).await["spread"].clone();
             let made = api.post("/jobs", job(json!({"name": name, "schedule": spread()}))).await.ok();
-            let offset = made["spread_offset_seconds"].as_i64().unwrap();
+            let offset = made["schedule"]["spread_offset_seconds"].as_i64().unwrap();
             assert_eq!(shown["offset_seconds"], offset, "{shown}");
             assert!(shown["why"].as_str().unwrap().ends_with("is where the least happens."), "{shown}");
             let next = made["next_fire_at"].as_str().unwrap();
@@ -132,15 +132,49 @@ fn a_spread_is_chosen_when_saved_and_kept_over_edits() {
         let made = &jobs.json["items"][0];
         let path = format!("/jobs/{}", made["id"]);
         let edit = async |schedule| {
-            api.put(&path, job(json!({"schedule": schedule}))).await.ok()["spread_offset_seconds"].clone()
+            api.put(&path, job(json!({"schedule": schedule}))).await.ok()["schedule"]["spread_offset_seconds"].clone()
         };
         let mut schedule = spread();
         schedule["expression"] = json!("0 0/2 * * * ?");
-        assert_eq!(edit(schedule.clone()).await, made["spread_offset_seconds"]);
+        assert_eq!(edit(schedule.clone()).await, made["schedule"]["spread_offset_seconds"]);
         schedule["spread_seconds"] = json!(20);
         assert!(edit(schedule.clone()).await.as_i64().unwrap() >= 10, "those are free");
         schedule["spread_seconds"] = json!(0);
-        assert_eq!(edit(schedule).await, 0);
+        assert_eq!(edit(schedule).await, Value::Null);
+    });
+}
+
+#[test]
+fn an_anchor_and_an_offset_are_members_of_the_schedule() {
+    api(async |api| {
+        // As another server has it: the phase moves along with the job.
+        let rate = json!({"kind": "fixed_rate", "seconds": 3600, "anchor_at": "2020-02-02T02:02:02Z",
+                          "spread_seconds": 60, "spread_offset_seconds": 41});
+        let made = api.job(json!({"schedule": rate})).await;
+        assert!(made["next_fire_at"].as_str().unwrap().ends_with(":02:43.000Z"), "{made}");
+        assert_eq!(made["schedule"]["anchor_at"], "2020-02-02T02:02:02.000Z");
+        let path = format!("/jobs/{}", made["id"]);
+        // What an answer has may be sent back; left out, the phase stays; given, it moves.
+        let again = api.put(&path, made.clone()).await.ok();
+        assert_eq!((&again["schedule"], &again["next_fire_at"]), (&made["schedule"], &made["next_fire_at"]));
+        let edit = async |members: Value| {
+            let mut schedule = json!({"kind": "fixed_rate", "seconds": 3600, "spread_seconds": 60});
+            schedule.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+            api.put(&path, job(json!({"schedule": schedule}))).await
+        };
+        assert_eq!(edit(json!({})).await.ok()["schedule"], made["schedule"]);
+        let moved = edit(json!({"anchor_at": "2020-02-02T02:05:00Z"})).await.ok();
+        assert!(moved["next_fire_at"].as_str().unwrap().ends_with(":05:41.000Z"), "{moved}");
+        let moved = edit(json!({"spread_offset_seconds": 0})).await.ok();
+        assert!(moved["next_fire_at"].as_str().unwrap().ends_with(":05:00.000Z"), "{moved}");
+        assert_eq!(
+            edit(json!({"spread_offset_seconds": 60})).await.error(),
+            "422 invalid schedule.spread_offset_seconds: 60 is not allowed; 0 to 59 seconds"
+        );
+        assert_eq!(
+            edit(json!({"anchor_at": "2020-02-02T02:05:00.5Z"})).await.error(),
+            "422 invalid schedule.anchor_at: 2020-02-02T02:05:00.500Z is not allowed; a whole second from 1970 to 9999"
+        );
     });
 }
 
@@ -151,7 +185,8 @@ fn a_batch_is_spread_too() {
         let jobs: Vec<Value> =
             (0..10).map(|n| job(json!({"name": format!("job {n}"), "schedule": spread()}))).collect();
         let made = api.post("/jobs:batch", json!(jobs)).await;
-        let mut taken: Vec<_> = made.column("spread_offset_seconds").iter().map(|it| it.as_i64().unwrap()).collect();
+        let offset = |schedule: &Value| schedule["spread_offset_seconds"].as_i64().unwrap();
+        let mut taken: Vec<_> = made.column("schedule").iter().map(offset).collect();
         taken.sort_unstable();
         assert_eq!(taken, (0..10).collect::<Vec<_>>());
     });

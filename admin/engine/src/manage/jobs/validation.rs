@@ -141,8 +141,9 @@ impl ValidationContext {
         let surroundings = DefinitionContext { app, before, spread_offset, calendars: &self.calendars };
         let definition = Definition::check_in(surroundings, draft, self.now);
         let schedule = definition.as_ref().ok().map(|definition| &definition.spec().schedule);
-        let is_kept = before.is_some_and(|job| job.draft.schedule == draft.schedule);
-        let too_often = schedule.filter(|_| !is_kept).and_then(|it| fires_too_often(it, self.now, self.min_period));
+        let is_kept = |it: &Schedule| before.is_some_and(|job| job.draft.schedule == it.draft());
+        let too_often =
+            schedule.filter(|it| !is_kept(it)).and_then(|it| fires_too_often(it, self.now, self.min_period));
         let forbidden: Vec<FieldError> = self.children.errors(draft).chain(too_often).collect();
         match forbidden.is_empty() {
             true => definition.map(|definition| (definition, chosen)),
@@ -189,5 +190,5 @@ fn needs_offset(draft: &JobDraft, before: Option<&Job>) -> bool {
         let old = &job.draft.schedule;
         old.spread_seconds == schedule.spread_seconds && old.kind() == schedule.kind()
     });
-    schedule.spread_seconds > 0 && !is_kept
+    schedule.spread_seconds > 0 && schedule.spread_offset_seconds.is_none() && !is_kept
 }

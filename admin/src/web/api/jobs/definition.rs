@@ -12,15 +12,7 @@ pub const MAX_JOBS: usize = 1000;
 /// The members of an answer that a request may send back unchanged and cannot set.
 pub const READ_ONLY: ReadOnly = ReadOnly {
     revision: "revision",
-    ignored: &[
-        "next_fire_at",
-        "spread_offset_seconds",
-        "fires_left",
-        "paused_reason",
-        "pause",
-        "created_at",
-        "updated_at",
-    ],
+    ignored: &["next_fire_at", "fires_left", "paused_reason", "pause", "created_at", "updated_at"],
 };
 
 /// Reads a job. The answer names all wrong members: where one has a wrong form, the others are checked by the rules of a job too.

@@ -19,7 +19,7 @@ view! {
         id: i64,
         #[serde(flatten)]
         #[schema(value_type = JobRequest)]
-        draft: JobDraft,
+        draft: JobDraft = JobDraft { schedule: job.full_schedule(), ..job.draft },
         /// The next instant at which it fires: that of a run that is planned and not due yet, or else the first one that is not
         /// planned. Null: it is paused or never fires again
         next_fire_at: Option<Time>,
@@ -27,9 +27,6 @@ view! {
         paused_reason: Option<String>,
         /// Null: it is enabled, or nothing was noted when it was paused
         pause: Option<JobPauseView> = job.pause.map(JobPauseView::from),
-        /// By how much every instant is moved within `spread_seconds`
-        #[schema(minimum = 0)]
-        spread_offset_seconds: i32 = job.spread_offset,
         /// Runs that are left of `max_fires`; null: no limit
         #[schema(minimum = 0)]
         fires_left: Option<i32>,

@@ -50,11 +50,15 @@ pub struct UnixCronSchedule {
     limits: Limits,
 }
 
-/// Every n seconds, counted from the second of the job's creation
+/// Every n seconds, counted from `anchor_at`
 #[derive(ToSchema)]
 pub struct FixedRateSchedule {
     #[schema(minimum = 1, maximum = 31_536_000)]
     seconds: i64,
+    /// A whole second from which it counts. Left out: a new job counts from its creation, another rate from the edit, and a rate
+    /// that stays from where it does
+    #[schema(required = false)]
+    anchor_at: Time,
     #[serde(flatten)]
     limits: Limits,
 }
@@ -121,6 +125,10 @@ struct Limits {
     max_fires: u32,
     #[schema(schema_with = spread_seconds, required = false)]
     spread_seconds: u32,
+    /// By how much every instant is moved: less than `spread_seconds`. Left out: the server chooses it, and keeps it while
+    /// `spread_seconds` and `kind` stay
+    #[schema(minimum = 0, maximum = 86_399, required = false)]
+    spread_offset_seconds: u32,
     /// Names of calendars that exclude days
     #[schema(default = json!([]), required = false)]
     calendars: Vec<String>,
