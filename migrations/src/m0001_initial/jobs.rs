@@ -4,17 +4,18 @@ pub const TABLES: &[&str] = &[
     // schedule_text: the schedule as the API spells it. resume_from_at: the cursor of a job that the engine paused. spread_offset:
     // seconds within the schedule's spread. fires_left NULL: without a limit. parent: the job has children. flag_after_seconds 0:
     // the server's setting. pause_after_failures 0: never.
-    "CREATE TABLE job (id {id}, app_id BIGINT NOT NULL, shard INTEGER NOT NULL, name VARCHAR(255) NOT NULL, \
+    "CREATE TABLE job (id {id}, app_id BIGINT NOT NULL, job_key VARCHAR(64), shard INTEGER NOT NULL, name VARCHAR(255) NOT NULL, \
      handler VARCHAR(255) NOT NULL, schedule_kind VARCHAR(32) NOT NULL, schedule_text {long} NOT NULL, anchor_at BIGINT NOT NULL, \
      spread_offset INTEGER NOT NULL DEFAULT 0, fires_left INTEGER, catch_up VARCHAR(32) NOT NULL, misfire VARCHAR(32) NOT NULL, \
      misfire_threshold_ms BIGINT NOT NULL, misfire_limit INTEGER NOT NULL DEFAULT 100, misfire_window_ms BIGINT NOT NULL DEFAULT 3600000, \
      route VARCHAR(32) NOT NULL, route_labels VARCHAR(255) NOT NULL DEFAULT '', block VARCHAR(32) NOT NULL, \
      overlap VARCHAR(32) NOT NULL DEFAULT 'allow', overlap_queue INTEGER NOT NULL DEFAULT 10, timeout_seconds INTEGER NOT NULL, \
      retries INTEGER NOT NULL, retry_delay VARCHAR(1024) NOT NULL DEFAULT 'exponential 5 300', parent BOOLEAN NOT NULL DEFAULT FALSE, \
-     flag_after_seconds INTEGER NOT NULL DEFAULT 0, pause_after_failures INTEGER NOT NULL DEFAULT 0, enabled BOOLEAN NOT NULL, \
+     flag_after_seconds INTEGER NOT NULL DEFAULT 0, pause_after_failures INTEGER NOT NULL DEFAULT 0, takes_result BOOLEAN NOT NULL DEFAULT TRUE, enabled BOOLEAN NOT NULL, \
      paused_reason VARCHAR(500), resume_from_at BIGINT, revision BIGINT NOT NULL, created_at BIGINT NOT NULL, \
      updated_at BIGINT NOT NULL){table}",
     "CREATE INDEX job_app ON job (app_id)",
+    "CREATE UNIQUE INDEX job_key ON job (app_id, job_key) WHERE job_key IS NOT NULL",
     "CREATE INDEX job_name ON job (name, id)",
     // Fixed delays whose chain has broken are looked for.
     "CREATE INDEX job_kind ON job (schedule_kind, shard)",

@@ -18,6 +18,9 @@ pub struct JobDraft {
     pub name: String,
     /// The name of the handler in the executor.
     pub handler: String,
+    /// The name by which programs and files know it, unique in its app; empty: it has none.
+    #[serde(default)]
+    pub key: String,
     /// What it is for, for users; up to 1,000 characters.
     #[serde(default)]
     pub description: String,
@@ -30,6 +33,9 @@ pub struct JobDraft {
     /// Passed to the handler unchanged.
     #[serde(default)]
     pub params: String,
+    /// Without parameters of its own, a run that a parent starts gets the parent's result as parameters.
+    #[serde(default = "yes")]
+    pub takes_result: bool,
     /// When it fires.
     #[serde(default)]
     pub schedule: ScheduleDraft,
@@ -82,7 +88,7 @@ pub struct JobDraft {
     #[serde(default)]
     pub pause_after_failures: i32,
     /// Whether its schedule fires.
-    #[serde(default = "enabled")]
+    #[serde(default = "yes")]
     pub enabled: bool,
 }
 
@@ -93,10 +99,12 @@ impl JobDraft {
             app: app.into(),
             name: name.into(),
             handler: handler.into(),
+            key: String::new(),
             description: String::new(),
             owner: String::new(),
             tags: vec![],
             params: String::new(),
+            takes_result: true,
             schedule: ScheduleDraft::none(),
             catch_up: CatchUp::default(),
             misfire: MisfirePolicy::default(),
@@ -135,7 +143,7 @@ const fn default_queue() -> i32 {
     DEFAULT_QUEUE
 }
 
-const fn enabled() -> bool {
+const fn yes() -> bool {
     true
 }
 

@@ -1,7 +1,24 @@
-//! What users note of a job: description, owner and tags.
+//! What users note of a job: key, description, owner and tags.
 
-use super::limits::{DESCRIPTION_CHARS, OWNER_CHARS, TAG_CHARS, TAGS};
+use super::limits::{DESCRIPTION_CHARS, KEY_CHARS, OWNER_CHARS, TAG_CHARS, TAGS};
 use crate::checks::check_line;
+
+/// Checks a key: empty, or at most 64 lower case letters, digits, `-`, `_` and `.`.
+pub(super) fn check_key(key: &str) -> Result<(), String> {
+    match key.chars().count() {
+        count if count > KEY_CHARS => Err(format!("has {count} characters; at most {KEY_CHARS} are allowed")),
+        _ => match key.chars().find(|&c| !is_word_char(c)) {
+            Some(wrong) => {
+                Err(format!("{wrong:?} is not allowed; a key has lower case letters, digits, `-`, `_` and `.`"))
+            }
+            None => Ok(()),
+        },
+    }
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.')
+}
 
 /// Checks a description: text of several lines.
 ///
@@ -35,11 +52,10 @@ pub(super) fn check_tags(tags: &[String]) -> Result<(), String> {
 /// # Errors
 /// Says which rule is broken.
 pub fn check_tag(tag: &str) -> Result<(), String> {
-    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
     match tag.chars().count() {
         0 => Err("a tag must not be empty".to_owned()),
         count if count > TAG_CHARS => Err(format!("a tag has 1 to {TAG_CHARS} characters, {tag:.40?} has {count}")),
-        _ => match tag.chars().find(|&c| !is_allowed(c)) {
+        _ => match tag.chars().find(|&c| !is_word_char(c)) {
             Some(wrong) => Err(format!(
                 "{wrong:?} is not allowed in {tag:?}; a tag has lower case letters, digits, `-`, `_` and `.`"
             )),
@@ -51,6 +67,16 @@ pub fn check_tag(tag: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wrong_key_is_answered_with_what_is_allowed() {
+        for fine in ["", "close-day", "xxl-17", "eu.west_2", &"k".repeat(64)] {
+            assert_eq!(check_key(fine), Ok(()));
+        }
+        let wrong = "'D' is not allowed; a key has lower case letters, digits, `-`, `_` and `.`";
+        assert_eq!(check_key("Day").unwrap_err(), wrong);
+        assert_eq!(check_key(&"k".repeat(65)).unwrap_err(), "has 65 characters; at most 64 are allowed");
+    }
 
     #[test]
     fn a_wrong_tag_is_named_with_what_is_allowed() {

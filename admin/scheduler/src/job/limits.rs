@@ -6,6 +6,8 @@ use std::ops::RangeInclusive;
 pub const NAME_CHARS: usize = 255;
 /// Maximum number of characters of a handler's name.
 pub const HANDLER_CHARS: usize = 255;
+/// Maximum number of characters of a job's key.
+pub const KEY_CHARS: usize = 64;
 /// Maximum number of characters of a job's description.
 pub const DESCRIPTION_CHARS: usize = 1_000;
 /// Maximum number of characters of a job's owner.

@@ -1,7 +1,7 @@
 //! From a [`JobDraft`] to a [`JobSpec`], or an error for each wrong member.
 
 use super::draft::JobDraft;
-use super::labels::{check_description, check_owner, check_tags};
+use super::labels::{check_description, check_key, check_owner, check_tags};
 use super::limits::{self, check_params};
 use super::spec::JobSpec;
 use crate::checks::{check_line, check_number};
@@ -29,6 +29,7 @@ impl JobDraft {
         check("app", validate_app_name(&self.app));
         check("name", check_line(&self.name, 1..=limits::NAME_CHARS));
         check("handler", check_line(&self.handler, 1..=limits::HANDLER_CHARS));
+        check("key", check_key(&self.key));
         check("description", check_description(&self.description));
         check("owner", check_owner(&self.owner));
         check("tags", check_tags(&self.tags));

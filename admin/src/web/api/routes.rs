@@ -129,6 +129,9 @@ fn of_jobs() -> Vec<Endpoint> {
                 "Create up to 1000 jobs, all or none; the answer has their order" => fails([409]);
             POST "/jobs/bulk", Operate AnyApp: jobs::bulk, changeJobs,
                 "Do one thing with many jobs, each if the caller may; the answer names those that were refused" => fails([409]);
+            GET "/apps/{id}/jobs/{key}", View App: jobs::get_by_key, getJobByKey, "The job of an app with this key";
+            PUT "/apps/{id}/jobs/{key}", Edit App: jobs::put_by_key, putJobByKey,
+                "Give the job with this key this definition; it is created if there is none. `app` and `key` may be left out" => fails([409]);
             GET "/jobs/{id}", View Job: jobs::get, getJob, "A job";
             PUT "/jobs/{id}", Edit Job: jobs::update, updateJob,
                 "Give a job another definition, in force at once: runs that are not yet due are replaced" => fails([409]);

@@ -39,6 +39,8 @@ const WHAT: &[Field] = fields! {
     app text "app",
     handler text "handler",
     params lines "parameters",
+    takes_result yes "takes-result",
+    key text "job-key",
     description lines "description",
     owner text "owner",
     tags tags "tags",

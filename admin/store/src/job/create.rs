@@ -37,7 +37,7 @@ impl JobStore<'_> {
     /// The same, where an app may have `most` jobs. A repeated call is answered also when the app is full by now.
     ///
     /// # Errors
-    /// `Refused`: an app would have more.
+    /// `Refused`: an app would have more, or another job has a key.
     pub async fn create_within(
         self,
         definitions: Vec<Definition>,
@@ -63,6 +63,7 @@ impl JobStore<'_> {
             {
                 return Ok(Created::Before(first));
             }
+            self.refuse_taken_keys(&self.changes, &jobs).await?;
             let quota = self.apps().quota_for(&jobs, most).await?;
             self.insert_jobs(&jobs, NewRows::new(&jobs, actor), (audit_ids.as_slice(), &quota), idempotency_key).await
         };
@@ -213,9 +214,10 @@ fn job_row(job: &Job) -> impl Iterator<Item = NamedValue> {
 }
 
 /// What both the insert and the update write.
-pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 24] {
+pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 26] {
     let draft = &job.draft;
     named![
+        job_key: Some(draft.key.as_str()).filter(|key| !key.is_empty()),
         name: draft.name.as_str(),
         handler: draft.handler.as_str(),
         schedule_kind: draft.schedule.kind(),
@@ -237,6 +239,7 @@ pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 24] {
         parent: has_consequences(draft),
         flag_after_seconds: draft.flag_after_seconds,
         pause_after_failures: draft.pause_after_failures,
+        takes_result: draft.takes_result,
         enabled: draft.enabled,
         spread_offset: job.spread_offset,
         fires_left: job.fires_left,

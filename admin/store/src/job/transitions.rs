@@ -58,6 +58,9 @@ impl JobStore<'_> {
                 self.resume_no_earlier(tx, old.id, recorded + 1).await?;
             }
         }
+        if (old.app_id, &old.draft.key) != (new.app_id, &new.draft.key) {
+            self.refuse_taken_keys(tx, std::slice::from_ref(&new)).await?;
+        }
         self.write_job(tx, old, &mut new, now).await?;
         self.calendars().write_calendars(tx, old, &new).await?;
         self.write_children(tx, old, &new).await?;

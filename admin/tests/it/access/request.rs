@@ -124,7 +124,7 @@ fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
         "alert" => names.alert,
         _ => names.job,
     };
-    let path = route.path.replace("{id}", &id.to_string()).replace("{name}", "bank");
+    let path = route.path.replace("{id}", &id.to_string()).replace("{name}", "bank").replace("{key}", "close-day");
     let path = path.replace("{token}", &names.token.to_string()).replace("{revision}", "1");
     let path = path.replace("{name:.*}", "console.css").replace("/audit/export", "/audit/export?actor=none");
     match path.rsplit('/').next().unwrap_or_default() {
@@ -166,6 +166,7 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
     let unique = format!("x-{:016x}", rand::random::<u64>());
     match (route.method.as_str(), path) {
         ("POST", "/jobs") | ("PUT", "/jobs/{id}") => job,
+        ("PUT", "/apps/{id}/jobs/{key}") => json!({"name": "new", "handler": "h"}),
         (_, "/jobs:batch") => json!([job]),
         (_, "/jobs/bulk") => json!({"action": "run", "ids": [names.job]}),
         (_, "/alerts/bulk") => json!({"action": "acknowledge", "ids": [names.alert]}),

@@ -210,6 +210,7 @@ async fn objects(engine: &Engine, store: &Store, app: App, channel: i64, now: Mi
     let mut draft = JobDraft::new(&app.name, "Close the day", "closeDay");
     draft.schedule = ScheduleDraft::cron("0 * * * * ?", "UTC");
     draft.enabled = false;
+    draft.key = "close-day".into();
     let job = engine.jobs().create(draft, None, &by).await.unwrap().id;
     let ask = RunRequest { job_id: job, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
     let run = engine.jobs().run(ask, &by).await.unwrap();

@@ -14,7 +14,7 @@ fn a_job_is_answered_with_all_its_members() {
             "schedule": {"kind": "cron", "expression": "*/10 * * * * ?", "timezone": "UTC", "clock_changes": "carillon"},
             "catch_up": "all", "misfire": "fire_once", "misfire_threshold_seconds": 60, "misfire_limit": 100,
             "misfire_window_seconds": 3600, "route": "round_robin", "route_labels": "", "overlap": "allow", "overlap_queue": 10,
-            "block": "serial", "timeout_seconds": 0, "retries": 0, "retry_delay": {"kind": "exponential", "base_seconds": 5, "cap_seconds": 300}, "children": [], "flag_after_seconds": 0, "pause_after_failures": 0, "enabled": true,
+            "block": "serial", "timeout_seconds": 0, "retries": 0, "retry_delay": {"kind": "exponential", "base_seconds": 5, "cap_seconds": 300}, "children": [], "takes_result": true, "key": "", "flag_after_seconds": 0, "pause_after_failures": 0, "enabled": true,
             "next_fire_at": "2025-10-09T08:54:10.000Z", "paused_reason": null, "pause": null, "fires_left": null, "revision": 1,
             "created_at": "2025-10-09T08:54:00.400Z", "updated_at": "2025-10-09T08:54:00.400Z"
         });
@@ -68,6 +68,51 @@ fn an_update_is_in_force_at_once() {
         assert_eq!(updated["next_fire_at"], "2025-10-10T04:00:00.000Z");
         assert_eq!(updated["retries"], 0, "an update gives the whole job");
         assert_eq!(api.get(&path).await.ok(), updated);
+    });
+}
+
+#[test]
+fn a_job_is_put_under_its_key() {
+    api(async |api| {
+        api.post("/apps", json!({"name": "billing"})).await.ok();
+        api.post("/apps", json!({"name": "shipping"})).await.ok();
+        let path = "/apps/1/jobs/close-day";
+        assert_eq!(api.get(path).await.error(), "404 not_found job \"close-day\" in this app does not exist");
+        let made = api.put(path, json!({"name": "Close the day", "handler": "closeDay"})).await.ok();
+        assert_eq!(
+            (&made["app"], &made["key"], &made["revision"]),
+            (&json!("billing"), &json!("close-day"), &json!(1))
+        );
+        assert_eq!(api.get(path).await.ok(), made);
+        // Another name is no other job; what an answer has may be sent back.
+        let mut changed = made.clone();
+        changed["name"] = json!("Close the books");
+        let second = api.put(path, changed.clone()).await.ok();
+        assert_eq!((&second["id"], &second["revision"], &second["name"]), (&made["id"], &json!(2), &changed["name"]));
+        let late = api.put(path, changed).await.error();
+        assert_eq!(late, format!("409 changed job {} has revision 2 by now", made["id"]));
+        let stale = api.put("/apps/1/jobs/other", json!({"name": "n", "handler": "h", "revision": 1})).await.error();
+        assert_eq!(stale, "404 not_found job \"other\" in this app does not exist");
+        let differs = api.put(path, json!({"name": "n", "handler": "h", "app": "shipping"})).await.error();
+        assert_eq!(differs, "400 invalid app: differs from the \"billing\" of the path");
+        let wrong = api.put("/apps/1/jobs/Close", json!({"name": "n", "handler": "h"})).await.error();
+        assert!(wrong.starts_with("400 invalid key: 'C' is not allowed; a key has lower case letters"), "{wrong}");
+        // A key is one job's, in its app: by creation, by an edit, by a move, within a batch.
+        let taken = format!("400 invalid key: job {} of app billing has the key \"close-day\"", made["id"]);
+        let keyed = json!({"key": "close-day"});
+        assert_eq!(api.post("/jobs", job(keyed.clone())).await.error(), taken);
+        let other = api.post("/jobs", job(json!({}))).await.ok();
+        let other_path = format!("/jobs/{}", other["id"]);
+        assert_eq!(api.put(&other_path, job(keyed.clone())).await.error(), taken);
+        let elsewhere = api.post("/jobs", job(json!({"app": "shipping", "key": "close-day"}))).await.ok();
+        let moved = api.put(&format!("/jobs/{}", elsewhere["id"]), job(keyed.clone())).await.error();
+        assert_eq!(moved, taken);
+        let twice = json!([job(json!({"key": "a"})), job(json!({"key": "b"})), job(json!({"key": "a"}))]);
+        let refused = api.post("/jobs:batch", twice).await.error();
+        assert!(refused.starts_with("400 invalid [2].key: job "), "{refused}");
+        // Without it the key is free.
+        api.delete(&format!("/jobs/{}", made["id"])).await;
+        assert_eq!(api.put(&other_path, job(keyed)).await.ok()["key"], "close-day");
     });
 }
 

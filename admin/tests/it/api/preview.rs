@@ -169,11 +169,11 @@ fn an_anchor_and_an_offset_are_members_of_the_schedule() {
         assert!(moved["next_fire_at"].as_str().unwrap().ends_with(":05:00.000Z"), "{moved}");
         assert_eq!(
             edit(json!({"spread_offset_seconds": 60})).await.error(),
-            "422 invalid schedule.spread_offset_seconds: 60 is not allowed; 0 to 59 seconds"
+            "400 invalid schedule.spread_offset_seconds: 60 is not allowed; 0 to 59 seconds"
         );
         assert_eq!(
             edit(json!({"anchor_at": "2020-02-02T02:05:00.5Z"})).await.error(),
-            "422 invalid schedule.anchor_at: 2020-02-02T02:05:00.500Z is not allowed; a whole second from 1970 to 9999"
+            "400 invalid schedule.anchor_at: 2020-02-02T02:05:00.500Z is not allowed; a whole second from 1970 to 9999"
         );
     });
 }

@@ -53,6 +53,7 @@ definition = Definition
 history = History
 schedule-kind = { $kind }:
 labels-only = – only executors that have all of them
+takes-no-result = without the result of the parent
 pause-after = after { $count ->
     [one] { $count } failed fire
    *[other] { $count } failed fires

@@ -53,6 +53,7 @@ definition = 任务定义
 history = 历史版本
 schedule-kind = { $kind }：
 labels-only = ——仅限具有全部标签的执行器
+takes-no-result = 不使用父任务的结果
 pause-after = 连续 { $count } 次触发失败后
 flag = 标记
 flag-after = { $period } 内未发送时

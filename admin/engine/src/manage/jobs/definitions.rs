@@ -81,6 +81,28 @@ impl Jobs<'_> {
         Ok(job)
     }
 
+    /// The job of an app with this key.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn with_key(&self, app_id: i64, key: &str) -> Result<Job, Error> {
+        let id = self.engine.cx.store.jobs().id_with_key(app_id, key).await?;
+        self.get(id.ok_or_else(|| Error::Missing(format!("job {key:?} in this app")))?).await
+    }
+
+    /// Gives the job with the draft's app and key this definition, and creates it if there is none. `expected`: the revision that the
+    /// caller has read.
+    ///
+    /// # Errors
+    /// `Forbidden`, `Missing`, `Invalid`, `Changed`
+    pub async fn put(&self, app_id: i64, draft: JobDraft, expected: Option<i64>, by: &Actor) -> Result<Job, Error> {
+        match self.with_key(app_id, &draft.key).await {
+            Ok(job) => self.update(job.id, &draft, expected, by).await,
+            Err(Error::Missing(_)) if expected.is_none() => self.create(draft, None, by).await,
+            Err(error) => Err(error),
+        }
+    }
+
     /// What is wrong with a draft that is not to be saved yet; `before` is the job that it changes.
     ///
     /// # Errors

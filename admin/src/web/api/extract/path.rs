@@ -40,6 +40,18 @@ fn number(request: &HttpRequest, name: &str) -> Result<i64, Error> {
     text.parse().ok().filter(|id| *id > 0).ok_or_else(wrong)
 }
 
+/// The `{key}` of a path.
+pub struct JobKey(pub String);
+
+impl FromRequest for JobKey {
+    type Error = Error;
+    type Future = Ready<Result<Self, Error>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self(request.match_info().query("key").to_owned())))
+    }
+}
+
 /// The `{name}` of a path.
 pub struct Name(pub String);
 

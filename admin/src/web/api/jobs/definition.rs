@@ -57,6 +57,24 @@ fn schedule(value: &Value) -> Result<ScheduleDraft, Error> {
 }
 
 /// A job that was changed and sent back, and the revision that the client has seen.
+/// A job that the path names by its app and its key, which the body may leave out.
+///
+/// # Errors
+/// One for each member that is wrong.
+pub fn with_key(mut value: Value, app: &str, key: &str) -> Result<(JobDraft, Option<i64>), Error> {
+    let revision = READ_ONLY.take_out(&mut value)?;
+    if let Some(members) = value.as_object_mut() {
+        members.remove("id");
+        for (member, of_path) in [("app", app), ("key", key)] {
+            let given = members.entry(member).or_insert_with(|| of_path.into());
+            if given.as_str() != Some(of_path) {
+                return Err(Error::field(member, format!("differs from the {of_path:?} of the path")));
+            }
+        }
+    }
+    Ok((draft(value)?, revision))
+}
+
 pub fn update(mut value: Value, id: i64) -> Result<(JobDraft, Option<i64>), Error> {
     let revision = READ_ONLY.take_out(&mut value)?;
     let given = value.as_object_mut().and_then(|members| members.remove("id"));

@@ -21,4 +21,4 @@ pub use history::{history, restore};
 pub use list::{get, list};
 pub use preview::{MAX_INSTANTS, NEXT_INSTANTS, next, preview};
 pub use run::{disable, enable, run};
-pub use write::{create, create_batch, delete, update};
+pub use write::{create, create_batch, delete, get_by_key, put_by_key, update};

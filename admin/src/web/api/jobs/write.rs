@@ -8,7 +8,7 @@ use super::definition::{self, MAX_JOBS, broken_rules, draft};
 use super::list::with_next_fire;
 use super::request::{JobBatch, JobUpdate};
 use crate::web::api::answer::{Answer, Created, Error, NoContent};
-use crate::web::api::extract::{Body, Caller, Id, Key, RequestBody};
+use crate::web::api::extract::{Body, Caller, Id, JobKey, Key, RequestBody};
 use crate::web::api::view::{JobRequest, JobView, List};
 use crate::web::state::Shared;
 
@@ -83,6 +83,24 @@ impl RequestBody for ChangedJob {
 pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<ChangedJob>) -> Answer<JobView> {
     let (draft, revision) = definition::update(body.0.0, id.0)?;
     let job = state.engine.jobs().update(id.0, &draft, revision, &caller.0).await?;
+    with_next_fire(&state, job).await
+}
+
+pub async fn get_by_key(state: Shared, app: Id, key: JobKey) -> Answer<JobView> {
+    let job = state.engine.jobs().with_key(app.0, &key.0).await?;
+    with_next_fire(&state, job).await
+}
+
+pub async fn put_by_key(
+    state: Shared,
+    app: Id,
+    key: JobKey,
+    caller: Caller,
+    body: Body<ChangedJob>,
+) -> Answer<JobView> {
+    let name = state.engine.apps().get(app.0).await?.name;
+    let (draft, revision) = definition::with_key(body.0.0, &name, &key.0)?;
+    let job = state.engine.jobs().put(app.0, draft, revision, &caller.0).await?;
     with_next_fire(&state, job).await
 }
 

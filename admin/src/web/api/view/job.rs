@@ -82,6 +82,10 @@ pub struct JobIdentity {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes another type")]
 pub struct JobSettings {
+    /// The name by which programs and files know it, unique in its app: lower case letters, digits, `-`, `_` and `.`; empty: it has
+    /// none
+    #[schema(max_length = 64, default = "", required = false)]
+    key: String,
     /// What it is for; up to 1,000 characters
     #[schema(max_length = 1_000, default = "", required = false)]
     description: String,
@@ -94,6 +98,9 @@ pub struct JobSettings {
     /// Given to the handler unchanged; at most 65,536 bytes
     #[schema(min_length = 0, max_length = 65_536, default = "", required = false)]
     params: String,
+    /// Without `params` of its own, a run that a parent starts gets the parent's result as parameters
+    #[schema(default = true, required = false)]
+    takes_result: bool,
     #[schema(default = json!({"kind": "none"}), required = false)]
     schedule: Schedule,
     /// Instants late by at most the misfire threshold: all of them run, or only the latest
@@ -143,8 +150,8 @@ pub struct JobSettings {
     #[schema(minimum = 0, maximum = 1_000, default = 0, required = false)]
     pause_after_failures: i64,
     /// The jobs that run once after each fire of this one that succeeded (a broadcast: when all its parts have), enabled or
-    /// not. They get its result as parameters, unless they have their own; a broadcast's as an array in the order of the
-    /// parts. A job never runs after itself
+    /// not. They get its result as parameters, unless they have their own or `takes_result` is false; a broadcast's as
+    /// an array in the order of the parts. A job never runs after itself
     #[schema(minimum = 1, max_items = 100, default = json!([]), required = false)]
     children: HashSet<i64>,
     /// Whether its schedule is in force

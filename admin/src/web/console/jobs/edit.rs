@@ -36,6 +36,7 @@ pub async fn copy(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
     let job = state.engine.jobs().get(*id).await?;
     let mut draft = job.draft.clone();
     draft.enabled = false;
+    draft.key.clear();
     let short: String = draft.name.chars().take(57).collect();
     draft.name = context.t("job-copy-name").with("name", short).to_string();
     let form = filled(&draft, context.zone);

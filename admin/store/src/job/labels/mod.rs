@@ -1,4 +1,5 @@
-//! Description, owner and tags of jobs.
+//! Key, description, owner and tags of jobs.
 
 pub(crate) mod job_labels;
+mod keys;
 pub(crate) mod tags;

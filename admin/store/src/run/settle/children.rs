@@ -164,12 +164,12 @@ impl RunStore<'_> {
         Ok(self.tuple::<i64>(tx, "SELECT id FROM job WHERE id = ?", values![job_id]).await?.is_some())
     }
 
-    /// The parent's result, unless the child has parameters of its own.
+    /// The parent's result, unless the child has parameters of its own or does not take it.
     async fn pass_result(self, tx: &Transaction, run_id: i64, child: i64, result: Option<&str>) -> Result<()> {
         let Some(result) = result else {
             return Ok(());
         };
-        let text = "INSERT INTO run_input (run_id, params, address) SELECT ?, ?, NULL FROM job WHERE id = ? \
+        let text = "INSERT INTO run_input (run_id, params, address) SELECT ?, ?, NULL FROM job WHERE id = ? AND takes_result = TRUE \
                     AND NOT EXISTS (SELECT 1 FROM job_params WHERE job_params.job_id = job.id AND job_params.params <> '')";
         let values = values![run_id, result, child];
         self.execute(tx, text, values).await.map(drop)

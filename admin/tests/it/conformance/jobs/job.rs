@@ -18,6 +18,8 @@ fn every_member() -> JobDraft {
         app: "billing".into(),
         name: "Tagesabschluß 日次 🚀 '\"\\".into(),
         handler: "closeDay".into(),
+        key: "close-day_2.1".into(),
+        takes_result: false,
         description: "Schließt den Tag 🚀\n zweite Zeile".into(),
         owner: "Ada 日次".into(),
         tags: vec!["a.b".into(), "tier-1".into()],

@@ -46,7 +46,8 @@ databases! {
     // covers: I9
     async fn each_success_bears_each_child_once(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        let (one, two) = (fixture.ticking("one").await, fixture.ticking("two").await);
+        let one = fixture.ticking("one").await;
+        let two = fixture.ticking_with("two", |draft| draft.takes_result = false).await;
         let parent = fixture.ticking_with("parent", |draft| draft.children = vec![two.id, one.id]).await;
         let other = fixture.ticking("other").await;
         let ids = fixture.runs_in(&parent, &[Running, Running, Lost]).await;
@@ -55,6 +56,9 @@ databases! {
         let settled = fixture.settle(&[success(ids[0]), failure(ids[1]), success(ids[2]), success(plain)]).await;
         assert_eq!(settled.changed.len(), 4);
         assert_eq!(fixture.count("run", "cause = 3").await, 4, "two children after each of two successes");
+        let given = |job: i64| format!("run_id IN (SELECT id FROM run WHERE cause = 3 AND job_id = {job})");
+        assert_eq!(fixture.count("run_input", &given(one.id)).await, 2, "the parent's result");
+        assert_eq!(fixture.count("run_input", &given(two.id)).await, 0, "it takes none");
         assert_eq!(fixture.row(ids[0]).await.state(), Succeeded);
         assert_eq!(fixture.settle(&[success(ids[0]), success(ids[2])]).await.changed, []);
         assert_eq!(fixture.count("run", "cause = 3").await, 4);
