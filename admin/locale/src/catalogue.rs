@@ -1,5 +1,6 @@
 //! The texts of `templates/locales`, a folder for each language, compiled into the program.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use fluent_bundle::concurrent::FluentBundle;
@@ -26,24 +27,24 @@ fn bundle(language: Language) -> Bundle {
     // Marks around arguments for mixed directions of writing: neither language needs them, and they would be copied with a name.
     bundle.set_use_isolating(false);
     bundle.set_formatter(Some(crate::number::write));
-    for resource in resources(language, "") {
-        bundle.add_resource(resource).unwrap_or_else(|errors| panic!("{}: {errors:?}", language.code()));
+    for (name, text) in files(language, ".ftl") {
+        let resource = FluentResource::try_new(text).unwrap_or_else(|(_, errors)| panic!("{name}: {errors:?}"));
+        bundle.add_resource(resource).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
     }
     bundle
 }
 
-/// The files of a language whose names begin so.
+/// The files of a language whose names have this ending: each name with the file's text.
 ///
 /// # Panics
-/// As [`bundle`].
-pub(super) fn resources(language: Language, begin: &str) -> Vec<FluentResource> {
-    let begin = format!("{}/{begin}", language.code());
-    let read = |name: &str| {
-        let file = Files::get(name).expect("a listed file is there");
+/// Never: a listed file exists.
+pub(super) fn files(language: Language, ending: &'static str) -> impl Iterator<Item = (Cow<'static, str>, String)> {
+    let is_wanted = move |name: &str| name.starts_with(language.code()) && name.ends_with(ending);
+    Files::iter().filter(move |name| is_wanted(name)).map(|name| {
+        let file = Files::get(&name).expect("a listed file exists");
         let text = String::from_utf8_lossy(&file.data).into_owned();
-        FluentResource::try_new(text).unwrap_or_else(|(_, errors)| panic!("{name}: {errors:?}"))
-    };
-    Files::iter().filter(|name| name.starts_with(&begin)).map(|name| read(&name)).collect()
+        (name, text)
+    })
 }
 
 /// The text of a key. None: the catalogue of the language does not have it, or an argument is missing.

@@ -1,101 +1,83 @@
-//! Translates error sentences. The crates write them in English; the console translates them when it shows them.
+//! Translates sentences. The crates write them in English; the console translates them when it shows them.
 //!
-//! They are the messages of `errors/*.ftl`. An English message there is a pattern: words, and places for arguments. A sentence that
-//! is such a message as a whole has the arguments at its places; with them the other language's message of the same key is
-//! written.
+//! The files `zh/sentences/*.txt` have a line for each sentence: `English = Chinese`. The English text is a pattern as the source writes
+//! it: words, and places for arguments such as `{count}`. A text that fits the whole pattern has the arguments at these places; the
+//! Chinese is written with them.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::sync::LazyLock;
-
-use fluent_bundle::{FluentArgs, FluentResource};
-use fluent_syntax::ast::{Entry, Expression, InlineExpression, Message, PatternElement};
 
 use crate::catalogue;
 use crate::language::Language;
 
-/// The folder of the files, in that of a language.
-const FILES: &str = "errors/";
-/// Bytes of the longest sentence. What is longer is no sentence of ours.
+/// Bytes of the longest sentence. A longer text is no sentence of ours.
 const MOST_BYTES: usize = 8_000;
 /// How deep sentences may stand in each other.
 const MOST_DEPTH: u8 = 3;
 
-/// Those with most words first, so that the first one that fits is the one that says most.
-static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
-    let resources = catalogue::resources(Language::English, FILES);
-    let mut patterns: Vec<Pattern> = resources.iter().flat_map(patterns).collect();
-    patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.words()));
-    patterns
+/// English sentences with their Chinese. Those with most words stand first: the first one that fits is the one that says most.
+static CHINESE: LazyLock<Vec<(Pattern, Pattern)>> = LazyLock::new(|| {
+    let texts: Vec<_> = catalogue::files(Language::Chinese, ".txt").collect();
+    let lines = texts.iter().flat_map(|(_, text)| text.lines()).filter_map(|line| line.split_once(" = "));
+    let mut all: Vec<_> = lines.map(|(english, chinese)| (Pattern::new(english), Pattern::new(chinese))).collect();
+    all.sort_by_key(|(english, _)| Reverse(english.words()));
+    all
 });
 
 impl Language {
     /// The sentence in this language; a text that the catalogue does not have as it is. An argument whose name ends in `_text` is
     /// a sentence too, and one whose name ends in `_number` nothing but a number.
     pub fn say(self, text: &str) -> Cow<'_, str> {
-        match self {
-            Self::English => text.into(),
-            _ if text.len() > MOST_BYTES => text.into(),
-            _ => {
-                let sentence = self.of_member(text).or_else(|| self.translated(text, MOST_DEPTH));
-                sentence.map_or(text.into(), Cow::Owned)
-            }
-        }
+        let sentence = match self {
+            Self::English => None,
+            Self::Chinese if text.len() > MOST_BYTES => None,
+            Self::Chinese => self.of_member(text).or_else(|| in_chinese(text, MOST_DEPTH)),
+        };
+        sentence.map_or(text.into(), Cow::Owned)
     }
 
     /// An error with the member of a request that it is about: `schedule.seconds: …`.
     fn of_member(self, text: &str) -> Option<String> {
         let (member, message) = text.split_once(": ")?;
         let is_member = member.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.[]".contains(c));
-        let message = is_member.then(|| self.translated(message, MOST_DEPTH)).flatten()?;
+        let message = is_member.then(|| in_chinese(message, MOST_DEPTH)).flatten()?;
         Some(self.text("field-fault").with("field", member).with("message", message).to_string())
-    }
-
-    fn translated(self, text: &str, depth: u8) -> Option<String> {
-        let depth = depth.checked_sub(1)?;
-        let (pattern, found) = PATTERNS.iter().find_map(|pattern| Some((pattern, pattern.arguments(text)?)))?;
-        let mut arguments = FluentArgs::new();
-        for (name, value) in found {
-            let sentence = name.ends_with("_text").then(|| self.translated(value, depth)).flatten();
-            arguments.set(name.to_owned(), sentence.unwrap_or_else(|| value.to_owned()));
-        }
-        catalogue::text(self, &pattern.key, &arguments)
     }
 }
 
-/// An English message: its first words, then each argument with the words behind it.
+fn in_chinese(text: &str, depth: u8) -> Option<String> {
+    let depth = depth.checked_sub(1)?;
+    let (chinese, found) = CHINESE.iter().find_map(|(english, chinese)| Some((chinese, english.arguments(text)?)))?;
+    chinese.with(|name| {
+        let (_, value) = *found.iter().find(|(found, _)| *found == name)?;
+        let inner = name.ends_with("_text").then(|| in_chinese(value, depth)).flatten();
+        Some(inner.unwrap_or_else(|| value.to_owned()))
+    })
+}
+
+/// The words before the first argument, then the name of each argument with the words behind it.
 struct Pattern {
-    key: String,
     start: String,
     places: Vec<(String, String)>,
 }
 
-fn patterns(resource: &FluentResource) -> Vec<Pattern> {
-    let message = |entry: &Entry<&str>| match entry {
-        Entry::Message(message) => Pattern::new(message),
-        _ => None,
-    };
-    resource.entries().filter_map(message).collect()
-}
-
 impl Pattern {
-    fn new(message: &Message<&str>) -> Option<Self> {
-        let mut pattern = Self { key: message.id.name.to_owned(), start: String::new(), places: vec![] };
-        for element in &message.value.as_ref()?.elements {
-            let words = match element {
-                PatternElement::TextElement { value } => value,
-                PatternElement::Placeable { expression: Expression::Inline(it) } => match it {
-                    InlineExpression::StringLiteral { value } => value,
-                    InlineExpression::VariableReference { id } => {
-                        pattern.places.push((id.name.to_owned(), String::new()));
-                        continue;
-                    }
-                    _ => return None,
-                },
-                PatternElement::Placeable { .. } => return None,
-            };
-            pattern.places.last_mut().map_or(&mut pattern.start, |(_, behind)| behind).push_str(words);
+    fn new(text: &str) -> Self {
+        let mut parts = text.split('{');
+        let start = parts.next().unwrap_or_default().to_owned();
+        let place = |part: &str| part.split_once('}').map(|(name, behind)| (name.to_owned(), behind.to_owned()));
+        Self { start, places: parts.filter_map(place).collect() }
+    }
+
+    /// The text with a value for each argument. None: a value is missing.
+    fn with(&self, value: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let mut text = self.start.clone();
+        for (name, behind) in &self.places {
+            text += &value(name)?;
+            text += behind;
         }
-        Some(pattern)
+        Some(text)
     }
 
     /// How many bytes are words.
@@ -133,25 +115,19 @@ fn strip_start<'a>(text: &'a str, start: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn pattern(text: &str) -> Pattern {
-        let resource = FluentResource::try_new(format!("key = {text}")).unwrap();
-        patterns(&resource).remove(0)
-    }
-
     #[test]
     fn a_sentence_gives_its_arguments() {
-        let has = pattern("has { $count } days; at most { $most } are allowed");
+        let has = Pattern::new("has {count} days; at most {most} are allowed");
         assert_eq!(has.arguments("has 7 days; at most 5 are allowed"), Some(vec![("count", "7"), ("most", "5")]));
         assert_eq!(has.arguments("Has 7 days; at most 5 are allowed").map(|found| found.len()), Some(2));
         for other in ["", "has 7 days", "It has 7 days; at most 5 are allowed", "has 7 days; at most 5 are allowed."] {
             assert_eq!(has.arguments(other), None, "{other}");
         }
-        let ends = pattern("“{ $text }” is { $what }");
+        let ends = Pattern::new("“{text}” is {what}");
         assert_eq!(ends.arguments("“” is ü"), Some(vec![("text", ""), ("what", "ü")]));
         assert_eq!(ends.arguments("“é” is no id").unwrap()[0].1, "é");
-        assert!(pattern("é is { $what }").arguments("è is it").is_none(), "letters of several bytes");
-        assert_eq!(pattern("none").arguments("None"), Some(vec![]));
-        assert_eq!(pattern("use { \"{{\" }{ $name }").arguments("use {{b"), Some(vec![("name", "b")]));
+        assert!(Pattern::new("é is {what}").arguments("è is it").is_none(), "letters of several bytes");
+        assert_eq!(Pattern::new("none").arguments("None"), Some(vec![]));
     }
 
     #[test]
@@ -186,15 +162,15 @@ mod tests {
 
     #[test]
     fn every_pattern_has_words_between_its_arguments_and_fits_its_own_message() {
-        assert!(PATTERNS.len() > 200, "{} patterns", PATTERNS.len());
-        for pattern in PATTERNS.iter() {
-            let inner = pattern.places.split_last().map_or(&[][..], |(_, places)| places);
-            assert!(inner.iter().all(|(_, behind)| !behind.is_empty()), "{}", pattern.key);
-            assert!(pattern.places.is_empty() || pattern.words() > 4, "{} fits nearly every text", pattern.key);
-            let mut text = pattern.start.clone();
-            pattern.places.iter().for_each(|(_, behind)| text.extend(["7", behind]));
-            assert!(pattern.arguments(&text).is_some(), "{}", pattern.key);
-            assert!(Language::Chinese.translated(&text, 1).is_some(), "{} cannot be written in Chinese", pattern.key);
+        assert!(CHINESE.len() > 200, "{} sentences", CHINESE.len());
+        for (english, _) in CHINESE.iter() {
+            let mut text = english.start.clone();
+            english.places.iter().for_each(|(_, behind)| text.extend(["7", behind]));
+            let inner = english.places.split_last().map_or(&[][..], |(_, places)| places);
+            assert!(inner.iter().all(|(_, behind)| !behind.is_empty()), "{text}");
+            assert!(english.places.is_empty() || english.words() > 4, "{text} fits nearly every text");
+            assert!(english.arguments(&text).is_some(), "{text}");
+            assert!(in_chinese(&text, 1).is_some(), "{text} cannot be written in Chinese");
         }
     }
 

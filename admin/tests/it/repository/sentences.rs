@@ -1,5 +1,5 @@
-//! The sentences of errors, which are written in English in all crates and translated by `templates/locales/*/errors`: none is
-//! left that no source has, and those of the forms are all there.
+//! The sentences of errors, which are written in English in all crates and translated by `templates/locales/zh/sentences`: a source
+//! has each of them, and those of the forms are all there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,8 +87,12 @@ const NOT_ON_PAGES: &[&str] = &[
     "not the name of a time zone",
     "zone data cannot be replaced while the process runs",
     "{} holds no time zones; write a folder of compiled zones such as /usr/share/zoneinfo",
+    "{} cannot be read: {}",
     "{} is damaged: {}",
 ];
+
+/// In a file of the catalogue, the line before the sentences that no source has in one literal.
+const IN_PARTS: &str = "# In parts:\n";
 
 /// Words with places for arguments.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,8 +102,8 @@ struct Sentence(Vec<String>);
 const PLACE: &str = "{}";
 
 impl Sentence {
-    /// From a format string.
-    fn of_source(text: &str) -> Self {
+    /// From a format string, with a small letter at the start: a sentence may begin with a capital where it stands alone.
+    fn new(text: &str) -> Self {
         let (mut words, mut rest) = (vec![String::new()], text);
         while let Some(at) = rest.find(['{', '}']) {
             let (before, mark) = rest.split_at(at);
@@ -118,21 +122,7 @@ impl Sentence {
             };
         }
         words.last_mut().unwrap().push_str(rest);
-        Self(words)
-    }
-
-    /// From a message of the catalogue.
-    fn of_catalogue(text: &str) -> Self {
-        let (mut words, mut rest) = (vec![String::new()], text);
-        while let Some((before, inside)) = rest.split_once('{') {
-            let quoted = inside.strip_prefix('"').and_then(|it| it.split_once("\"}"));
-            words.last_mut().unwrap().extend([before, quoted.map_or("", |it| it.0)]);
-            if quoted.is_none() {
-                words.push(String::new());
-            }
-            rest = quoted.or(inside.split_once('}')).map_or("", |it| it.1);
-        }
-        words.last_mut().unwrap().push_str(rest);
+        words[0].get_mut(..1).unwrap_or_default().make_ascii_lowercase();
         Self(words)
     }
 
@@ -175,11 +165,26 @@ impl Sentence {
     }
 }
 
-fn catalogue() -> BTreeMap<String, Sentence> {
-    let files = files(&root().join("templates/locales/en/errors"));
-    let lines = files.iter().flat_map(|(_, text)| text.lines());
-    let messages = lines.filter_map(|line| line.split_once(" = ").filter(|_| !line.starts_with('#')));
-    messages.map(|(key, text)| (key.to_owned(), Sentence::of_catalogue(text))).collect()
+#[derive(Default)]
+struct Catalogue {
+    whole: BTreeSet<Sentence>,
+    in_parts: BTreeSet<Sentence>,
+}
+
+fn catalogue() -> Catalogue {
+    let mut all = Catalogue::default();
+    for (name, text) in files(&root().join("templates/locales/zh/sentences")) {
+        let (whole, in_parts) = text.split_once(IN_PARTS).unwrap_or((&text, ""));
+        for (lines, sentences) in [(whole, &mut all.whole), (in_parts, &mut all.in_parts)] {
+            for line in lines.lines().filter(|line| !line.starts_with('#')) {
+                let (english, chinese) = line.split_once(" = ").unwrap_or_else(|| panic!("{name}: {line}"));
+                assert!(!chinese.contains(" = "), "{name}: {line}");
+                assert!(sentences.insert(Sentence::new(english)), "{name}: {english} is there twice");
+            }
+        }
+    }
+    assert!(all.whole.len() > 200, "the catalogue was not found");
+    all
 }
 
 /// The sources without their tests.
@@ -196,25 +201,26 @@ fn sources() -> Vec<(String, Vec<Literal>, String)> {
     found
 }
 
-/// A sentence that was changed in a source must be changed in the catalogue, too: otherwise pages show it in English. It counts as
-/// the same if only its arguments differ, and if it is written in two parts of which one has most of the words.
+/// A sentence that was changed in a source must be changed in the catalogue, too: otherwise pages show it in English. It must be the
+/// same but for the names of its arguments. One in parts counts as the same if one of its parts has most of the words.
 #[test]
 fn each_sentence_of_the_catalogue_is_in_a_source() {
     let sources = sources();
-    let texts = sources.iter().flat_map(|(_, literals, _)| literals.iter().map(|it| Sentence::of_source(&it.text)));
-    let written: BTreeSet<Sentence> = texts.collect();
-    let catalogue = catalogue();
-    assert!(catalogue.len() > 200, "the catalogue was not found");
-    let is_written = |sentence: &Sentence| written.contains(sentence) || written.iter().any(|it| sentence.is_like(it));
-    let unwritten: Vec<_> = catalogue.iter().filter(|(_, sentence)| !is_written(sentence)).collect();
+    let literals = sources.iter().flat_map(|(_, literals, _)| literals);
+    let written: BTreeSet<Sentence> = literals.map(|it| Sentence::new(&it.text)).collect();
+    let Catalogue { whole, in_parts } = catalogue();
+    let unwritten: Vec<_> = whole.difference(&written).collect();
     assert!(unwritten.is_empty(), "no source has these sentences: {unwritten:#?}");
+    let is_in_parts = |it: &&Sentence| !written.contains(it) && written.iter().any(|part| it.is_like(part));
+    let wrong: Vec<_> = in_parts.iter().filter(|it| !is_in_parts(it)).collect();
+    assert!(wrong.is_empty(), "no source has these sentences in parts: {wrong:#?}");
 }
 
 /// Every text within a call that refuses something, in the files whose refusals pages show. It cannot see a text that comes by a
 /// constant or a variable, one that only a closure of another name is given, and what executors, databases and libraries say.
 #[test]
 fn each_refusal_of_a_form_is_in_the_catalogue() {
-    let catalogue: BTreeSet<Sentence> = catalogue().into_values().collect();
+    let Catalogue { whole, in_parts } = catalogue();
     let (sources, mut missing) = (sources(), BTreeMap::new());
     for (file, literals, code) in sources.iter().filter(|(file, ..)| REFUSING.iter().any(|it| file.starts_with(it))) {
         for (at, call) in REFUSALS.iter().flat_map(|call| code.match_indices(call)) {
@@ -222,15 +228,15 @@ fn each_refusal_of_a_form_is_in_the_catalogue() {
             let is_name = code[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
             let end = begin + closing(&code[begin..]);
             for literal in literals.iter().filter(|it| !is_name && (begin..end).contains(&it.at)) {
-                let sentence = Sentence::of_source(&literal.text);
-                let is_known = || catalogue.contains(&sentence) || catalogue.iter().any(|it| it.is_like(&sentence));
+                let sentence = Sentence::new(&literal.text);
+                let is_known = || whole.contains(&sentence) || in_parts.iter().any(|it| it.is_like(&sentence));
                 if sentence.has_words() && !NOT_ON_PAGES.contains(&&*sentence.text()) && !is_known() {
                     missing.insert(sentence.text(), file);
                 }
             }
         }
     }
-    assert!(missing.is_empty(), "templates/locales/en/errors lacks these: {missing:#?}");
+    assert!(missing.is_empty(), "templates/locales/zh/sentences lacks these: {missing:#?}");
 }
 
 /// Where the bracket that is open at the start is closed.
@@ -247,18 +253,12 @@ fn closing(code: &str) -> usize {
 
 #[test]
 fn sentences_are_compared_by_their_words() {
-    let source = Sentence::of_source;
-    assert_eq!(
-        source("{x:?} of {} is `{{{a}}}`"),
-        Sentence::of_catalogue("{ $x } of { $y } is `{\"{\"}{ $a }{\"}\"}`")
-    );
-    assert!(source("there is no {0}").is_like(&Sentence::of_catalogue("there is no job { $id }")));
-    assert!(
-        source("has {} days; at most {MOST} are allowed").is_like(&source("has {n} days; at most {m} are allowed"))
-    );
-    assert!(
-        source("the executor was restarted").is_like(&Sentence::of_catalogue("{ $a }: the executor was restarted"))
-    );
-    assert!(!source("the executor was started").is_like(&Sentence::of_catalogue("{ $a }: the executor was restarted")));
-    assert!(!source("{}: {}").is_like(&source("has {} days; at most {} are allowed: {}")));
+    let new = Sentence::new;
+    assert_eq!(new("{x:?} of {} is `{{{a}}}`").0, ["", " of ", " is `{", "}`"]);
+    assert_eq!(new("There is {}"), new("there is {no}"));
+    assert!(new("there is no {0}").is_like(&new("there is no job {id}")));
+    assert!(new("has {} days; at most {MOST} are allowed").is_like(&new("has {n} days; at most {m} are allowed")));
+    assert!(new("the executor was restarted").is_like(&new("{a}: the executor was restarted")));
+    assert!(!new("the executor was started").is_like(&new("{a}: the executor was restarted")));
+    assert!(!new("{}: {}").is_like(&new("has {} days; at most {} are allowed: {}")));
 }

@@ -34,14 +34,11 @@ pub(super) fn files(folder: &Path) -> Vec<(String, String)> {
     found
 }
 
-/// The folder of the sentences that are looked up by their English text, in the folder of a language.
-const SENTENCES: &str = "errors/";
-
-/// The messages of a language in the files of these names: each key with the names of its arguments.
-fn messages(language: &str, is_wanted: fn(&str) -> bool) -> BTreeMap<String, BTreeSet<String>> {
+/// The messages of a language: each key with the names of its arguments.
+fn messages(language: &str) -> BTreeMap<String, BTreeSet<String>> {
     let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let files = files(&root().join("templates/locales").join(language));
-    for (name, text) in files.into_iter().filter(|(name, _)| is_wanted(name)) {
+    for (name, text) in files.into_iter().filter(|(name, _)| name.ends_with(".ftl")) {
         let mut key = None;
         for line in text.lines() {
             if let Some((start, _)) = line.split_once(" =").filter(|(start, _)| !start.contains(['#', ' ', '{', '['])) {
@@ -60,15 +57,10 @@ fn messages(language: &str, is_wanted: fn(&str) -> bool) -> BTreeMap<String, BTr
 
 #[test]
 fn both_languages_have_the_same_messages_with_the_same_arguments() {
-    let (english, chinese) = (messages("en", |_| true), messages("zh", |_| true));
+    let (english, chinese) = (messages("en"), messages("zh"));
     assert!(english.len() > 20, "the catalogue was not found");
-    // Of a sentence another language may leave out an argument, such as an article.
-    let sentences = messages("en", |name| name.starts_with(SENTENCES));
     for (key, arguments) in &english {
-        match chinese.get(key).filter(|_| sentences.contains_key(key)) {
-            Some(found) => assert!(found.is_subset(arguments), "zh: {key}"),
-            None => assert_eq!(chinese.get(key), Some(arguments), "zh: {key}"),
-        }
+        assert_eq!(chinese.get(key), Some(arguments), "zh: {key}");
     }
     let unknown: Vec<&String> = chinese.keys().filter(|key| !english.contains_key(*key)).collect();
     assert!(unknown.is_empty(), "only in zh: {unknown:?}");
@@ -76,7 +68,7 @@ fn both_languages_have_the_same_messages_with_the_same_arguments() {
 
 #[test]
 fn each_message_is_used_and_each_used_message_exists() {
-    let keys = messages("en", |name| !name.starts_with(SENTENCES));
+    let keys = messages("en");
     let sources: String = ["templates", "admin/src/web", "admin/alerts/src", "admin/inspect/src"]
         .map(|folder| files(&root().join(folder)))
         .concat()
