@@ -20,6 +20,7 @@ pub struct Names {
     pub app: String,
     pub app_id: i64,
     pub job: i64,
+    pub key: String,
     pub run: i64,
     pub backfill: i64,
     pub rule: i64,
@@ -37,6 +38,7 @@ impl Names {
             app: it.app.name.clone(),
             app_id: it.app.id,
             job: it.job,
+            key: it.key.clone(),
             run: it.run,
             backfill: it.backfill,
             rule: it.rule,
@@ -54,6 +56,7 @@ impl Names {
                 app: "app-missing".to_owned(),
                 app_id: MISSING,
                 job: MISSING,
+                key: "missing".to_owned(),
                 run: MISSING,
                 backfill: MISSING,
                 rule: MISSING,
@@ -124,7 +127,7 @@ fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
         "alert" => names.alert,
         _ => names.job,
     };
-    let path = route.path.replace("{id}", &id.to_string()).replace("{name}", "bank").replace("{key}", "close-day");
+    let path = route.path.replace("{id}", &id.to_string()).replace("{name}", "bank").replace("{key}", &names.key);
     let path = path.replace("{token}", &names.token.to_string()).replace("{revision}", "1");
     let path = path.replace("{name:.*}", "console.css").replace("/audit/export", "/audit/export?actor=none");
     match path.rsplit('/').next().unwrap_or_default() {

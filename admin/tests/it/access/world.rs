@@ -34,6 +34,8 @@ pub const MISSING: i64 = 999_999_999;
 pub struct Objects {
     pub app: App,
     pub job: i64,
+    /// Of the job.
+    pub key: String,
     pub run: i64,
     pub backfill: i64,
     pub rule: i64,
@@ -210,7 +212,8 @@ async fn objects(engine: &Engine, store: &Store, app: App, channel: i64, now: Mi
     let mut draft = JobDraft::new(&app.name, "Close the day", "closeDay");
     draft.schedule = ScheduleDraft::cron("0 * * * * ?", "UTC");
     draft.enabled = false;
-    draft.key = "close-day".into();
+    draft.key = format!("close-day-{:016x}", rand::random::<u64>());
+    let key = draft.key.clone();
     let job = engine.jobs().create(draft, None, &by).await.unwrap().id;
     let ask = RunRequest { job_id: job, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
     let run = engine.jobs().run(ask, &by).await.unwrap();
@@ -222,7 +225,7 @@ async fn objects(engine: &Engine, store: &Store, app: App, channel: i64, now: Mi
     let token = expired_token(engine, store, &app).await;
     let (rule, alert) = alert(store, &app, channel).await;
     let (pause, window) = (pause(store, &app, now).await, window(store, &app, now).await);
-    Objects { app, job, run, backfill, rule, alert, executor, token, pause, window }
+    Objects { app, job, key, run, backfill, rule, alert, executor, token, pause, window }
 }
 
 async fn spare_app(engine: &Engine) -> SpareApp {

@@ -74,10 +74,11 @@ fn an_update_is_in_force_at_once() {
 #[test]
 fn a_job_is_put_under_its_key() {
     api(async |api| {
-        api.post("/apps", json!({"name": "billing"})).await.ok();
+        let app = api.post("/apps", json!({"name": "billing"})).await.ok()["id"].clone();
         api.post("/apps", json!({"name": "shipping"})).await.ok();
-        let path = "/apps/1/jobs/close-day";
-        assert_eq!(api.get(path).await.error(), "404 not_found job \"close-day\" in this app does not exist");
+        let of_key = |key: &str| format!("/apps/{app}/jobs/{key}");
+        let path = &of_key("close-day");
+        assert_eq!(api.get(path).await.error(), "404 not_found there is no job \"close-day\" in this app");
         let made = api.put(path, json!({"name": "Close the day", "handler": "closeDay"})).await.ok();
         assert_eq!(
             (&made["app"], &made["key"], &made["revision"]),
@@ -91,11 +92,11 @@ fn a_job_is_put_under_its_key() {
         assert_eq!((&second["id"], &second["revision"], &second["name"]), (&made["id"], &json!(2), &changed["name"]));
         let late = api.put(path, changed).await.error();
         assert_eq!(late, format!("409 changed job {} has revision 2 by now", made["id"]));
-        let stale = api.put("/apps/1/jobs/other", json!({"name": "n", "handler": "h", "revision": 1})).await.error();
-        assert_eq!(stale, "404 not_found job \"other\" in this app does not exist");
+        let stale = api.put(&of_key("other"), json!({"name": "n", "handler": "h", "revision": 1})).await.error();
+        assert_eq!(stale, "404 not_found there is no job \"other\" in this app");
         let differs = api.put(path, json!({"name": "n", "handler": "h", "app": "shipping"})).await.error();
         assert_eq!(differs, "400 invalid app: differs from the \"billing\" of the path");
-        let wrong = api.put("/apps/1/jobs/Close", json!({"name": "n", "handler": "h"})).await.error();
+        let wrong = api.put(&of_key("Close"), json!({"name": "n", "handler": "h"})).await.error();
         assert!(wrong.starts_with("400 invalid key: 'C' is not allowed; a key has lower case letters"), "{wrong}");
         // A key is one job's, in its app: by creation, by an edit, by a move, within a batch.
         let taken = format!("400 invalid key: job {} of app billing has the key \"close-day\"", made["id"]);
