@@ -60,9 +60,9 @@ use crate::plan::scanner::Scanner;
 use crate::plan::scanner_pool::ScannerPool;
 use crate::plan::wakes::ScanWakes;
 use crate::recover::evidence::Evidence;
-use crate::recover::executor_state::ExecutorState;
 use crate::recover::monitor::RunMonitor;
 use crate::recover::resolver::Resolver;
+use crate::recover::run_knowledge::RecoverContext;
 use crate::services::Services;
 use crate::settings::{Settings, ms};
 use carillon_store::run::settle::finding::RunReport;
@@ -183,9 +183,9 @@ impl Engine {
         let refused = Arc::new(component!(RefusedReports { cx }));
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
         let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, outcomes }));
-        let executors = Arc::new(component!(ExecutorState { cx, client, directory, outcomes }));
+        let recover = Arc::new(component!(RecoverContext { cx, client, directory, outcomes }));
         let resolver = Resolver::new(cx.clone(), held.clone(), wakes.clone(), evidence, resolver_wake, tasks.clone());
-        let monitor = RunMonitor::new(cx.clone(), held.clone(), killer.clone(), executors, monitor_wake, tasks.clone());
+        let monitor = RunMonitor::new(cx.clone(), held.clone(), killer.clone(), recover, monitor_wake, tasks.clone());
         let services = Services {
             refresher: Arc::new(component!(ExecutorRefresher { cx, held, router, jobs })),
             pause_refresher: Arc::new(PauseRefresher {

@@ -25,7 +25,7 @@ use crate::executor::client::{ExecutorClient, LogAnswer, SUCCESS, TIMEOUT};
 use crate::executor::outcome::Outcome;
 use crate::recover::check_schedule::Seen;
 use crate::recover::end_of_log::End;
-use crate::recover::evidence::log_shows_start;
+use crate::recover::run_knowledge::log_shows_start;
 use carillon_store::run::open::checked::ToCheck;
 use carillon_store::run::settle::finding::RunReport;
 
@@ -62,6 +62,7 @@ pub struct OtherRuns<'a> {
 /// `before`: what the last look has seen. If the run was over then, its log is read for an outcome.
 pub async fn look(
     client: &ExecutorClient,
+    (app, address): (&str, &str),
     limit: Duration,
     it: &ToCheck,
     others: &OtherRuns<'_>,
@@ -69,11 +70,7 @@ pub async fn look(
 ) -> Sight {
     let beside = others.long_running;
     let run = &it.run;
-    let (Some(app), Some(address)) = (&run.app, &run.address) else {
-        return Sight::Unclear("its app is gone".into());
-    };
-    let job_id = i32::try_from(run.job_id).unwrap_or(i32::MAX);
-    let idle = match client.idle_beat(address, app, job_id, limit).await {
+    let idle = match client.idle_beat(address, app, run.job_id, limit).await {
         Outcome::Accepted => true,
         Outcome::Refused { code, message } if is_busy(code, &message) => false,
         Outcome::Refused { message: why, .. }

@@ -12,11 +12,13 @@ use carillon_scheduler::{Millis, RunEvent, RunReason};
 
 use crate::complete::outcome_queue::{OutcomeQueue, finding};
 use crate::context::Context;
-use crate::executor::client::{ExecutorClient, LogAnswer, LogPage, OTHER_JOURNAL, RunHeaders};
+use crate::executor::client::{ExecutorClient, LogAnswer, OTHER_JOURNAL, RunHeaders};
 use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::executor::outcome::Outcome;
 use crate::executor::request::{body, headers, is_unsendable};
 use crate::plan::job_cache::JobCache;
+use crate::recover::lost::NO_ANSWER_GRACE;
+use crate::recover::run_knowledge::log_shows_start;
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::unanswered::{ResendPermit, UnansweredRun};
@@ -24,8 +26,6 @@ use carillon_store::run::settle::finding::RunReport;
 
 /// The highest number of sends of one run whose executors give no answer.
 const MOST_SENDS: i32 = 4;
-/// An executor that does not answer a question about a run is asked again for this time, in ms, from the send.
-const PATIENCE_MS: i64 = 60_000;
 
 const NO_ANSWER: &str = "sent, and no answer came";
 const JOURNAL_LOST: &str = "sent, and no answer came; its executor has restarted since, does not know the run and may keep another \
@@ -94,10 +94,8 @@ impl Evidence {
             return Ok(self.log_evidence(doubt, app, address).await);
         }
         if !is_the_same_journal(doubt, &own) {
-            return Ok(match self.what_it_knows(doubt, app, address).await {
-                Knows::No => Answer::Nothing(JOURNAL_LOST),
-                other => other.answer(&self.cx, doubt),
-            });
+            let known = self.query_journal(doubt, app, address).await;
+            return Ok(known.unwrap_or(Answer::Nothing(JOURNAL_LOST)));
         }
         if doubt.sends >= MOST_SENDS {
             return Ok(self.log_evidence(doubt, app, address).await);
@@ -110,16 +108,16 @@ impl Evidence {
             Attempt::Sent(answer) => Ok(answer),
             Attempt::Disabled => Ok(self.log_evidence(doubt, app, &own.address).await),
             // What was sent is not what would be sent now: sent again only if the first request did not arrive.
-            Attempt::Edited { revision, same_app } => match self.what_it_knows(doubt, app, &own.address).await {
-                Knows::No if !same_app => Ok(Answer::Nothing(MOVED)),
-                Knows::No => {
+            Attempt::Edited { revision, same_app } => match self.query_journal(doubt, app, &own.address).await {
+                Some(answer) => Ok(answer),
+                None if !same_app => Ok(Answer::Nothing(MOVED)),
+                None => {
                     let doubt = UnansweredRun { revision: Some(revision), ..doubt.clone() };
                     match self.mark_resend(&doubt, own).await? {
                         Attempt::Sent(answer) => Ok(answer),
                         Attempt::Disabled | Attempt::Edited { .. } => Ok(Answer::Later),
                     }
                 }
-                other => Ok(other.answer(&self.cx, doubt)),
             },
         }
     }
@@ -178,16 +176,18 @@ impl Evidence {
         })
     }
 
-    async fn what_it_knows(&self, doubt: &UnansweredRun, app: &str, address: &str) -> Knows {
+    /// Asks an executor that keeps a journal without sending the run; None: it does not know the run.
+    async fn query_journal(&self, doubt: &UnansweredRun, app: &str, address: &str) -> Option<Answer> {
         let run = &doubt.run;
-        let look = self.client.look(address, app, run.run_id, run.due_at);
-        match look.await {
-            Ok(look) if look.run_state.is_some() => Knows::Yes,
-            Ok(look) if look.page.as_ref().is_some_and(log_shows_start) => Knows::Yes,
-            Ok(_) => Knows::No,
+        match self.client.query_run(address, app, run.run_id, run.due_at).await {
+            Ok(found) => {
+                let is_known = found.run_state.is_some() || found.page.as_ref().is_some_and(log_shows_start);
+                is_known.then_some(Answer::Accepted)
+            }
             Err(why) => {
                 tracing::debug!(run.id = run.run_id, reason = why, "an executor does not answer");
-                Knows::Silent
+                let waited = self.cx.clock.now() - doubt.marked_at;
+                Some(if waited < NO_ANSWER_GRACE { Answer::Later } else { Answer::Nothing(NO_ANSWER) })
             }
         }
     }
@@ -230,45 +230,4 @@ struct Allowed {
     /// On the monotonic clock, before the mark was asked for.
     asked: Duration,
     marked_at: Millis,
-}
-
-/// What an executor of our SDK says of a run without being sent it.
-enum Knows {
-    Yes,
-    No,
-    Silent,
-}
-
-impl Knows {
-    fn answer(self, cx: &Context, doubt: &UnansweredRun) -> Answer {
-        let waited = cx.clock.now() - doubt.marked_at;
-        match self {
-            Self::Yes => Answer::Accepted,
-            Self::Silent if waited < PATIENCE_MS => Answer::Later,
-            Self::Silent | Self::No => Answer::Nothing(NO_ANSWER),
-        }
-    }
-}
-
-/// What Java and pyxxl write into a page where they have no log.
-const NO_LOG: [&str; 2] = ["readLog fail", "No such logid"];
-
-/// Does this page of a log show that its run has begun?
-pub fn log_shows_start(page: &LogPage) -> bool {
-    let text = page.content.trim();
-    page.to_line > 0 && !text.is_empty() && !NO_LOG.iter().any(|none| text.starts_with(none))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_that_says_there_is_no_log_is_no_witness() {
-        let page = |to_line, content: &str| LogPage { from_line: 1, to_line, content: content.into(), is_end: true };
-        assert!(log_shows_start(&page(1, "started\n")));
-        assert!(!log_shows_start(&page(0, "readLog fail, logFile not exists")));
-        assert!(!log_shows_start(&page(1, "No such logid logs.")));
-        assert!(!log_shows_start(&page(3, " \n")));
-    }
 }

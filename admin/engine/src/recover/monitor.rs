@@ -18,13 +18,14 @@ use crate::executor::run_killer::RunKiller;
 use crate::lease::held_shards::HeldShards;
 use crate::periodic::Periodic;
 use crate::recover::agreed_kills::AgreedKills;
-use crate::recover::executor_state::{ExecutorState, OVER_TIME};
 use crate::recover::inquiry::Inquiries;
+use crate::recover::lost::{LOST_AFTER, RunHealth, TIMEOUT_GRACE};
 use crate::recover::resolver::TAKEN_TOGETHER;
 use crate::recover::run_checks::RunChecks;
+use crate::recover::run_knowledge::RecoverContext;
 use crate::recover::stuck::StuckRuns;
 use crate::runtime::{Service, Step};
-use crate::settings::{LostRule, ms};
+use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::misplaced::RepairCursor;
 use carillon_store::run::open::running::{MonitorQuery, RunningRun};
@@ -33,20 +34,11 @@ use carillon_store::run::open::running::{MonitorQuery, RunningRun};
 const MAX_CONCURRENT: usize = 256;
 const OF_ONE_ADDRESS: usize = 16;
 
-/// A run outlives its executor's lease by this time.
-const LOST_AFTER: Duration = Duration::from_secs(30);
-
-/// An executor that has deregistered finishes its runs for this time before the first rule begins.
-const DEREGISTERED: Duration = Duration::from_secs(30);
-
-/// xxl-job's rule: this long after it was sent, if its executor is not registered.
-const XXL_LOST_AFTER: Duration = Duration::from_secs(600);
-
 pub struct RunMonitor {
     pub(crate) cx: Arc<Context>,
     held: Arc<HeldShards>,
     pub(crate) killer: Arc<RunKiller>,
-    pub(crate) executors: Arc<ExecutorState>,
+    pub(crate) recover: Arc<RecoverContext>,
     wake: Arc<Notify>,
     pub(crate) tasks: TaskTracker,
     inquiries: Inquiries,
@@ -54,7 +46,7 @@ pub struct RunMonitor {
     checks: Arc<RunChecks>,
     pub(crate) kills: Arc<AgreedKills>,
     /// Addresses that have deregistered, and since when this node has seen them so.
-    deregistered: Mutex<HashMap<String, Millis>>,
+    pub(crate) deregistered: Mutex<HashMap<String, Millis>>,
     pub(crate) stuck: StuckRuns,
     /// The search for misplaced rows reads all that is open: shards that change hands wake this service, and must not
     /// make it read that again and again.
@@ -63,33 +55,22 @@ pub struct RunMonitor {
     pub(crate) walk: tokio::sync::Mutex<RepairCursor>,
 }
 
-/// What a look at a run's row says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RunHealth {
-    Fine,
-    /// Its executor has sent no heartbeat for too long.
-    Gone,
-    /// Its address has another process by now.
-    Restarted,
-    OverTime,
-}
-
 impl RunMonitor {
     pub fn new(
         cx: Arc<Context>,
         held: Arc<HeldShards>,
         killer: Arc<RunKiller>,
-        executors: Arc<ExecutorState>,
+        recover: Arc<RecoverContext>,
         wake: Arc<Notify>,
         tasks: TaskTracker,
     ) -> Self {
-        let checks = Arc::new(RunChecks::new(executors.clone(), tasks.clone()));
-        let kills = Arc::new(AgreedKills { executors: executors.clone(), seen: Mutex::default() });
+        let checks = Arc::new(RunChecks::new(recover.clone(), tasks.clone()));
+        let kills = Arc::new(AgreedKills { recover: recover.clone(), seen: Mutex::default() });
         Self {
             cx,
             held,
             killer,
-            executors,
+            recover,
             wake,
             tasks,
             inquiries: Inquiries::new(OF_ONE_ADDRESS, MAX_CONCURRENT),
@@ -105,8 +86,8 @@ impl RunMonitor {
 
     async fn round(&self) -> store::Result<()> {
         // After a pause of this process, or of the database, leases count from now. This comes before anything is judged by them.
-        self.executors.directory.refresh().await?;
-        self.executors.directory.record_read();
+        self.recover.directory.refresh().await?;
+        self.recover.directory.record_read();
         let mut away = HashSet::new();
         let every = self.cx.settings.resolve_every;
         let held: HashSet<i32> = self.held.shards().into_iter().collect();
@@ -127,7 +108,7 @@ impl RunMonitor {
 
     async fn look_after(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
         let now = self.cx.clock.now();
-        let look = MonitorQuery { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(OVER_TIME) };
+        let look = MonitorQuery { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(TIMEOUT_GRACE) };
         let mut after = Some(0);
         while let Some(from) = after {
             let (found, next) = self.cx.store.watched_runs(look, from).await?;
@@ -145,53 +126,16 @@ impl RunMonitor {
     fn judge(&self, run: RunningRun, now: Millis) {
         match self.health(&run, now) {
             RunHealth::Fine => {}
-            RunHealth::Gone => self.executors.report_lost(&run, "its executor is gone"),
+            RunHealth::Gone => self.recover.report_lost(&run, "its executor is gone"),
             health => self.ask(run, health),
-        }
-    }
-
-    fn health(&self, run: &RunningRun, now: Millis) -> RunHealth {
-        let lease_end = self.lease_end(run, now);
-        let gone = match self.cx.settings.lost_rule {
-            LostRule::Lease => lease_end + ms(LOST_AFTER) < now,
-            LostRule::Xxl => lease_end < now && run.sent_at + ms(XXL_LOST_AFTER) < now,
-        };
-        if gone {
-            return RunHealth::Gone;
-        }
-        if lease_end < now {
-            // Only executors that are registered are called.
-            return RunHealth::Fine;
-        }
-        if run.has_restarted() {
-            return RunHealth::Restarted;
-        }
-        match run.ends_by() {
-            Some(end) if end + ms(OVER_TIME) < now => RunHealth::OverTime,
-            _ => RunHealth::Fine,
-        }
-    }
-
-    /// Until when its executor counts as there.
-    fn lease_end(&self, run: &RunningRun, now: Millis) -> Millis {
-        let Some(address) = &run.address else {
-            return run.sent_at;
-        };
-        match &run.registered {
-            Some(it) => self.executors.directory.lease_end(it.expires_at, it.is_own()),
-            None => {
-                let mut deregistered = self.deregistered.lock();
-                let since = *deregistered.entry(address.clone()).or_insert(now);
-                since + ms(DEREGISTERED)
-            }
         }
     }
 
     /// An executor of our SDK has registered as a new process: what its address had is looked after at once.
     pub fn executor_restarted(&self, address: String, boot_id: String) {
-        let executors = self.executors.clone();
+        let recover = self.recover.clone();
         self.tasks.spawn(async move {
-            if let Err(error) = executors.all_restarted(&address, &boot_id).await {
+            if let Err(error) = recover.handle_restarts(&address, &boot_id).await {
                 tracing::warn!(%error, "runs of a restarted executor are looked after by the next audit");
             }
         });
@@ -203,12 +147,12 @@ impl RunMonitor {
         let Some(guard) = self.inquiries.try_begin(run_id, address) else {
             return;
         };
-        let executors = self.executors.clone();
+        let recover = self.recover.clone();
         self.tasks.spawn(async move {
             let _guard = guard;
             let done = match health {
-                RunHealth::OverTime => executors.over_time(&run).await,
-                _ => executors.restarted(&run).await,
+                RunHealth::Overdue => recover.handle_overdue(&run).await,
+                _ => recover.handle_restart(&run).await,
             };
             if let Err(error) = done {
                 tracing::warn!(run.id = run_id, %error, "a run could not be looked after; the next round goes on");

@@ -10,8 +10,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::recover::check::{OtherRuns, Sight, look};
 use crate::recover::check_schedule::{Agenda, Doubt, next_after};
-use crate::recover::executor_state::{ExecutorState, OVER_TIME};
 use crate::recover::inquiry::Inquiries;
+use crate::recover::lost::TIMEOUT_GRACE;
+use crate::recover::run_knowledge::RecoverContext;
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::checked::{LongRunning, PageCursor, ToCheck};
@@ -23,7 +24,7 @@ const MAX_CONCURRENT: usize = 64;
 const UNCLEAR: u16 = 3;
 
 pub struct RunChecks {
-    executors: Arc<ExecutorState>,
+    recover: Arc<RecoverContext>,
     tasks: TaskTracker,
     agenda: Mutex<Agenda>,
     /// How far the search for runs has come in each shard: one page a round.
@@ -34,9 +35,9 @@ pub struct RunChecks {
 }
 
 impl RunChecks {
-    pub fn new(executors: Arc<ExecutorState>, tasks: TaskTracker) -> Self {
+    pub fn new(recover: Arc<RecoverContext>, tasks: TaskTracker) -> Self {
         let (agenda, places, alarmed) = Default::default();
-        Self { executors, tasks, agenda, places, inquiries: Inquiries::new(1, MAX_CONCURRENT), alarmed }
+        Self { recover, tasks, agenda, places, inquiries: Inquiries::new(1, MAX_CONCURRENT), alarmed }
     }
 
     pub fn keep_shards(&self, held: &HashSet<i32>) {
@@ -48,7 +49,7 @@ impl RunChecks {
     }
 
     fn add(&self, shard: i32, found: &[LongRunning]) {
-        let (now, first) = (self.executors.cx.clock.now(), self.executors.cx.settings.check_after);
+        let (now, first) = (self.recover.cx.clock.now(), self.recover.cx.settings.check_after);
         let mut agenda = self.agenda.lock();
         for run in found {
             let age = now - run.sent_at;
@@ -66,7 +67,7 @@ impl RunChecks {
 
     /// What is due at one address, run by run. An executor that does not answer is not asked about the others.
     async fn check_all(&self, runs: &[i64]) -> store::Result<()> {
-        let found = self.executors.cx.store.runs_to_check(runs).await?;
+        let found = self.recover.cx.store.runs_to_check(runs).await?;
         for run_id in runs {
             let Some(it) = found.get(run_id) else {
                 // It has ended.
@@ -82,19 +83,17 @@ impl RunChecks {
 
     /// False: its executor gives no clear answer.
     async fn check(&self, it: &ToCheck) -> store::Result<bool> {
-        let ExecutorState { cx, client, directory, outcomes } = &*self.executors;
+        let RecoverContext { cx, client, directory, outcomes } = &*self.recover;
         let (run, first) = (&it.run, cx.settings.check_after);
         let next = next_after(run.sent_at, cx.clock.now(), first);
-        let is_over = |end: Millis| end + ms(OVER_TIME) < cx.clock.now();
-        let is_registered = match (&run.app, &run.address) {
-            (Some(app), Some(address)) => directory.registered(app, address).is_ok(),
-            _ => false,
-        };
+        let is_over = |end: Millis| end + ms(TIMEOUT_GRACE) < cx.clock.now();
+        let target = run.app.as_deref().zip(run.address.as_deref());
+        let target = target.filter(|(app, address)| directory.registered(app, address).is_ok());
         // Over its time it is ended by that rule; an address that is not registered is not called.
-        if run.ends_by().is_some_and(is_over) || !is_registered {
+        let Some(target) = target.filter(|_| !run.ends_by().is_some_and(is_over)) else {
             self.agenda.lock().note(run.run_id, next, None, true);
             return Ok(true);
-        }
+        };
         let (before, beside) = {
             let agenda = self.agenda.lock();
             (agenda.doubt(run.run_id), agenda.beside(run.run_id))
@@ -104,7 +103,7 @@ impl RunChecks {
             has_later: cx.store.running_beside(run).await?.later,
             last_success_at: cx.store.last_success_after(run).await?,
         };
-        let sight = look(client, cx.settings.send_limit, it, &others, before.map(|before| before.seen)).await;
+        let sight = look(client, target, cx.settings.send_limit, it, &others, before.map(|before| before.seen)).await;
         let now = cx.clock.now();
         let checks = &cx.metrics.checks;
         match sight {
@@ -137,9 +136,7 @@ impl RunChecks {
                 }
             }
         }
-        if let Some(address) = &run.address {
-            self.alarmed.lock().remove(address);
-        }
+        self.alarmed.lock().remove(target.1);
         Ok(true)
     }
 
@@ -150,13 +147,13 @@ impl RunChecks {
             return;
         }
         let text = format!("whether {address} still works on run {} cannot be checked: {why}", run.run_id);
-        self.executors.cx.raise_alarm(AlarmKind::Stuck, Some(run.job_id), Some(run.run_id), text).await;
+        self.recover.cx.raise_alarm(AlarmKind::Stuck, Some(run.job_id), Some(run.run_id), text).await;
     }
 
     /// The next page of a shard's running runs.
     pub async fn look_for_long_running(&self, shard: i32) -> store::Result<()> {
         let behind = self.places.lock().get(&shard).copied();
-        let (found, next) = self.executors.cx.store.long_running(shard, behind.unwrap_or_default()).await?;
+        let (found, next) = self.recover.cx.store.long_running(shard, behind.unwrap_or_default()).await?;
         self.places.lock().insert(shard, next);
         self.add(shard, &found);
         Ok(())
@@ -164,7 +161,7 @@ impl RunChecks {
 
     /// Checks what is due, each address in a task of its own.
     pub fn spawn_due(self: &Arc<Self>) {
-        let now = self.executors.cx.clock.now();
+        let now = self.recover.cx.clock.now();
         let due = self.agenda.lock().due(now, MAX_CONCURRENT);
         for (address, runs) in due {
             let Some(guard) = runs.first().and_then(|run| self.inquiries.try_begin(*run, &address)) else {
