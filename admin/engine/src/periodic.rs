@@ -20,7 +20,7 @@ impl Periodic {
     }
 
     /// Whether `every` has passed since it was last due.
-    pub fn is_due(&self, now: Duration, every: Duration) -> bool {
+    pub fn start_if_due(&self, now: Duration, every: Duration) -> bool {
         let is_due = ms(now) - self.0.load(Ordering::Relaxed) >= ms(every);
         if is_due {
             self.0.store(ms(now), Ordering::Relaxed);
@@ -38,7 +38,7 @@ mod tests {
         let second = Duration::from_secs;
         let (now, later) = (Periodic::at_once(), Periodic::after_one());
         let asked = [0, 9, 10, 19, 20].map(second);
-        assert_eq!(asked.map(|at| now.is_due(at, second(10))), [true, false, true, false, true]);
-        assert_eq!(asked.map(|at| later.is_due(at, second(10))), [false, false, true, false, true]);
+        assert_eq!(asked.map(|at| now.start_if_due(at, second(10))), [true, false, true, false, true]);
+        assert_eq!(asked.map(|at| later.start_if_due(at, second(10))), [false, false, true, false, true]);
     }
 }

@@ -396,7 +396,7 @@ impl OutcomeQueue {
     }
 
     /// A finding of this run has failed alone. `passes`: for a reason that may pass by itself.
-    pub fn note_failed(&self, run_id: i64, passes: bool, now: Duration) -> Failure {
+    pub fn record_failure(&self, run_id: i64, passes: bool, now: Duration) -> Failure {
         let mut work = self.work.lock();
         if work.failed.len() >= FAILURES_REMEMBERED {
             work.failed.clear();
@@ -413,12 +413,12 @@ impl OutcomeQueue {
         if before.is_some() { Failure::Repeated } else { Failure::First }
     }
 
-    pub fn forget_failed(&self, run_id: i64) {
+    pub fn clear_failure(&self, run_id: i64) {
         self.work.lock().failed.remove(&run_id);
     }
 
     /// A finding of this run has failed alone; true: it may be tried again now.
-    pub fn failed(&self, run_id: i64, now: Duration) -> Option<bool> {
+    pub fn retry_due(&self, run_id: i64, now: Duration) -> Option<bool> {
         let work = self.work.lock();
         work.failed.get(&run_id).map(|it| it.again_at <= now)
     }

@@ -72,7 +72,7 @@ impl Completer {
         // What has failed alone is tried alone, and not before its time.
         let (mut fresh, mut alone) = (vec![], vec![]);
         for finding in dedupe_by_run(findings) {
-            match queue.failed(finding.run_id, now) {
+            match queue.retry_due(finding.run_id, now) {
                 None => fresh.push(finding),
                 Some(true) => alone.push(finding),
                 Some(false) => {
@@ -101,7 +101,7 @@ impl Completer {
                 Ok(settled) => {
                     for finding in part.iter().filter(|_| part.len() == 1) {
                         if settled.unreadable.is_empty() {
-                            queue.forget_failed(finding.run_id);
+                            queue.clear_failure(finding.run_id);
                         }
                     }
                     written.settled.add(settled);
@@ -141,7 +141,7 @@ impl Completer {
         now: Duration,
     ) -> bool {
         let passes = error.as_ref().is_some_and(store::Error::is_transient);
-        match (self.outcomes.note_failed(run_id, passes, now), error) {
+        match (self.outcomes.record_failure(run_id, passes, now), error) {
             (Failure::First, Some(error)) => {
                 let text = format!("what became of run {run_id} cannot be stored: {error}");
                 self.cx.raise_alarm(AlarmKind::Stuck, None, Some(run_id), text).await;
@@ -180,7 +180,7 @@ impl Completer {
             }
             let can_wait = left.iter().all(|finding| {
                 let is_held_up = held_up.contains(&finding.run_id);
-                is_held_up && self.outcomes.failed(finding.run_id, now).is_none()
+                is_held_up && self.outcomes.retry_due(finding.run_id, now).is_none()
             });
             if !can_wait {
                 report.reply(false);

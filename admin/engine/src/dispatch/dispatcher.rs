@@ -342,7 +342,7 @@ impl Service for Dispatcher {
                 self.lead.record(self.cx.clock.monotonic().saturating_sub(begun));
             }
         }
-        self.queue.has_none_taken();
+        self.queue.finish_tick();
         self.go_on(&freed, &tick);
         let next = if is_suspect { self.cx.settings.tick_every } else { self.pause() };
         Step { did: tick.report, next }

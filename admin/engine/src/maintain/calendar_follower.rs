@@ -75,7 +75,7 @@ impl CalendarFollower {
             return Ok(0);
         }
         let versions = self.cx.store.calendar_versions_now().await?;
-        if self.everything.is_due(now, EVERYTHING) {
+        if self.everything.start_if_due(now, EVERYTHING) {
             *followed = None;
         }
         if followed.as_ref() == Some(&versions) {

@@ -220,7 +220,7 @@ impl Pruner {
         let alarm_days = round.rules.keep(0, 0).failure_days;
         let mut rest = store.prune_rest(alarm_days, now).await?;
         let monotonic = self.cx.clock.monotonic();
-        if self.orphans.is_due(monotonic, ORPHANS) {
+        if self.orphans.start_if_due(monotonic, ORPHANS) {
             rest += store.prune_orphans().await?;
         }
         let runs = std::mem::take(&mut round.deleted);
@@ -237,7 +237,7 @@ impl Pruner {
 
     /// The next piece of work; answers when the one after it is due.
     async fn work(&self, round: &mut Round) -> store::Result<Duration> {
-        if self.aged.is_due(self.cx.clock.monotonic(), REST) {
+        if self.aged.start_if_due(self.cx.clock.monotonic(), REST) {
             self.begin(round).await?;
         }
         if let Some(to) = round.aged_to {

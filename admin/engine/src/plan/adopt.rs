@@ -34,7 +34,7 @@ impl Scanner {
         if !is_new {
             count += self.enqueue_adopted(holder, adopted, until, Lateness::Judged).await?;
         }
-        if !self.wakes.is_to_read_again(self.shard) && !is_audit {
+        if !self.wakes.take_reread(self.shard) && !is_audit {
             return Ok(count);
         }
         let waiting = self.cx.store.waiting_ids(self.shard, holder.epoch, until, self.queue.capacity).await?;

@@ -139,7 +139,7 @@ impl JobCache {
     }
 
     /// An app's name is in the definitions of its jobs, and no part of their revisions: when one has changed, all are read again.
-    pub fn apps_are_named(&self, version: u64) {
+    pub fn invalidate_on_rename(&self, version: u64) {
         if self.names_version.swap(version, Ordering::Relaxed) != version {
             *self.jobs.lock() = Recent::new(MOST_BYTES);
         }

@@ -80,7 +80,7 @@ impl Scanner {
         // A job is claimed when its cursor is near, and then as far as the look-ahead goes: one claim for several of its fires.
         let near = now + ms(self.cx.settings.claim_within);
         let is_new = self.judged.load(Ordering::Relaxed) != epoch;
-        let is_audit = self.audit.is_due(self.cx.clock.monotonic(), self.cx.settings.resolve_every) || is_new;
+        let is_audit = self.audit.start_if_due(self.cx.clock.monotonic(), self.cx.settings.resolve_every) || is_new;
         let from = match is_audit {
             true => None,
             // After a clock went back, `near` is the earlier one.
@@ -96,7 +96,7 @@ impl Scanner {
         let from = from.unwrap_or(i64::MIN);
         loop {
             let room = self.queue.free();
-            if self.queue.has_become_full(room) {
+            if self.queue.update_full_flag(room) {
                 self.alarm_full_queue().await;
             }
             if room == 0 || self.held.epoch(self.shard) != Some(epoch) {
@@ -107,7 +107,7 @@ impl Scanner {
             let (done, more) = self.plan_page(&holder, due, (near, until), report).await?;
             if !is_full && !more && done == found {
                 self.done_until.store(near, Ordering::Relaxed);
-                return Ok(!self.wakes.has_to_read_again(self.shard));
+                return Ok(!self.wakes.needs_reread(self.shard));
             }
             // A page on which nothing moved would come back as it is.
             if done == 0 {

@@ -97,7 +97,7 @@ impl RunMonitor {
             self.checks.look_for_long_running(shard).await?;
             self.retry_kills(shard).await?;
             self.alarm_stuck_runs(shard).await?;
-            if shard == 0 && self.search.is_due(self.cx.clock.monotonic(), every) {
+            if shard == 0 && self.search.start_if_due(self.cx.clock.monotonic(), every) {
                 self.repair_misplaced().await?;
             }
         }

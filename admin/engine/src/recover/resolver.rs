@@ -76,7 +76,7 @@ impl Resolver {
         }
         self.restart_fixed_delays().await?;
         let now = self.cx.clock.monotonic();
-        if self.housekeeping.is_due(now, settings.resolve_every) {
+        if self.housekeeping.start_if_due(now, settings.resolve_every) {
             self.count_open_runs().await?;
             self.delete_silent().await?;
         }

@@ -36,7 +36,7 @@ impl Service for ExecutorRefresher {
         match directory.refresh().await {
             Ok(()) => {
                 directory.record_read();
-                self.jobs.apps_are_named(directory.names_version());
+                self.jobs.invalidate_on_rename(directory.names_version());
             }
             Err(error) => {
                 tracing::warn!(%error, "registrations could not be read; the last ones stay in use");
