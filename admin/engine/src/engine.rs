@@ -151,7 +151,7 @@ impl Engine {
         });
         let scanners = Arc::<Mutex<Vec<Arc<Scanner>>>>::default();
         let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, scanners });
-        let pauses = Arc::new(component!(AppPauses { cx; known, reading, changed }));
+        let pauses = Arc::new(component!(AppPauses { cx; state, reading, changed }));
         let killer = Arc::new(component!(RunKiller { cx, client, directory, queue }));
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
         let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
@@ -246,8 +246,8 @@ impl Engine {
     }
 
     /// Results reported by an executor. Answers when they are committed; otherwise the request must not be answered.
-    pub async fn report(&self, findings: Vec<RunReport>) -> Result<(), ReportNotStored> {
-        self.outcomes.report(findings).await
+    pub async fn report(&self, reports: Vec<RunReport>) -> Result<(), ReportNotStored> {
+        self.outcomes.report(reports).await
     }
 
     /// Whether runs of this app still wait for executors that could not register while no node, or no database, took heartbeats.

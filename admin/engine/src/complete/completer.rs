@@ -94,8 +94,8 @@ impl Completer {
     }
 
     async fn write_accepted(&self, did: &mut CompleteReport) {
-        let ripe = self.outcomes.take_accepted(self.cx.clock.monotonic().saturating_sub(ACCEPT_DELAY));
-        for chunk in ripe.runs.chunks(BATCH) {
+        let due = self.outcomes.take_accepted(self.cx.clock.monotonic().saturating_sub(ACCEPT_DELAY));
+        for chunk in due.runs.chunks(BATCH) {
             match self.cx.store.accept_runs(chunk).await {
                 Ok(_) => did.accepted += chunk.len(),
                 Err(error) => {

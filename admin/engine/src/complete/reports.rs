@@ -1,5 +1,5 @@
-//! Reports and findings, written so that none holds up another: successes first, by one statement; then the others, by one
-//! transaction. When that fails it is halved until the finding that cannot be written is alone.
+//! Reports of executors and of this node, written so that none holds up another: successes first, by one statement; then the others, by one
+//! transaction. When that fails it is halved until the report that cannot be written is alone.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use carillon_scheduler::AlarmKind;
 use foldhash::{HashSet, HashSetExt as _};
 
 use crate::complete::completer::{CompleteReport, Completer};
-use crate::complete::outcome_queue::{Failure, Lane, Report};
+use crate::complete::outcome_queue::{Failure, Lane, PendingReport};
 use carillon_store as store;
 use carillon_store::run::lock::LockMode;
 use carillon_store::run::settle::finding::{RunReport, SettleContext, Settlement};
@@ -20,7 +20,7 @@ const OTHERS: usize = 250;
 #[derive(Default)]
 struct Written {
     settled: Settlement,
-    /// Runs of which the finding failed alone, with the reason if it is not a row that cannot be read.
+    /// Runs of which the report failed alone, with the reason if it is not a row that cannot be read.
     failed: Vec<(i64, Option<store::Error>)>,
     /// The database takes nothing: these wait as they are.
     refused: HashSet<i64>,
@@ -34,25 +34,25 @@ impl Completer {
         if taken.is_empty() {
             return;
         }
-        for report in &mut taken {
-            self.fill_sent_at(&mut report.findings);
+        for pending in &mut taken {
+            self.fill_sent_at(&mut pending.reports);
         }
-        let findings: Vec<RunReport> = taken.iter().flat_map(|it| it.findings.clone()).collect();
-        let mut written = self.write(&findings, now).await;
+        let reports: Vec<RunReport> = taken.iter().flat_map(|it| it.reports.clone()).collect();
+        let mut written = self.write(&reports, now).await;
         if let Some(error) = &written.error {
-            let findings = written.refused.len();
-            tracing::warn!(%error, report.count = findings, "results could not be stored; they are repeated");
+            let reports = written.refused.len();
+            tracing::warn!(%error, report.count = reports, "results could not be stored; they are repeated");
         }
         did.settled += written.settled.changed.len();
-        self.effects.apply(&findings, &written.settled);
+        self.effects.apply(&reports, &written.settled);
         self.refused.record(&written.settled).await;
         for run_id in written.settled.unreadable.clone() {
             written.failed.push((run_id, None));
         }
         let mut failed: HashSet<i64> = HashSet::new();
         for (run_id, error) in std::mem::take(&mut written.failed) {
-            let finding = findings.iter().find(|finding| finding.run_id == run_id);
-            if !self.note_failure(run_id, finding, error, now).await {
+            let report = reports.iter().find(|report| report.run_id == run_id);
+            if !self.note_failure(run_id, report, error, now).await {
                 failed.insert(run_id);
             }
         }
@@ -60,8 +60,8 @@ impl Completer {
         did.has_failed |= written.error.is_some();
     }
 
-    #[tracing::instrument(name = "settle", level = "debug", skip_all, fields(report.count = findings.len()))]
-    async fn write(&self, findings: &[RunReport], now: Duration) -> Written {
+    #[tracing::instrument(name = "settle", level = "debug", skip_all, fields(report.count = reports.len()))]
+    async fn write(&self, reports: &[RunReport], now: Duration) -> Written {
         let queue = &self.outcomes;
         let follow_up = SettleContext {
             now: self.cx.clock.now(),
@@ -71,18 +71,18 @@ impl Completer {
         let mut written = Written::default();
         // What has failed alone is tried alone, and not before its time.
         let (mut fresh, mut alone) = (vec![], vec![]);
-        for finding in dedupe_by_run(findings) {
-            match queue.retry_due(finding.run_id, now) {
-                None => fresh.push(finding),
-                Some(true) => alone.push(finding),
+        for report in dedupe_by_run(reports) {
+            match queue.retry_due(report.run_id, now) {
+                None => fresh.push(report),
+                Some(true) => alone.push(report),
                 Some(false) => {
-                    written.settled.held_up.push(finding.run_id);
+                    written.settled.held_up.push(report.run_id);
                 }
             }
         }
         match self.cx.store.settle_successes(&fresh, follow_up.now).await {
             Ok(done) => {
-                fresh.retain(|finding| !done.contains(&finding.run_id));
+                fresh.retain(|report| !done.contains(&report.run_id));
                 written.settled.changed.extend(successes(done));
             }
             Err(error) if error.is_outage() => {
@@ -99,9 +99,9 @@ impl Completer {
         while let Some(part) = parts.pop() {
             match self.cx.store.settle_others(&part, &follow_up, LockMode::SkipLocked).await {
                 Ok(settled) => {
-                    for finding in part.iter().filter(|_| part.len() == 1) {
+                    for report in part.iter().filter(|_| part.len() == 1) {
                         if settled.unreadable.is_empty() {
-                            queue.clear_failure(finding.run_id);
+                            queue.clear_failure(report.run_id);
                         }
                     }
                     written.settled.add(settled);
@@ -125,18 +125,18 @@ impl Completer {
     }
 
     /// When the request left, if it was ours; and its `accepted` need not be written any more.
-    fn fill_sent_at(&self, findings: &mut [RunReport]) {
-        self.outcomes.take_accepted_of(findings);
-        for finding in findings {
-            finding.sent_at = finding.sent_at.or_else(|| self.outcomes.in_flight.settled(finding.run_id));
+    fn fill_sent_at(&self, reports: &mut [RunReport]) {
+        self.outcomes.take_accepted_of(reports);
+        for report in reports {
+            report.sent_at = report.sent_at.or_else(|| self.outcomes.in_flight.settled(report.run_id));
         }
     }
 
-    /// `error`: None if the row of the run cannot be read. True: the finding is given up, and answered as if it were written.
+    /// `error`: None if the row of the run cannot be read. True: the report is given up, and answered as if it were written.
     async fn note_failure(
         &self,
         run_id: i64,
-        finding: Option<&RunReport>,
+        report: Option<&RunReport>,
         error: Option<store::Error>,
         now: Duration,
     ) -> bool {
@@ -149,7 +149,7 @@ impl Completer {
             }
             (Failure::First | Failure::Repeated, _) => false,
             (Failure::Final, error) => {
-                let source = finding.and_then(|it| it.reporter.as_ref()).map(|reporter| reporter.source.as_str());
+                let source = report.and_then(|it| it.reporter.as_ref()).map(|reporter| reporter.source.as_str());
                 let reason =
                     error.map_or_else(|| "the row of the run cannot be read".to_owned(), |error| error.to_string());
                 tracing::error!(
@@ -166,30 +166,30 @@ impl Completer {
 
     /// A report is answered when all of it is committed. What is left of one waits behind the others. Its request is not
     /// answered if a part has failed: its executor repeats it.
-    fn answer(&self, taken: Vec<Report>, written: &Written, failed: &HashSet<i64>, now: Duration) {
+    fn answer(&self, taken: Vec<PendingReport>, written: &Written, failed: &HashSet<i64>, now: Duration) {
         let held_up: HashSet<i64> = written.settled.held_up.iter().copied().collect();
-        for mut report in taken {
-            let mut left = std::mem::take(&mut report.findings);
-            left.retain(|finding| {
-                let run_id = &finding.run_id;
+        for mut pending in taken {
+            let mut left = std::mem::take(&mut pending.reports);
+            left.retain(|report| {
+                let run_id = &report.run_id;
                 held_up.contains(run_id) || failed.contains(run_id) || written.refused.contains(run_id)
             });
             if left.is_empty() {
-                report.reply(true);
+                pending.reply(true);
                 continue;
             }
-            let can_wait = left.iter().all(|finding| {
-                let is_held_up = held_up.contains(&finding.run_id);
-                is_held_up && self.outcomes.retry_due(finding.run_id, now).is_none()
+            let can_wait = left.iter().all(|report| {
+                let is_held_up = held_up.contains(&report.run_id);
+                is_held_up && self.outcomes.retry_due(report.run_id, now).is_none()
             });
             if !can_wait {
-                report.reply(false);
+                pending.reply(false);
             }
             // The database takes nothing: that is no fault of this report, and it is written as soon as the database is back.
             if written.error.is_some() {
-                report.forget_pause();
+                pending.forget_pause();
             }
-            self.outcomes.park(report, left, now);
+            self.outcomes.park(pending, left, now);
         }
     }
 }

@@ -25,7 +25,7 @@ impl Router {
                     passed.push((index, "stalled"));
                     continue;
                 }
-                match address.try_reserve(monotonic, candidate.places(&self.cx.settings)) {
+                match address.try_reserve(monotonic, candidate.capacity(&self.cx.settings)) {
                     Ok(reservation) => {
                         let is_stalled = behind_others && address.is_stalled(monotonic);
                         let routed = self.routed(ordered, index, reservation, &passed);

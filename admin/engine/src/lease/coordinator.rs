@@ -153,7 +153,7 @@ impl LeaseCoordinator {
 }
 
 impl Service for LeaseCoordinator {
-    const NAME: &'static str = "shards";
+    const NAME: &'static str = "lease";
     type Report = LeaseReport;
 
     fn wake(&self) -> Option<Arc<Notify>> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use crate::context::Context;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
-use crate::plan::scanner::BEHIND_MS;
+use crate::plan::scanner::OVERLAP_MS;
 use crate::plan::wakes::ScanWakes;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
@@ -30,7 +30,7 @@ impl ScanPoller {
     async fn look(&self, shards: &[i32]) -> store::Result<Vec<i32>> {
         let now = self.cx.clock.now();
         let (near, until) = (now + ms(self.cx.settings.claim_within), now + ms(self.cx.settings.look_ahead));
-        let from = self.seen_until.load(Ordering::Relaxed).min(near).saturating_sub(BEHIND_MS);
+        let from = self.seen_until.load(Ordering::Relaxed).min(near).saturating_sub(OVERLAP_MS);
         let found = self.cx.store.shards_to_scan(shards, from, near, until).await?;
         self.seen_until.store(near, Ordering::Relaxed);
         Ok(found)

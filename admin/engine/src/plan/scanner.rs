@@ -31,7 +31,7 @@ const PAGE: usize = 500;
 pub(crate) const NONE: i64 = -1;
 
 /// New cursors and new runs lie in the future, or a little behind: one that was written during the last scan, or is caught up.
-pub(crate) const BEHIND_MS: i64 = 60_000;
+pub(crate) const OVERLAP_MS: i64 = 60_000;
 
 pub struct Scanner {
     pub shard: i32,
@@ -44,7 +44,7 @@ pub struct Scanner {
     /// Failed plans of each job, since the last good one.
     pub(crate) failures: PlanFailures,
     /// Plans of each job that took too long, since the last quick one.
-    pub(crate) slow: PlanFailures,
+    pub(crate) slow_plans: PlanFailures,
     pub(crate) batch: BatchSize,
     /// The epoch under which all that waits has been read once, and judged by its job's misfire policy.
     pub(crate) judged: AtomicI64,
@@ -84,7 +84,7 @@ impl Scanner {
         let from = match is_audit {
             true => None,
             // After a clock went back, `near` is the earlier one.
-            false => Some(self.done_until.load(Ordering::Relaxed).min(near).saturating_sub(BEHIND_MS)),
+            false => Some(self.done_until.load(Ordering::Relaxed).min(near).saturating_sub(OVERLAP_MS)),
         };
         // The next round reads and judges everything again, unless this round is known to have succeeded.
         self.judged.store(NONE, Ordering::Relaxed);
@@ -104,7 +104,7 @@ impl Scanner {
             }
             let due = self.cx.store.due_jobs_from(self.shard, from, near, PAGE.min(room)).await?;
             let (is_full, found) = (due.len() == PAGE.min(room), due.len());
-            let (done, more) = self.plan_page(&holder, due, (near, until), report).await?;
+            let (done, more) = self.plan_and_claim(&holder, due, (near, until), report).await?;
             if !is_full && !more && done == found {
                 self.done_until.store(near, Ordering::Relaxed);
                 return Ok(!self.wakes.needs_reread(self.shard));

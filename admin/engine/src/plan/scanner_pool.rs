@@ -79,7 +79,7 @@ impl ScannerPool {
             jobs: self.jobs.clone(),
             wakes: self.wakes.clone(),
             failures: PlanFailures::default(),
-            slow: PlanFailures::default(),
+            slow_plans: PlanFailures::default(),
             batch: BatchSize::default(),
             judged: AtomicI64::new(NONE),
             done_until: AtomicI64::new(i64::MIN),

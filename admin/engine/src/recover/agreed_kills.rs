@@ -6,7 +6,6 @@ use carillon_scheduler::{AlarmKind, Millis, RunEvent, RunReason};
 use foldhash::HashMap;
 use parking_lot::Mutex;
 
-use crate::complete::outcome_queue::finding;
 use crate::recover::lost::{NO_ANSWER_GRACE, REPORT_GRACE};
 use crate::recover::run_knowledge::{RecoverContext, RunKnowledge, is_own};
 use crate::settings::ms;
@@ -49,8 +48,12 @@ impl AgreedKills {
         let since = self.note(shard, run.run_id, |it| *it.gone_since.get_or_insert(now));
         if since + pause <= now {
             let message = "killed; its end was not reported";
-            let killed = finding(run.run_id, RunEvent::KillUnconfirmed, RunReason::Unconfirmed, message);
-            self.recover.outcomes.report_own(killed);
+            self.recover.outcomes.report_internal(
+                run.run_id,
+                RunEvent::KillUnconfirmed,
+                RunReason::Unconfirmed,
+                message,
+            );
         }
         Ok(())
     }

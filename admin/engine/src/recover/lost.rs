@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use carillon_scheduler::{Millis, RunEvent, RunReason};
 
-use crate::complete::outcome_queue::finding;
 use crate::executor::outcome::Outcome;
 use crate::recover::monitor::RunMonitor;
 use crate::recover::run_knowledge::{RecoverContext, RunKnowledge, is_own};
@@ -82,7 +81,7 @@ impl RecoverContext {
     pub fn report_lost(&self, run: &RunningRun, why: &str) {
         let address = run.address.as_deref().unwrap_or("its executor");
         let message = format!("{address}: {why}");
-        self.outcomes.report_own(finding(run.run_id, RunEvent::ExecutorGone, RunReason::Lost, message));
+        self.outcomes.report_internal(run.run_id, RunEvent::ExecutorGone, RunReason::Lost, message);
     }
 
     /// Another process answers at the run's address.
@@ -162,7 +161,7 @@ impl RecoverContext {
             Outcome::Accepted => {
                 let seconds = run.timeout_ms / 1000;
                 let message = format!("over its time-out of {seconds} s by a minute: its executor was asked to end it");
-                self.outcomes.report_own(finding(run.run_id, RunEvent::TimedOut, RunReason::Timeout, message));
+                self.outcomes.report_internal(run.run_id, RunEvent::TimedOut, RunReason::Timeout, message);
             }
             _ if over_by > NO_ANSWER_GRACE => self.report_lost(run, "over its time, and cannot be ended there"),
             _ => {}

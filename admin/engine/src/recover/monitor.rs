@@ -20,7 +20,7 @@ use crate::periodic::Periodic;
 use crate::recover::agreed_kills::AgreedKills;
 use crate::recover::inquiry::Inquiries;
 use crate::recover::lost::{LOST_AFTER, RunHealth, TIMEOUT_GRACE};
-use crate::recover::resolver::TAKEN_TOGETHER;
+use crate::recover::resolver::BATCH_DELAY;
 use crate::recover::run_checks::RunChecks;
 use crate::recover::run_knowledge::RecoverContext;
 use crate::recover::stuck::StuckRuns;
@@ -32,7 +32,7 @@ use carillon_store::run::open::running::{MonitorQuery, RunningRun};
 
 /// Runs that are asked about at once, and those of one address; the others wait for the next round.
 const MAX_CONCURRENT: usize = 256;
-const OF_ONE_ADDRESS: usize = 16;
+const MAX_PER_ADDRESS: usize = 16;
 
 pub struct RunMonitor {
     pub(crate) cx: Arc<Context>,
@@ -73,7 +73,7 @@ impl RunMonitor {
             recover,
             wake,
             tasks,
-            inquiries: Inquiries::new(OF_ONE_ADDRESS, MAX_CONCURRENT),
+            inquiries: Inquiries::new(MAX_PER_ADDRESS, MAX_CONCURRENT),
             kill_inquiries: Inquiries::new(MAX_CONCURRENT, MAX_CONCURRENT),
             checks,
             kills,
@@ -93,7 +93,7 @@ impl RunMonitor {
         let held: HashSet<i32> = self.held.shards().into_iter().collect();
         self.checks.keep_shards(&held);
         for shard in held {
-            self.look_after(shard, &mut away).await?;
+            self.check_shard(shard, &mut away).await?;
             self.checks.look_for_long_running(shard).await?;
             self.retry_kills(shard).await?;
             self.alarm_stuck_runs(shard).await?;
@@ -106,28 +106,28 @@ impl RunMonitor {
         Ok(())
     }
 
-    async fn look_after(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
+    async fn check_shard(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
         let now = self.cx.clock.now();
-        let look = MonitorQuery { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(TIMEOUT_GRACE) };
+        let query = MonitorQuery { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(TIMEOUT_GRACE) };
         let mut after = Some(0);
         while let Some(from) = after {
-            let (found, next) = self.cx.store.watched_runs(look, from).await?;
+            let (found, next) = self.cx.store.watched_runs(query, from).await?;
             for run in found {
                 if run.registered.is_none() {
                     away.extend(run.address.clone());
                 }
-                self.judge(run, now);
+                self.evaluate(run, now);
             }
             after = next;
         }
         Ok(())
     }
 
-    fn judge(&self, run: RunningRun, now: Millis) {
+    fn evaluate(&self, run: RunningRun, now: Millis) {
         match self.health(&run, now) {
             RunHealth::Fine => {}
             RunHealth::Gone => self.recover.report_lost(&run, "its executor is gone"),
-            health => self.ask(run, health),
+            health => self.spawn_inquiry(run, health),
         }
     }
 
@@ -141,7 +141,7 @@ impl RunMonitor {
         });
     }
 
-    fn ask(&self, run: RunningRun, health: RunHealth) {
+    fn spawn_inquiry(&self, run: RunningRun, health: RunHealth) {
         let run_id = run.run_id;
         let address = run.address.as_deref().unwrap_or_default();
         let Some(guard) = self.inquiries.try_begin(run_id, address) else {
@@ -162,8 +162,8 @@ impl RunMonitor {
 }
 
 impl Service for RunMonitor {
-    const NAME: &'static str = "watch";
-    const LINGER: Duration = TAKEN_TOGETHER;
+    const NAME: &'static str = "monitor";
+    const LINGER: Duration = BATCH_DELAY;
     type Report = ();
 
     fn wake(&self) -> Option<Arc<Notify>> {

@@ -25,12 +25,12 @@ use carillon_store::run::open::unanswered::PAGE;
 
 /// Runs of one address that are asked about at once. Of those of an executor that answers nothing the next ones wait for
 /// the limit of a request; they must not keep others waiting.
-const OF_EACH_ADDRESS: usize = 16;
+const MAX_PER_ADDRESS: usize = 16;
 /// Runs that are asked about at once, of all addresses together: the number of tasks does not grow with the registrations.
 const MAX_CONCURRENT: usize = 1_024;
 
 /// Shards are seldom taken alone.
-pub(crate) const TAKEN_TOGETHER: Duration = Duration::from_millis(200);
+pub(crate) const BATCH_DELAY: Duration = Duration::from_millis(200);
 
 /// How long silent nodes, and executors whose lease is over, are shown.
 const DEAD_NODES: Duration = Duration::from_secs(24 * 3600);
@@ -59,7 +59,7 @@ impl Resolver {
         wake: Arc<Notify>,
         tasks: TaskTracker,
     ) -> Self {
-        let inquiries = Inquiries::new(OF_EACH_ADDRESS, MAX_CONCURRENT);
+        let inquiries = Inquiries::new(MAX_PER_ADDRESS, MAX_CONCURRENT);
         let (housekeeping, delays) = (Periodic::at_once(), Mutex::default());
         Self { cx, held, wakes, evidence, wake, tasks, inquiries, housekeeping, delays }
     }
@@ -87,13 +87,13 @@ impl Resolver {
     async fn ask_about(&self, shard: i32, count: &mut usize) -> store::Result<Duration> {
         let (settings, store) = (&self.cx.settings, &self.cx.store);
         let over = self.cx.clock.now() - ms(settings.unknown_after);
-        let due = store.unanswered(shard, over, OF_EACH_ADDRESS).await?;
+        let due = store.unanswered(shard, over, MAX_PER_ADDRESS).await?;
         let mut by_address: HashMap<Option<&str>, usize> = HashMap::new();
         for (_, address) in &due {
             *by_address.entry(address.as_deref()).or_default() += 1;
         }
         // An address with fewer than its share has no more than these.
-        let is_all = (due.len() as i64) < PAGE && by_address.values().all(|count| *count < OF_EACH_ADDRESS);
+        let is_all = (due.len() as i64) < PAGE && by_address.values().all(|count| *count < MAX_PER_ADDRESS);
         let mut asked = true;
         for (run_id, address) in due {
             if self.evidence.outcomes.knows(run_id) {
@@ -106,7 +106,7 @@ impl Resolver {
             *count += 1;
             let evidence = self.evidence.clone();
             self.tasks.spawn(async move {
-                evidence.ask(run_id).await;
+                evidence.resolve(run_id).await;
                 drop(guard);
             });
         }
@@ -164,7 +164,7 @@ impl Resolver {
 
 impl Service for Resolver {
     const NAME: &'static str = "resolve";
-    const LINGER: Duration = TAKEN_TOGETHER;
+    const LINGER: Duration = BATCH_DELAY;
     /// Runs that are asked about from now on.
     type Report = usize;
 

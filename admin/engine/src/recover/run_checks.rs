@@ -8,8 +8,8 @@ use foldhash::{HashMap, HashSet};
 use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 
-use crate::recover::check::{OtherRuns, Sight, look};
-use crate::recover::check_schedule::{Agenda, Doubt, next_after};
+use crate::recover::check::{CheckResult, OtherRuns, check_run};
+use crate::recover::check_schedule::{CheckSchedule, Suspicion, next_after};
 use crate::recover::inquiry::Inquiries;
 use crate::recover::lost::TIMEOUT_GRACE;
 use crate::recover::run_knowledge::RecoverContext;
@@ -20,37 +20,37 @@ use carillon_store::run::open::checked::{LongRunning, PageCursor, ToCheck};
 /// Executors that are asked at once, each for one run at a time.
 const MAX_CONCURRENT: usize = 64;
 
-/// After this many unclear answers in a row (seven minutes) an alarm is raised.
-const UNCLEAR: u16 = 3;
+/// After this many inconclusive answers in a row (seven minutes) an alarm is raised.
+const MAX_INCONCLUSIVE: u16 = 3;
 
 pub struct RunChecks {
     recover: Arc<RecoverContext>,
     tasks: TaskTracker,
-    agenda: Mutex<Agenda>,
+    schedule: Mutex<CheckSchedule>,
     /// How far the search for runs has come in each shard: one page a round.
     places: Mutex<HashMap<i32, PageCursor>>,
     inquiries: Inquiries,
-    /// Executors whose unclear answers were alarmed, until they answer clearly.
+    /// Executors whose inconclusive answers were alarmed, until they answer clearly.
     alarmed: Mutex<HashSet<String>>,
 }
 
 impl RunChecks {
     pub fn new(recover: Arc<RecoverContext>, tasks: TaskTracker) -> Self {
-        let (agenda, places, alarmed) = Default::default();
-        Self { recover, tasks, agenda, places, inquiries: Inquiries::new(1, MAX_CONCURRENT), alarmed }
+        let (schedule, places, alarmed) = Default::default();
+        Self { recover, tasks, schedule, places, inquiries: Inquiries::new(1, MAX_CONCURRENT), alarmed }
     }
 
     pub fn keep_shards(&self, held: &HashSet<i32>) {
         let mut places = self.places.lock();
         if places.keys().any(|shard| !held.contains(shard)) {
             places.retain(|shard, _| held.contains(shard));
-            self.agenda.lock().keep_shards(held);
+            self.schedule.lock().keep_shards(held);
         }
     }
 
     fn add(&self, shard: i32, found: &[LongRunning]) {
         let (now, first) = (self.recover.cx.clock.now(), self.recover.cx.settings.check_after);
-        let mut agenda = self.agenda.lock();
+        let mut schedule = self.schedule.lock();
         for run in found {
             let age = now - run.sent_at;
             if run.is_own || age < ms(first) {
@@ -61,7 +61,7 @@ impl RunChecks {
                 true => now,
                 false => next_after(run.sent_at, now, first),
             };
-            agenda.add(shard, run, next_at);
+            schedule.add(shard, run, next_at);
         }
     }
 
@@ -71,7 +71,7 @@ impl RunChecks {
         for run_id in runs {
             let Some(it) = found.get(run_id) else {
                 // It has ended.
-                self.agenda.lock().remove(*run_id);
+                self.schedule.lock().remove(*run_id);
                 continue;
             };
             if !self.check(it).await? {
@@ -91,35 +91,36 @@ impl RunChecks {
         let target = target.filter(|(app, address)| directory.registered(app, address).is_ok());
         // Over its time it is ended by that rule; an address that is not registered is not called.
         let Some(target) = target.filter(|_| !run.ends_by().is_some_and(is_over)) else {
-            self.agenda.lock().note(run.run_id, next, None, true);
+            self.schedule.lock().note(run.run_id, next, None, true);
             return Ok(true);
         };
         let (before, beside) = {
-            let agenda = self.agenda.lock();
-            (agenda.doubt(run.run_id), agenda.beside(run.run_id))
+            let schedule = self.schedule.lock();
+            (schedule.suspicion(run.run_id), schedule.other_runs_of_job(run.run_id))
         };
         let others = OtherRuns {
             long_running: &beside,
             has_later: cx.store.running_beside(run).await?.later,
             last_success_at: cx.store.last_success_after(run).await?,
         };
-        let sight = look(client, target, cx.settings.send_limit, it, &others, before.map(|before| before.seen)).await;
+        let result =
+            check_run(client, target, cx.settings.send_limit, it, &others, before.map(|before| before.seen)).await;
         let now = cx.clock.now();
         let checks = &cx.metrics.checks;
-        match sight {
-            Sight::AtWork => {
+        match result {
+            CheckResult::AtWork => {
                 checks.with_label_values(&["at_work"]).inc();
-                self.agenda.lock().note(run.run_id, next, None, true);
+                self.schedule.lock().note(run.run_id, next, None, true);
             }
-            Sight::Unclear(why) => {
+            CheckResult::Inconclusive(why) => {
                 checks.with_label_values(&["unclear"]).inc();
-                let times = self.agenda.lock().note(run.run_id, next, None, false);
-                if times >= UNCLEAR {
-                    self.alarm_unclear(it, &why).await;
+                let times = self.schedule.lock().note(run.run_id, next, None, false);
+                if times >= MAX_INCONCLUSIVE {
+                    self.alarm_inconclusive(it, &why).await;
                 }
                 return Ok(false);
             }
-            Sight::Doubt(seen, finding) => {
+            CheckResult::Suspicious(seen, report) => {
                 checks.with_label_values(&["doubt"]).inc();
                 let before = before.filter(|before| before.seen == seen);
                 let since = before.map_or(now, |before| before.since);
@@ -127,12 +128,12 @@ impl RunChecks {
                 // node could receive both.
                 let pause_ends = directory.give_up_from(since) + ms(first);
                 if before.is_some() && pause_ends <= now {
-                    self.agenda.lock().remove(run.run_id);
-                    outcomes.report_own(finding);
+                    self.schedule.lock().remove(run.run_id);
+                    outcomes.enqueue_internal(report);
                 } else {
-                    let doubt = Doubt { seen, since };
+                    let suspicion = Suspicion { seen, since };
                     let again = pause_ends.max(now + 1);
-                    self.agenda.lock().note(run.run_id, again, Some(doubt), true);
+                    self.schedule.lock().note(run.run_id, again, Some(suspicion), true);
                 }
             }
         }
@@ -140,7 +141,7 @@ impl RunChecks {
         Ok(true)
     }
 
-    async fn alarm_unclear(&self, it: &ToCheck, why: &str) {
+    async fn alarm_inconclusive(&self, it: &ToCheck, why: &str) {
         let run = &it.run;
         let address = run.address.clone().unwrap_or_default();
         if !self.alarmed.lock().insert(address.clone()) {
@@ -162,7 +163,7 @@ impl RunChecks {
     /// Checks what is due, each address in a task of its own.
     pub fn spawn_due(self: &Arc<Self>) {
         let now = self.recover.cx.clock.now();
-        let due = self.agenda.lock().due(now, MAX_CONCURRENT);
+        let due = self.schedule.lock().due(now, MAX_CONCURRENT);
         for (address, runs) in due {
             let Some(guard) = runs.first().and_then(|run| self.inquiries.try_begin(*run, &address)) else {
                 continue;

@@ -19,7 +19,7 @@ pub struct ExecutorRefresher {
 }
 
 impl Service for ExecutorRefresher {
-    const NAME: &'static str = "registry";
+    const NAME: &'static str = "route refresh";
     type Report = ();
 
     fn wake(&self) -> Option<Arc<Notify>> {
