@@ -6,6 +6,5 @@ pub(crate) mod in_flight;
 pub(crate) mod outcome_queue;
 pub(crate) mod pending_outcomes;
 pub(crate) mod refused_reports;
-pub(crate) mod reports;
 pub(crate) mod unmarker;
 pub(crate) mod unsent;

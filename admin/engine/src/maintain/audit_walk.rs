@@ -7,7 +7,7 @@ use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 
 use carillon_scheduler::Millis;
 
-use crate::plan::job_cache::{CachedJob, JobCache};
+use crate::job_cache::{CachedJob, JobCache};
 use carillon_store as store;
 use carillon_store::Store;
 use carillon_store::run::claim::DueJob;

@@ -13,10 +13,10 @@ use foldhash::{HashMap, HashSet};
 use tokio::sync::Mutex;
 
 use crate::context::Context;
+use crate::job_cache::JobCache;
 use crate::lease::held_shards::HeldShards;
 use crate::maintain::audit_walk;
 use crate::maintain::audit_walk::AuditCursor;
-use crate::plan::job_cache::JobCache;
 use crate::runtime::{Service, Step};
 use carillon_inspect::audit::{Difference, GapKind, audit_job};
 use carillon_store as store;

@@ -20,7 +20,7 @@ use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
 use crate::maintain::idle_sets::IdleSets;
 use crate::maintain::retention_filter::{DAY, RetentionFilter, failures_to_keep, is_aged};
-use crate::periodic::Periodic;
+use crate::runtime::Periodic;
 use crate::runtime::{Service, Step};
 use carillon_store as store;
 use carillon_store::retention::prune_runs::PrunableRun;

@@ -9,8 +9,8 @@ use carillon_store::run::settle::finding::{RunReport, SettleContext};
 use carillon_store::{Actor, RunView};
 
 use crate::engine::Engine;
-use crate::executor::run_killer::KillResult;
 use crate::manage::error::Error;
+use crate::manage::run_killer::KillResult;
 
 /// Longest note on an outcome that is set by hand, in characters.
 pub const NOTE_CHARS: usize = 500;

@@ -4,7 +4,7 @@ use foldhash::{HashMap, HashMapExt as _};
 
 use carillon_scheduler::{AlarmKind, Cause, Millis, MisfirePolicy, RunReason};
 
-use crate::plan::job_cache::CachedJob;
+use crate::job_cache::CachedJob;
 use crate::plan::scanner::Scanner;
 use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;

@@ -47,13 +47,8 @@ impl AgreedKills {
         let now = cx.clock.now();
         let since = self.note(shard, run.run_id, |it| *it.gone_since.get_or_insert(now));
         if since + pause <= now {
-            let message = "killed; its end was not reported";
-            self.recover.outcomes.report_internal(
-                run.run_id,
-                RunEvent::KillUnconfirmed,
-                RunReason::Unconfirmed,
-                message,
-            );
+            let (event, message) = (RunEvent::KillUnconfirmed, "killed; its end was not reported");
+            self.recover.outcomes.report_internal(run.run_id, event, RunReason::Unconfirmed, message);
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::executor::client::{ExecutorClient, LogAnswer, OTHER_JOURNAL, RunHeade
 use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::executor::outcome::Outcome;
 use crate::executor::request::{body, headers, is_unsendable};
-use crate::plan::job_cache::JobCache;
+use crate::job_cache::JobCache;
 use crate::recover::lost::NO_ANSWER_GRACE;
 use crate::recover::run_knowledge::log_shows_start;
 use crate::settings::ms;

@@ -14,9 +14,8 @@ use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 use crate::context::Context;
-use crate::executor::run_killer::RunKiller;
 use crate::lease::held_shards::HeldShards;
-use crate::periodic::Periodic;
+use crate::manage::run_killer::RunKiller;
 use crate::recover::agreed_kills::AgreedKills;
 use crate::recover::inquiry::Inquiries;
 use crate::recover::lost::{LOST_AFTER, RunHealth, TIMEOUT_GRACE};
@@ -24,6 +23,7 @@ use crate::recover::resolver::BATCH_DELAY;
 use crate::recover::run_checks::RunChecks;
 use crate::recover::run_knowledge::RecoverContext;
 use crate::recover::stuck::StuckRuns;
+use crate::runtime::Periodic;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;

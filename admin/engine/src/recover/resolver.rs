@@ -14,10 +14,10 @@ use tokio_util::task::TaskTracker;
 
 use crate::context::Context;
 use crate::lease::held_shards::HeldShards;
-use crate::periodic::Periodic;
 use crate::plan::wakes::ScanWakes;
 use crate::recover::evidence::Evidence;
 use crate::recover::inquiry::Inquiries;
+use crate::runtime::Periodic;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;

@@ -10,8 +10,8 @@ use carillon_scheduler::route::{Candidate, Frequency, HashRing, Recency, RouteIn
 use foldhash::HashMap;
 use parking_lot::Mutex;
 
-use crate::plan::clock_cache::ClockCache;
-use crate::plan::job_cache::JobsById;
+use crate::clock_cache::ClockCache;
+use crate::job_cache::JobsById;
 use carillon_store::Store;
 use carillon_store::run::adopt::ClaimedRun;
 

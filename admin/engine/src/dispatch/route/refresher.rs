@@ -7,8 +7,8 @@ use tokio::sync::Notify;
 
 use crate::context::Context;
 use crate::dispatch::route::router::Router;
+use crate::job_cache::JobCache;
 use crate::lease::held_shards::HeldShards;
-use crate::plan::job_cache::JobCache;
 use crate::runtime::{Service, Step};
 
 pub struct ExecutorRefresher {

@@ -10,7 +10,7 @@ use carillon_scheduler::{
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 use parking_lot::Mutex;
 
-use crate::plan::clock_cache::ClockCache;
+use crate::clock_cache::ClockCache;
 use carillon_store as store;
 use carillon_store::Store;
 use carillon_store::job::job_row::{Params, StoredDefinition};
