@@ -1,6 +1,7 @@
 //! All components of a node, made in the order in which a run passes them.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use carillon_inspect::forecast::Forecaster;
@@ -19,7 +20,7 @@ use crate::complete::unmarker::Unmarker;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
 use crate::dispatch::app_pauses::AppPauses;
-use crate::dispatch::broadcast::BroadcastExpander;
+use crate::dispatch::broadcast::{BroadcastExpander, MAX_EXPANSIONS};
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::mark::Marker;
 use crate::dispatch::mark_lead::MarkLead;
@@ -59,10 +60,13 @@ use crate::plan::scan_poller::ScanPoller;
 use crate::plan::scanner::Scanner;
 use crate::plan::scanner_pool::ScannerPool;
 use crate::plan::wakes::ScanWakes;
+use crate::recover::agreed_kills::AgreedKills;
 use crate::recover::evidence::Evidence;
 use crate::recover::monitor::RunMonitor;
 use crate::recover::resolver::Resolver;
+use crate::recover::run_checks::RunChecks;
 use crate::recover::run_knowledge::RecoverContext;
+use crate::runtime::Periodic;
 use crate::services::Services;
 use crate::settings::{Settings, ms};
 use carillon_store::run::settle::finding::RunReport;
@@ -71,10 +75,11 @@ use carillon_store::{self as store, Store};
 /// A run that is on time leaves within a fraction of it.
 const OVERDUE_AFTER: Duration = Duration::from_secs(1);
 
-/// A component, with its own share of each value of these names, and behind `;` the members that begin with their default.
+/// A component, with its own share of each value of these names, behind `;` the members that begin with their default, and behind
+/// the second `;` those with a value of their own.
 macro_rules! component {
-    ($component:ident { $($shared:ident),* $(; $($own:ident),*)? }) => {
-        $component { $($shared: $shared.clone(),)* $($($own: Default::default(),)*)? }
+    ($component:ident { $($shared:ident),* $(; $($own:ident),* $(; $($given:ident: $value:expr),*)?)? }) => {
+        $component { $($shared: $shared.clone(),)* $($($own: Default::default(),)* $($($given: $value,)*)?)? }
     };
 }
 
@@ -156,8 +161,9 @@ impl Engine {
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
         let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
         let prober = Arc::new(component!(Prober { cx, client, router, queue; runs, answered }));
-        let expander = BroadcastExpander::new(cx.clone(), held.clone(), queue.clone(), wakes.clone(), tasks.clone());
-        let expander = Arc::new(expander);
+        let expander = Arc::new(component!(BroadcastExpander {
+            cx, held, queue, wakes, tasks; open; places: Semaphore::new(MAX_EXPANSIONS)
+        }));
         let marker = Arc::new(component!(Marker { cx, jobs, outcomes }));
         let sender = Arc::new(component!(Sender { cx, client, addresses, outcomes, traces, tasks }));
         let lead = Arc::new(MarkLead::new(cx.settings.mark_ahead));
@@ -184,8 +190,15 @@ impl Engine {
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
         let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, outcomes }));
         let recover = Arc::new(component!(RecoverContext { cx, client, directory, outcomes }));
-        let resolver = Resolver::new(cx.clone(), held.clone(), wakes.clone(), evidence, resolver_wake, tasks.clone());
-        let monitor = RunMonitor::new(cx.clone(), held.clone(), killer.clone(), recover, monitor_wake, tasks.clone());
+        let checks = Arc::new(component!(RunChecks { recover, tasks; schedule, places, inquiries, alarmed }));
+        let kills = Arc::new(component!(AgreedKills { recover; seen }));
+        let resolver = component!(Resolver {
+            cx, held, wakes, evidence, tasks; inquiries, housekeeping, delays; wake: resolver_wake
+        });
+        let monitor = component!(RunMonitor {
+            cx, held, killer, recover, tasks, checks, kills;
+            inquiries, kill_inquiries, deregistered, stuck, search, walk; wake: monitor_wake
+        });
         let services = Services {
             refresher: Arc::new(component!(ExecutorRefresher { cx, held, router, jobs })),
             pause_refresher: Arc::new(PauseRefresher {
@@ -193,7 +206,9 @@ impl Engine {
                 jobs: component!(JobPauses { cx, held, clock_guard, wakes }),
             }),
             coordinator: Arc::new(coordinator),
-            scan_poller: Arc::new(ScanPoller::new(cx.clone(), held.clone(), clock_guard.clone(), wakes.clone())),
+            scan_poller: Arc::new(component!(ScanPoller {
+                cx, held, clock_guard, wakes;; seen_until: AtomicI64::new(i64::MIN)
+            })),
             scanners: Arc::new(scanner_pool),
             dispatcher: Arc::new(dispatcher),
             success_writer: Arc::new(SuccessWriter(completer.clone())),
@@ -202,10 +217,12 @@ impl Engine {
             resolver: Arc::new(resolver),
             monitor: Arc::new(monitor),
             backfill_releaser: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
-            calendar_follower: Arc::new(CalendarFollower::new(cx.clone(), held.clone(), wakes.clone())),
+            calendar_follower: Arc::new(component!(CalendarFollower { cx, held, wakes; followed, everything })),
             zone_follower: Arc::new(component!(ZoneFollower { cx, held, wakes; done })),
             gap_auditor: Arc::new(component!(GapAuditor { cx, held, jobs; passed, walk, reported })),
-            pruner: Arc::new(Pruner::new(cx.clone(), held.clone(), clock_guard.clone())),
+            pruner: Arc::new(component!(Pruner {
+                cx, held, clock_guard; round, aged; orphans: Periodic::after_one()
+            })),
             summarizer: Arc::new(component!(RunSummarizer { cx, held; progress })),
             overdue_flagger: Arc::new(component!(OverdueFlagger { cx, held, clock_guard, pauses; seen, begins })),
             alarm_escalator: Arc::new(component!(AlarmEscalator { cx, held, clock_guard })),

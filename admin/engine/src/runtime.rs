@@ -127,12 +127,14 @@ impl Backoff {
 /// What a service does now and then, however often it is woken: when it was last done, ms on the monotonic clock.
 pub struct Periodic(AtomicI64);
 
-impl Periodic {
-    /// Due at the first question.
-    pub const fn at_once() -> Self {
+/// Due at the first question.
+impl Default for Periodic {
+    fn default() -> Self {
         Self(AtomicI64::new(i64::MIN / 2))
     }
+}
 
+impl Periodic {
     /// Due when the clock has gone for a period.
     pub const fn after_one() -> Self {
         Self(AtomicI64::new(0))
@@ -219,7 +221,7 @@ mod tests {
     #[test]
     fn it_is_due_once_in_each_period() {
         let second = Duration::from_secs;
-        let (now, later) = (Periodic::at_once(), Periodic::after_one());
+        let (now, later) = (Periodic::default(), Periodic::after_one());
         let asked = [0, 9, 10, 19, 20].map(second);
         assert_eq!(asked.map(|at| now.start_if_due(at, second(10))), [true, false, true, false, true]);
         assert_eq!(asked.map(|at| later.start_if_due(at, second(10))), [false, false, true, false, true]);

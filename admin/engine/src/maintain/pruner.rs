@@ -43,18 +43,18 @@ const BATCH: usize = 100;
 
 /// The service.
 pub struct Pruner {
-    cx: Arc<Context>,
-    held: Arc<HeldShards>,
-    clock_guard: Arc<ClockGuard>,
-    round: Mutex<Round>,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) clock_guard: Arc<ClockGuard>,
+    pub(crate) round: Mutex<Round>,
     /// The walk to what is old.
-    aged: Periodic,
-    orphans: Periodic,
+    pub(crate) aged: Periodic,
+    pub(crate) orphans: Periodic,
 }
 
 /// How far the walks have come.
 #[derive(Default)]
-struct Round {
+pub(crate) struct Round {
     rules: Retentions,
     /// Runs up to this id are in the reports: the walks end there.
     summarized: i64,
@@ -71,17 +71,6 @@ struct Round {
 }
 
 impl Pruner {
-    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, clock_guard: Arc<ClockGuard>) -> Self {
-        Self {
-            cx,
-            held,
-            clock_guard,
-            round: Mutex::default(),
-            aged: Periodic::at_once(),
-            orphans: Periodic::after_one(),
-        }
-    }
-
     /// One holder does it for all; and not while the time is in doubt.
     fn is_ours(&self) -> bool {
         !self.clock_guard.is_suspect() && self.held.has_first()

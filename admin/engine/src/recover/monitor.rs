@@ -36,54 +36,26 @@ const MAX_PER_ADDRESS: usize = 16;
 
 pub struct RunMonitor {
     pub(crate) cx: Arc<Context>,
-    held: Arc<HeldShards>,
+    pub(crate) held: Arc<HeldShards>,
     pub(crate) killer: Arc<RunKiller>,
     pub(crate) recover: Arc<RecoverContext>,
-    wake: Arc<Notify>,
+    pub(crate) wake: Arc<Notify>,
     pub(crate) tasks: TaskTracker,
-    inquiries: Inquiries,
-    pub(crate) kill_inquiries: Inquiries,
-    checks: Arc<RunChecks>,
+    pub(crate) inquiries: Inquiries<MAX_PER_ADDRESS, MAX_CONCURRENT>,
+    pub(crate) kill_inquiries: Inquiries<MAX_CONCURRENT, MAX_CONCURRENT>,
+    pub(crate) checks: Arc<RunChecks>,
     pub(crate) kills: Arc<AgreedKills>,
     /// Addresses that have deregistered, and since when this node has seen them so.
     pub(crate) deregistered: Mutex<HashMap<String, Millis>>,
     pub(crate) stuck: StuckRuns,
     /// The search for misplaced rows reads all that is open: shards that change hands wake this service, and must not
     /// make it read that again and again.
-    search: Periodic,
+    pub(crate) search: Periodic,
     /// How far that has come.
     pub(crate) walk: tokio::sync::Mutex<RepairCursor>,
 }
 
 impl RunMonitor {
-    pub fn new(
-        cx: Arc<Context>,
-        held: Arc<HeldShards>,
-        killer: Arc<RunKiller>,
-        recover: Arc<RecoverContext>,
-        wake: Arc<Notify>,
-        tasks: TaskTracker,
-    ) -> Self {
-        let checks = Arc::new(RunChecks::new(recover.clone(), tasks.clone()));
-        let kills = Arc::new(AgreedKills { recover: recover.clone(), seen: Mutex::default() });
-        Self {
-            cx,
-            held,
-            killer,
-            recover,
-            wake,
-            tasks,
-            inquiries: Inquiries::new(MAX_PER_ADDRESS, MAX_CONCURRENT),
-            kill_inquiries: Inquiries::new(MAX_CONCURRENT, MAX_CONCURRENT),
-            checks,
-            kills,
-            deregistered: Mutex::default(),
-            stuck: StuckRuns::default(),
-            search: Periodic::at_once(),
-            walk: tokio::sync::Mutex::default(),
-        }
-    }
-
     async fn round(&self) -> store::Result<()> {
         // After a pause of this process, or of the database, leases count from now. This comes before anything is judged by them.
         self.recover.directory.refresh().await?;
@@ -142,14 +114,8 @@ impl RunMonitor {
     }
 
     fn spawn_inquiry(&self, run: RunningRun, health: RunHealth) {
-        let run_id = run.run_id;
-        let address = run.address.as_deref().unwrap_or_default();
-        let Some(guard) = self.inquiries.try_begin(run_id, address) else {
-            return;
-        };
-        let recover = self.recover.clone();
-        self.tasks.spawn(async move {
-            let _guard = guard;
+        let (run_id, address, recover) = (run.run_id, run.address.clone(), self.recover.clone());
+        let question = async move {
             let done = match health {
                 RunHealth::Overdue => recover.handle_overdue(&run).await,
                 _ => recover.handle_restart(&run).await,
@@ -157,7 +123,8 @@ impl RunMonitor {
             if let Err(error) = done {
                 tracing::warn!(run.id = run_id, %error, "a run could not be looked after; the next round goes on");
             }
-        });
+        };
+        self.inquiries.spawn(&self.tasks, (run_id, address.as_deref().unwrap_or_default()), question);
     }
 }
 

@@ -37,33 +37,20 @@ const DEAD_NODES: Duration = Duration::from_secs(24 * 3600);
 const SILENT_EXECUTORS: Duration = Duration::from_secs(600);
 
 pub struct Resolver {
-    cx: Arc<Context>,
-    held: Arc<HeldShards>,
-    wakes: Arc<ScanWakes>,
-    evidence: Arc<Evidence>,
-    wake: Arc<Notify>,
-    tasks: TaskTracker,
-    inquiries: Inquiries,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) wakes: Arc<ScanWakes>,
+    pub(crate) evidence: Arc<Evidence>,
+    pub(crate) wake: Arc<Notify>,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) inquiries: Inquiries<MAX_PER_ADDRESS, MAX_CONCURRENT>,
     /// What can wait.
-    housekeeping: Periodic,
+    pub(crate) housekeeping: Periodic,
     /// Of each shard the job behind which the audit of the fixed delays goes on.
-    delays: Mutex<HashMap<i32, i64>>,
+    pub(crate) delays: Mutex<HashMap<i32, i64>>,
 }
 
 impl Resolver {
-    pub fn new(
-        cx: Arc<Context>,
-        held: Arc<HeldShards>,
-        wakes: Arc<ScanWakes>,
-        evidence: Arc<Evidence>,
-        wake: Arc<Notify>,
-        tasks: TaskTracker,
-    ) -> Self {
-        let inquiries = Inquiries::new(MAX_PER_ADDRESS, MAX_CONCURRENT);
-        let (housekeeping, delays) = (Periodic::at_once(), Mutex::default());
-        Self { cx, held, wakes, evidence, wake, tasks, inquiries, housekeeping, delays }
-    }
-
     /// Answers when to look again.
     async fn round(&self, asked: &mut usize) -> store::Result<Duration> {
         let settings = &self.cx.settings;
@@ -99,16 +86,12 @@ impl Resolver {
             if self.evidence.outcomes.knows(run_id) {
                 continue;
             }
-            let Some(guard) = self.inquiries.try_begin(run_id, address.as_deref().unwrap_or_default()) else {
-                asked = false;
-                continue;
-            };
-            *count += 1;
-            let evidence = self.evidence.clone();
-            self.tasks.spawn(async move {
-                evidence.resolve(run_id).await;
-                drop(guard);
-            });
+            let (evidence, address) = (self.evidence.clone(), address.as_deref().unwrap_or_default());
+            let question = async move { evidence.resolve(run_id).await };
+            match self.inquiries.spawn(&self.tasks, (run_id, address), question) {
+                true => *count += 1,
+                false => asked = false,
+            }
         }
         let next = store.next_unanswered(shard, over).await?;
         let until = next.map_or(settings.resolve_every, |marked_at| {

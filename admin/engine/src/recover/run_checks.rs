@@ -24,22 +24,17 @@ const MAX_CONCURRENT: usize = 64;
 const MAX_INCONCLUSIVE: u16 = 3;
 
 pub struct RunChecks {
-    recover: Arc<RecoverContext>,
-    tasks: TaskTracker,
-    schedule: Mutex<CheckSchedule>,
+    pub(crate) recover: Arc<RecoverContext>,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) schedule: Mutex<CheckSchedule>,
     /// How far the search for runs has come in each shard: one page a round.
-    places: Mutex<HashMap<i32, PageCursor>>,
-    inquiries: Inquiries,
+    pub(crate) places: Mutex<HashMap<i32, PageCursor>>,
+    pub(crate) inquiries: Inquiries<1, MAX_CONCURRENT>,
     /// Executors whose inconclusive answers were alarmed, until they answer clearly.
-    alarmed: Mutex<HashSet<String>>,
+    pub(crate) alarmed: Mutex<HashSet<String>>,
 }
 
 impl RunChecks {
-    pub fn new(recover: Arc<RecoverContext>, tasks: TaskTracker) -> Self {
-        let (schedule, places, alarmed) = Default::default();
-        Self { recover, tasks, schedule, places, inquiries: Inquiries::new(1, MAX_CONCURRENT), alarmed }
-    }
-
     pub fn keep_shards(&self, held: &HashSet<i32>) {
         let mut places = self.places.lock();
         if places.keys().any(|shard| !held.contains(shard)) {
@@ -165,16 +160,13 @@ impl RunChecks {
         let now = self.recover.cx.clock.now();
         let due = self.schedule.lock().due(now, MAX_CONCURRENT);
         for (address, runs) in due {
-            let Some(guard) = runs.first().and_then(|run| self.inquiries.try_begin(*run, &address)) else {
-                continue;
-            };
-            let checks = self.clone();
-            self.tasks.spawn(async move {
-                let _guard = guard;
+            let (checks, first, of) = (self.clone(), runs[0], address.clone());
+            let check = async move {
                 if let Err(error) = checks.check_all(&runs).await {
-                    tracing::warn!(%error, executor.address = &*address, "runs could not be checked; a later round goes on");
+                    tracing::warn!(%error, executor.address = &*of, "runs could not be checked; a later round goes on");
                 }
-            });
+            };
+            self.inquiries.spawn(&self.tasks, (first, &address), check);
         }
     }
 }
