@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_listener::{Limits, Places, ServeOptions, Tls};
+use carillon_listener::{ConnectionLimiter, Limits, ServeOptions, Tls};
 use carillon_protocol::{Registration, headers};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
@@ -184,7 +184,7 @@ impl Executor {
             tls.watch();
         }
         let options = ServeOptions {
-            places: Places::start(Limits {
+            limiter: ConnectionLimiter::start(Limits {
                 // Admins open many connections before the first request is answered.
                 most_of_unknown: self.settings.max_connections / 2,
                 most_of_known: self.settings.max_connections,

@@ -12,7 +12,7 @@ use carillon_store::alarm::alarms::Alarm;
 use carillon_store::db::sql::text::cut;
 
 /// Of a text that an executor has a part in, in bytes.
-pub(crate) const IN_THE_LOG: usize = 300;
+pub(crate) const MAX_LOGGED_BYTES: usize = 300;
 
 pub struct Context {
     pub store: Arc<Store>,
@@ -32,7 +32,7 @@ impl Context {
             alarm.kind = %alarm.kind,
             job.id = alarm.job_id,
             run.id = alarm.run_id,
-            alarm.text = ?cut(&alarm.text, IN_THE_LOG),
+            alarm.text = ?cut(&alarm.text, MAX_LOGGED_BYTES),
             "alarm"
         );
     }

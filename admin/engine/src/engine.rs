@@ -1,6 +1,7 @@
 //! All components of a node, made in the order in which a run passes them.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use carillon_inspect::forecast::Forecaster;
@@ -19,7 +20,7 @@ use crate::complete::unmarker::Unmarker;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
 use crate::dispatch::app_pauses::AppPauses;
-use crate::dispatch::broadcast::BroadcastExpander;
+use crate::dispatch::broadcast::{BroadcastExpander, MAX_EXPANSIONS};
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::mark::Marker;
 use crate::dispatch::mark_lead::MarkLead;
@@ -33,8 +34,8 @@ use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;
 use crate::executor::freed_apps::FreedApps;
-use crate::executor::run_killer::RunKiller;
 use crate::executor::tokens::ExecutorTokens;
+use crate::job_cache::JobCache;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::coordinator::LeaseCoordinator;
 use crate::lease::degraded::LockHealth;
@@ -50,19 +51,22 @@ use crate::maintain::pruner::Pruner;
 use crate::maintain::run_summarizer::RunSummarizer;
 use crate::maintain::zone_follower::ZoneFollower;
 use crate::manage::costly::CostlyWork;
+use crate::manage::run_killer::RunKiller;
 use crate::metrics::Metrics;
 use crate::plan::backfill_releaser::BackfillReleaser;
 use crate::plan::backfill_runs::OpenBackfillRuns;
 use crate::plan::due_queue::DueQueue;
-use crate::plan::job_cache::JobCache;
 use crate::plan::scan_poller::ScanPoller;
 use crate::plan::scanner::Scanner;
 use crate::plan::scanner_pool::ScannerPool;
 use crate::plan::wakes::ScanWakes;
+use crate::recover::agreed_kills::AgreedKills;
 use crate::recover::evidence::Evidence;
-use crate::recover::executor_state::ExecutorState;
 use crate::recover::monitor::RunMonitor;
 use crate::recover::resolver::Resolver;
+use crate::recover::run_checks::RunChecks;
+use crate::recover::run_knowledge::RecoverContext;
+use crate::runtime::Periodic;
 use crate::services::Services;
 use crate::settings::{Settings, ms};
 use carillon_store::run::settle::finding::RunReport;
@@ -71,10 +75,11 @@ use carillon_store::{self as store, Store};
 /// A run that is on time leaves within a fraction of it.
 const OVERDUE_AFTER: Duration = Duration::from_secs(1);
 
-/// A component, with its own share of each value of these names, and behind `;` the members that begin with their default.
+/// A component, with its own share of each value of these names, behind `;` the members that begin with their default, and behind
+/// the second `;` those with a value of their own.
 macro_rules! component {
-    ($component:ident { $($shared:ident),* $(; $($own:ident),*)? }) => {
-        $component { $($shared: $shared.clone(),)* $($($own: Default::default(),)*)? }
+    ($component:ident { $($shared:ident),* $(; $($own:ident),* $(; $($given:ident: $value:expr),*)?)? }) => {
+        $component { $($shared: $shared.clone(),)* $($($own: Default::default(),)* $($($given: $value,)*)?)? }
     };
 }
 
@@ -151,13 +156,14 @@ impl Engine {
         });
         let scanners = Arc::<Mutex<Vec<Arc<Scanner>>>>::default();
         let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, scanners });
-        let pauses = Arc::new(component!(AppPauses { cx; known, reading, changed }));
+        let pauses = Arc::new(component!(AppPauses { cx; state, reading, changed }));
         let killer = Arc::new(component!(RunKiller { cx, client, directory, queue }));
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
         let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
         let prober = Arc::new(component!(Prober { cx, client, router, queue; runs, answered }));
-        let expander = BroadcastExpander::new(cx.clone(), held.clone(), queue.clone(), wakes.clone(), tasks.clone());
-        let expander = Arc::new(expander);
+        let expander = Arc::new(component!(BroadcastExpander {
+            cx, held, queue, wakes, tasks; open; places: Semaphore::new(MAX_EXPANSIONS)
+        }));
         let marker = Arc::new(component!(Marker { cx, jobs, outcomes }));
         let sender = Arc::new(component!(Sender { cx, client, addresses, outcomes, traces, tasks }));
         let lead = Arc::new(MarkLead::new(cx.settings.mark_ahead));
@@ -183,9 +189,16 @@ impl Engine {
         let refused = Arc::new(component!(RefusedReports { cx }));
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
         let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, outcomes }));
-        let executors = Arc::new(component!(ExecutorState { cx, client, directory, outcomes }));
-        let resolver = Resolver::new(cx.clone(), held.clone(), wakes.clone(), evidence, resolver_wake, tasks.clone());
-        let monitor = RunMonitor::new(cx.clone(), held.clone(), killer.clone(), executors, monitor_wake, tasks.clone());
+        let recover = Arc::new(component!(RecoverContext { cx, client, directory, outcomes }));
+        let checks = Arc::new(component!(RunChecks { recover, tasks; schedule, places, inquiries, alarmed }));
+        let kills = Arc::new(component!(AgreedKills { recover; seen }));
+        let resolver = component!(Resolver {
+            cx, held, wakes, evidence, tasks; inquiries, housekeeping, delays; wake: resolver_wake
+        });
+        let monitor = component!(RunMonitor {
+            cx, held, killer, recover, tasks, checks, kills;
+            inquiries, kill_inquiries, deregistered, stuck, search, walk; wake: monitor_wake
+        });
         let services = Services {
             refresher: Arc::new(component!(ExecutorRefresher { cx, held, router, jobs })),
             pause_refresher: Arc::new(PauseRefresher {
@@ -193,7 +206,9 @@ impl Engine {
                 jobs: component!(JobPauses { cx, held, clock_guard, wakes }),
             }),
             coordinator: Arc::new(coordinator),
-            scan_poller: Arc::new(ScanPoller::new(cx.clone(), held.clone(), clock_guard.clone(), wakes.clone())),
+            scan_poller: Arc::new(component!(ScanPoller {
+                cx, held, clock_guard, wakes;; seen_until: AtomicI64::new(i64::MIN)
+            })),
             scanners: Arc::new(scanner_pool),
             dispatcher: Arc::new(dispatcher),
             success_writer: Arc::new(SuccessWriter(completer.clone())),
@@ -202,10 +217,12 @@ impl Engine {
             resolver: Arc::new(resolver),
             monitor: Arc::new(monitor),
             backfill_releaser: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
-            calendar_follower: Arc::new(CalendarFollower::new(cx.clone(), held.clone(), wakes.clone())),
+            calendar_follower: Arc::new(component!(CalendarFollower { cx, held, wakes; followed, everything })),
             zone_follower: Arc::new(component!(ZoneFollower { cx, held, wakes; done })),
             gap_auditor: Arc::new(component!(GapAuditor { cx, held, jobs; passed, walk, reported })),
-            pruner: Arc::new(Pruner::new(cx.clone(), held.clone(), clock_guard.clone())),
+            pruner: Arc::new(component!(Pruner {
+                cx, held, clock_guard; round, aged; orphans: Periodic::after_one()
+            })),
             summarizer: Arc::new(component!(RunSummarizer { cx, held; progress })),
             overdue_flagger: Arc::new(component!(OverdueFlagger { cx, held, clock_guard, pauses; seen, begins })),
             alarm_escalator: Arc::new(component!(AlarmEscalator { cx, held, clock_guard })),
@@ -246,8 +263,8 @@ impl Engine {
     }
 
     /// Results reported by an executor. Answers when they are committed; otherwise the request must not be answered.
-    pub async fn report(&self, findings: Vec<RunReport>) -> Result<(), ReportNotStored> {
-        self.outcomes.report(findings).await
+    pub async fn report(&self, reports: Vec<RunReport>) -> Result<(), ReportNotStored> {
+        self.outcomes.report(reports).await
     }
 
     /// Whether runs of this app still wait for executors that could not register while no node, or no database, took heartbeats.

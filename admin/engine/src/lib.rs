@@ -3,18 +3,18 @@
 #![recursion_limit = "256"]
 
 mod app_labels;
-mod backoff;
+mod clock_cache;
 pub(crate) mod complete;
 mod context;
 pub(crate) mod dispatch;
 mod engine;
 pub mod executor;
+mod job_cache;
 pub mod lease;
 pub(crate) mod maintain;
 pub mod manage;
 pub mod metrics;
 pub mod outgoing;
-mod periodic;
 pub(crate) mod plan;
 pub(crate) mod recover;
 pub mod run_log;

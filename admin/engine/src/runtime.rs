@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+use crate::settings::ms;
 
 /// What a round did, and how long to wait for the next one if nothing wakes the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +104,55 @@ fn too_many(panics: &mut VecDeque<Instant>, now: Instant) -> bool {
     panics.len() >= PANICS_A_MINUTE
 }
 
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// How long a service waits after an error of the database: a little at first, twice as long with each further one. Counts the
+/// errors since the last success.
+#[derive(Default)]
+pub struct Backoff(AtomicU32);
+
+impl Backoff {
+    /// Answers when to try again.
+    pub fn failed(&self) -> Duration {
+        let before = self.0.fetch_add(1, Ordering::Relaxed).min(5);
+        (FIRST_PAUSE * 2_u32.pow(before)).min(LONGEST_PAUSE)
+    }
+
+    pub fn succeeded(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+/// What a service does now and then, however often it is woken: when it was last done, ms on the monotonic clock.
+pub struct Periodic(AtomicI64);
+
+/// Due at the first question.
+impl Default for Periodic {
+    fn default() -> Self {
+        Self(AtomicI64::new(i64::MIN / 2))
+    }
+}
+
+impl Periodic {
+    /// Due when the clock has gone for a period.
+    pub const fn after_one() -> Self {
+        Self(AtomicI64::new(0))
+    }
+
+    /// Whether `every` has passed since it was last due.
+    pub fn start_if_due(&self, now: Duration, every: Duration) -> bool {
+        let is_due = ms(now) - self.0.load(Ordering::Relaxed) >= ms(every);
+        if is_due {
+            self.0.store(ms(now), Ordering::Relaxed);
+        }
+        is_due
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use super::*;
 
@@ -158,5 +207,23 @@ mod tests {
         assert!((1..PANICS_A_MINUTE).all(|_| !too_many(&mut panics, start)));
         assert!(too_many(&mut panics, start));
         assert!(!too_many(&mut panics, start + Duration::from_secs(61)));
+    }
+
+    #[test]
+    fn it_doubles_from_100_ms_to_2_s_and_begins_anew_after_a_success() {
+        let backoff = Backoff::default();
+        let paused: Vec<u128> = (0..7).map(|_| backoff.failed().as_millis()).collect();
+        assert_eq!(paused, [100, 200, 400, 800, 1_600, 2_000, 2_000]);
+        backoff.succeeded();
+        assert_eq!(backoff.failed(), FIRST_PAUSE);
+    }
+
+    #[test]
+    fn it_is_due_once_in_each_period() {
+        let second = Duration::from_secs;
+        let (now, later) = (Periodic::default(), Periodic::after_one());
+        let asked = [0, 9, 10, 19, 20].map(second);
+        assert_eq!(asked.map(|at| now.start_if_due(at, second(10))), [true, false, true, false, true]);
+        assert_eq!(asked.map(|at| later.start_if_due(at, second(10))), [false, false, true, false, true]);
     }
 }

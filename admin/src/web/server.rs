@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use actix_web::dev::Server;
 use actix_web::{App, middleware};
-use carillon_listener::{Limits, Places, ServeOptions, Tls};
+use carillon_listener::{ConnectionLimiter, Limits, ServeOptions, Tls};
 
 use crate::web::executor_api::guard;
 use crate::web::guard::{headers, path_prefix};
@@ -28,7 +28,7 @@ pub fn serve(
     let proxies = state.config.trusted_proxies.clone();
     let limits = Limits { is_shared: Arc::new(move |peer| proxies.contains(peer)), ..Limits::for_listeners(listeners) };
     let options = ServeOptions {
-        places: Places::start(limits),
+        limiter: ConnectionLimiter::start(limits),
         tls,
         workers: 2,
         head_within: Duration::from_secs(10),

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::connection::Connection;
-use crate::places::Places;
+use crate::connection_limiter::ConnectionLimiter;
 use crate::stream::{Io, Stream};
 use crate::tls::Tls;
 
@@ -21,12 +21,12 @@ const TLS_HANDSHAKE: u8 = 0x16;
 
 pub(crate) async fn accept(
     tcp: TcpStream,
-    places: Arc<Places>,
+    limiter: Arc<ConnectionLimiter>,
     tls: Option<Arc<Tls>>,
 ) -> io::Result<(Io, Option<SocketAddr>)> {
     let peer = tcp.peer_addr()?;
     let refused = || io::Error::other("too many connections");
-    let stream = Stream(Connection::admit(&places, tcp, peer.ip()).ok_or_else(refused)?);
+    let stream = Stream(Connection::admit(&limiter, tcp, peer.ip()).ok_or_else(refused)?);
     let io = match tls {
         None => Io::Plain(stream),
         Some(tls) => {

@@ -45,25 +45,25 @@ impl Activity {
         }
     }
 
-    pub(crate) fn has_read(&self) {
+    pub(crate) fn on_read(&self) {
         self.has_answered.store(false, Ordering::Relaxed);
         self.last_at.store(now_ms(), Ordering::Relaxed);
     }
 
-    pub(crate) fn has_written(&self, bytes: usize) {
+    pub(crate) fn on_write(&self, bytes: usize) {
         self.has_answered.store(true, Ordering::Relaxed);
         self.last_at.store(now_ms(), Ordering::Relaxed);
         self.sent_since.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    pub(crate) fn is_blocked(&self) {
+    pub(crate) fn on_blocked(&self) {
         if self.blocked_at.load(Ordering::Relaxed) == 0 {
             self.sent_since.store(0, Ordering::Relaxed);
             self.blocked_at.store(now_ms(), Ordering::Relaxed);
         }
     }
 
-    pub(crate) fn has_flushed(&self) {
+    pub(crate) fn on_flush(&self) {
         self.blocked_at.store(0, Ordering::Relaxed);
     }
 

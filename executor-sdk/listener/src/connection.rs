@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 
 use crate::activity::Activity;
-use crate::places::{Place, Places};
+use crate::connection_limiter::{ConnectionLimiter, ConnectionPermit};
 
 /// A further handle to the connection of a request: `HttpRequest::conn_data`.
 #[derive(Clone)]
@@ -14,14 +14,14 @@ pub struct Connection(Arc<Admitted>);
 
 struct Admitted {
     activity: Arc<Activity>,
-    place: Place,
+    permit: ConnectionPermit,
 }
 
 impl Connection {
     /// None: there are too many.
-    pub(crate) fn admit(places: &Arc<Places>, tcp: TcpStream, peer: IpAddr) -> Option<Self> {
-        let (activity, place) = places.take(tcp, peer)?;
-        Some(Self(Arc::new(Admitted { activity, place })))
+    pub(crate) fn admit(limiter: &Arc<ConnectionLimiter>, tcp: TcpStream, peer: IpAddr) -> Option<Self> {
+        let (activity, permit) = limiter.take(tcp, peer)?;
+        Some(Self(Arc::new(Admitted { activity, permit })))
     }
 
     pub(crate) fn activity(&self) -> &Activity {
@@ -36,7 +36,7 @@ impl Connection {
     /// Its caller has shown a credential: it may idle longer, and its source gets a larger share of the connections.
     pub fn set_known(&self) {
         if self.activity().set_known() {
-            self.0.place.set_known();
+            self.0.permit.set_known();
         }
     }
 }

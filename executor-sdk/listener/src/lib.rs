@@ -7,14 +7,14 @@
 mod accept;
 mod activity;
 mod connection;
+mod connection_limiter;
 mod pace;
-mod places;
 mod serve;
 mod stream;
 mod tls;
 
 pub use connection::Connection;
+pub use connection_limiter::{ConnectionLimiter, Limits, SourceNetwork};
 pub use pace::paced;
-pub use places::{Limits, Places, SourceNetwork};
 pub use serve::{ServeOptions, serve};
 pub use tls::{Tls, TlsError, TlsFile, TlsFiles};

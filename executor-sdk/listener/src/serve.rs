@@ -15,13 +15,13 @@ use actix_web::dev::AppConfig;
 use tokio::net::TcpStream;
 
 use crate::accept::accept;
-use crate::places::Places;
+use crate::connection_limiter::ConnectionLimiter;
 use crate::stream::Io;
 use crate::tls::Tls;
 
 /// How a listener serves.
 pub struct ServeOptions {
-    pub places: Arc<Places>,
+    pub limiter: Arc<ConnectionLimiter>,
     /// None: plain HTTP.
     pub tls: Option<Arc<Tls>>,
     /// Threads.
@@ -54,7 +54,7 @@ where
     let builder = Server::build().workers(options.workers).disable_signals().shutdown_timeout(options.stop_within);
     let stopping = builder.graceful_shutdown_signal();
     let address = listener.local_addr()?;
-    let ServeOptions { places, tls, head_within, keep_alive, .. } = options;
+    let ServeOptions { limiter, tls, head_within, keep_alive, .. } = options;
     let builder = builder.listen(format!("carillon-{address}"), listener, move || {
         let stopping = stopping.clone();
         let http = HttpService::build()
@@ -71,9 +71,9 @@ where
             });
         let app = app().into_factory().map_err(|error| error.into().error_response());
         let http = http.h1(map_config(app, |()| AppConfig::default()));
-        let (places, tls) = (places.clone(), tls.clone());
+        let (limiter, tls) = (limiter.clone(), tls.clone());
         fn_service(move |tcp: TcpStream| {
-            let accepted = accept(tcp, places.clone(), tls.clone());
+            let accepted = accept(tcp, limiter.clone(), tls.clone());
             async move { accepted.await.map_err(DispatchError::Io) }
         })
         .and_then(http)
@@ -87,7 +87,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::*;
-    use crate::places::Limits;
+    use crate::connection_limiter::Limits;
 
     async fn fail() -> HttpResponse {
         panic!("a handler has a defect");
@@ -109,7 +109,7 @@ mod tests {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let address = listener.local_addr().unwrap();
             let options = ServeOptions {
-                places: Places::start(Limits::of(16)),
+                limiter: ConnectionLimiter::start(Limits::of(16)),
                 tls: None,
                 // All requests share the thread of the one that panics.
                 workers: 1,

@@ -20,7 +20,7 @@ impl AsyncRead for Stream {
             ready!(activity.tcp.poll_read_ready(cx))?;
             match activity.tcp.try_read_buf(buf) {
                 Ok(_) => {
-                    activity.has_read();
+                    activity.on_read();
                     return Poll::Ready(Ok(()));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -35,12 +35,12 @@ impl AsyncWrite for Stream {
         let activity = self.0.activity();
         loop {
             if activity.tcp.poll_write_ready(cx)?.is_pending() {
-                activity.is_blocked();
+                activity.on_blocked();
                 return Poll::Pending;
             }
             match activity.tcp.try_write(buf) {
                 Ok(bytes) => {
-                    activity.has_written(bytes);
+                    activity.on_write(bytes);
                     return Poll::Ready(Ok(bytes));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -51,7 +51,7 @@ impl AsyncWrite for Stream {
 
     /// Called when all that was to be sent is in the hands of the system.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.0.activity().has_flushed();
+        self.0.activity().on_flush();
         Poll::Ready(Ok(()))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use carillon_scheduler::{RunReason, RunState};
 use foldhash::HashMap;
 
-use crate::context::{Context, IN_THE_LOG};
+use crate::context::{Context, MAX_LOGGED_BYTES};
 use crate::dispatch::overlap_tracker::OverlapTracker;
 use crate::plan::backfill_runs::OpenBackfillRuns;
 use crate::plan::due_queue::DueQueue;
@@ -22,8 +22,8 @@ pub struct Effects {
 }
 
 impl Effects {
-    pub fn apply(&self, findings: &[RunReport], settled: &Settlement) {
-        self.count(findings, settled);
+    pub fn apply(&self, reports: &[RunReport], settled: &Settlement) {
+        self.count(reports, settled);
         for alarm in &settled.alarms {
             self.cx.log_alarm(alarm);
         }
@@ -38,15 +38,15 @@ impl Effects {
         }
     }
 
-    fn count(&self, findings: &[RunReport], settled: &Settlement) {
-        let by_run: HashMap<i64, &RunReport> = findings.iter().map(|it| (it.run_id, it)).collect();
+    fn count(&self, reports: &[RunReport], settled: &Settlement) {
+        let by_run: HashMap<i64, &RunReport> = reports.iter().map(|it| (it.run_id, it)).collect();
         for (run_id, state) in &settled.changed {
             self.cx.metrics.settled.with_label_values(&[state.as_str()]).inc();
             if matches!(state, RunState::Failed | RunState::Unknown | RunState::Lost) {
-                let finding = by_run.get(run_id);
-                let said = finding.and_then(|f| f.message.as_deref().or(f.reason.map(RunReason::as_str))).unwrap_or("");
+                let report = by_run.get(run_id);
+                let said = report.and_then(|f| f.message.as_deref().or(f.reason.map(RunReason::as_str))).unwrap_or("");
                 // Executors write this: as a quoted field it cannot pass for a line of the log.
-                tracing::info!(run.id = run_id, run.state = %state, result.text = ?cut(said, IN_THE_LOG), "a run failed");
+                tracing::info!(run.id = run_id, run.state = %state, result.text = ?cut(said, MAX_LOGGED_BYTES), "a run failed");
             }
         }
     }

@@ -11,40 +11,27 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 use crate::complete::in_flight::InFlight;
+use crate::complete::pending_outcomes::{PendingGuard, PendingOutcomes};
 use crate::complete::unsent::UnsentRuns;
-use crate::complete::unwritten::{Held, Hold};
 use carillon_store::run::settle::finding::{Reporter, RunReport};
 use carillon_store::run::settle::outcomes::may_fail;
 
-/// Findings of one write.
+/// Reports of one write.
 pub const BATCH: usize = 500;
 
-/// Findings that may wait, and the bytes of their texts.
-const FINDINGS_WAITING: usize = 20_000;
+/// Reports that may wait, and the bytes of their texts.
+const REPORTS_WAITING: usize = 20_000;
 const BYTES_WAITING: usize = 64 << 20;
-/// Of both, what the findings may take that could not be written although others could.
-const FINDINGS_PARKED: usize = FINDINGS_WAITING / 2;
+/// Of both, what the reports may take that could not be written although others could.
+const REPORTS_PARKED: usize = REPORTS_WAITING / 2;
 const BYTES_PARKED: usize = BYTES_WAITING / 2;
-/// How long a finding waits that could not be written although others could: doubled each time.
+/// How long a report waits that could not be written although others could: doubled each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(40);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// A result that still cannot be written then, for a reason that does not pass by itself, is given up.
 const GIVE_UP: Duration = Duration::from_secs(600);
 /// Runs of which the results failed alone.
 const FAILURES_REMEMBERED: usize = 10_000;
-
-/// What this node finds out about a run.
-pub fn finding(run_id: i64, event: RunEvent, reason: RunReason, message: impl Into<String>) -> RunReport {
-    RunReport {
-        run_id,
-        event,
-        code: None,
-        message: Some(message.into()),
-        reason: Some(reason),
-        sent_at: None,
-        reporter: None,
-    }
-}
 
 /// The result could not be stored: do not answer.
 #[derive(Debug, thiserror::Error)]
@@ -57,41 +44,41 @@ type Answer = oneshot::Receiver<Result<(), ReportNotStored>>;
 /// Reports are written in two lanes, so that a success does not wait for the longer transaction of the failures before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Every finding is a success.
+    /// Every report is a success.
     Successes,
     Others,
 }
 
-/// Findings that were made together, and the requests that wait for them.
-pub struct Report {
-    pub findings: Vec<RunReport>,
+/// Reports that came together, and the requests that wait for them.
+pub struct PendingReport {
+    pub reports: Vec<RunReport>,
     pub replies: Vec<Reply>,
-    /// This node found it out: it comes once, and another finding about the same run does not replace it.
-    is_own: bool,
+    /// This node found it out: it comes once, and another report about the same run does not replace it.
+    is_internal: bool,
     /// The last pause, if it had to wait.
     pause: Duration,
     not_before: Duration,
-    _hold: Hold,
+    _hold: PendingGuard,
 }
 
-impl Report {
-    fn of(findings: Vec<RunReport>, is_own: bool, held: &Held) -> Self {
+impl PendingReport {
+    fn of(reports: Vec<RunReport>, is_internal: bool, held: &PendingOutcomes) -> Self {
         Self {
-            _hold: held.hold(findings.iter().map(|it| it.run_id).collect()),
-            findings,
+            _hold: held.hold(reports.iter().map(|it| it.run_id).collect()),
+            reports,
             replies: vec![],
-            is_own,
+            is_internal,
             pause: Duration::ZERO,
             not_before: Duration::ZERO,
         }
     }
 
     fn bytes(&self) -> usize {
-        bytes(&self.findings)
+        bytes(&self.reports)
     }
 
     fn lane(&self) -> Lane {
-        match self.findings.iter().any(may_fail) {
+        match self.reports.iter().any(may_fail) {
             true => Lane::Others,
             false => Lane::Successes,
         }
@@ -115,14 +102,14 @@ impl Report {
     }
 }
 
-/// A finding that could not be written although it was alone.
+/// A report that could not be written although it was alone.
 struct FailedAlone {
     since: Duration,
     again_at: Duration,
     pause: Duration,
 }
 
-/// What a failure of a finding that was written alone means.
+/// What a failure of a report that was written alone means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     First,
@@ -138,36 +125,36 @@ struct Accepted {
 }
 
 /// Accepted runs that are written now, and when their requests left.
-pub struct Ripe {
+pub struct DueAcceptances {
     pub runs: Vec<(i64, Millis)>,
-    _hold: Hold,
+    _hold: PendingGuard,
 }
 
 type ReportKey = (i64, Option<Arc<Reporter>>);
 
-fn key(finding: &RunReport) -> ReportKey {
-    (finding.run_id, finding.reporter.clone())
+fn key(report: &RunReport) -> ReportKey {
+    (report.run_id, report.reporter.clone())
 }
 
-fn bytes(findings: &[RunReport]) -> usize {
-    let texts = findings.iter().filter_map(|it| it.message.as_deref());
+fn bytes(reports: &[RunReport]) -> usize {
+    let texts = reports.iter().filter_map(|it| it.message.as_deref());
     texts.map(str::len).sum()
 }
 
 #[derive(Default)]
-struct PendingOutcomes {
+struct QueueState {
     /// The node ends: no report is taken any more.
     closed: bool,
     /// By their place: the oldest first.
-    successes: BTreeMap<u64, Report>,
-    others: BTreeMap<u64, Report>,
+    successes: BTreeMap<u64, PendingReport>,
+    others: BTreeMap<u64, PendingReport>,
     /// Those that could not be written while others could.
-    parked: BTreeMap<u64, Report>,
+    parked: BTreeMap<u64, PendingReport>,
     last_place: u64,
     /// The place of the report that has a run's result: one for each run and reporter. What another executor reports about the
     /// run does not stand for it.
     reported: HashMap<ReportKey, u64>,
-    /// Findings in `successes`, `others` and `parked`, and the bytes of their texts.
+    /// Reports in `successes`, `others` and `parked`, and the bytes of their texts.
     count: usize,
     bytes: usize,
     /// Of `parked` alone.
@@ -178,26 +165,26 @@ struct PendingOutcomes {
     accepted: HashMap<i64, Accepted>,
 }
 
-impl PendingOutcomes {
-    fn add(&mut self, report: Report, is_parked: bool) {
+impl QueueState {
+    fn add(&mut self, pending: PendingReport, is_parked: bool) {
         self.last_place += 1;
         let place = self.last_place;
-        self.count += report.findings.len();
-        self.bytes += report.bytes();
-        if !report.is_own {
-            let runs = report.findings.iter().map(|it| (key(it), place));
+        self.count += pending.reports.len();
+        self.bytes += pending.bytes();
+        if !pending.is_internal {
+            let runs = pending.reports.iter().map(|it| (key(it), place));
             self.reported.extend(runs);
         }
         if is_parked {
-            self.parked_count += report.findings.len();
-            self.parked_bytes += report.bytes();
-            self.parked.insert(place, report);
+            self.parked_count += pending.reports.len();
+            self.parked_bytes += pending.bytes();
+            self.parked.insert(place, pending);
         } else {
-            self.lane(report.lane()).insert(place, report);
+            self.lane(pending.lane()).insert(place, pending);
         }
     }
 
-    fn lane(&mut self, lane: Lane) -> &mut BTreeMap<u64, Report> {
+    fn lane(&mut self, lane: Lane) -> &mut BTreeMap<u64, PendingReport> {
         match lane {
             Lane::Successes => &mut self.successes,
             Lane::Others => &mut self.others,
@@ -206,34 +193,34 @@ impl PendingOutcomes {
 
     /// Those that have waited long enough come back into their lanes.
     fn unpark(&mut self, now: Duration) {
-        let is_ripe = |_: &u64, report: &mut Report| report.not_before <= now;
-        let ripe: Vec<(u64, Report)> = self.parked.extract_if(.., is_ripe).collect();
-        for (place, report) in ripe {
-            self.parked_count -= report.findings.len();
-            self.parked_bytes -= report.bytes();
-            self.lane(report.lane()).insert(place, report);
+        let is_due = |_: &u64, pending: &mut PendingReport| pending.not_before <= now;
+        let due: Vec<(u64, PendingReport)> = self.parked.extract_if(.., is_due).collect();
+        for (place, pending) in due {
+            self.parked_count -= pending.reports.len();
+            self.parked_bytes -= pending.bytes();
+            self.lane(pending.lane()).insert(place, pending);
         }
     }
 
     /// Whether these may wait beside what could not be written either.
-    fn may_park(&self, findings: &[RunReport]) -> bool {
-        let (count, bytes) = (self.parked_count + findings.len(), self.parked_bytes + bytes(findings));
-        self.parked.is_empty() || (count <= FINDINGS_PARKED && bytes <= BYTES_PARKED)
+    fn may_park(&self, reports: &[RunReport]) -> bool {
+        let (count, bytes) = (self.parked_count + reports.len(), self.parked_bytes + bytes(reports));
+        self.parked.is_empty() || (count <= REPORTS_PARKED && bytes <= BYTES_PARKED)
     }
 
-    fn take_first(&mut self, lane: Lane) -> Option<Report> {
-        let (_, report) = self.lane(lane).pop_first()?;
-        self.count -= report.findings.len();
-        self.bytes -= report.bytes();
-        if !report.is_own {
-            for finding in &report.findings {
-                self.reported.remove(&key(finding));
+    fn take_first(&mut self, lane: Lane) -> Option<PendingReport> {
+        let (_, pending) = self.lane(lane).pop_first()?;
+        self.count -= pending.reports.len();
+        self.bytes -= pending.bytes();
+        if !pending.is_internal {
+            for report in &pending.reports {
+                self.reported.remove(&key(report));
             }
         }
-        Some(report)
+        Some(pending)
     }
 
-    fn at(&mut self, place: u64) -> Option<&mut Report> {
+    fn at(&mut self, place: u64) -> Option<&mut PendingReport> {
         let lanes = [&mut self.parked, &mut self.successes, &mut self.others];
         lanes.into_iter().find_map(|lane| lane.get_mut(&place))
     }
@@ -242,8 +229,8 @@ impl PendingOutcomes {
 /// What waits to be written.
 #[derive(Default)]
 pub struct OutcomeQueue {
-    work: Mutex<PendingOutcomes>,
-    held: Held,
+    work: Mutex<QueueState>,
+    held: PendingOutcomes,
     pub in_flight: InFlight,
     pub unsent: UnsentRuns,
     /// Something waits that is no report of successes.
@@ -254,9 +241,9 @@ pub struct OutcomeQueue {
 
 impl OutcomeQueue {
     /// Results reported by an executor; answers after the commit.
-    pub async fn report(&self, findings: Vec<RunReport>) -> Result<(), ReportNotStored> {
-        let has_failures = findings.iter().any(may_fail);
-        let answers = self.take_in(findings)?;
+    pub async fn report(&self, reports: Vec<RunReport>) -> Result<(), ReportNotStored> {
+        let has_failures = reports.iter().any(may_fail);
+        let answers = self.enqueue(reports)?;
         match has_failures {
             true => self.wake.notify_one(),
             false => self.wake_successes.notify_one(),
@@ -268,11 +255,11 @@ impl OutcomeQueue {
     }
 
     /// Results that wait already are not taken twice: their repetition waits with them.
-    fn take_in(&self, findings: Vec<RunReport>) -> Result<Vec<Answer>, ReportNotStored> {
+    fn enqueue(&self, reports: Vec<RunReport>) -> Result<Vec<Answer>, ReportNotStored> {
         let mut work = self.work.lock();
-        let waits = |finding: &RunReport| work.reported.contains_key(&key(finding));
-        let (again, fresh): (Vec<_>, Vec<_>) = findings.into_iter().partition(waits);
-        let is_full = work.count + fresh.len() > FINDINGS_WAITING || work.bytes + bytes(&fresh) > BYTES_WAITING;
+        let waits = |report: &RunReport| work.reported.contains_key(&key(report));
+        let (again, fresh): (Vec<_>, Vec<_>) = reports.into_iter().partition(waits);
+        let is_full = work.count + fresh.len() > REPORTS_WAITING || work.bytes + bytes(&fresh) > BYTES_WAITING;
         // One report alone is always taken, however large it is.
         if work.closed || (is_full && !fresh.is_empty() && work.count > 0) {
             return Err(ReportNotStored);
@@ -280,17 +267,17 @@ impl OutcomeQueue {
         let mut answers = Vec::new();
         let places = again.iter().filter_map(|it| work.reported.get(&key(it)));
         for place in places.copied().collect::<BTreeSet<u64>>() {
-            if let Some(report) = work.at(place) {
+            if let Some(pending) = work.at(place) {
                 let (reply, answer) = oneshot::channel();
-                report.add(reply);
+                pending.add(reply);
                 answers.push(answer);
             }
         }
         if !fresh.is_empty() {
             let (reply, answer) = oneshot::channel();
-            let mut report = Report::of(fresh, false, &self.held);
-            report.add(reply);
-            work.add(report, false);
+            let mut pending = PendingReport::of(fresh, false, &self.held);
+            pending.add(reply);
+            work.add(pending, false);
             answers.push(answer);
         }
         Ok(answers)
@@ -301,10 +288,15 @@ impl OutcomeQueue {
         self.work.lock().closed = true;
     }
 
-    /// What this node found out itself; kept until it is written.
-    pub fn report_own(&self, finding: RunReport) {
-        let report = Report::of(vec![finding], true, &self.held);
-        self.work.lock().add(report, false);
+    /// What this node finds out about a run.
+    pub fn report_internal(&self, run_id: i64, event: RunEvent, reason: RunReason, message: impl Into<String>) {
+        self.enqueue_internal(RunReport::internal(run_id, event, reason, message));
+    }
+
+    /// Kept until it is written.
+    pub fn enqueue_internal(&self, report: RunReport) {
+        let pending = PendingReport::of(vec![report], true, &self.held);
+        self.work.lock().add(pending, false);
         self.wake.notify_one();
     }
 
@@ -337,9 +329,9 @@ impl OutcomeQueue {
     /// What fails again and again is not waited for.
     pub fn is_empty_but_accepted(&self) -> bool {
         let work = self.work.lock();
-        let waits = |report: &Report| {
-            let mut findings = report.findings.iter();
-            findings.any(|finding| !work.failed.contains_key(&finding.run_id))
+        let waits = |pending: &PendingReport| {
+            let mut reports = pending.reports.iter();
+            reports.any(|report| !work.failed.contains_key(&report.run_id))
         };
         let is_written = work.successes.is_empty() && work.others.is_empty() && !work.parked.values().any(waits);
         is_written && self.unsent.is_empty()
@@ -356,47 +348,47 @@ impl OutcomeQueue {
     }
 
     /// The oldest of a lane, and those of it that have waited long enough.
-    pub fn take_reports(&self, lane: Lane, now: Duration) -> Vec<Report> {
+    pub fn take_reports(&self, lane: Lane, now: Duration) -> Vec<PendingReport> {
         let mut work = self.work.lock();
         work.unpark(now);
         let (mut taken, mut count) = (Vec::new(), 0);
         while count < BATCH
-            && let Some(report) = work.take_first(lane)
+            && let Some(pending) = work.take_first(lane)
         {
-            count += report.findings.len();
-            taken.push(report);
+            count += pending.reports.len();
+            taken.push(pending);
         }
         taken
     }
 
-    /// A report of which these findings could not be written. It waits behind the others, if there is room: what a held job has
+    /// A pending report of which these reports could not be written. It waits behind the others, if there is room: what a held job has
     /// too much of stays with its executors, which repeat it, and leaves the others' places free. Results that have been
     /// repeated while they were written wait as their repetition.
-    pub fn park(&self, mut report: Report, findings: Vec<RunReport>, now: Duration) {
+    pub fn park(&self, mut pending: PendingReport, reports: Vec<RunReport>, now: Duration) {
         let mut work = self.work.lock();
-        let is_repeated = |it: &RunReport| !report.is_own && work.reported.contains_key(&key(it));
-        let (again, left): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_repeated);
+        let is_repeated = |it: &RunReport| !pending.is_internal && work.reported.contains_key(&key(it));
+        let (again, left): (Vec<_>, Vec<_>) = reports.into_iter().partition(is_repeated);
         match &again[..] {
             [] => {}
             [one] if left.is_empty() => {
                 let place = work.reported[&key(one)];
                 if let Some(other) = work.at(place) {
-                    other.replies.append(&mut report.replies);
+                    other.replies.append(&mut pending.replies);
                 }
             }
-            _ => report.reply(false),
+            _ => pending.reply(false),
         }
-        if left.is_empty() || !(report.is_own || work.may_park(&left)) {
-            return report.reply(false);
+        if left.is_empty() || !(pending.is_internal || work.may_park(&left)) {
+            return pending.reply(false);
         }
-        report.findings = left;
-        report.pause = (report.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
-        report.not_before = now + report.pause;
-        work.add(report, true);
+        pending.reports = left;
+        pending.pause = (pending.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        pending.not_before = now + pending.pause;
+        work.add(pending, true);
     }
 
-    /// A finding of this run has failed alone. `passes`: for a reason that may pass by itself.
-    pub fn note_failed(&self, run_id: i64, passes: bool, now: Duration) -> Failure {
+    /// A report about this run has failed alone. `passes`: for a reason that may pass by itself.
+    pub fn record_failure(&self, run_id: i64, passes: bool, now: Duration) -> Failure {
         let mut work = self.work.lock();
         if work.failed.len() >= FAILURES_REMEMBERED {
             work.failed.clear();
@@ -413,31 +405,31 @@ impl OutcomeQueue {
         if before.is_some() { Failure::Repeated } else { Failure::First }
     }
 
-    pub fn forget_failed(&self, run_id: i64) {
+    pub fn clear_failure(&self, run_id: i64) {
         self.work.lock().failed.remove(&run_id);
     }
 
-    /// A finding of this run has failed alone; true: it may be tried again now.
-    pub fn failed(&self, run_id: i64, now: Duration) -> Option<bool> {
+    /// A report about this run has failed alone; true: it may be tried again now.
+    pub fn retry_due(&self, run_id: i64, now: Duration) -> Option<bool> {
         let work = self.work.lock();
         work.failed.get(&run_id).map(|it| it.again_at <= now)
     }
 
     /// Notes when the requests of accepted runs left: that they were accepted need not be written any more.
-    pub fn take_accepted_of(&self, findings: &mut [RunReport]) {
+    pub fn take_accepted_of(&self, reports: &mut [RunReport]) {
         let mut work = self.work.lock();
-        for finding in findings {
-            let accepted = work.accepted.remove(&finding.run_id);
-            finding.sent_at = finding.sent_at.or(accepted.map(|it| it.sent_at));
+        for report in reports {
+            let accepted = work.accepted.remove(&report.run_id);
+            report.sent_at = report.sent_at.or(accepted.map(|it| it.sent_at));
         }
     }
 
-    pub fn take_accepted(&self, before: Duration) -> Ripe {
+    pub fn take_accepted(&self, before: Duration) -> DueAcceptances {
         let mut work = self.work.lock();
-        let ripe = work.accepted.extract_if(|_, it| it.since <= before);
-        let runs: Vec<(i64, Millis)> = ripe.map(|(run_id, it)| (run_id, it.sent_at)).collect();
+        let due = work.accepted.extract_if(|_, it| it.since <= before);
+        let runs: Vec<(i64, Millis)> = due.map(|(run_id, it)| (run_id, it.sent_at)).collect();
         let hold = self.held.hold(runs.iter().map(|(run_id, _)| *run_id).collect());
-        Ripe { runs, _hold: hold }
+        DueAcceptances { runs, _hold: hold }
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Unmarker {
 }
 
 impl Service for Unmarker {
-    const NAME: &'static str = "give back";
+    const NAME: &'static str = "unmark";
     const LINGER: Duration = Duration::from_millis(5);
     /// Runs that are back in the queue.
     type Report = usize;

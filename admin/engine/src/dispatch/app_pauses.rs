@@ -16,21 +16,21 @@ use crate::dispatch::maintenance::{Maintenance, parse_all};
 
 pub struct AppPauses {
     pub(crate) cx: Arc<Context>,
-    pub(crate) known: Mutex<Known>,
+    pub(crate) state: Mutex<PauseState>,
     /// One reads at a time: an earlier answer never replaces a later one.
     pub(crate) reading: tokio::sync::Mutex<()>,
     pub changed: Arc<Notify>,
 }
 
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct PauseState {
     pauses: Vec<Pause>,
     windows: Vec<Arc<Maintenance>>,
     /// The pauses, and of each window the time in force or the next one, in the order of their begins.
     all: Arc<[Pause]>,
 }
 
-impl Known {
+impl PauseState {
     fn plan(&mut self, now: Millis) {
         let of_windows = self.windows.iter().flat_map(|window| window.pauses(now));
         let mut all: Vec<Pause> = self.pauses.iter().cloned().chain(of_windows).collect();
@@ -64,13 +64,13 @@ impl AppPauses {
     pub async fn refresh(&self) -> store::Result<()> {
         let _reading = self.reading.lock().await;
         let read = self.read().await;
-        let mut known = self.known.lock();
+        let mut state = self.state.lock();
         let read = read.map(|(pauses, windows)| {
-            known.windows = parse_all(windows, &known.windows);
-            known.pauses = pauses;
+            state.windows = parse_all(windows, &state.windows);
+            state.pauses = pauses;
         });
         // Also without the database: windows begin and end in time.
-        known.plan(self.cx.clock.now());
+        state.plan(self.cx.clock.now());
         read
     }
 
@@ -87,13 +87,13 @@ impl AppPauses {
     }
 
     /// In force or ahead, in the order of their starts.
-    pub fn known(&self) -> Arc<[Pause]> {
-        self.known.lock().all.clone()
+    pub fn all(&self) -> Arc<[Pause]> {
+        self.state.lock().all.clone()
     }
 
     /// Those in force.
     pub fn in_force(&self, now: Millis) -> Vec<Pause> {
-        self.known().iter().filter(|pause| pause.is_in_force(now)).cloned().collect()
+        self.all().iter().filter(|pause| pause.is_in_force(now)).cloned().collect()
     }
 
     /// The apps with a pause in force. None: all apps.

@@ -15,17 +15,17 @@ use crate::plan::due_queue::DueQueue;
 use crate::plan::wakes::ScanWakes;
 
 /// Each takes a connection of the engine, perhaps for as long as a statement may last; the marks need the others.
-const MAX_CONCURRENT: usize = 4;
+pub(crate) const MAX_EXPANSIONS: usize = 4;
 
 pub struct BroadcastExpander {
-    cx: Arc<Context>,
-    held: Arc<HeldShards>,
-    queue: Arc<DueQueue>,
-    wakes: Arc<ScanWakes>,
-    tasks: TaskTracker,
-    places: Semaphore,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) queue: Arc<DueQueue>,
+    pub(crate) wakes: Arc<ScanWakes>,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) places: Semaphore,
     /// Runs that are being expanded or wait for a place.
-    open: Mutex<HashSet<i64>>,
+    pub(crate) open: Mutex<HashSet<i64>>,
 }
 
 struct ExpansionGuard {
@@ -40,16 +40,6 @@ impl Drop for ExpansionGuard {
 }
 
 impl BroadcastExpander {
-    pub fn new(
-        cx: Arc<Context>,
-        held: Arc<HeldShards>,
-        queue: Arc<DueQueue>,
-        wakes: Arc<ScanWakes>,
-        tasks: TaskTracker,
-    ) -> Self {
-        Self { cx, held, queue, wakes, tasks, places: Semaphore::new(MAX_CONCURRENT), open: Mutex::default() }
-    }
-
     pub fn is_empty(&self) -> bool {
         self.open.lock().is_empty()
     }

@@ -8,7 +8,7 @@ use carillon_scheduler::{Cause, Millis, RunEvent, RunReason};
 use foldhash::{HashSet, HashSetExt as _};
 use tokio::sync::Notify;
 
-use crate::complete::outcome_queue::{OutcomeQueue, finding};
+use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
 use crate::dispatch::app_pauses::{AppPauses, DueInPause};
@@ -22,10 +22,10 @@ use crate::dispatch::route::router::Router;
 use crate::dispatch::send_task::Sender;
 use crate::dispatch::stages::{AdmittedRun, MarkedRun, RouteStep, RoutedRun, SaturatedApps};
 use crate::dispatch::trace::TraceBuffer;
+use crate::job_cache::{JobCache, JobsById};
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
 use crate::plan::due_queue::DueQueue;
-use crate::plan::job_cache::{JobCache, JobsById};
 use crate::plan::wakes::ScanWakes;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
@@ -100,15 +100,15 @@ impl Dispatcher {
         tick.report.answered = answered.len();
         let jobs = match self.definitions(&due, &answered).await {
             Ok(jobs) if !self.clock_guard.is_suspect() => jobs,
-            Ok(_) => return self.all_wait(due, answered, tick),
+            Ok(_) => return self.retry_all(due, answered, tick),
             Err(error) => {
                 let count = due.len() + answered.len();
                 tracing::warn!(%error, run.count = count, "definitions could not be read; the runs wait");
-                return self.all_wait(due, answered, tick);
+                return self.retry_all(due, answered, tick);
             }
         };
         for step in answered {
-            self.follow_answered(step, &jobs, tick);
+            self.handle_answered(step, &jobs, tick);
         }
         let due = self.without_paused(due, &jobs, tick);
         // What needs nothing but its mark goes first: it does not wait for what others need of the database.
@@ -156,14 +156,14 @@ impl Dispatcher {
     /// Those whose app is not paused, or that go all the same.
     fn without_paused(&self, due: Vec<ClaimedRun>, jobs: &JobsById, tick: &mut Tick) -> Vec<ClaimedRun> {
         let now = self.cx.clock.now();
-        let known = self.pauses.known();
-        if known.is_empty() {
+        let pauses = self.pauses.all();
+        if pauses.is_empty() {
             return due;
         }
         // It is marked a little before it leaves: what counts is whether its app is paused then.
         let pause_of = |run: &ClaimedRun| {
             let (job, leaves_at) = (jobs.get(&run.job_id)?, run.due_at.max(now));
-            known.iter().find(|pause| pause.concerns(job.stored.app_id) && pause.is_in_force(leaves_at))
+            pauses.iter().find(|pause| pause.concerns(job.stored.app_id) && pause.is_in_force(leaves_at))
         };
         let mut others = Vec::with_capacity(due.len());
         for run in due {
@@ -177,14 +177,14 @@ impl Dispatcher {
                     tick.report.cancelled += 1;
                     let message = format!("paused by {}: {}", pause.author, pause.note);
                     let reason = RunReason::AppPaused;
-                    self.outcomes.report_own(finding(run.run_id, RunEvent::Cancelled, reason, message));
+                    self.outcomes.report_internal(run.run_id, RunEvent::Cancelled, reason, message);
                 }
             }
         }
         others
     }
 
-    fn all_wait(&self, due: Vec<ClaimedRun>, answered: Vec<RouteStep>, tick: &mut Tick) {
+    fn retry_all(&self, due: Vec<ClaimedRun>, answered: Vec<RouteStep>, tick: &mut Tick) {
         tick.report.waiting += due.len() + answered.len();
         due.into_iter().for_each(|run| self.retry(run));
         answered.into_iter().for_each(|step| self.wait(step.into_admitted()));
@@ -201,13 +201,13 @@ impl Dispatcher {
 
     /// As what is due, but its candidates are in their order already. A definition that was edited while they were asked
     /// decides nothing any more.
-    fn follow_answered(&self, step: RouteStep, jobs: &JobsById, tick: &mut Tick) {
+    fn handle_answered(&self, step: RouteStep, jobs: &JobsById, tick: &mut Tick) {
         let AdmittedRun { run, job, .. } = step.admitted();
         if !self.held.may_mark(run.shard, run.epoch) {
             return;
         }
         match jobs.get(&run.job_id).is_some_and(|current| current.version() == job.version()) {
-            true => self.follow(step, tick),
+            true => self.handle_step(step, tick),
             false => self.wait(step.into_admitted()),
         }
     }
@@ -219,10 +219,10 @@ impl Dispatcher {
             return self.defer(admitted);
         }
         let step = self.router.route(admitted);
-        self.follow(step, tick);
+        self.handle_step(step, tick);
     }
 
-    fn follow(&self, step: RouteStep, tick: &mut Tick) {
+    fn handle_step(&self, step: RouteStep, tick: &mut Tick) {
         match step {
             RouteStep::Ordered(ordered) => match self.router.reserve(ordered) {
                 Ok(routed) => {
@@ -231,11 +231,11 @@ impl Dispatcher {
                     }
                     tick.routed.push(routed);
                 }
-                Err(step) => self.follow(*step, tick),
+                Err(step) => self.handle_step(*step, tick),
             },
             RouteStep::Probe(probe, ordered) => match self.prober.spawn(probe, *ordered) {
                 None => tick.report.asked += 1,
-                Some(admitted) => self.follow(self.router.wait_for_probe(admitted), tick),
+                Some(admitted) => self.handle_step(self.router.wait_for_probe(admitted), tick),
             },
             RouteStep::Expand(admitted, addresses) => {
                 tick.report.asked += 1;
@@ -270,7 +270,7 @@ impl Dispatcher {
         if *trace != RouteTrace::default() {
             self.traces.add(run.run_id, trace);
         }
-        self.outcomes.report_own(finding(run.run_id, RunEvent::NoExecutor, RunReason::NoExecutor, message));
+        self.outcomes.report_internal(run.run_id, RunEvent::NoExecutor, RunReason::NoExecutor, message);
     }
 
     async fn mark_and_send(&self, tick: &mut Tick) {
@@ -313,7 +313,7 @@ impl Dispatcher {
 }
 
 impl Service for Dispatcher {
-    const NAME: &'static str = "tick";
+    const NAME: &'static str = "dispatch";
     type Report = DispatchReport;
 
     fn wake(&self) -> Option<Arc<Notify>> {
@@ -342,7 +342,7 @@ impl Service for Dispatcher {
                 self.lead.record(self.cx.clock.monotonic().saturating_sub(begun));
             }
         }
-        self.queue.has_none_taken();
+        self.queue.finish_tick();
         self.go_on(&freed, &tick);
         let next = if is_suspect { self.cx.settings.tick_every } else { self.pause() };
         Step { did: tick.report, next }

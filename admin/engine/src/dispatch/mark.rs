@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::dispatch::stages::{MarkStamp, MarkedRun, RoutedRun};
-use crate::plan::job_cache::JobCache;
+use crate::job_cache::JobCache;
 use carillon_store as store;
 use carillon_store::failpoint;
 use carillon_store::run::mark::MarkRequest;

@@ -11,7 +11,6 @@ pub(crate) mod mark_lead;
 pub(crate) mod order;
 pub(crate) mod overlap_tracker;
 pub(crate) mod probe;
-pub(crate) mod reserve;
 pub(crate) mod route;
 pub(crate) mod send;
 mod send_batch;

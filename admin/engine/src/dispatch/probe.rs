@@ -187,8 +187,7 @@ impl Prober {
         if address.is_closed(now()) {
             return ProbeAnswer::NotAsked;
         }
-        let job_id = i32::try_from(job.job_id).unwrap_or(i32::MAX);
-        let outcome = self.client.idle_beat(name, &job.app, job_id, limit).await;
+        let outcome = self.client.idle_beat(name, &job.app, job.job_id, limit).await;
         address.record_outcome(&outcome, now(), breaker);
         read(outcome)
     }

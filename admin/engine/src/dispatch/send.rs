@@ -7,7 +7,6 @@ use std::time::Duration;
 use carillon_scheduler::{Millis, RunEvent, RunReason};
 use carillon_store::job::job_row::MOST_PARAMS;
 
-use crate::complete::outcome_queue::finding;
 use crate::dispatch::send_batch::group;
 use crate::dispatch::send_queue::send_single;
 use crate::dispatch::send_task::{SendTask, Sender};
@@ -22,12 +21,7 @@ impl Sender {
             if is_unsendable(&marked.routed.decision.job, marked.params.as_ref()) {
                 let message =
                     format!("the parameters of its job have more than {MOST_PARAMS} bytes; the run was not sent");
-                self.outcomes.report_own(finding(
-                    marked.routed.run.run_id,
-                    RunEvent::Refused,
-                    RunReason::Refused,
-                    message,
-                ));
+                self.outcomes.report_internal(marked.routed.run.run_id, RunEvent::Refused, RunReason::Refused, message);
                 continue;
             }
             // All that is overdue leaves together.

@@ -80,8 +80,8 @@ impl SendBatch {
         // A job that was read before its app was renamed has the former name.
         let executor = &self.tasks[0].marked.routed.candidates[0];
         let gate = sender.addresses.get(&executor.app, &executor.address);
-        let may_leave = self.tasks.iter().all(|task| task.may_leave(0));
-        let Ok(_slot) = gate.slot(false, may_leave, &*sender.cx.clock).await else {
+        let has_fallback = self.tasks.iter().all(|task| task.has_fallback(0));
+        let Ok(_slot) = gate.slot(false, has_fallback, &*sender.cx.clock).await else {
             // Each run sees by itself whether it may go elsewhere.
             return self.send_each();
         };

@@ -7,7 +7,7 @@ use carillon_scheduler::{Millis, RunEvent, RunReason};
 use tokio_util::task::TaskTracker;
 
 use crate::complete::in_flight::SendInFlight;
-use crate::complete::outcome_queue::{OutcomeQueue, finding};
+use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::dispatch::stages::{MarkStamp, MarkedRun};
 use crate::dispatch::trace::TraceBuffer;
@@ -42,14 +42,14 @@ pub(in crate::dispatch) fn not_after(stamp: &MarkStamp, cx: &Context) -> Millis 
 }
 
 /// What happened at one address.
-pub(in crate::dispatch) enum AttemptResult {
+pub(in crate::dispatch) enum Attempted {
     Done,
     /// Nothing was written: the next candidate may have it.
-    Next(String),
+    TryNext(String),
     /// No room there now, and nothing was written either; unlike an address that is gone it may have room again soon.
-    Busy,
+    Saturated,
     /// Marked too long ago, or the address closed while it waited.
-    Unmark,
+    Unsent,
 }
 
 /// What the candidates did that were tried so far.
@@ -73,7 +73,7 @@ impl SendTask {
     }
 
     /// Tries the other candidates if the first did not take the run.
-    pub fn after_first(self, result: AttemptResult) {
+    pub fn after_first(self, result: Attempted) {
         if let Some((task, tried)) = self.after_attempt(0, result, Tried::default()) {
             let tasks = task.sender.tasks.clone();
             tasks.spawn(task.run_from(1, tried));
@@ -96,19 +96,19 @@ impl SendTask {
         task.store_trace();
         let run_id = task.marked.routed.run.run_id;
         let why = tried.why.join("; ");
-        task.sender.outcomes.report_own(finding(run_id, RunEvent::NoExecutor, RunReason::NoExecutor, why));
+        task.sender.outcomes.report_internal(run_id, RunEvent::NoExecutor, RunReason::NoExecutor, why);
     }
 
     /// None: the run is not for another candidate.
-    fn after_attempt(mut self, index: usize, result: AttemptResult, mut tried: Tried) -> Option<(Self, Tried)> {
+    fn after_attempt(mut self, index: usize, result: Attempted, mut tried: Tried) -> Option<(Self, Tried)> {
         match result {
-            AttemptResult::Next(reason) => tried.why.push(self.failed(index, &reason)),
-            AttemptResult::Busy if !self.marked.routed.decision.has_affinity() => tried.is_any_busy = true,
-            AttemptResult::Busy | AttemptResult::Unmark => {
+            Attempted::TryNext(reason) => tried.why.push(self.failed(index, &reason)),
+            Attempted::Saturated if !self.marked.routed.decision.has_affinity() => tried.is_any_busy = true,
+            Attempted::Saturated | Attempted::Unsent => {
                 self.unmark();
                 return None;
             }
-            AttemptResult::Done => {
+            Attempted::Done => {
                 self.store_trace();
                 return None;
             }
@@ -127,7 +127,7 @@ impl SendTask {
     }
 
     /// An executor behind this one may have it.
-    pub fn may_leave(&self, index: usize) -> bool {
+    pub fn has_fallback(&self, index: usize) -> bool {
         self.has_next(index) && !self.marked.routed.decision.has_affinity()
     }
 
@@ -157,25 +157,25 @@ impl SendTask {
         shard = self.marked.routed.run.shard,
         lease.epoch = self.marked.routed.run.epoch
     ))]
-    async fn attempt(&self, index: usize, address: &Arc<AddressGate>) -> AttemptResult {
+    async fn attempt(&self, index: usize, address: &Arc<AddressGate>) -> Attempted {
         let routed = &self.marked.routed;
         let cx = &self.sender.cx;
         let candidate = &routed.candidates[index];
         let Some(later) = self.reserve_next(index, address) else {
-            return AttemptResult::Busy;
+            return Attempted::Saturated;
         };
         let probe = later.as_ref().unwrap_or(&routed.reservation).probe;
-        let _slot = match address.slot(probe, self.may_leave(index), &*cx.clock).await {
+        let _slot = match address.slot(probe, self.has_fallback(index), &*cx.clock).await {
             Ok(slot) => slot,
-            Err(WaitAborted::Stalled) => return AttemptResult::Busy,
-            Err(WaitAborted::Closed) => return AttemptResult::Unmark,
+            Err(WaitAborted::Stalled) => return Attempted::Saturated,
+            Err(WaitAborted::Closed) => return Attempted::Unsent,
         };
         if self.is_stale() {
-            return AttemptResult::Unmark;
+            return Attempted::Unsent;
         }
         // The database may take its time.
         if index > 0 && (!self.record_next_address(index).await || self.is_stale()) {
-            return AttemptResult::Unmark;
+            return Attempted::Unsent;
         }
         let (outcome, in_flight) = self.post(&candidate.address).await;
         if address.record_outcome(&outcome, cx.clock.monotonic(), cx.settings.breaker) {
@@ -190,7 +190,7 @@ impl SendTask {
             return Some(None);
         }
         let cx = &self.sender.cx;
-        let limit = self.marked.routed.candidates[index].places(&cx.settings);
+        let limit = self.marked.routed.candidates[index].capacity(&cx.settings);
         address.try_reserve(cx.clock.monotonic(), limit).ok().map(Some)
     }
 
@@ -231,7 +231,7 @@ impl SendTask {
     }
 
     /// The outcome at the candidate of this index.
-    pub fn classify(&self, index: usize, outcome: Outcome, in_flight: Option<SendInFlight>) -> AttemptResult {
+    pub fn classify(&self, index: usize, outcome: Outcome, in_flight: Option<SendInFlight>) -> Attempted {
         let run_id = self.marked.routed.run.run_id;
         let (cx, outcomes) = (&self.sender.cx, &self.sender.outcomes);
         cx.metrics.sends.with_label_values(&[outcome.name()]).inc();
@@ -243,18 +243,22 @@ impl SendTask {
             }
             // Its clock is ahead: another executor's may be right.
             Outcome::Refused { message, .. } if message.starts_with(EXPIRED) && self.has_next(index) => {
-                return AttemptResult::Next(message);
+                return Attempted::TryNext(message);
             }
             Outcome::Refused { code, message } => {
-                let refused = finding(run_id, RunEvent::Refused, RunReason::Refused, message);
-                outcomes.report_own(RunReport { code: Some(code), sent_at: in_flight.map(|it| it.sent_at), ..refused });
+                let refused = RunReport::internal(run_id, RunEvent::Refused, RunReason::Refused, message);
+                outcomes.enqueue_internal(RunReport {
+                    code: Some(code),
+                    sent_at: in_flight.map(|it| it.sent_at),
+                    ..refused
+                });
             }
-            Outcome::NotSent { why } | Outcome::Withheld { why } => return AttemptResult::Next(why),
+            Outcome::NotSent { why } | Outcome::Withheld { why } => return Attempted::TryNext(why),
             // The row stays `sending`: a callback or the resolver settles it. It is never sent elsewhere blindly.
             Outcome::Unknown { why, .. } => {
                 tracing::info!(run.id = run_id, reason = why, "the outcome of a request is unknown");
             }
         }
-        AttemptResult::Done
+        Attempted::Done
     }
 }

@@ -12,7 +12,7 @@ use crate::dispatch::overlap_tracker::Admission;
 use crate::dispatch::route::decision::RouteDecision;
 use crate::executor::address_gate::Reservation;
 use crate::executor::directory::Candidate;
-use crate::plan::job_cache::CachedJob;
+use crate::job_cache::CachedJob;
 use carillon_store::run::adopt::ClaimedRun;
 use carillon_store::run::route::RouteTrace;
 

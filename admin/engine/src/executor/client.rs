@@ -41,7 +41,7 @@ pub struct RunHeaders<'a> {
 
 /// What an executor has of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct RunQueryResult {
     /// `queued`, `running` or `finished`, from executors of our SDK.
     pub run_state: Option<String>,
     /// None: it has no log of it.
@@ -165,10 +165,10 @@ impl ExecutorClient {
     }
 
     /// Asks for the end of one run. A stock executor knows the job only: it ends all that it has of that job.
-    pub async fn kill(&self, address: &str, app: &str, job_id: i32, run_id: i64) -> Outcome {
+    pub async fn kill(&self, address: &str, app: &str, job_id: i64, run_id: i64) -> Outcome {
         let mut about = RequestHeaders::new();
         let call = match about.add(wire::headers::RUN_ID, run_id) {
-            Ok(()) => self.post_with(about, address, "kill", app, &wire::JobRef { job_id }).await,
+            Ok(()) => self.post_with(about, address, "kill", app, &job_ref(job_id)).await,
             Err(why) => Err(Outcome::Withheld { why }),
         };
         of_run(call, run_id).await
@@ -181,8 +181,8 @@ impl ExecutorClient {
     }
 
     /// Has it no run of this job, running or queued? Waits at most `limit`; a no is [`Outcome::Refused`].
-    pub async fn idle_beat(&self, address: &str, app: &str, job_id: i32, limit: Duration) -> Outcome {
-        let call = self.post(address, "idleBeat", app, &wire::JobRef { job_id }).await;
+    pub async fn idle_beat(&self, address: &str, app: &str, job_id: i64, limit: Duration) -> Outcome {
+        let call = self.post(address, "idleBeat", app, &job_ref(job_id)).await;
         of_run(call.map(|call| call.timeout(limit)), 0).await
     }
 
@@ -207,7 +207,13 @@ impl ExecutorClient {
     ///
     /// # Errors
     /// It does not answer.
-    pub async fn look(&self, address: &str, app: &str, run_id: i64, due_at: i64) -> Result<Look, String> {
+    pub async fn query_run(
+        &self,
+        address: &str,
+        app: &str,
+        run_id: i64,
+        due_at: i64,
+    ) -> Result<RunQueryResult, String> {
         let request = wire::LogRequest { log_date_time: due_at, log_id: run_id, from_line: 1 };
         let call = self.post(address, "log", app, &request).await.map_err(Outcome::into_reason)?;
         let response = call.send().await.map_err(|error| outcome::describe(&error))?;
@@ -222,7 +228,7 @@ impl ExecutorClient {
             Ok(wire::LogAnswer::Page(page)) => Some(page),
             _ => None,
         };
-        Ok(Look { run_state, page })
+        Ok(RunQueryResult { run_state, page })
     }
 
     async fn post(
@@ -263,6 +269,10 @@ impl ExecutorClient {
             Err(_elapsed) => Err(not_sent("its name is not resolved in time".into())),
         }
     }
+}
+
+fn job_ref(job_id: i64) -> wire::JobRef {
+    wire::JobRef { job_id: i32::try_from(job_id).unwrap_or(i32::MAX) }
 }
 
 fn run_headers(about: &RunHeaders<'_>) -> Result<RequestHeaders, String> {

@@ -108,7 +108,7 @@ async fn a_redirect_is_not_followed() {
     assert!(matches!(of_batch, Outcome::Unknown { .. }), "{of_batch:?}");
     let of_kill = client.kill(&address, "orders", 1, 1).await;
     assert!(matches!(of_kill, Outcome::Unknown { .. }), "{of_kill:?}");
-    assert!(client.look(&address, "orders", 1, 0).await.unwrap_err().contains("307"));
+    assert!(client.query_run(&address, "orders", 1, 0).await.unwrap_err().contains("307"));
     assert!(!was_reached());
 }
 

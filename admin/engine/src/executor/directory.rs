@@ -49,7 +49,7 @@ impl RegisteredExecutor {
 
     /// Marked runs that may wait for it; above that it is saturated. A request of the batch wire carries many. What is in doubt
     /// after a crash can be asked of a journal, so only an executor that keeps one may have more.
-    pub fn places(&self, settings: &Settings) -> usize {
+    pub fn capacity(&self, settings: &Settings) -> usize {
         if self.takes_batches && self.keeps_a_journal { 10 * settings.waiting } else { settings.waiting }
     }
 

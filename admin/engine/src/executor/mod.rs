@@ -11,7 +11,6 @@ pub(crate) mod freed_apps;
 pub(crate) mod outcome;
 mod registrations;
 pub(crate) mod request;
-pub(crate) mod run_killer;
 mod signed_requests;
 pub(crate) mod tokens;
 

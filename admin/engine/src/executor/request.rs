@@ -3,7 +3,7 @@
 use carillon_scheduler::{BlockStrategy, FireKey, Millis};
 
 use crate::executor::client::{RunHeaders, RunRequest};
-use crate::plan::job_cache::CachedJob;
+use crate::job_cache::CachedJob;
 use carillon_store::job::job_row::Params;
 use carillon_store::run::adopt::ClaimedRun;
 

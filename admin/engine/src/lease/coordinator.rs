@@ -11,13 +11,13 @@ use carillon_scheduler::{AlarmKind, Millis, fair_share};
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::Notify;
 
-use crate::backoff::Backoff;
 use crate::context::Context;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::degraded::LockHealth;
 use crate::lease::epochs::EpochGuard;
 use crate::lease::held_shards::HeldShards;
 use crate::lease::version_skew::VersionSkew;
+use crate::runtime::Backoff;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
@@ -153,7 +153,7 @@ impl LeaseCoordinator {
 }
 
 impl Service for LeaseCoordinator {
-    const NAME: &'static str = "shards";
+    const NAME: &'static str = "lease";
     type Report = LeaseReport;
 
     fn wake(&self) -> Option<Arc<Notify>> {

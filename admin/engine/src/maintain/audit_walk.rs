@@ -7,7 +7,7 @@ use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 
 use carillon_scheduler::Millis;
 
-use crate::plan::job_cache::{CachedJob, JobCache};
+use crate::job_cache::{CachedJob, JobCache};
 use carillon_store as store;
 use carillon_store::Store;
 use carillon_store::run::claim::DueJob;
@@ -33,7 +33,7 @@ struct Pass {
 
 /// Where the passes are.
 #[derive(Default)]
-pub struct Walk {
+pub struct AuditCursor {
     passes: HashMap<i32, Pass>,
     /// The shard that the last step came to.
     shard: i32,
@@ -46,7 +46,7 @@ pub struct Suspect {
     pub to: Millis,
 }
 
-impl Walk {
+impl AuditCursor {
     /// The next jobs, as far as `end`; of the shards that are held, with their epochs.
     pub async fn step(
         &mut self,
@@ -100,7 +100,7 @@ async fn look(
     let mut suspects = vec![];
     for chunk in page.chunks(250) {
         let wanted: Vec<(i64, i64)> = chunk.iter().map(|due| (due.job_id, due.revision)).collect();
-        let jobs = cache.glance(&wanted).await?;
+        let jobs = cache.get_uncached(&wanted).await?;
         let mut instants = vec![];
         for due in chunk {
             if let Some(job) = jobs.get(&due.job_id) {

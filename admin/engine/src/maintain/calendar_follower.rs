@@ -9,8 +9,8 @@ use tokio::sync::Mutex;
 
 use crate::context::Context;
 use crate::lease::held_shards::HeldShards;
-use crate::periodic::Periodic;
 use crate::plan::wakes::ScanWakes;
+use crate::runtime::Periodic;
 use crate::runtime::{Service, Step};
 use carillon_store as store;
 use carillon_store::{Actor, VersionKey};
@@ -24,18 +24,14 @@ const EVERYTHING: Duration = Duration::from_secs(3600);
 /// The holder of the first shard does it for all. As long as no calendar has another version than when all jobs followed,
 /// the table of the jobs that use one is not read: it may be large.
 pub struct CalendarFollower {
-    cx: Arc<Context>,
-    held: Arc<HeldShards>,
-    wakes: Arc<ScanWakes>,
-    followed: Mutex<Option<Vec<VersionKey>>>,
-    everything: Periodic,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) wakes: Arc<ScanWakes>,
+    pub(crate) followed: Mutex<Option<Vec<VersionKey>>>,
+    pub(crate) everything: Periodic,
 }
 
 impl CalendarFollower {
-    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, wakes: Arc<ScanWakes>) -> Self {
-        Self { cx, held, wakes, followed: Mutex::default(), everything: Periodic::at_once() }
-    }
-
     /// Plans every job again that is planned with an old version of a calendar; answers how many. A job that cannot be
     /// written now is left to a later round.
     ///
@@ -75,7 +71,7 @@ impl CalendarFollower {
             return Ok(0);
         }
         let versions = self.cx.store.calendars().calendar_versions_now().await?;
-        if self.everything.is_due(now, EVERYTHING) {
+        if self.everything.start_if_due(now, EVERYTHING) {
             *followed = None;
         }
         if followed.as_ref() == Some(&versions) {

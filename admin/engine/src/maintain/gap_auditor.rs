@@ -13,10 +13,10 @@ use foldhash::{HashMap, HashSet};
 use tokio::sync::Mutex;
 
 use crate::context::Context;
+use crate::job_cache::JobCache;
 use crate::lease::held_shards::HeldShards;
 use crate::maintain::audit_walk;
-use crate::maintain::audit_walk::Walk;
-use crate::plan::job_cache::JobCache;
+use crate::maintain::audit_walk::AuditCursor;
 use crate::runtime::{Service, Step};
 use carillon_inspect::audit::{Difference, GapKind, audit_job};
 use carillon_store as store;
@@ -43,7 +43,7 @@ pub struct GapAuditor {
     pub(crate) jobs: Arc<JobCache>,
     /// Instants up to this one were looked at.
     pub(crate) passed: AtomicI64,
-    pub(crate) walk: Mutex<Walk>,
+    pub(crate) walk: Mutex<AuditCursor>,
     /// What was reported, by job: the quick part and the walk may find the same.
     pub(crate) reported: Mutex<HashMap<i64, Vec<Difference>>>,
 }
@@ -110,7 +110,7 @@ impl GapAuditor {
         let mut suspects = vec![];
         for chunk in cursors.chunks(500) {
             let wanted: Vec<(i64, i64)> = chunk.iter().map(|(id, revision, _)| (*id, *revision)).collect();
-            let jobs = self.jobs.glance(&wanted).await?;
+            let jobs = self.jobs.get_uncached(&wanted).await?;
             for (id, _, cursor) in chunk {
                 let Some(Ok(rules)) = jobs.get(id).map(|job| job.rules.as_ref()) else {
                     continue;

@@ -46,9 +46,9 @@ impl SeenRuns {
 }
 
 /// After this many looks a shard is looked at from its oldest run on; the others begin where that one lies.
-const WHOLE: u32 = 10;
+const FULL_SCAN_EVERY: u32 = 10;
 /// A run that is adopted or caught up may be due a little before what waited at the last whole look.
-const BEHIND_MS: i64 = 60_000;
+const OVERLAP_MS: i64 = 60_000;
 
 /// Where the next look at a shard begins.
 #[derive(Clone, Copy)]
@@ -79,7 +79,8 @@ impl OverdueFlagger {
 
     async fn begin_anew(&self, shard: i32, epoch: i64, now: Millis) -> store::Result<()> {
         let oldest = self.cx.store.runs().oldest_waiting(shard, epoch).await?;
-        let begin = Begin { epoch, from: oldest.map_or(now, |oldest| oldest.min(now)) - BEHIND_MS, left: WHOLE - 1 };
+        let begin =
+            Begin { epoch, from: oldest.map_or(now, |oldest| oldest.min(now)) - OVERLAP_MS, left: FULL_SCAN_EVERY - 1 };
         let mut begins = self.begins.lock();
         begins.insert(shard, begin);
         Ok(())
@@ -135,7 +136,7 @@ impl OverdueFlagger {
 }
 
 impl Service for OverdueFlagger {
-    const NAME: &'static str = "pending";
+    const NAME: &'static str = "flag overdue";
     /// Runs that were flagged.
     type Report = usize;
 

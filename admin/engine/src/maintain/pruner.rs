@@ -20,7 +20,7 @@ use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
 use crate::maintain::idle_sets::IdleSets;
 use crate::maintain::retention_filter::{DAY, RetentionFilter, failures_to_keep, is_aged};
-use crate::periodic::Periodic;
+use crate::runtime::Periodic;
 use crate::runtime::{Service, Step};
 use carillon_store as store;
 use carillon_store::retention::prune_runs::PrunableRun;
@@ -43,18 +43,18 @@ const BATCH: usize = 100;
 
 /// The service.
 pub struct Pruner {
-    cx: Arc<Context>,
-    held: Arc<HeldShards>,
-    clock_guard: Arc<ClockGuard>,
-    round: Mutex<Round>,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) clock_guard: Arc<ClockGuard>,
+    pub(crate) round: Mutex<Round>,
     /// The walk to what is old.
-    aged: Periodic,
-    orphans: Periodic,
+    pub(crate) aged: Periodic,
+    pub(crate) orphans: Periodic,
 }
 
 /// How far the walks have come.
 #[derive(Default)]
-struct Round {
+pub(crate) struct Round {
     rules: Retentions,
     /// Runs up to this id are in the reports: the walks end there.
     summarized: i64,
@@ -71,17 +71,6 @@ struct Round {
 }
 
 impl Pruner {
-    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, clock_guard: Arc<ClockGuard>) -> Self {
-        Self {
-            cx,
-            held,
-            clock_guard,
-            round: Mutex::default(),
-            aged: Periodic::at_once(),
-            orphans: Periodic::after_one(),
-        }
-    }
-
     /// One holder does it for all; and not while the time is in doubt.
     fn is_ours(&self) -> bool {
         !self.clock_guard.is_suspect() && self.held.has_first()
@@ -220,7 +209,7 @@ impl Pruner {
         let alarm_days = round.rules.keep(0, 0).failure_days;
         let mut rest = store.retention().prune_rest(alarm_days, now).await?;
         let monotonic = self.cx.clock.monotonic();
-        if self.orphans.is_due(monotonic, ORPHANS) {
+        if self.orphans.start_if_due(monotonic, ORPHANS) {
             rest += store.retention().prune_orphans().await?;
         }
         let runs = std::mem::take(&mut round.deleted);
@@ -237,7 +226,7 @@ impl Pruner {
 
     /// The next piece of work; answers when the one after it is due.
     async fn work(&self, round: &mut Round) -> store::Result<Duration> {
-        if self.aged.is_due(self.cx.clock.monotonic(), REST) {
+        if self.aged.start_if_due(self.cx.clock.monotonic(), REST) {
             self.begin(round).await?;
         }
         if let Some(to) = round.aged_to {

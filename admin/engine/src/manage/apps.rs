@@ -162,7 +162,7 @@ impl Apps<'_> {
     async fn apply(&self) {
         let engine = self.engine;
         match engine.directory.refresh().await {
-            Ok(()) => engine.job_cache.apps_are_named(engine.directory.names_version()),
+            Ok(()) => engine.job_cache.invalidate_on_rename(engine.directory.names_version()),
             Err(error) => tracing::warn!(%error, "the changed apps are read within a second"),
         }
     }

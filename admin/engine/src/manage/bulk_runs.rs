@@ -10,8 +10,8 @@ use carillon_store::{Actor, AuditObject, RunFilter, RunParams, RunView, TargetJo
 use foldhash::{HashMap, HashMapExt as _};
 use futures_util::{StreamExt as _, stream};
 
-use crate::executor::run_killer::KillResult;
 use crate::manage::error::Error;
+use crate::manage::run_killer::KillResult;
 use crate::manage::runs::Runs;
 use crate::manage::selection::{BulkOutcome, MOST_SELECTED, SLICE, Selection, check_count};
 

@@ -18,10 +18,10 @@ mod maintenance_windows;
 mod pauses;
 pub mod rate;
 mod retention;
+pub(crate) mod run_killer;
 pub(crate) mod runs;
 mod selection;
 
-pub use crate::executor::run_killer::KillResult;
 pub use apps::Apps;
 pub use authorize::require;
 pub use backfills::{BackfillRange, Backfills, MAX_CONCURRENT, MAX_INSTANTS};
@@ -34,5 +34,6 @@ pub use jobs::{JobAction, JobBulkRequest, Jobs, PreviewRequest, RunRequest};
 pub use maintenance_windows::{MAX_WINDOW_MINUTES, MaintenanceWindows, PlannedWindow, WindowRequest};
 pub use pauses::{PAUSE_NOTE_CHARS, PauseRequest, Pauses};
 pub use retention::Retentions;
+pub use run_killer::KillResult;
 pub use runs::{NOTE_CHARS, Runs};
 pub use selection::{BulkOutcome, MOST_SELECTED, Refusal, Selection};

@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use carillon_accounts::policy::Action;
 use carillon_scheduler::{FieldError, Outcome, RunEvent, RunReason, RunState};
 use carillon_store::run::settle::by_hand::ByHand;
-use carillon_store::run::settle::finding::SettleContext;
+use carillon_store::run::settle::finding::{RunReport, SettleContext};
 use carillon_store::{Actor, RunView};
 
-use crate::complete::outcome_queue::finding;
 use crate::engine::Engine;
-use crate::executor::run_killer::KillResult;
 use crate::manage::error::Error;
+use crate::manage::run_killer::KillResult;
 
 /// Longest note on an outcome that is set by hand, in characters.
 pub const NOTE_CHARS: usize = 500;
@@ -82,12 +81,14 @@ impl Runs<'_> {
         let word = if outcome == Outcome::Succeeded { "succeeded" } else { "failed" };
         let detail = serde_json::json!({"outcome": word, "note": note});
         let message = format!("resolved by hand: {note}");
-        let found = |run_id: &i64| finding(*run_id, RunEvent::Reported(outcome), RunReason::Operator, message.clone());
-        let findings: Vec<_> = runs.iter().map(found).collect();
+        let found = |run_id: &i64| {
+            RunReport::internal(*run_id, RunEvent::Reported(outcome), RunReason::Operator, message.clone())
+        };
+        let reports: Vec<_> = runs.iter().map(found).collect();
         let follow_up = SettleContext { now: engine.cx.clock.now(), jitter: rand::random(), restored: false };
         let said = ByHand { actor: by, detail: &detail };
-        let settled = engine.cx.store.runs().settle_by_hand(&findings, &follow_up, said).await?;
-        engine.services.completer.effects.apply(&findings, &settled);
+        let settled = engine.cx.store.runs().settle_by_hand(&reports, &follow_up, said).await?;
+        engine.services.completer.effects.apply(&reports, &settled);
         Ok(settled.changed.into_iter().map(|(run_id, _)| run_id).collect())
     }
 }

@@ -4,7 +4,7 @@ use foldhash::{HashMap, HashMapExt as _};
 
 use carillon_scheduler::{AlarmKind, Cause, Millis, MisfirePolicy, RunReason};
 
-use crate::plan::job_cache::CachedJob;
+use crate::job_cache::CachedJob;
 use crate::plan::scanner::Scanner;
 use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
@@ -12,11 +12,11 @@ use carillon_store::run::claim::HeldLease;
 
 /// How late a run may be that is found in the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Lateness {
+pub enum AdoptOrigin {
     /// An earlier holder has left it, or it has had no holder yet: its job's misfire policy decides.
-    Judged,
+    OtherHolder,
     /// This holder has claimed it itself.
-    Ours,
+    ThisHolder,
 }
 
 impl Scanner {
@@ -32,16 +32,16 @@ impl Scanner {
         let adopted = self.cx.store.runs().adopt(holder, from, until, self.queue.free()).await?;
         let mut count = 0;
         if !is_new {
-            count += self.enqueue_adopted(holder, adopted, until, Lateness::Judged).await?;
+            count += self.enqueue_adopted(holder, adopted, until, AdoptOrigin::OtherHolder).await?;
         }
-        if !self.wakes.is_to_read_again(self.shard) && !is_audit {
+        if !self.wakes.take_reread(self.shard) && !is_audit {
             return Ok(count);
         }
         let waiting = self.cx.store.runs().waiting_ids(self.shard, holder.epoch, until, self.queue.capacity).await?;
         let missing = self.queue.missing(waiting, holder.epoch);
         // What this holder has claimed itself was claimed in time: it may wait for an executor as long as it must.
-        let lateness = if is_new { Lateness::Judged } else { Lateness::Ours };
-        Ok(count + self.enqueue_adopted(holder, missing, until, lateness).await?)
+        let origin = if is_new { AdoptOrigin::OtherHolder } else { AdoptOrigin::ThisHolder };
+        Ok(count + self.enqueue_adopted(holder, missing, until, origin).await?)
     }
 
     async fn enqueue_adopted(
@@ -49,7 +49,7 @@ impl Scanner {
         holder: &HeldLease<'_>,
         ids: Vec<i64>,
         until: Millis,
-        lateness: Lateness,
+        origin: AdoptOrigin,
     ) -> store::Result<usize> {
         if ids.is_empty() {
             return Ok(0);
@@ -57,7 +57,7 @@ impl Scanner {
         let found = self.cx.store.runs().waiting_with_ids(self.shard, holder.epoch, &ids).await?;
         self.alarm_unreadable(&found.unreadable).await;
         let mut runs = found.runs;
-        if lateness == Lateness::Judged {
+        if origin == AdoptOrigin::OtherHolder {
             let late = self.misfired(&runs, until).await?;
             if !late.is_empty() {
                 self.cx.store.runs().cancel(&late, RunReason::Misfire, self.cx.clock.now()).await?;

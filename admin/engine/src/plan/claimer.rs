@@ -6,7 +6,7 @@ use std::time::Duration;
 use carillon_scheduler::{Cause, Millis, Plan};
 use foldhash::HashSet;
 
-use crate::plan::job_cache::CachedJob;
+use crate::job_cache::CachedJob;
 use crate::plan::scanner::{ScanReport, Scanner};
 use carillon_store as store;
 use carillon_store::db::ids;

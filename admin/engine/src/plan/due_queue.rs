@@ -90,7 +90,7 @@ impl DueQueue {
     }
 
     /// The dispatcher has sent, settled or put back all that it had taken.
-    pub fn has_none_taken(&self) {
+    pub fn finish_tick(&self) {
         self.taken.store(0, Ordering::Relaxed);
     }
 
@@ -126,7 +126,7 @@ impl DueQueue {
     }
 
     /// True once, until there is room again: what is not claimed keeps its cursor, and is late.
-    pub fn has_become_full(&self, room: usize) -> bool {
+    pub fn update_full_flag(&self, room: usize) -> bool {
         if room > self.capacity / 10 {
             self.is_full.store(false, Ordering::Relaxed);
         }
@@ -209,7 +209,7 @@ mod tests {
         let taken = [queue.drain_due(1_000), queue.take_deferred("orders", 2)].concat();
         assert_eq!((taken.len(), queue.len(), queue.free()), (8, 1, 1));
         taken.into_iter().take(5).for_each(|run| queue.defer(run, "orders", 3_000));
-        queue.has_none_taken();
+        queue.finish_tick();
         assert_eq!((queue.len(), queue.free()), (6, 4), "three were sent");
     }
 
@@ -233,7 +233,7 @@ mod tests {
                 let mut early = vec![];
                 while early.len() < 100 {
                     early.extend(queue.drain_due(1_000));
-                    queue.has_none_taken();
+                    queue.finish_tick();
                 }
                 early
             });

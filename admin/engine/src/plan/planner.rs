@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use carillon_scheduler::{Clock, Millis, Plan, plan};
 
+use crate::job_cache::CachedJob;
 use crate::plan::failures::MOST_FAILURES;
-use crate::plan::job_cache::CachedJob;
 use crate::plan::scanner::{ScanReport, Scanner};
 use carillon_store as store;
 use carillon_store::run::claim::{DueJob, HeldLease};
@@ -21,17 +21,17 @@ const TURN: Duration = Duration::from_millis(2);
 const BUDGET: Duration = Duration::from_millis(if cfg!(debug_assertions) { 200 } else { 20 });
 
 /// Plans one after the other, without a pause.
-struct Turn {
+struct PlanTimer {
     begun: Duration,
     processor: Duration,
 }
 
-impl Turn {
+impl PlanTimer {
     fn begin(clock: &dyn Clock) -> Self {
         Self { begun: clock.monotonic(), processor: clock.thread_time() }
     }
 
-    fn took(&self, clock: &dyn Clock) -> Duration {
+    fn elapsed(&self, clock: &dyn Clock) -> Duration {
         clock.monotonic() - self.begun
     }
 
@@ -46,7 +46,7 @@ impl Turn {
 
 impl Scanner {
     /// Plans what is due `near`, as far as `until`. Answers how many of the jobs got on, and whether some of them are still near.
-    pub(crate) async fn plan_page(
+    pub(crate) async fn plan_and_claim(
         &self,
         holder: &HeldLease<'_>,
         due: Vec<DueJob>,
@@ -63,12 +63,12 @@ impl Scanner {
         let mut planned: Vec<(DueJob, Arc<CachedJob>, Plan)> = Vec::with_capacity(due.len());
         let mut done = 0;
         let mut unplannable: Vec<(DueJob, String)> = Vec::new();
-        let mut turn = Turn::begin(&*self.cx.clock);
+        let mut timer = PlanTimer::begin(&*self.cx.clock);
         for due in due {
             // Other tasks of this thread wait meanwhile, renewals and ticks among them.
-            if turn.took(&*self.cx.clock) >= TURN {
+            if timer.elapsed(&*self.cx.clock) >= TURN {
                 tokio::task::yield_now().await;
-                turn = Turn::begin(&*self.cx.clock);
+                timer = PlanTimer::begin(&*self.cx.clock);
             }
             let Some(job) = jobs.get(&due.job_id) else {
                 unplannable.push((due, "the job's row is missing".to_owned()));
@@ -81,7 +81,7 @@ impl Scanner {
             let left = left.get(&due.job_id).copied();
             let begun = self.cx.clock.monotonic();
             let plan = self.plan(job, &due, until, left, share);
-            let took = turn.processor_time(&*self.cx.clock, begun);
+            let took = timer.processor_time(&*self.cx.clock, begun);
             match plan {
                 Ok(_) if self.is_too_slow(due.job_id, took) => {
                     let reason = format!(
@@ -153,7 +153,7 @@ impl Scanner {
     /// slow each time is paused.
     fn is_too_slow(&self, job_id: i64, took: Duration) -> bool {
         if took <= BUDGET {
-            self.slow.clear(job_id);
+            self.slow_plans.clear(job_id);
             return false;
         }
         tracing::warn!(
@@ -161,9 +161,9 @@ impl Scanner {
             duration_ms = took.as_millis() as u64,
             "planning the schedule of a job takes long"
         );
-        let is_too_slow = self.slow.record(job_id);
+        let is_too_slow = self.slow_plans.record(job_id);
         if is_too_slow {
-            self.slow.clear(job_id);
+            self.slow_plans.clear(job_id);
         }
         is_too_slow
     }

@@ -7,30 +7,26 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use crate::context::Context;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
-use crate::plan::scanner::BEHIND_MS;
+use crate::plan::scanner::OVERLAP_MS;
 use crate::plan::wakes::ScanWakes;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
 
 pub struct ScanPoller {
-    cx: Arc<Context>,
-    held: Arc<HeldShards>,
-    clock_guard: Arc<ClockGuard>,
-    wakes: Arc<ScanWakes>,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) clock_guard: Arc<ClockGuard>,
+    pub(crate) wakes: Arc<ScanWakes>,
     /// Cursors up to this moment were seen by an earlier look.
-    seen_until: AtomicI64,
+    pub(crate) seen_until: AtomicI64,
 }
 
 impl ScanPoller {
-    pub fn new(cx: Arc<Context>, held: Arc<HeldShards>, clock_guard: Arc<ClockGuard>, wakes: Arc<ScanWakes>) -> Self {
-        Self { cx, held, clock_guard, wakes, seen_until: AtomicI64::new(i64::MIN) }
-    }
-
     async fn look(&self, shards: &[i32]) -> store::Result<Vec<i32>> {
         let now = self.cx.clock.now();
         let (near, until) = (now + ms(self.cx.settings.claim_within), now + ms(self.cx.settings.look_ahead));
-        let from = self.seen_until.load(Ordering::Relaxed).min(near).saturating_sub(BEHIND_MS);
+        let from = self.seen_until.load(Ordering::Relaxed).min(near).saturating_sub(OVERLAP_MS);
         let found = self.cx.store.runs().shards_to_scan(shards, from, near, until).await?;
         self.seen_until.store(near, Ordering::Relaxed);
         Ok(found)

@@ -8,16 +8,16 @@ use foldhash::HashSet;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::backoff::Backoff;
 use crate::context::Context;
+use crate::job_cache::JobCache;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
-use crate::periodic::Periodic;
 use crate::plan::batch_size::BatchSize;
 use crate::plan::due_queue::DueQueue;
 use crate::plan::failures::PlanFailures;
-use crate::plan::job_cache::JobCache;
 use crate::plan::wakes::ScanWakes;
+use crate::runtime::Backoff;
+use crate::runtime::Periodic;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
@@ -31,7 +31,7 @@ const PAGE: usize = 500;
 pub(crate) const NONE: i64 = -1;
 
 /// New cursors and new runs lie in the future, or a little behind: one that was written during the last scan, or is caught up.
-pub(crate) const BEHIND_MS: i64 = 60_000;
+pub(crate) const OVERLAP_MS: i64 = 60_000;
 
 pub struct Scanner {
     pub shard: i32,
@@ -44,7 +44,7 @@ pub struct Scanner {
     /// Failed plans of each job, since the last good one.
     pub(crate) failures: PlanFailures,
     /// Plans of each job that took too long, since the last quick one.
-    pub(crate) slow: PlanFailures,
+    pub(crate) slow_plans: PlanFailures,
     pub(crate) batch: BatchSize,
     /// The epoch under which all that waits has been read once, and judged by its job's misfire policy.
     pub(crate) judged: AtomicI64,
@@ -80,11 +80,11 @@ impl Scanner {
         // A job is claimed when its cursor is near, and then as far as the look-ahead goes: one claim for several of its fires.
         let near = now + ms(self.cx.settings.claim_within);
         let is_new = self.judged.load(Ordering::Relaxed) != epoch;
-        let is_audit = self.audit.is_due(self.cx.clock.monotonic(), self.cx.settings.resolve_every) || is_new;
+        let is_audit = self.audit.start_if_due(self.cx.clock.monotonic(), self.cx.settings.resolve_every) || is_new;
         let from = match is_audit {
             true => None,
             // After a clock went back, `near` is the earlier one.
-            false => Some(self.done_until.load(Ordering::Relaxed).min(near).saturating_sub(BEHIND_MS)),
+            false => Some(self.done_until.load(Ordering::Relaxed).min(near).saturating_sub(OVERLAP_MS)),
         };
         // The next round reads and judges everything again, unless this round is known to have succeeded.
         self.judged.store(NONE, Ordering::Relaxed);
@@ -96,7 +96,7 @@ impl Scanner {
         let from = from.unwrap_or(i64::MIN);
         loop {
             let room = self.queue.free();
-            if self.queue.has_become_full(room) {
+            if self.queue.update_full_flag(room) {
                 self.alarm_full_queue().await;
             }
             if room == 0 || self.held.epoch(self.shard) != Some(epoch) {
@@ -104,10 +104,10 @@ impl Scanner {
             }
             let due = self.cx.store.runs().due_jobs_from(self.shard, from, near, PAGE.min(room)).await?;
             let (is_full, found) = (due.len() == PAGE.min(room), due.len());
-            let (done, more) = self.plan_page(&holder, due, (near, until), report).await?;
+            let (done, more) = self.plan_and_claim(&holder, due, (near, until), report).await?;
             if !is_full && !more && done == found {
                 self.done_until.store(near, Ordering::Relaxed);
-                return Ok(!self.wakes.has_to_read_again(self.shard));
+                return Ok(!self.wakes.needs_reread(self.shard));
             }
             // A page on which nothing moved would come back as it is.
             if done == 0 {

@@ -9,17 +9,17 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::backoff::Backoff;
 use crate::context::Context;
+use crate::job_cache::JobCache;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
-use crate::periodic::Periodic;
 use crate::plan::batch_size::BatchSize;
 use crate::plan::due_queue::DueQueue;
 use crate::plan::failures::PlanFailures;
-use crate::plan::job_cache::JobCache;
 use crate::plan::scanner::{NONE, Scanner};
 use crate::plan::wakes::ScanWakes;
+use crate::runtime::Backoff;
+use crate::runtime::Periodic;
 use crate::runtime::steps;
 
 pub struct ScannerPool {
@@ -79,7 +79,7 @@ impl ScannerPool {
             jobs: self.jobs.clone(),
             wakes: self.wakes.clone(),
             failures: PlanFailures::default(),
-            slow: PlanFailures::default(),
+            slow_plans: PlanFailures::default(),
             batch: BatchSize::default(),
             judged: AtomicI64::new(NONE),
             done_until: AtomicI64::new(i64::MIN),

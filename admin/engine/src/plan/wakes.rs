@@ -51,7 +51,7 @@ impl ScanWakes {
     }
 
     /// Whether this scan of the shard is to read. The last one is the first after the time.
-    pub fn is_to_read_again(&self, shard: i32) -> bool {
+    pub fn take_reread(&self, shard: i32) -> bool {
         let mut reread = self.reread.lock();
         let Some(until) = reread.get(&shard) else {
             return false;
@@ -63,7 +63,7 @@ impl ScanWakes {
     }
 
     /// Whether a later scan of the shard is to read again as well.
-    pub fn has_to_read_again(&self, shard: i32) -> bool {
+    pub fn needs_reread(&self, shard: i32) -> bool {
         self.reread.lock().contains_key(&shard)
     }
 }
@@ -84,13 +84,13 @@ mod tests {
     fn a_shard_is_read_until_a_lost_commit_must_have_been_settled_and_once_after() {
         let clock = Arc::new(ManualClock::new(0));
         let wakes = ScanWakes::new(clock.clone());
-        assert!(!wakes.is_to_read_again(3));
+        assert!(!wakes.take_reread(3));
         wakes.read_again(3);
-        assert!(!wakes.is_to_read_again(4));
+        assert!(!wakes.take_reread(4));
         for pause in [0, 1, 3, 1] {
             clock.advance(Duration::from_secs(pause));
-            assert!(wakes.is_to_read_again(3));
+            assert!(wakes.take_reread(3));
         }
-        assert!(!wakes.is_to_read_again(3));
+        assert!(!wakes.take_reread(3));
     }
 }

@@ -6,15 +6,15 @@ use carillon_scheduler::{AlarmKind, Millis, RunEvent, RunReason};
 use foldhash::HashMap;
 use parking_lot::Mutex;
 
-use crate::complete::outcome_queue::finding;
-use crate::recover::executor_state::{ExecutorState, PATIENCE, REPORT, Word, is_own};
+use crate::recover::lost::{NO_ANSWER_GRACE, REPORT_GRACE};
+use crate::recover::run_knowledge::{RecoverContext, RunKnowledge, is_own};
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::running::RunningRun;
 
 /// Runs whose executor agreed to a kill and has not reported the end.
 pub struct AgreedKills {
-    pub(crate) executors: Arc<ExecutorState>,
+    pub(crate) recover: Arc<RecoverContext>,
     pub(crate) seen: Mutex<HashMap<i64, AgreedKill>>,
 }
 
@@ -35,28 +35,27 @@ impl AgreedKills {
     /// executor works on it the run is not over, although the executor agreed: some handlers ignore an interrupt, and some
     /// executors agree and do nothing.
     pub async fn confirm(&self, shard: i32, run: &RunningRun) -> store::Result<()> {
-        let cx = &self.executors.cx;
-        let pause = match self.executors.word(run).await? {
-            Word::Running | Word::Queued if !self.is_about_a_later_run(run).await? => {
+        let cx = &self.recover.cx;
+        let pause = match self.recover.query_run(run).await? {
+            RunKnowledge::Running | RunKnowledge::Queued if !self.is_about_a_later_run(run).await? => {
                 return self.still_works(shard, run).await;
             }
-            Word::Running | Word::Queued | Word::Unknown => ms(cx.settings.resolve_every),
-            Word::Ended => REPORT,
-            Word::Silent => PATIENCE,
+            RunKnowledge::Running | RunKnowledge::Queued | RunKnowledge::Unknown => ms(cx.settings.resolve_every),
+            RunKnowledge::Finished => REPORT_GRACE,
+            RunKnowledge::NoAnswer => NO_ANSWER_GRACE,
         };
         let now = cx.clock.now();
         let since = self.note(shard, run.run_id, |it| *it.gone_since.get_or_insert(now));
         if since + pause <= now {
-            let message = "killed; its end was not reported";
-            let killed = finding(run.run_id, RunEvent::KillUnconfirmed, RunReason::Unconfirmed, message);
-            self.executors.outcomes.report_own(killed);
+            let (event, message) = (RunEvent::KillUnconfirmed, "killed; its end was not reported");
+            self.recover.outcomes.report_internal(run.run_id, event, RunReason::Unconfirmed, message);
         }
         Ok(())
     }
 
     /// A stock executor tells of a job, not of a run.
     async fn is_about_a_later_run(&self, run: &RunningRun) -> store::Result<bool> {
-        Ok(!is_own(run) && self.executors.cx.store.runs().running_beside(run).await?.later)
+        Ok(!is_own(run) && self.recover.cx.store.runs().running_beside(run).await?.later)
     }
 
     async fn still_works(&self, shard: i32, run: &RunningRun) -> store::Result<()> {
@@ -67,7 +66,7 @@ impl AgreedKills {
         if !was_alarmed {
             let address = run.address.as_deref().unwrap_or_default();
             let text = format!("{address} agreed to end run {} and still works on it", run.run_id);
-            self.executors.cx.raise_alarm(AlarmKind::Stuck, Some(run.job_id), Some(run.run_id), text).await;
+            self.recover.cx.raise_alarm(AlarmKind::Stuck, Some(run.job_id), Some(run.run_id), text).await;
         }
         Ok(())
     }

@@ -20,12 +20,11 @@ use std::time::Duration;
 
 use carillon_scheduler::{BlockStrategy, Millis, Outcome as Reported, RunEvent, RunReason};
 
-use crate::complete::outcome_queue::finding;
 use crate::executor::client::{ExecutorClient, LogAnswer, SUCCESS, TIMEOUT};
 use crate::executor::outcome::Outcome;
-use crate::recover::check_schedule::Seen;
+use crate::recover::check_schedule::Sighting;
 use crate::recover::end_of_log::End;
-use crate::recover::evidence::log_shows_start;
+use crate::recover::run_knowledge::log_shows_start;
 use carillon_store::run::open::checked::ToCheck;
 use carillon_store::run::settle::finding::RunReport;
 
@@ -41,12 +40,12 @@ const SENT_WITHIN: Millis = 5_000;
 const NOT_ABOUT_THE_JOB: [&str; 4] = ["not configured", "access token", "accessToken", "uri-mapping"];
 
 #[derive(Clone, Debug)]
-pub enum Sight {
+pub enum CheckResult {
     /// It works on the run, or on another run of the job before this one.
     AtWork,
     /// Something that ends the run if it is seen again.
-    Doubt(Seen, RunReport),
-    Unclear(String),
+    Suspicious(Sighting, RunReport),
+    Inconclusive(String),
 }
 
 /// The other runs of a run's job at its address.
@@ -60,26 +59,23 @@ pub struct OtherRuns<'a> {
 }
 
 /// `before`: what the last look has seen. If the run was over then, its log is read for an outcome.
-pub async fn look(
+pub async fn check_run(
     client: &ExecutorClient,
+    (app, address): (&str, &str),
     limit: Duration,
     it: &ToCheck,
     others: &OtherRuns<'_>,
-    before: Option<Seen>,
-) -> Sight {
+    before: Option<Sighting>,
+) -> CheckResult {
     let beside = others.long_running;
     let run = &it.run;
-    let (Some(app), Some(address)) = (&run.app, &run.address) else {
-        return Sight::Unclear("its app is gone".into());
-    };
-    let job_id = i32::try_from(run.job_id).unwrap_or(i32::MAX);
-    let idle = match client.idle_beat(address, app, job_id, limit).await {
+    let idle = match client.idle_beat(address, app, run.job_id, limit).await {
         Outcome::Accepted => true,
         Outcome::Refused { code, message } if is_busy(code, &message) => false,
         Outcome::Refused { message: why, .. }
         | Outcome::NotSent { why }
         | Outcome::Withheld { why }
-        | Outcome::Unknown { why, .. } => return Sight::Unclear(why),
+        | Outcome::Unknown { why, .. } => return CheckResult::Inconclusive(why),
     };
     let over = is_over(it, others, idle, before);
     // A log may be large. Without a second run of the job there the executor is busy with this one.
@@ -90,25 +86,25 @@ pub async fn look(
     };
     if let Some(end) = log.as_ref().and_then(|log| End::of(&log.tail, run.job_id, run.run_id)) {
         // The run is over anyway: the log only adds the outcome to what is known.
-        let seen = over.unwrap_or(Seen::Ended(end.code));
-        return Sight::Doubt(seen, ended(run.run_id, end));
+        let seen = over.unwrap_or(Sighting::Ended(end.code));
+        return CheckResult::Suspicious(seen, ended(run.run_id, end));
     }
     if let Some(seen) = over {
         let why = match seen {
-            Seen::Overtaken => "the executor has taken a later run of this job since",
+            Sighting::Overtaken => "the executor has taken a later run of this job since",
             _ if idle => "the executor has no run of this job any more",
             _ => "the executor had no run of this job, and has a later one now",
         };
         let why = format!("{address}: {why}, and no result was reported");
-        return Sight::Doubt(seen, dropped(run.run_id, RunReason::NotReported, why));
+        return CheckResult::Suspicious(seen, dropped(run.run_id, RunReason::NotReported, why));
     }
     match (log, replaced_by(it, beside)) {
         (Some(log), Some(by)) => {
             let why = format!("{address}: replaced by run {by} (cover_early), and no result was reported");
-            let seen = Seen::Replaced { log: log.digest };
-            Sight::Doubt(seen, dropped(run.run_id, RunReason::Replaced, why))
+            let seen = Sighting::Replaced { log: log.digest };
+            CheckResult::Suspicious(seen, dropped(run.run_id, RunReason::Replaced, why))
         }
-        _ => Sight::AtWork,
+        _ => CheckResult::AtWork,
     }
 }
 
@@ -117,11 +113,11 @@ fn is_busy(code: i32, message: &str) -> bool {
 }
 
 /// The sighting that proves without the log that the executor no longer has this run. None: the run may still be there.
-fn is_over(it: &ToCheck, others: &OtherRuns, idle: bool, before: Option<Seen>) -> Option<Seen> {
+fn is_over(it: &ToCheck, others: &OtherRuns, idle: bool, before: Option<Sighting>) -> Option<Sighting> {
     let has_later = others.has_later || others.last_success_at.is_some();
     // Busy with no later run: pyxxl is idle for a moment between two runs of its queue.
-    if idle || before == Some(Seen::Idle) && has_later {
-        return Some(Seen::Idle);
+    if idle || before == Some(Sighting::Idle) && has_later {
+        return Some(Sighting::Idle);
     }
     let (block, since) = it.block?;
     let in_force = |sent_at: Millis| since == 0 || sent_at > since + SENT_WITHIN;
@@ -133,7 +129,7 @@ fn is_over(it: &ToCheck, others: &OtherRuns, idle: bool, before: Option<Seen>) -
         }
         BlockStrategy::CoverEarly => false,
     };
-    overtaken.then_some(Seen::Overtaken)
+    overtaken.then_some(Sighting::Overtaken)
 }
 
 /// The first run that was sent to the same executor after this one, under `cover_early`: an executor ends this one for it.
@@ -164,7 +160,7 @@ fn ended(run_id: i64, end: End) -> RunReport {
 }
 
 fn dropped(run_id: i64, reason: RunReason, why: String) -> RunReport {
-    finding(run_id, RunEvent::Dropped, reason, why)
+    RunReport::internal(run_id, RunEvent::Dropped, reason, why)
 }
 
 /// A log that could be read to its end.

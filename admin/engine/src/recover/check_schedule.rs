@@ -14,14 +14,14 @@ use carillon_store::run::open::checked::LongRunning;
 
 /// Runs of one address that are handed out at once: a round comes every 10 s, so an executor answers a few questions a
 /// second at most, however many runs it has.
-const OF_ONE_ADDRESS: usize = 20;
+const MAX_PER_ADDRESS: usize = 20;
 
 /// Intervals double up to this many times the first one.
 const LONGEST: i64 = 60;
 
 /// What one look has seen; only a second look that sees the same, after a pause, ends the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum Sighting {
     /// Its executor had no run of its job.
     Idle,
     /// A later run of its job ended there, or was accepted there, which needs this one to be over.
@@ -33,8 +33,8 @@ pub enum Seen {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Doubt {
-    pub seen: Seen,
+pub struct Suspicion {
+    pub seen: Sighting,
     pub since: Millis,
 }
 
@@ -44,13 +44,13 @@ struct Entry {
     sent_at: Millis,
     address: Arc<str>,
     next_at: Millis,
-    doubt: Option<Doubt>,
+    suspicion: Option<Suspicion>,
     /// Answers without meaning, in a row.
-    unclear: u16,
+    inconclusive: u16,
 }
 
 #[derive(Default)]
-pub struct Agenda {
+pub struct CheckSchedule {
     runs: HashMap<i64, Entry>,
     times: BTreeMap<Arc<str>, BTreeSet<(Millis, i64)>>,
     of_job: BTreeSet<(i64, Millis, i64)>,
@@ -58,7 +58,7 @@ pub struct Agenda {
     last: Option<Arc<str>>,
 }
 
-impl Agenda {
+impl CheckSchedule {
     /// A run that is known already keeps its time.
     pub fn add(&mut self, shard: i32, run: &LongRunning, next_at: Millis) {
         let Some(address) = run.address.as_deref() else {
@@ -72,8 +72,15 @@ impl Agenda {
         let times = self.times.entry(address.clone()).or_default();
         times.insert((next_at, run.run_id));
         self.of_job.insert((run.job_id, run.sent_at, run.run_id));
-        let entry =
-            Entry { shard, job_id: run.job_id, sent_at: run.sent_at, address, next_at, doubt: None, unclear: 0 };
+        let entry = Entry {
+            shard,
+            job_id: run.job_id,
+            sent_at: run.sent_at,
+            address,
+            next_at,
+            suspicion: None,
+            inconclusive: 0,
+        };
         self.runs.insert(run.run_id, entry);
     }
 
@@ -98,8 +105,8 @@ impl Agenda {
         }
     }
 
-    /// What was learned of a run, and when it is checked next. Answers how often in a row it was unclear.
-    pub fn note(&mut self, run_id: i64, next_at: Millis, doubt: Option<Doubt>, is_clear: bool) -> u16 {
+    /// What was learned of a run, and when it is checked next. Answers how often in a row it was inconclusive.
+    pub fn note(&mut self, run_id: i64, next_at: Millis, suspicion: Option<Suspicion>, is_clear: bool) -> u16 {
         let Some(entry) = self.runs.get_mut(&run_id) else {
             return 0;
         };
@@ -109,13 +116,13 @@ impl Agenda {
         }
         entry.next_at = next_at;
         // Idle once, the executor has no run any more that it was sent before: what keeps it busy now was sent later.
-        entry.doubt = doubt.or(entry.doubt.filter(|before| before.seen == Seen::Idle));
-        entry.unclear = if is_clear { 0 } else { entry.unclear.saturating_add(1) };
-        entry.unclear
+        entry.suspicion = suspicion.or(entry.suspicion.filter(|before| before.seen == Sighting::Idle));
+        entry.inconclusive = if is_clear { 0 } else { entry.inconclusive.saturating_add(1) };
+        entry.inconclusive
     }
 
-    pub fn doubt(&self, run_id: i64) -> Option<Doubt> {
-        self.runs.get(&run_id).and_then(|entry| entry.doubt)
+    pub fn suspicion(&self, run_id: i64) -> Option<Suspicion> {
+        self.runs.get(&run_id).and_then(|entry| entry.suspicion)
     }
 
     /// Runs that are due by address, some of each, for a limited number of addresses; each round begins with another one.
@@ -135,7 +142,7 @@ impl Agenda {
             .filter(|(address, _)| seen.insert(Arc::clone(address)))
             .filter_map(|(address, times)| {
                 let due = times.iter().take_while(|(at, _)| *at <= now);
-                let due: Vec<i64> = due.take(OF_ONE_ADDRESS).map(|(_, id)| *id).collect();
+                let due: Vec<i64> = due.take(MAX_PER_ADDRESS).map(|(_, id)| *id).collect();
                 (!due.is_empty()).then(|| (address.clone(), due))
             })
             .take(addresses)
@@ -145,7 +152,7 @@ impl Agenda {
     }
 
     /// Other long-running runs of the same job at the same address: the id of each, and when it was sent.
-    pub fn beside(&self, run_id: i64) -> Vec<(i64, Millis)> {
+    pub fn other_runs_of_job(&self, run_id: i64) -> Vec<(i64, Millis)> {
         let Some(run) = self.runs.get(&run_id) else {
             return vec![];
         };
@@ -199,43 +206,43 @@ mod tests {
 
     #[test]
     fn each_address_has_its_turn() {
-        let mut agenda = Agenda::default();
+        let mut schedule = CheckSchedule::default();
         for id in 0..100 {
-            agenda.add(0, &run(id, id, if id < 90 { "a" } else { "b" }), id);
+            schedule.add(0, &run(id, id, if id < 90 { "a" } else { "b" }), id);
         }
-        let first = agenda.due(1_000, 1);
-        assert_eq!((&*first[0].0, first[0].1.len()), ("a", OF_ONE_ADDRESS));
-        assert_eq!(&*agenda.due(1_000, 1)[0].0, "b", "although a has more");
-        assert_eq!(&*agenda.due(1_000, 1)[0].0, "a");
-        assert_eq!(agenda.due(1_000, 9).len(), 2);
-        assert!(agenda.due(-1, 9).is_empty());
+        let first = schedule.due(1_000, 1);
+        assert_eq!((&*first[0].0, first[0].1.len()), ("a", MAX_PER_ADDRESS));
+        assert_eq!(&*schedule.due(1_000, 1)[0].0, "b", "although a has more");
+        assert_eq!(&*schedule.due(1_000, 1)[0].0, "a");
+        assert_eq!(schedule.due(1_000, 9).len(), 2);
+        assert!(schedule.due(-1, 9).is_empty());
     }
 
     // covers: D1
     #[test]
     fn an_idle_sighting_stays_valid() {
-        let mut agenda = Agenda::default();
-        agenda.add(0, &run(1, 7, "a"), 10);
-        let suspicion = |seen| Some(Doubt { seen, since: 10 });
-        agenda.note(1, 20, suspicion(Seen::Ended(200)), true);
-        agenda.note(1, 30, None, true);
-        assert!(agenda.doubt(1).is_none(), "a busy executor speaks against the end that a log has shown");
-        agenda.note(1, 40, suspicion(Seen::Idle), true);
-        agenda.note(1, 50, None, false);
-        assert_eq!(agenda.doubt(1).map(|it| (it.seen, it.since)), Some((Seen::Idle, 10)));
+        let mut schedule = CheckSchedule::default();
+        schedule.add(0, &run(1, 7, "a"), 10);
+        let suspicion = |seen| Some(Suspicion { seen, since: 10 });
+        schedule.note(1, 20, suspicion(Sighting::Ended(200)), true);
+        schedule.note(1, 30, None, true);
+        assert!(schedule.suspicion(1).is_none(), "a busy executor speaks against the end that a log has shown");
+        schedule.note(1, 40, suspicion(Sighting::Idle), true);
+        schedule.note(1, 50, None, false);
+        assert_eq!(schedule.suspicion(1).map(|it| (it.seen, it.since)), Some((Sighting::Idle, 10)));
     }
 
     #[test]
     fn what_is_removed_leaves_nothing_behind() {
-        let mut agenda = Agenda::default();
-        agenda.add(1, &run(1, 7, "a"), 10);
-        agenda.add(2, &run(2, 7, "a"), 10);
-        agenda.add(2, &run(3, 7, "b"), 10);
-        assert_eq!(agenda.beside(1), [(2, 2)], "of the same address alone");
-        agenda.note(1, 20, None, true);
-        agenda.keep_shards(&HashSet::from_iter([1]));
-        assert_eq!(agenda.beside(1), []);
-        agenda.remove(1);
-        assert!(agenda.runs.is_empty() && agenda.times.is_empty() && agenda.of_job.is_empty());
+        let mut schedule = CheckSchedule::default();
+        schedule.add(1, &run(1, 7, "a"), 10);
+        schedule.add(2, &run(2, 7, "a"), 10);
+        schedule.add(2, &run(3, 7, "b"), 10);
+        assert_eq!(schedule.other_runs_of_job(1), [(2, 2)], "of the same address alone");
+        schedule.note(1, 20, None, true);
+        schedule.keep_shards(&HashSet::from_iter([1]));
+        assert_eq!(schedule.other_runs_of_job(1), []);
+        schedule.remove(1);
+        assert!(schedule.runs.is_empty() && schedule.times.is_empty() && schedule.of_job.is_empty());
     }
 }

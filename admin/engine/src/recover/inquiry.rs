@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
 use parking_lot::Mutex;
+use tokio_util::task::TaskTracker;
 
 #[derive(Default)]
 struct UnderWay {
@@ -11,49 +12,54 @@ struct UnderWay {
     by_address: HashMap<String, usize>,
 }
 
-#[derive(Clone)]
-pub struct Inquiries {
-    under_way: Arc<Mutex<UnderWay>>,
-    of_one_address: usize,
-    in_all: usize,
-}
+/// At most `PER_ADDRESS` questions to one address at once, and `IN_ALL` to all together.
+#[derive(Default)]
+pub struct Inquiries<const PER_ADDRESS: usize, const IN_ALL: usize>(Arc<Mutex<UnderWay>>);
 
 /// A question is under way while this lives; it frees its place also when its task panics.
 pub struct InquiryGuard {
-    asking: Inquiries,
+    under_way: Arc<Mutex<UnderWay>>,
     run_id: i64,
     address: String,
 }
 
-impl Inquiries {
-    pub fn new(of_one_address: usize, in_all: usize) -> Self {
-        Self { under_way: Arc::default(), of_one_address, in_all }
-    }
-
+impl<const PER_ADDRESS: usize, const IN_ALL: usize> Inquiries<PER_ADDRESS, IN_ALL> {
     /// None: the run is asked about already, or there is no place.
     pub fn try_begin(&self, run_id: i64, address: &str) -> Option<InquiryGuard> {
-        let mut all = self.under_way.lock();
+        let mut all = self.0.lock();
         let of_this = all.by_address.get(address).copied().unwrap_or_default();
-        if of_this >= self.of_one_address || all.runs.len() >= self.in_all {
-            return None;
-        }
-        if !all.runs.insert(run_id) {
+        if of_this >= PER_ADDRESS || all.runs.len() >= IN_ALL || !all.runs.insert(run_id) {
             return None;
         }
         all.by_address.insert(address.to_owned(), of_this + 1);
-        Some(InquiryGuard { asking: self.clone(), run_id, address: address.to_owned() })
+        Some(InquiryGuard { under_way: self.0.clone(), run_id, address: address.to_owned() })
+    }
+
+    /// Asks in a task of its own; false: the run is asked about already, or there is no place.
+    pub fn spawn(
+        &self,
+        tasks: &TaskTracker,
+        (run_id, address): (i64, &str),
+        question: impl Future<Output = ()> + Send + 'static,
+    ) -> bool {
+        let Some(guard) = self.try_begin(run_id, address) else {
+            return false;
+        };
+        tasks.spawn(async move {
+            let _guard = guard;
+            question.await;
+        });
+        true
     }
 }
 
 impl Drop for InquiryGuard {
     fn drop(&mut self) {
-        let mut all = self.asking.under_way.lock();
+        let mut all = self.under_way.lock();
         all.runs.remove(&self.run_id);
         match all.by_address.get_mut(&self.address) {
             Some(of_this) if *of_this > 1 => *of_this -= 1,
-            _ => {
-                all.by_address.remove(&self.address);
-            }
+            _ => drop(all.by_address.remove(&self.address)),
         }
     }
 }
@@ -65,7 +71,7 @@ mod tests {
     // covers: F24
     #[tokio::test]
     async fn a_question_that_panics_frees_its_place() {
-        let asking = Inquiries::new(64, 64);
+        let asking = Inquiries::<64, 64>::default();
         for run_id in 0..64 {
             let asked = asking.try_begin(run_id, "http://a/");
             let task = tokio::spawn(async move {
@@ -79,7 +85,7 @@ mod tests {
 
     #[test]
     fn one_address_leaves_places_for_the_others() {
-        let asking = Inquiries::new(2, 3);
+        let asking = Inquiries::<2, 3>::default();
         let first = asking.try_begin(1, "a");
         assert!(first.is_some());
         assert!(asking.try_begin(1, "a").is_none(), "asked about already");

@@ -11,21 +11,17 @@ impl RunMonitor {
         // The node that was to ask has died before, or the executor did not answer.
         let asked_before = self.cx.clock.now() - ms(self.cx.settings.resolve_every);
         for run_id in self.cx.store.runs().unacknowledged_kills(shard, asked_before).await? {
-            if let Some(guard) = self.kill_inquiries.try_begin(run_id, "") {
-                let killer = self.killer.clone();
-                self.tasks.spawn(async move {
-                    let _guard = guard;
-                    match killer.ask_again(run_id).await {
-                        Ok(()) => {}
-                        Err(Error::Executor(why)) => {
-                            tracing::warn!(run.id = run_id, reason = why, "a kill is not agreed to yet");
-                        }
-                        Err(error) => {
-                            tracing::warn!(run.id = run_id, %error, "a kill could not be asked for again");
-                        }
+            let killer = self.killer.clone();
+            let request = async move {
+                match killer.ask_again(run_id).await {
+                    Ok(()) => {}
+                    Err(Error::Executor(why)) => {
+                        tracing::warn!(run.id = run_id, reason = why, "a kill is not agreed to yet");
                     }
-                });
-            }
+                    Err(error) => tracing::warn!(run.id = run_id, %error, "a kill could not be asked for again"),
+                }
+            };
+            self.kill_inquiries.spawn(&self.tasks, (run_id, ""), request);
         }
         Ok(())
     }
@@ -38,17 +34,13 @@ impl RunMonitor {
             return Ok(());
         }
         for (run_id, it) in self.cx.store.runs().runs_to_check(&agreed).await? {
-            let address = it.run.address.as_deref().unwrap_or_default();
-            let Some(guard) = self.kill_inquiries.try_begin(run_id, address) else {
-                continue;
-            };
-            let kills = self.kills.clone();
-            self.tasks.spawn(async move {
-                let _guard = guard;
+            let (kills, address) = (self.kills.clone(), it.run.address.clone().unwrap_or_default());
+            let question = async move {
                 if let Err(error) = kills.confirm(shard, &it.run).await {
                     tracing::warn!(run.id = run_id, %error, "a kill could not be confirmed; the next round goes on");
                 }
-            });
+            };
+            self.kill_inquiries.spawn(&self.tasks, (run_id, &address), question);
         }
         Ok(())
     }

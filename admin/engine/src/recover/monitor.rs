@@ -14,109 +14,62 @@ use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 use crate::context::Context;
-use crate::executor::run_killer::RunKiller;
 use crate::lease::held_shards::HeldShards;
-use crate::periodic::Periodic;
+use crate::manage::run_killer::RunKiller;
 use crate::recover::agreed_kills::AgreedKills;
-use crate::recover::executor_state::{ExecutorState, OVER_TIME};
 use crate::recover::inquiry::Inquiries;
-use crate::recover::resolver::TAKEN_TOGETHER;
+use crate::recover::lost::{LOST_AFTER, RunHealth, TIMEOUT_GRACE};
+use crate::recover::resolver::BATCH_DELAY;
 use crate::recover::run_checks::RunChecks;
+use crate::recover::run_knowledge::RecoverContext;
 use crate::recover::stuck::StuckRuns;
+use crate::runtime::Periodic;
 use crate::runtime::{Service, Step};
-use crate::settings::{LostRule, ms};
+use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::misplaced::RepairCursor;
 use carillon_store::run::open::running::{MonitorQuery, RunningRun};
 
 /// Runs that are asked about at once, and those of one address; the others wait for the next round.
 const MAX_CONCURRENT: usize = 256;
-const OF_ONE_ADDRESS: usize = 16;
-
-/// A run outlives its executor's lease by this time.
-const LOST_AFTER: Duration = Duration::from_secs(30);
-
-/// An executor that has deregistered finishes its runs for this time before the first rule begins.
-const DEREGISTERED: Duration = Duration::from_secs(30);
-
-/// xxl-job's rule: this long after it was sent, if its executor is not registered.
-const XXL_LOST_AFTER: Duration = Duration::from_secs(600);
+const MAX_PER_ADDRESS: usize = 16;
 
 pub struct RunMonitor {
     pub(crate) cx: Arc<Context>,
-    held: Arc<HeldShards>,
+    pub(crate) held: Arc<HeldShards>,
     pub(crate) killer: Arc<RunKiller>,
-    pub(crate) executors: Arc<ExecutorState>,
-    wake: Arc<Notify>,
+    pub(crate) recover: Arc<RecoverContext>,
+    pub(crate) wake: Arc<Notify>,
     pub(crate) tasks: TaskTracker,
-    inquiries: Inquiries,
-    pub(crate) kill_inquiries: Inquiries,
-    checks: Arc<RunChecks>,
+    pub(crate) inquiries: Inquiries<MAX_PER_ADDRESS, MAX_CONCURRENT>,
+    pub(crate) kill_inquiries: Inquiries<MAX_CONCURRENT, MAX_CONCURRENT>,
+    pub(crate) checks: Arc<RunChecks>,
     pub(crate) kills: Arc<AgreedKills>,
     /// Addresses that have deregistered, and since when this node has seen them so.
-    deregistered: Mutex<HashMap<String, Millis>>,
+    pub(crate) deregistered: Mutex<HashMap<String, Millis>>,
     pub(crate) stuck: StuckRuns,
     /// The search for misplaced rows reads all that is open: shards that change hands wake this service, and must not
     /// make it read that again and again.
-    search: Periodic,
+    pub(crate) search: Periodic,
     /// How far that has come.
     pub(crate) walk: tokio::sync::Mutex<RepairCursor>,
 }
 
-/// What a look at a run's row says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RunHealth {
-    Fine,
-    /// Its executor has sent no heartbeat for too long.
-    Gone,
-    /// Its address has another process by now.
-    Restarted,
-    OverTime,
-}
-
 impl RunMonitor {
-    pub fn new(
-        cx: Arc<Context>,
-        held: Arc<HeldShards>,
-        killer: Arc<RunKiller>,
-        executors: Arc<ExecutorState>,
-        wake: Arc<Notify>,
-        tasks: TaskTracker,
-    ) -> Self {
-        let checks = Arc::new(RunChecks::new(executors.clone(), tasks.clone()));
-        let kills = Arc::new(AgreedKills { executors: executors.clone(), seen: Mutex::default() });
-        Self {
-            cx,
-            held,
-            killer,
-            executors,
-            wake,
-            tasks,
-            inquiries: Inquiries::new(OF_ONE_ADDRESS, MAX_CONCURRENT),
-            kill_inquiries: Inquiries::new(MAX_CONCURRENT, MAX_CONCURRENT),
-            checks,
-            kills,
-            deregistered: Mutex::default(),
-            stuck: StuckRuns::default(),
-            search: Periodic::at_once(),
-            walk: tokio::sync::Mutex::default(),
-        }
-    }
-
     async fn round(&self) -> store::Result<()> {
         // After a pause of this process, or of the database, leases count from now. This comes before anything is judged by them.
-        self.executors.directory.refresh().await?;
-        self.executors.directory.record_read();
+        self.recover.directory.refresh().await?;
+        self.recover.directory.record_read();
         let mut away = HashSet::new();
         let every = self.cx.settings.resolve_every;
         let held: HashSet<i32> = self.held.shards().into_iter().collect();
         self.checks.keep_shards(&held);
         for shard in held {
-            self.look_after(shard, &mut away).await?;
+            self.check_shard(shard, &mut away).await?;
             self.checks.look_for_long_running(shard).await?;
             self.retry_kills(shard).await?;
             self.alarm_stuck_runs(shard).await?;
-            if shard == 0 && self.search.is_due(self.cx.clock.monotonic(), every) {
+            if shard == 0 && self.search.start_if_due(self.cx.clock.monotonic(), every) {
                 self.repair_misplaced().await?;
             }
         }
@@ -125,101 +78,59 @@ impl RunMonitor {
         Ok(())
     }
 
-    async fn look_after(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
+    async fn check_shard(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
         let now = self.cx.clock.now();
-        let look = MonitorQuery { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(OVER_TIME) };
+        let query = MonitorQuery { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(TIMEOUT_GRACE) };
         let mut after = Some(0);
         while let Some(from) = after {
-            let (found, next) = self.cx.store.runs().watched(look, from).await?;
+            let (found, next) = self.cx.store.runs().watched(query, from).await?;
             for run in found {
                 if run.registered.is_none() {
                     away.extend(run.address.clone());
                 }
-                self.judge(run, now);
+                self.evaluate(run, now);
             }
             after = next;
         }
         Ok(())
     }
 
-    fn judge(&self, run: RunningRun, now: Millis) {
+    fn evaluate(&self, run: RunningRun, now: Millis) {
         match self.health(&run, now) {
             RunHealth::Fine => {}
-            RunHealth::Gone => self.executors.report_lost(&run, "its executor is gone"),
-            health => self.ask(run, health),
-        }
-    }
-
-    fn health(&self, run: &RunningRun, now: Millis) -> RunHealth {
-        let lease_end = self.lease_end(run, now);
-        let gone = match self.cx.settings.lost_rule {
-            LostRule::Lease => lease_end + ms(LOST_AFTER) < now,
-            LostRule::Xxl => lease_end < now && run.sent_at + ms(XXL_LOST_AFTER) < now,
-        };
-        if gone {
-            return RunHealth::Gone;
-        }
-        if lease_end < now {
-            // Only executors that are registered are called.
-            return RunHealth::Fine;
-        }
-        if run.has_restarted() {
-            return RunHealth::Restarted;
-        }
-        match run.ends_by() {
-            Some(end) if end + ms(OVER_TIME) < now => RunHealth::OverTime,
-            _ => RunHealth::Fine,
-        }
-    }
-
-    /// Until when its executor counts as there.
-    fn lease_end(&self, run: &RunningRun, now: Millis) -> Millis {
-        let Some(address) = &run.address else {
-            return run.sent_at;
-        };
-        match &run.registered {
-            Some(it) => self.executors.directory.lease_end(it.expires_at, it.is_own()),
-            None => {
-                let mut deregistered = self.deregistered.lock();
-                let since = *deregistered.entry(address.clone()).or_insert(now);
-                since + ms(DEREGISTERED)
-            }
+            RunHealth::Gone => self.recover.report_lost(&run, "its executor is gone"),
+            health => self.spawn_inquiry(run, health),
         }
     }
 
     /// An executor of our SDK has registered as a new process: what its address had is looked after at once.
     pub fn executor_restarted(&self, address: String, boot_id: String) {
-        let executors = self.executors.clone();
+        let recover = self.recover.clone();
         self.tasks.spawn(async move {
-            if let Err(error) = executors.all_restarted(&address, &boot_id).await {
+            if let Err(error) = recover.handle_restarts(&address, &boot_id).await {
                 tracing::warn!(%error, "runs of a restarted executor are looked after by the next audit");
             }
         });
     }
 
-    fn ask(&self, run: RunningRun, health: RunHealth) {
-        let run_id = run.run_id;
-        let address = run.address.as_deref().unwrap_or_default();
-        let Some(guard) = self.inquiries.try_begin(run_id, address) else {
-            return;
-        };
-        let executors = self.executors.clone();
-        self.tasks.spawn(async move {
-            let _guard = guard;
+    fn spawn_inquiry(&self, run: RunningRun, health: RunHealth) {
+        let (run_id, address, recover) = (run.run_id, run.address.clone(), self.recover.clone());
+        let question = async move {
             let done = match health {
-                RunHealth::OverTime => executors.over_time(&run).await,
-                _ => executors.restarted(&run).await,
+                RunHealth::Overdue => recover.handle_overdue(&run).await,
+                _ => recover.handle_restart(&run).await,
             };
             if let Err(error) = done {
                 tracing::warn!(run.id = run_id, %error, "a run could not be looked after; the next round goes on");
             }
-        });
+        };
+        self.inquiries.spawn(&self.tasks, (run_id, address.as_deref().unwrap_or_default()), question);
     }
 }
 
 impl Service for RunMonitor {
-    const NAME: &'static str = "watch";
-    const LINGER: Duration = TAKEN_TOGETHER;
+    const NAME: &'static str = "monitor";
+    const LINGER: Duration = BATCH_DELAY;
     type Report = ();
 
     fn wake(&self) -> Option<Arc<Notify>> {

@@ -25,7 +25,7 @@ impl RunMonitor {
     pub(crate) async fn alarm_stuck_runs(&self, shard: i32) -> store::Result<()> {
         let before = self.cx.clock.now() - ms(OVERDUE);
         // After an outage the time of every run starts again.
-        let waited_since = self.executors.directory.give_up_from(0);
+        let waited_since = self.recover.directory.give_up_from(0);
         let overdue = self.cx.store.runs().count_overdue_runs(shard, before, waited_since).await?;
         if self.stuck.is_news(shard, overdue.map(|(first, _)| first))
             && let Some((first, count)) = overdue

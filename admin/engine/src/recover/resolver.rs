@@ -14,10 +14,10 @@ use tokio_util::task::TaskTracker;
 
 use crate::context::Context;
 use crate::lease::held_shards::HeldShards;
-use crate::periodic::Periodic;
 use crate::plan::wakes::ScanWakes;
 use crate::recover::evidence::Evidence;
 use crate::recover::inquiry::Inquiries;
+use crate::runtime::Periodic;
 use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
@@ -25,45 +25,32 @@ use carillon_store::run::open::unanswered::PAGE;
 
 /// Runs of one address that are asked about at once. Of those of an executor that answers nothing the next ones wait for
 /// the limit of a request; they must not keep others waiting.
-const OF_EACH_ADDRESS: usize = 16;
+const MAX_PER_ADDRESS: usize = 16;
 /// Runs that are asked about at once, of all addresses together: the number of tasks does not grow with the registrations.
 const MAX_CONCURRENT: usize = 1_024;
 
 /// Shards are seldom taken alone.
-pub(crate) const TAKEN_TOGETHER: Duration = Duration::from_millis(200);
+pub(crate) const BATCH_DELAY: Duration = Duration::from_millis(200);
 
 /// How long silent nodes, and executors whose lease is over, are shown.
 const DEAD_NODES: Duration = Duration::from_secs(24 * 3600);
 const SILENT_EXECUTORS: Duration = Duration::from_secs(600);
 
 pub struct Resolver {
-    cx: Arc<Context>,
-    held: Arc<HeldShards>,
-    wakes: Arc<ScanWakes>,
-    evidence: Arc<Evidence>,
-    wake: Arc<Notify>,
-    tasks: TaskTracker,
-    inquiries: Inquiries,
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) wakes: Arc<ScanWakes>,
+    pub(crate) evidence: Arc<Evidence>,
+    pub(crate) wake: Arc<Notify>,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) inquiries: Inquiries<MAX_PER_ADDRESS, MAX_CONCURRENT>,
     /// What can wait.
-    housekeeping: Periodic,
+    pub(crate) housekeeping: Periodic,
     /// Of each shard the job behind which the audit of the fixed delays goes on.
-    delays: Mutex<HashMap<i32, i64>>,
+    pub(crate) delays: Mutex<HashMap<i32, i64>>,
 }
 
 impl Resolver {
-    pub fn new(
-        cx: Arc<Context>,
-        held: Arc<HeldShards>,
-        wakes: Arc<ScanWakes>,
-        evidence: Arc<Evidence>,
-        wake: Arc<Notify>,
-        tasks: TaskTracker,
-    ) -> Self {
-        let inquiries = Inquiries::new(OF_EACH_ADDRESS, MAX_CONCURRENT);
-        let (housekeeping, delays) = (Periodic::at_once(), Mutex::default());
-        Self { cx, held, wakes, evidence, wake, tasks, inquiries, housekeeping, delays }
-    }
-
     /// Answers when to look again.
     async fn round(&self, asked: &mut usize) -> store::Result<Duration> {
         let settings = &self.cx.settings;
@@ -76,7 +63,7 @@ impl Resolver {
         }
         self.restart_fixed_delays().await?;
         let now = self.cx.clock.monotonic();
-        if self.housekeeping.is_due(now, settings.resolve_every) {
+        if self.housekeeping.start_if_due(now, settings.resolve_every) {
             self.count_open_runs().await?;
             self.delete_silent().await?;
         }
@@ -87,28 +74,24 @@ impl Resolver {
     async fn ask_about(&self, shard: i32, count: &mut usize) -> store::Result<Duration> {
         let (settings, store) = (&self.cx.settings, &self.cx.store);
         let over = self.cx.clock.now() - ms(settings.unknown_after);
-        let due = store.runs().unanswered(shard, over, OF_EACH_ADDRESS).await?;
+        let due = store.runs().unanswered(shard, over, MAX_PER_ADDRESS).await?;
         let mut by_address: HashMap<Option<&str>, usize> = HashMap::new();
         for (_, address) in &due {
             *by_address.entry(address.as_deref()).or_default() += 1;
         }
         // An address with fewer than its share has no more than these.
-        let is_all = (due.len() as i64) < PAGE && by_address.values().all(|count| *count < OF_EACH_ADDRESS);
+        let is_all = (due.len() as i64) < PAGE && by_address.values().all(|count| *count < MAX_PER_ADDRESS);
         let mut asked = true;
         for (run_id, address) in due {
             if self.evidence.outcomes.knows(run_id) {
                 continue;
             }
-            let Some(guard) = self.inquiries.try_begin(run_id, address.as_deref().unwrap_or_default()) else {
-                asked = false;
-                continue;
-            };
-            *count += 1;
-            let evidence = self.evidence.clone();
-            self.tasks.spawn(async move {
-                evidence.ask(run_id).await;
-                drop(guard);
-            });
+            let (evidence, address) = (self.evidence.clone(), address.as_deref().unwrap_or_default());
+            let question = async move { evidence.resolve(run_id).await };
+            match self.inquiries.spawn(&self.tasks, (run_id, address), question) {
+                true => *count += 1,
+                false => asked = false,
+            }
         }
         let next = store.runs().next_unanswered(shard, over).await?;
         let until = next.map_or(settings.resolve_every, |marked_at| {
@@ -164,7 +147,7 @@ impl Resolver {
 
 impl Service for Resolver {
     const NAME: &'static str = "resolve";
-    const LINGER: Duration = TAKEN_TOGETHER;
+    const LINGER: Duration = BATCH_DELAY;
     /// Runs that are asked about from now on.
     type Report = usize;
 

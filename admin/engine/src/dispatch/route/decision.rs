@@ -8,7 +8,7 @@ use std::sync::Arc;
 use carillon_scheduler::RouteStrategy;
 
 use crate::dispatch::route::candidate_set::CandidateSet;
-use crate::plan::job_cache::CachedJob;
+use crate::job_cache::CachedJob;
 use carillon_store::run::route::{RouteTrace, TraceNote};
 
 pub struct RouteDecision {

@@ -10,8 +10,8 @@ use carillon_scheduler::route::{Candidate, Frequency, HashRing, Recency, RouteIn
 use foldhash::HashMap;
 use parking_lot::Mutex;
 
-use crate::plan::job_cache::JobsById;
-use crate::plan::recent::Recent;
+use crate::clock_cache::ClockCache;
+use crate::job_cache::JobsById;
 use carillon_store::Store;
 use carillon_store::run::adopt::ClaimedRun;
 
@@ -64,18 +64,18 @@ impl JobRouteState {
 }
 
 pub struct RouteMemory {
-    by_job: Mutex<Recent<JobRouteState>>,
+    by_job: Mutex<ClockCache<JobRouteState>>,
     swept_at: Mutex<Duration>,
 }
 
 impl Default for RouteMemory {
     fn default() -> Self {
-        Self { by_job: Mutex::new(Recent::new(MOST_BYTES)), swept_at: Mutex::default() }
+        Self { by_job: Mutex::new(ClockCache::new(MOST_BYTES)), swept_at: Mutex::default() }
     }
 }
 
 /// The job's state, or a new one.
-fn of_job(map: &mut Recent<JobRouteState>, job_id: i64) -> Option<&mut JobRouteState> {
+fn of_job(map: &mut ClockCache<JobRouteState>, job_id: i64) -> Option<&mut JobRouteState> {
     if map.get(job_id).is_none() {
         map.insert(job_id, JobRouteState::new(), BYTES);
     }

@@ -7,7 +7,7 @@ use carillon_scheduler::RouteStrategy;
 use foldhash::HashMap;
 use parking_lot::Mutex;
 
-use crate::plan::job_cache::{CachedJob, JobsById};
+use crate::job_cache::{CachedJob, JobsById};
 use carillon_store as store;
 use carillon_store::Store;
 

@@ -7,8 +7,8 @@ use tokio::sync::Notify;
 
 use crate::context::Context;
 use crate::dispatch::route::router::Router;
+use crate::job_cache::JobCache;
 use crate::lease::held_shards::HeldShards;
-use crate::plan::job_cache::JobCache;
 use crate::runtime::{Service, Step};
 
 pub struct ExecutorRefresher {
@@ -19,7 +19,7 @@ pub struct ExecutorRefresher {
 }
 
 impl Service for ExecutorRefresher {
-    const NAME: &'static str = "registry";
+    const NAME: &'static str = "route refresh";
     type Report = ();
 
     fn wake(&self) -> Option<Arc<Notify>> {
@@ -36,7 +36,7 @@ impl Service for ExecutorRefresher {
         match directory.refresh().await {
             Ok(()) => {
                 directory.record_read();
-                self.jobs.apps_are_named(directory.names_version());
+                self.jobs.invalidate_on_rename(directory.names_version());
             }
             Err(error) => {
                 tracing::warn!(%error, "registrations could not be read; the last ones stay in use");

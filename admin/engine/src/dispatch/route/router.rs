@@ -1,4 +1,5 @@
-//! Which executor gets a run: the job's strategy over the live executors of its app that have the job's labels.
+//! Which executor gets a run: the job's strategy over the live executors of its app that have the job's labels,
+//! and a place at the first of them that has room.
 
 use std::sync::Arc;
 
@@ -6,14 +7,15 @@ use carillon_scheduler::{RouteStrategy, route as rules};
 
 use crate::context::Context;
 use crate::dispatch::route::candidate_set::{CandidateSets, persist};
-use crate::dispatch::route::decision::RouteDecision;
+use crate::dispatch::route::decision::{RouteDecision, note};
 use crate::dispatch::route::memory::RouteMemory;
 use crate::dispatch::route::notes::RouteNotes;
 use crate::dispatch::route::open_counts::OpenRunCounts;
-use crate::dispatch::stages::{AdmittedRun, OrderedRun, RouteStep};
+use crate::dispatch::stages::{AdmittedRun, OrderedRun, RouteStep, RoutedRun};
+use crate::executor::address_gate::{Reservation, SlotDenied};
 use crate::executor::address_pool::AddressPool;
 use crate::executor::directory::{Candidate, ExecutorDirectory};
-use crate::plan::job_cache::{CachedJob, JobsById};
+use crate::job_cache::{CachedJob, JobsById};
 use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
 use carillon_store::run::mark::KEEP_ADDRESS;
@@ -27,6 +29,9 @@ pub struct Router {
     pub(crate) counts: OpenRunCounts,
     pub(crate) sets: CandidateSets,
 }
+
+const SATURATED: &str = "saturated";
+const BROKEN: &str = "did not answer lately";
 
 impl Router {
     /// What the routes of these jobs need of the database.
@@ -168,6 +173,77 @@ impl Router {
                 self.memory.forget(job_id);
             }
         }
+    }
+
+    /// The first candidate that has room gets the run; without one the run waits, or has no executor.
+    pub fn reserve(&self, ordered: OrderedRun) -> Result<RoutedRun, Box<RouteStep>> {
+        let monotonic = self.cx.clock.monotonic();
+        let has_affinity = ordered.decision.has_affinity();
+        let mut passed = Vec::new();
+        // First where something moves, then behind others that wait.
+        for behind_others in [has_affinity, true] {
+            passed.clear();
+            for (index, candidate) in ordered.candidates.iter().enumerate() {
+                let address = self.addresses.get(&candidate.app, &candidate.address);
+                if !behind_others && address.is_stalled(monotonic) {
+                    passed.push((index, "stalled"));
+                    continue;
+                }
+                match address.try_reserve(monotonic, candidate.capacity(&self.cx.settings)) {
+                    Ok(reservation) => {
+                        let is_stalled = behind_others && address.is_stalled(monotonic);
+                        let routed = self.routed(ordered, index, reservation, &passed);
+                        return Ok(RoutedRun { is_stalled, ..routed });
+                    }
+                    Err(SlotDenied::Saturated) if has_affinity => {
+                        return Err(Box::new(self.no_room(ordered, &[(index, SATURATED)])));
+                    }
+                    Err(SlotDenied::Saturated) => passed.push((index, SATURATED)),
+                    Err(SlotDenied::Broken) => passed.push((index, BROKEN)),
+                }
+            }
+        }
+        Err(Box::new(self.no_room(ordered, &passed)))
+    }
+
+    fn routed(
+        &self,
+        ordered: OrderedRun,
+        index: usize,
+        reservation: Reservation,
+        passed: &[(usize, &'static str)],
+    ) -> RoutedRun {
+        let OrderedRun { admitted, mut candidates, mut decision } = ordered;
+        for (index, why) in passed {
+            decision.trace().skipped.push(note(&candidates[*index].address, why));
+        }
+        // Most runs take the first.
+        if index > 0 {
+            candidates.drain(..index);
+        }
+        let (run, address) = (admitted.run, &candidates[0].address);
+        if let Some(strategy) = decision.strategy() {
+            decision.moves = self.memory.record_use(strategy, &run, address);
+            if strategy == RouteStrategy::LeastActive {
+                self.counts.add_routed(address);
+            }
+        }
+        RoutedRun { run, admission: admitted.admission, candidates, reservation, is_stalled: false, decision }
+    }
+
+    fn no_room(&self, ordered: OrderedRun, passed: &[(usize, &'static str)]) -> RouteStep {
+        let OrderedRun { admitted, candidates, mut decision } = ordered;
+        self.cx.metrics.saturated.inc();
+        if self.may_still_wait(&admitted.job, &admitted.run) {
+            return RouteStep::Full(admitted);
+        }
+        for (index, why) in passed {
+            decision.trace().skipped.push(note(&candidates[*index].address, why));
+        }
+        let saturated = passed.iter().filter(|(_, why)| *why == SATURATED).count();
+        let broken = passed.len() - saturated;
+        let message = format!("no executor had room: {saturated} busy, {broken} did not answer lately");
+        RouteStep::NoExecutor(admitted, message, Box::new(decision.into_trace()))
     }
 }
 

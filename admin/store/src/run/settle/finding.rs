@@ -23,6 +23,14 @@ pub struct RunReport {
     pub reporter: Option<Arc<Reporter>>,
 }
 
+impl RunReport {
+    /// What this node finds out about a run.
+    pub fn internal(run_id: i64, event: RunEvent, reason: RunReason, message: impl Into<String>) -> Self {
+        let message = Some(message.into());
+        Self { run_id, event, code: None, message, reason: Some(reason), sent_at: None, reporter: None }
+    }
+}
+
 /// The sender of results: they count for the runs that were sent to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reporter {

@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashMapExt as _};
 /// An insertion looks at no more entries than this for each one that has to go.
 const STEPS: usize = 64;
 
-pub struct Recent<V> {
+pub struct ClockCache<V> {
     slots: Vec<Slot<V>>,
     places: HashMap<i64, usize>,
     hand: usize,
@@ -24,7 +24,7 @@ struct Slot<V> {
     is_used: bool,
 }
 
-impl<V> Recent<V> {
+impl<V> ClockCache<V> {
     /// Holds values of this weight in all.
     pub fn new(most: usize) -> Self {
         Self { slots: Vec::new(), places: HashMap::new(), hand: 0, weight: 0, most }
@@ -98,23 +98,23 @@ mod tests {
     // covers: F11
     #[test]
     fn a_full_map_drops_what_is_not_used_and_never_grows() {
-        let mut recent = Recent::new(1000);
+        let mut cache = ClockCache::new(1000);
         for key in 0..10 {
-            recent.insert(key, key, 10);
+            cache.insert(key, key, 10);
         }
         for key in 10..100_000 {
-            recent.insert(key, key, 10);
+            cache.insert(key, key, 10);
             for used in 0..10 {
-                assert_eq!(recent.get(used).copied(), Some(used));
+                assert_eq!(cache.get(used).copied(), Some(used));
             }
-            assert!(recent.weight() <= 1000);
+            assert!(cache.weight() <= 1000);
         }
-        assert_eq!((recent.slots.len(), recent.places.len()), (100, 100));
-        recent.insert(5, 5, 400);
-        assert!(recent.weight() <= 1000 && recent.get(5).is_some());
-        recent.retain(|value| *value == 5);
-        assert_eq!((recent.weight(), recent.slots.len(), recent.places.len()), (400, 1, 1));
-        recent.insert(6, 6, 5000);
-        assert_eq!(recent.places.len(), 1, "one that is too large is alone");
+        assert_eq!((cache.slots.len(), cache.places.len()), (100, 100));
+        cache.insert(5, 5, 400);
+        assert!(cache.weight() <= 1000 && cache.get(5).is_some());
+        cache.retain(|value| *value == 5);
+        assert_eq!((cache.weight(), cache.slots.len(), cache.places.len()), (400, 1, 1));
+        cache.insert(6, 6, 5000);
+        assert_eq!(cache.places.len(), 1, "one that is too large is alone");
     }
 }

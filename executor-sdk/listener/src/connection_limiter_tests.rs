@@ -13,13 +13,13 @@ struct Pair {
 }
 
 /// A connection from 127.0.0.`last`.
-async fn connect(places: &Arc<Places>, last: u8) -> Pair {
+async fn connect(limiter: &Arc<ConnectionLimiter>, last: u8) -> Pair {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((Ipv4Addr::new(127, 0, 0, last), 0).into()).unwrap();
     let (client, server) = tokio::join!(socket.connect(listener.local_addr().unwrap()), listener.accept());
     let (server, peer) = server.unwrap();
-    Pair { client: client.unwrap(), server: Connection::admit(places, server, peer.ip()).map(Stream) }
+    Pair { client: client.unwrap(), server: Connection::admit(limiter, server, peer.ip()).map(Stream) }
 }
 
 impl Pair {
@@ -46,53 +46,53 @@ impl Pair {
 // covers: H26, V7
 #[tokio::test]
 async fn a_source_has_an_eighth_and_a_known_one_half() {
-    let places = Places::start(Limits::of(32));
+    let limiter = ConnectionLimiter::start(Limits::of(32));
     let mut held = vec![];
     for _ in 0..4 {
-        held.push(connect(&places, 1).await);
+        held.push(connect(&limiter, 1).await);
     }
     assert!(held.iter().all(Pair::is_in));
-    assert!(!connect(&places, 1).await.is_in(), "32 / 8");
+    assert!(!connect(&limiter, 1).await.is_in(), "32 / 8");
     held[0].know();
     for _ in 4..16 {
-        held.push(connect(&places, 1).await);
+        held.push(connect(&limiter, 1).await);
     }
     assert!(held.iter().all(Pair::is_in));
-    assert!(!connect(&places, 1).await.is_in(), "32 / 2");
+    assert!(!connect(&limiter, 1).await.is_in(), "32 / 2");
     drop(held);
-    assert!(places.open.lock().all.is_empty() && places.open.lock().by_source.is_empty());
+    assert!(limiter.open.lock().all.is_empty() && limiter.open.lock().by_source.is_empty());
 }
 
 // covers: V7
 #[tokio::test]
 async fn the_longest_idle_connection_makes_room_and_one_that_is_answered_does_not() {
-    let places = Places::start(Limits::of(16));
-    let mut one = connect(&places, 1).await;
-    let two = connect(&places, 1).await;
-    assert!(!connect(&places, 1).await.is_in(), "both are reading a request");
+    let limiter = ConnectionLimiter::start(Limits::of(16));
+    let mut one = connect(&limiter, 1).await;
+    let two = connect(&limiter, 1).await;
+    assert!(!connect(&limiter, 1).await.is_in(), "both are reading a request");
     one.answer().await;
-    let three = connect(&places, 1).await;
+    let three = connect(&limiter, 1).await;
     assert!(three.is_in() && one.is_cut().await);
-    assert_eq!(places.open.lock().of_source(SourceNetwork::from(IpAddr::from([127, 0, 0, 1]))), 2);
+    assert_eq!(limiter.open.lock().of_source(SourceNetwork::from(IpAddr::from([127, 0, 0, 1]))), 2);
     drop((one, two, three));
-    assert!(places.open.lock().all.is_empty(), "each is counted off once");
+    assert!(limiter.open.lock().all.is_empty(), "each is counted off once");
 }
 
 // covers: V7
 #[tokio::test]
 async fn the_last_eighth_is_for_sources_with_a_credential() {
-    let places = Places::start(Limits::of(16));
-    let mut held = vec![connect(&places, 99).await];
+    let limiter = ConnectionLimiter::start(Limits::of(16));
+    let mut held = vec![connect(&limiter, 99).await];
     held[0].know();
     for source in 1..=7 {
-        held.push(connect(&places, source).await);
-        held.push(connect(&places, source).await);
+        held.push(connect(&limiter, source).await);
+        held.push(connect(&limiter, source).await);
     }
     assert_eq!(held.iter().filter(|pair| pair.is_in()).count(), 14);
-    assert!(!connect(&places, 50).await.is_in());
-    assert!(connect(&places, 99).await.is_in());
+    assert!(!connect(&limiter, 50).await.is_in());
+    assert!(connect(&limiter, 99).await.is_in());
     held[2].answer().await;
-    assert!(connect(&places, 50).await.is_in(), "an idle one of another source makes room");
+    assert!(connect(&limiter, 50).await.is_in(), "an idle one of another source makes room");
     assert!(held[2].is_cut().await);
 }
 
@@ -100,10 +100,10 @@ async fn the_last_eighth_is_for_sources_with_a_credential() {
 #[tokio::test]
 async fn trusted_proxies_stand_for_many_clients() {
     let is_shared = |address: IpAddr| address == IpAddr::from([127, 0, 0, 9]);
-    let places = Places::start(Limits { is_shared: Arc::new(is_shared), ..Limits::of(32) });
+    let limiter = ConnectionLimiter::start(Limits { is_shared: Arc::new(is_shared), ..Limits::of(32) });
     let mut held = vec![];
     for _ in 0..20 {
-        held.push(connect(&places, 9).await);
+        held.push(connect(&limiter, 9).await);
     }
     assert!(held.iter().all(Pair::is_in));
 }
@@ -111,8 +111,8 @@ async fn trusted_proxies_stand_for_many_clients() {
 // covers: V7
 #[tokio::test]
 async fn who_idles_without_a_credential_or_does_not_read_is_cut() {
-    let places = Places::start(Limits::of(32));
-    let mut pair = connect(&places, 1).await;
+    let limiter = ConnectionLimiter::start(Limits::of(32));
+    let mut pair = connect(&limiter, 1).await;
     let connection = pair.server.as_ref().unwrap().0.clone();
     let after = |ms: u64| connection.activity().has_overstayed(now_ms() + ms);
     assert!(!after(60_000), "a request is under way; others limit that");
@@ -125,7 +125,7 @@ async fn who_idles_without_a_credential_or_does_not_read_is_cut() {
     assert!(!after(9_000) && after(11_000));
     pair.know();
     assert!(after(11_000), "a credential makes no reader");
-    let known = connect(&places, 2).await;
+    let known = connect(&limiter, 2).await;
     known.know();
     assert!(!known.server.as_ref().unwrap().0.activity().has_overstayed(now_ms() + 60_000));
 }

@@ -10,7 +10,7 @@ use carillon_scheduler::{
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 use parking_lot::Mutex;
 
-use crate::plan::recent::Recent;
+use crate::clock_cache::ClockCache;
 use carillon_store as store;
 use carillon_store::Store;
 use carillon_store::job::job_row::{Params, StoredDefinition};
@@ -123,14 +123,14 @@ pub type JobsById = HashMap<i64, Arc<CachedJob>>;
 
 pub struct JobCache {
     store: Arc<Store>,
-    jobs: Mutex<Recent<Arc<CachedJob>>>,
+    jobs: Mutex<ClockCache<Arc<CachedJob>>>,
     /// Of the names of apps that the definitions hold.
     names_version: AtomicU64,
 }
 
 impl JobCache {
     pub fn new(store: Arc<Store>) -> Self {
-        Self { store, jobs: Mutex::new(Recent::new(MOST_BYTES)), names_version: AtomicU64::new(0) }
+        Self { store, jobs: Mutex::new(ClockCache::new(MOST_BYTES)), names_version: AtomicU64::new(0) }
     }
 
     /// The memory of what is kept, about.
@@ -139,9 +139,9 @@ impl JobCache {
     }
 
     /// An app's name is in the definitions of its jobs, and no part of their revisions: when one has changed, all are read again.
-    pub fn apps_are_named(&self, version: u64) {
+    pub fn invalidate_on_rename(&self, version: u64) {
         if self.names_version.swap(version, Ordering::Relaxed) != version {
-            *self.jobs.lock() = Recent::new(MOST_BYTES);
+            *self.jobs.lock() = ClockCache::new(MOST_BYTES);
         }
     }
 
@@ -153,7 +153,7 @@ impl JobCache {
 
     /// These jobs at least at the revisions given (a scan has just read them). Missing ones do not exist any more.
     pub async fn at_revision(&self, wanted: &[(i64, i64)]) -> store::Result<JobsById> {
-        let (mut found, stale) = self.known(wanted);
+        let (mut found, stale) = self.split_cached(wanted);
         if !stale.is_empty() {
             found.extend(self.load(&stale).await?);
         }
@@ -161,8 +161,8 @@ impl JobCache {
     }
 
     /// The same for a caller that looks at many jobs once: what has to be read is not kept.
-    pub async fn glance(&self, wanted: &[(i64, i64)]) -> store::Result<JobsById> {
-        let (mut found, stale) = self.known(wanted);
+    pub async fn get_uncached(&self, wanted: &[(i64, i64)]) -> store::Result<JobsById> {
+        let (mut found, stale) = self.split_cached(wanted);
         if !stale.is_empty() {
             found.extend(self.read(&stale).await?);
         }
@@ -170,7 +170,7 @@ impl JobCache {
     }
 
     /// Those that are here at these revisions, and the others.
-    fn known(&self, wanted: &[(i64, i64)]) -> (JobsById, Vec<i64>) {
+    fn split_cached(&self, wanted: &[(i64, i64)]) -> (JobsById, Vec<i64>) {
         let mut found = JobsById::with_capacity(wanted.len());
         let mut stale = Vec::new();
         let mut map = self.jobs.lock();

@@ -82,9 +82,8 @@ impl RunKiller {
         let (Some(address), Some(app)) = (&run.address, &run.app) else {
             return Err(Error::Executor("it is not known where the run is".into()));
         };
-        let job_id = i32::try_from(run.job_id).map_err(|_| Error::missing("job", run.job_id))?;
         self.directory.registered(app, address).map_err(|error| Error::Executor(error.to_string()))?;
-        match self.client.kill(address, app, job_id, run.run_id).await {
+        match self.client.kill(address, app, run.job_id, run.run_id).await {
             Outcome::Accepted => Ok(()),
             Outcome::Refused { message, .. } => Err(Error::Executor(format!("{address} refuses: {message}"))),
             Outcome::NotSent { why } | Outcome::Withheld { why } | Outcome::Unknown { why, .. } => {

@@ -8,16 +8,16 @@ use parking_lot::Mutex;
 
 /// By run: how many outcomes of it are held.
 #[derive(Clone, Default)]
-pub struct Held(Arc<Mutex<HashMap<i64, usize>>>);
+pub struct PendingOutcomes(Arc<Mutex<HashMap<i64, usize>>>);
 
-impl Held {
-    pub fn hold(&self, runs: Vec<i64>) -> Hold {
+impl PendingOutcomes {
+    pub fn hold(&self, runs: Vec<i64>) -> PendingGuard {
         let mut map = self.0.lock();
         for run_id in &runs {
             *map.entry(*run_id).or_default() += 1;
         }
         drop(map);
-        Hold { runs, held: self.clone() }
+        PendingGuard { runs, held: self.clone() }
     }
 
     pub fn contains(&self, run_id: i64) -> bool {
@@ -26,12 +26,12 @@ impl Held {
 }
 
 /// Travels with an outcome. A guard, so that a write which panics or is cancelled leaves no run behind that is never asked about.
-pub struct Hold {
+pub struct PendingGuard {
     runs: Vec<i64>,
-    held: Held,
+    held: PendingOutcomes,
 }
 
-impl Drop for Hold {
+impl Drop for PendingGuard {
     fn drop(&mut self) {
         let mut map = self.held.0.lock();
         for run_id in &self.runs {

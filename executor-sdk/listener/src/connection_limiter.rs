@@ -67,7 +67,7 @@ impl Limits {
 }
 
 /// The open connections of a listener.
-pub struct Places {
+pub struct ConnectionLimiter {
     limits: Limits,
     open: Mutex<Open>,
 }
@@ -97,21 +97,21 @@ impl Open {
 }
 
 /// The place of one connection; free again when it is dropped.
-pub(crate) struct Place {
-    places: Arc<Places>,
+pub(crate) struct ConnectionPermit {
+    limiter: Arc<ConnectionLimiter>,
     id: u64,
     source: SourceNetwork,
 }
 
-impl Place {
+impl ConnectionPermit {
     pub(crate) fn set_known(&self) {
-        self.places.know(self.source);
+        self.limiter.know(self.source);
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        self.places.open.lock().remove(self.id);
+        self.limiter.open.lock().remove(self.id);
     }
 }
 
@@ -121,16 +121,16 @@ enum Full {
     All { for_known: bool },
 }
 
-impl Places {
+impl ConnectionLimiter {
     /// With the task that cuts connections which idle too long or read too slowly. Needs a tokio runtime.
     pub fn start(limits: Limits) -> Arc<Self> {
-        let places = Arc::new(Self { limits, open: Mutex::default() });
-        tokio::spawn(watch(Arc::downgrade(&places)));
-        places
+        let limiter = Arc::new(Self { limits, open: Mutex::default() });
+        tokio::spawn(watch(Arc::downgrade(&limiter)));
+        limiter
     }
 
     /// Counts a connection. When there are too many, one that waits for a request makes room; without one, this is refused.
-    pub(crate) fn take(self: &Arc<Self>, tcp: TcpStream, peer: IpAddr) -> Option<(Arc<Activity>, Place)> {
+    pub(crate) fn take(self: &Arc<Self>, tcp: TcpStream, peer: IpAddr) -> Option<(Arc<Activity>, ConnectionPermit)> {
         let source = SourceNetwork::from(peer);
         if let Some(full) = self.full(source, peer)
             && !self.make_room(source, &full)
@@ -145,7 +145,7 @@ impl Places {
         open.all.insert(id, (source, Arc::downgrade(&activity)));
         *open.by_source.entry(source).or_default() += 1;
         drop(open);
-        Some((activity, Place { places: self.clone(), id, source }))
+        Some((activity, ConnectionPermit { limiter: self.clone(), id, source }))
     }
 
     fn full(&self, source: SourceNetwork, peer: IpAddr) -> Option<Full> {
@@ -195,14 +195,14 @@ fn is_known(open: &Open, source: SourceNetwork) -> bool {
     open.known.get(&source).is_some_and(|until| *until > now_ms())
 }
 
-async fn watch(places: Weak<Places>) {
+async fn watch(limiter: Weak<ConnectionLimiter>) {
     loop {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let Some(places) = places.upgrade() else {
+        let Some(limiter) = limiter.upgrade() else {
             return;
         };
         let now = now_ms();
-        let all = places.open.lock().all.values().filter_map(|(_, it)| it.upgrade()).collect::<Vec<_>>();
+        let all = limiter.open.lock().all.values().filter_map(|(_, it)| it.upgrade()).collect::<Vec<_>>();
         all.iter().filter(|it| it.has_overstayed(now)).for_each(|it| it.cut());
     }
 }
@@ -217,5 +217,5 @@ fn open_files(text: &str) -> Option<usize> {
 }
 
 #[cfg(test)]
-#[path = "places_tests.rs"]
+#[path = "connection_limiter_tests.rs"]
 mod tests;

@@ -1,0 +1,115 @@
+//! What an executor knows of a run that it has, or should have. An executor of our SDK reports the state of a run with its log. Any
+//! other executor reports whether it works on the run's job; its log only shows that the run has started.
+
+use std::sync::Arc;
+
+use crate::complete::outcome_queue::OutcomeQueue;
+use crate::context::Context;
+use crate::executor::client::{ExecutorClient, LogPage, RunQueryResult};
+use crate::executor::directory::ExecutorDirectory;
+use crate::executor::outcome::Outcome;
+use carillon_store as store;
+use carillon_store::run::open::running::{Registered, RunningRun};
+
+/// What an executor knows of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunKnowledge {
+    Running,
+    /// The run waits there behind another run.
+    Queued,
+    /// The run has ended there; its report is under way.
+    Finished,
+    /// The executor has no such run.
+    Unknown,
+    NoAnswer,
+}
+
+impl RunKnowledge {
+    /// From the answer of an executor of our SDK.
+    fn of_own(found: &RunQueryResult) -> Self {
+        match (found.run_state.as_deref(), &found.page) {
+            (Some("queued"), _) => Self::Queued,
+            (Some("running"), _) => Self::Running,
+            (Some("finished"), _) => Self::Finished,
+            (_, Some(page)) if !page.is_end => Self::Running,
+            // A log of an earlier process.
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// What the rules of this folder share: they ask executors and report what they learn.
+pub struct RecoverContext {
+    pub cx: Arc<Context>,
+    pub client: Arc<ExecutorClient>,
+    pub directory: Arc<ExecutorDirectory>,
+    pub outcomes: Arc<OutcomeQueue>,
+}
+
+impl RecoverContext {
+    /// Asks the executor of a running run.
+    pub async fn query_run(&self, run: &RunningRun) -> store::Result<RunKnowledge> {
+        let (Some(app), Some(address)) = (&run.app, &run.address) else {
+            return Ok(RunKnowledge::Unknown);
+        };
+        if self.directory.registered(app, address).is_err() {
+            return Ok(RunKnowledge::NoAnswer);
+        }
+        let is_own = is_own(run);
+        if !is_own {
+            match self.client.idle_beat(address, app, run.job_id, self.cx.settings.send_limit).await {
+                // Neither a running nor a waiting run of the job.
+                Outcome::Accepted => return Ok(RunKnowledge::Unknown),
+                Outcome::Refused { .. } => {}
+                Outcome::NotSent { .. } | Outcome::Withheld { .. } | Outcome::Unknown { .. } => {
+                    return Ok(RunKnowledge::NoAnswer);
+                }
+            }
+        }
+        let found = match self.client.query_run(address, app, run.run_id, run.due_at).await {
+            Ok(found) => found,
+            Err(why) => {
+                tracing::debug!(run.id = run.run_id, reason = why, "an executor does not answer");
+                return Ok(RunKnowledge::NoAnswer);
+            }
+        };
+        if is_own {
+            return Ok(RunKnowledge::of_own(&found));
+        }
+        if found.page.as_ref().is_some_and(log_shows_start) {
+            return Ok(RunKnowledge::Running);
+        }
+        // It is busy with the job. Without a log of this run it waits only if an earlier run is there: some executors keep no
+        // logs, and a run that was lost with a queue has none.
+        let waits = self.cx.store.runs().running_beside(run).await?.earlier;
+        Ok(if waits { RunKnowledge::Queued } else { RunKnowledge::Running })
+    }
+}
+
+/// An executor of our SDK is registered at the run's address.
+pub fn is_own(run: &RunningRun) -> bool {
+    run.registered.as_ref().is_some_and(Registered::is_own)
+}
+
+/// What Java and pyxxl write into a page where they have no log.
+const NO_LOG: [&str; 2] = ["readLog fail", "No such logid"];
+
+/// Whether this page of a log shows that its run has started.
+pub fn log_shows_start(page: &LogPage) -> bool {
+    let text = page.content.trim();
+    page.to_line > 0 && !text.is_empty() && !NO_LOG.iter().any(|none| text.starts_with(none))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_says_there_is_no_log_is_no_witness() {
+        let page = |to_line, content: &str| LogPage { from_line: 1, to_line, content: content.into(), is_end: true };
+        assert!(log_shows_start(&page(1, "started\n")));
+        assert!(!log_shows_start(&page(0, "readLog fail, logFile not exists")));
+        assert!(!log_shows_start(&page(1, "No such logid logs.")));
+        assert!(!log_shows_start(&page(3, " \n")));
+    }
+}
