@@ -4,7 +4,6 @@ pub mod browser;
 pub mod cause;
 pub mod day;
 pub mod format;
-pub mod local_time;
 pub mod misfire;
 pub mod role;
 pub mod schedule;

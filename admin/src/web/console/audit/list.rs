@@ -1,6 +1,5 @@
 //! `GET /audit`: the entries, newest first.
 
-use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_inspect::explain::action_word;
@@ -8,12 +7,12 @@ use carillon_scheduler::{AuditAction, AuditObjectKind};
 use carillon_store::App;
 use carillon_store::audit::list::AuditKey;
 
-use crate::web::console::app_filter::WrongFilters;
 use crate::web::console::audit::query::AuditQuery;
 use crate::web::console::audit::row::Row;
 use crate::web::console::audit::words::object_word;
+use crate::web::console::filters::{WrongFilters, render_list};
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PagePlace, PageResult, Pager, render};
+use crate::web::page::{PageContext, PagePlace, PageResult, Pager};
 use crate::web::state::Shared;
 
 #[derive(Template)]
@@ -55,7 +54,6 @@ pub async fn list(
         }
         false => (vec![], None),
     };
-    let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let page = Page {
         rows: entries.into_iter().map(|entry| Row::new(entry, &context)).collect(),
         context,
@@ -66,5 +64,5 @@ pub async fn list(
         pager: Pager::new(&query.address(""), &place, next),
         query,
     };
-    Ok(render(&page, status))
+    Ok(render_list(&page, !page.wrong.is_empty()))
 }

@@ -1,6 +1,5 @@
 //! `GET /jobs`: the list, its filters in the address.
 
-use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_scheduler::Millis;
@@ -8,10 +7,11 @@ use carillon_store::{App, Job, JobFilter};
 
 use crate::web::console::badge::{APP_PAUSED, Badge, job_badge, job_state};
 use crate::web::console::bulk::BulkBar;
+use crate::web::console::filters::{WrongFilters, render_list};
 use crate::web::console::jobs::bulk::ACTIONS;
 use crate::web::console::jobs::query::{ListQuery, RESULT_GROUPS, SORTS};
 use crate::web::console::jobs::recent_runs::{RUNS_SHOWN, RecentRunStrip};
-use crate::web::page::{PageContext, PagePlace, PageResult, Pager, render};
+use crate::web::page::{PageContext, PagePlace, PageResult, Pager};
 use crate::web::state::Shared;
 use crate::web::text::schedule::{KINDS, ScheduleText, schedule_text};
 
@@ -36,7 +36,7 @@ struct JobRow {
 struct Page {
     context: PageContext,
     query: ListQuery,
-    wrong: Vec<(&'static str, String)>,
+    wrong: WrongFilters,
     kinds: [(&'static str, &'static str); 7],
     apps: Vec<App>,
     tags: Vec<String>,
@@ -100,10 +100,6 @@ pub async fn list(
         job,
     };
     let rows = jobs.into_iter().map(row).collect();
-    let status = match wrong.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::BAD_REQUEST,
-    };
     let page = Page {
         context,
         wrong,
@@ -116,7 +112,7 @@ pub async fn list(
         pager: Pager::new(&query.address(None), &place, next),
         query,
     };
-    Ok(render(&page, status))
+    Ok(render_list(&page, !page.wrong.is_empty()))
 }
 
 /// One that will be cancelled, as its app is paused then, is left out.

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_inspect::audit::{Difference, audit_job};
@@ -10,10 +9,10 @@ use carillon_scheduler::Millis;
 use carillon_store::JobFilter;
 use serde::Deserialize;
 
-use crate::web::console::app_filter::WrongFilters;
+use crate::web::console::filters::{WrongFilters, render_list};
 use crate::web::forms::child_jobs;
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageError, PagePlace, PageResult, Pager, list_address, render};
+use crate::web::page::{PageContext, PageError, PagePlace, PageResult, Pager, list_address};
 use crate::web::state::{Shared, State};
 
 /// Spans that can be chosen, in h.
@@ -111,10 +110,6 @@ pub async fn page(
         }
         false => Audit::default(),
     };
-    let status = match wrong.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::BAD_REQUEST,
-    };
     let page = Page {
         pager: Pager::new(&Page::address(&query, hours), &place, audit.next),
         context,
@@ -124,7 +119,7 @@ pub async fn page(
         wrong,
         audit,
     };
-    Ok(render(&page, status))
+    Ok(render_list(&page, !page.wrong.is_empty()))
 }
 
 async fn audit(state: &State, filter: &JobFilter, from: Millis, to: Millis) -> Result<Audit, PageError> {

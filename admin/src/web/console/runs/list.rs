@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use actix_web::http::StatusCode;
 use actix_web::web;
 use askama::Template;
 use carillon_scheduler::{Cause, RunState};
@@ -10,12 +9,13 @@ use carillon_store::{App, Job, RunFilter, RunSort, RunView};
 
 use crate::web::console::badge::run_badge;
 use crate::web::console::bulk::BulkBar;
+use crate::web::console::filters::{WrongFilters, render_list};
 use crate::web::console::runs::bulk::ACTIONS;
 use crate::web::console::runs::deleted_jobs::name_deleted_jobs;
 use crate::web::console::runs::query::{ListQuery, SORTS};
 use crate::web::console::runs::row::RunRow;
 use crate::web::locale::{Message, grouped};
-use crate::web::page::{PageContext, PagePlace, PageResult, Pager, render};
+use crate::web::page::{PageContext, PagePlace, PageResult, Pager};
 use crate::web::state::Shared;
 use crate::web::text::cause::cause_text;
 
@@ -28,7 +28,7 @@ const CHOICES: u32 = 200;
 struct Page {
     context: PageContext,
     query: ListQuery,
-    wrong: Vec<(&'static str, String)>,
+    wrong: WrongFilters,
     apps: Vec<App>,
     tags: Vec<String>,
     /// Runs that one page looks at.
@@ -68,10 +68,6 @@ pub async fn list(
         true => (None, next),
         false => (next, None),
     };
-    let status = match wrong.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::BAD_REQUEST,
-    };
     let apps = state.store.apps(&filter.apps).await?;
     let operated: BTreeSet<&str> =
         apps.iter().filter(|app| context.may_operate(&app.id)).map(|app| app.name.as_str()).collect();
@@ -93,7 +89,7 @@ pub async fn list(
         pager: Pager::new(&query.address(None), &place, next),
         query,
     };
-    Ok(render(&page, status))
+    Ok(render_list(&page, !page.wrong.is_empty()))
 }
 
 impl Page {
