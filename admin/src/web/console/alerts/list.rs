@@ -1,6 +1,6 @@
 //! `GET /alerts`: the alerts that match a filter, those that are not over first.
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_store::App;
@@ -130,7 +130,7 @@ fn place(text: Option<&str>) -> Option<(i64, i64)> {
     Some((last_at.parse().ok()?, id.parse().ok()?))
 }
 
-pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
+pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>) -> PageResult {
     let query = query.into_inner();
     let (filter, wrong) = query.filter(&state, &context).await?;
     let apps = state.store.apps(&context.visible()).await?;

@@ -1,6 +1,6 @@
 //! `GET /audit`: the entries, newest first.
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_inspect::explain::action_word;
 use carillon_scheduler::{AuditAction, AuditObjectKind};
@@ -8,8 +8,7 @@ use carillon_store::App;
 use carillon_store::audit::list::AuditKey;
 
 use crate::web::console::audit::query::AuditQuery;
-use crate::web::console::audit::row::Row;
-use crate::web::console::audit::words::object_word;
+use crate::web::console::audit::row::{Row, object_word};
 use crate::web::console::filters::{WrongFilters, render_list};
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PagePlace, PageResult, Pager};
@@ -41,8 +40,8 @@ impl Page {
 pub async fn list(
     state: Shared,
     context: PageContext,
-    query: web::Query<AuditQuery>,
-    place: web::Query<PagePlace>,
+    query: Query<AuditQuery>,
+    place: Query<PagePlace>,
 ) -> PageResult {
     let query = query.into_inner();
     let apps = context.actor.grants.administered_apps();

@@ -1,6 +1,6 @@
 //! `GET /jobs`: the list, its filters in the address.
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_scheduler::Millis;
 use carillon_store::{App, Job, JobFilter};
@@ -68,12 +68,7 @@ impl Page {
     }
 }
 
-pub async fn list(
-    state: Shared,
-    context: PageContext,
-    query: web::Query<ListQuery>,
-    place: web::Query<PagePlace>,
-) -> PageResult {
+pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>, place: Query<PagePlace>) -> PageResult {
     let query = query.into_inner();
     let (filter, wrong) = query.filter(&state, &context).await?;
     let filter = JobFilter { limit: PAGE, ..filter };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_inspect::audit::{Difference, audit_job};
 use carillon_scheduler::Millis;
@@ -90,8 +90,8 @@ impl Page {
 pub async fn page(
     state: Shared,
     context: PageContext,
-    query: web::Query<AuditQuery>,
-    place: web::Query<PagePlace>,
+    query: Query<AuditQuery>,
+    place: Query<PagePlace>,
 ) -> PageResult {
     let query = query.into_inner();
     let hours = SPANS.into_iter().find(|hours| *hours == query.hours).unwrap_or(24);

@@ -1,6 +1,6 @@
 //! `GET /misfires`: ranges of skipped fires, the filters in the address.
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_store::{App, Misfire, MisfireFilter, MisfireKey, VisibleApps};
 
@@ -11,7 +11,7 @@ use crate::web::forms::moment::moment;
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageError, PagePlace, PageResult, Pager};
 use crate::web::state::{Shared, State};
-use crate::web::text::misfire::skip_text;
+use crate::web::text::names::skip_text;
 
 const PAGE: u32 = 50;
 
@@ -91,12 +91,7 @@ struct Page {
     pager: Pager,
 }
 
-pub async fn list(
-    state: Shared,
-    context: PageContext,
-    query: web::Query<ListQuery>,
-    place: web::Query<PagePlace>,
-) -> PageResult {
+pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>, place: Query<PagePlace>) -> PageResult {
     let query = query.into_inner();
     let apps = state.store.apps(&context.visible()).await?;
     let (filter, wrong) = query.filter(&state, &context, &apps).await?;

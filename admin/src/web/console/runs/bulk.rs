@@ -1,6 +1,6 @@
 //! One action for many runs: the question with the number of runs, and the action.
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_engine::manage::RunAction;
 use carillon_scheduler::{Cause, Outcome};
@@ -92,7 +92,7 @@ struct RerunPage {
 }
 
 /// `GET /runs/rerun`: since when failed runs are to be run again, and of which app or job.
-pub async fn ask_rerun(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
+pub async fn ask_rerun(state: Shared, context: PageContext, query: Query<ListQuery>) -> PageResult {
     let mut apps = state.store.apps(&context.visible()).await?;
     apps.retain(|app| context.may_operate(&app.id));
     let since = context.now - SINCE_MS;

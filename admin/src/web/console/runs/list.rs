@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_scheduler::{Cause, RunState};
 use carillon_store::{App, Job, RunFilter, RunSort, RunView};
@@ -10,14 +10,14 @@ use carillon_store::{App, Job, RunFilter, RunSort, RunView};
 use crate::web::console::badge::run_badge;
 use crate::web::console::bulk::BulkBar;
 use crate::web::console::filters::{WrongFilters, render_list};
+use crate::web::console::runs::audit_trail::name_deleted_jobs;
 use crate::web::console::runs::bulk::ACTIONS;
-use crate::web::console::runs::deleted_jobs::name_deleted_jobs;
 use crate::web::console::runs::query::{ListQuery, SORTS};
 use crate::web::console::runs::row::RunRow;
 use crate::web::locale::{Message, grouped};
 use crate::web::page::{PageContext, PagePlace, PageResult, Pager};
 use crate::web::state::Shared;
-use crate::web::text::cause::cause_text;
+use crate::web::text::names::cause_text;
 
 const PAGE: u32 = 50;
 /// Tags to choose from.
@@ -44,12 +44,7 @@ struct Page {
     further: Option<String>,
 }
 
-pub async fn list(
-    state: Shared,
-    context: PageContext,
-    query: web::Query<ListQuery>,
-    place: web::Query<PagePlace>,
-) -> PageResult {
+pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>, place: Query<PagePlace>) -> PageResult {
     let query = query.into_inner();
     let (filter, wrong) = query.filter(&state, &context).await?;
     let filter = RunFilter { limit: PAGE, ..filter };
