@@ -16,7 +16,7 @@ use crate::web::console::alerts::rules::accept;
 use crate::web::console::alerts::words::channel_title;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageError, PageResult, done, refused, render, show};
-use crate::web::state::Shared;
+use crate::web::state::{Shared, State};
 
 #[derive(Template)]
 #[template(path = "alerts/channels.html")]
@@ -129,58 +129,62 @@ pub struct NewQuery {
 
 /// `GET /alerts/channels/new?kind=`
 pub async fn new(state: Shared, context: PageContext, query: Query<NewQuery>) -> PageResult {
-    let kind = if query.kind.is_empty() { Ok(ChannelKind::Email) } else { query.kind.parse() };
-    let kind = kind.map_err(|error: UnknownWord| PageError::Bad(error.to_string()))?;
+    let kind = if query.kind.is_empty() { ChannelKind::Email } else { kind_of(&query.kind)? };
     let usual = ChannelDraft::new("", kind);
     let form = Form::default()
         .with("kind", kind.as_str())
         .with("language", context.language.code())
         .with("zone", context.zone.name())
         .with("per_hour", usual.per_hour.to_string());
-    let apps = state.store.apps(&context.visible()).await?;
-    Ok(show(&FormPage { context, form, kind, apps, channel: None, messages: vec![] }))
+    form_page(&state, context, (kind, None), form).await
 }
 
 /// `POST /alerts/channels`
 pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
-    let kind: ChannelKind =
-        form.value("kind").parse().map_err(|error: UnknownWord| PageError::Bad(error.to_string()))?;
-    let draft = draft(&mut form, kind);
-    if form.is_valid() {
-        let created = state.alerts.create_channel(draft, &by.0).await;
-        if let Some(channel) = accept(&mut form, created)? {
-            let text = context.t("channel-created").with("name", &channel.name);
-            return Ok(done(&format!("/alerts/channels/{}", channel.id), text));
-        }
-    }
-    form.sort_errors(LABELS);
-    let status = form.status();
-    let apps = state.store.apps(&context.visible()).await?;
-    Ok(render(&FormPage { context, form, kind, apps, channel: None, messages: vec![] }, status))
+    let form = Form::from(fields);
+    let kind = kind_of(form.value("kind"))?;
+    save(&state, by, context, (kind, None), form).await
+}
+
+fn kind_of(word: &str) -> Result<ChannelKind, PageError> {
+    word.parse().map_err(|error: UnknownWord| PageError::Bad(error.to_string()))
 }
 
 /// `GET /alerts/channels/{id}`
 pub async fn edit(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let channel = state.alerts.channel(*id, &context.actor).await?;
     let form = filled(&channel);
-    show_channel(&state, context, channel, form).await
+    form_page(&state, context, (channel.kind, Some(channel)), form).await
 }
 
 /// `POST /alerts/channels/{id}`
 pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let channel = state.alerts.channel(*id, &by.0).await?;
-    let mut form = Form::from(fields);
-    let draft = draft(&mut form, channel.kind);
+    save(&state, by, context, (channel.kind, Some(channel)), Form::from(fields)).await
+}
+
+/// `channel`: the one that is changed; None: a new one.
+async fn save(
+    state: &State,
+    by: Caller,
+    context: PageContext,
+    (kind, channel): (ChannelKind, Option<ChannelView>),
+    mut form: Form,
+) -> PageResult {
+    let draft = draft(&mut form, kind);
     if form.is_valid() {
-        let revision = form.value("revision").parse().ok();
-        let updated = state.alerts.update_channel(*id, draft, revision, &by.0).await;
-        if let Some(saved) = accept(&mut form, updated)? {
-            let text = context.t("channel-saved").with("name", &saved.name);
-            return Ok(done(&format!("/alerts/channels/{id}"), text));
+        let (text, saved) = match &channel {
+            None => ("channel-created", state.alerts.create_channel(draft, &by.0).await),
+            Some(channel) => {
+                let revision = form.value("revision").parse().ok();
+                ("channel-saved", state.alerts.update_channel(channel.id, draft, revision, &by.0).await)
+            }
+        };
+        if let Some(saved) = accept(&mut form, saved)? {
+            return Ok(done(&format!("/alerts/channels/{}", saved.id), context.t(text).with("name", &saved.name)));
         }
     }
-    show_channel(&state, context, channel, form).await
+    form_page(state, context, (kind, channel), form).await
 }
 
 /// `POST /alerts/channels/{id}/test`
@@ -198,13 +202,23 @@ pub async fn delete(state: Shared, by: Caller, context: PageContext, id: Path<i6
     }
 }
 
-async fn show_channel(state: &Shared, context: PageContext, channel: ChannelView, mut form: Form) -> PageResult {
+async fn form_page(
+    state: &State,
+    context: PageContext,
+    (kind, channel): (ChannelKind, Option<ChannelView>),
+    mut form: Form,
+) -> PageResult {
     form.sort_errors(LABELS);
-    let filter = DeliveryFilter { channel_id: Some(channel.id), limit: 20, ..DeliveryFilter::default() };
-    let messages = lines(&context, state.store.deliveries(&filter).await?.items);
+    let messages = match &channel {
+        Some(channel) => {
+            let filter = DeliveryFilter { channel_id: Some(channel.id), limit: 20, ..DeliveryFilter::default() };
+            lines(&context, state.store.deliveries(&filter).await?.items)
+        }
+        None => vec![],
+    };
     let status = form.status();
     let apps = state.store.apps(&context.visible()).await?;
-    Ok(render(&FormPage { context, form, kind: channel.kind, apps, channel: Some(channel), messages }, status))
+    Ok(render(&FormPage { context, form, kind, apps, channel, messages }, status))
 }
 
 fn filled(channel: &ChannelView) -> Form {

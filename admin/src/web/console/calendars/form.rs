@@ -66,14 +66,7 @@ pub async fn new(state: Shared, context: PageContext) -> PageResult {
 
 /// `POST /calendars`
 pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let (mut form, calendar) = read(fields, None);
-    if form.is_valid() && !form.is("step", "preview") {
-        let made = state.engine.calendars().create(calendar, &by.0).await;
-        if let Some(made) = form.accept_at("name", "There is a calendar of this name already.", made)? {
-            return Ok(saved(&context, &made.calendar));
-        }
-    }
-    page(&state, context, None, form).await
+    save(&state, by, context, None, fields).await
 }
 
 /// `GET /calendars/{name}/edit`
@@ -86,21 +79,32 @@ pub async fn edit(state: Shared, context: PageContext, name: Path<String>) -> Pa
 /// `POST /calendars/{name}/edit`
 pub async fn update(state: Shared, by: Caller, context: PageContext, name: Path<String>, fields: Fields) -> PageResult {
     let before = state.engine.calendars().get(&name).await?;
-    let (mut form, calendar) = read(fields, Some(&before));
-    let seen = form.number("version", before.version);
+    save(&state, by, context, Some(before), fields).await
+}
+
+async fn save(
+    state: &State,
+    by: Caller,
+    context: PageContext,
+    before: Option<NamedCalendar>,
+    fields: Fields,
+) -> PageResult {
+    let (mut form, calendar) = read(fields, before.as_ref());
+    let seen = before.as_ref().map(|before| form.number("version", before.version));
     if form.is_valid() && !form.is("step", "preview") {
-        match state.engine.calendars().update(calendar, Some(seen), &by.0).await {
-            Err(Error::Changed(_)) => {
-                form.add_error("version", "Another user has changed this calendar since you opened it.");
-            }
-            made => {
-                if let Some(made) = form.accept(made)? {
-                    return Ok(saved(&context, &made.calendar));
-                }
-            }
+        let calendars = state.engine.calendars();
+        let saved = match seen {
+            Some(_) => calendars.update(calendar, seen, &by.0).await,
+            None => calendars.create(calendar, &by.0).await,
+        };
+        if let Err(Error::Changed(_)) = &saved {
+            form.add_error("version", "Another user has changed this calendar since you opened it.");
+        } else if let Some(saved) = form.accept_at("name", "There is a calendar of this name already.", saved)? {
+            let text = context.t("calendar-is-saved").with("name", &saved.calendar.name);
+            return Ok(done("/calendars", text));
         }
     }
-    page(&state, context, Some(before), form).await
+    page(state, context, before, form).await
 }
 
 /// The name of a calendar does not change.
@@ -114,9 +118,4 @@ fn read(fields: Fields, before: Option<&NamedCalendar>) -> (Form, Calendar) {
         form.add_errors(calendar.clone().validate().err().unwrap_or_default());
     }
     (form, calendar)
-}
-
-fn saved(context: &PageContext, calendar: &Calendar) -> actix_web::HttpResponse {
-    let text = context.t("calendar-is-saved").with("name", &calendar.name).to_string();
-    done("/calendars", &text)
 }
