@@ -5,6 +5,7 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use carillon_engine::manage::Error;
 use carillon_scheduler::{Millis, Zone};
+use carillon_store::Page;
 
 use crate::web::forms::moment;
 use crate::web::page::{PageContext, PageError, render};
@@ -101,6 +102,18 @@ pub async fn check_app(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// The rows of a list and the next page's cursor. Nothing is read with a wrong filter.
+pub async fn read_rows<T, K>(
+    wrong: &WrongFilters,
+    rows: impl Future<Output = carillon_store::Result<Page<T, K>>>,
+) -> Result<(Vec<T>, Option<K>), PageError> {
+    if !wrong.is_empty() {
+        return Ok((vec![], None));
+    }
+    let page = rows.await?;
+    Ok((page.items, page.next))
 }
 
 /// The page of a list. One with a wrong filter shows no rows.

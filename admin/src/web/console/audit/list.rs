@@ -5,11 +5,10 @@ use askama::Template;
 use carillon_inspect::explain::action_word;
 use carillon_scheduler::{AuditAction, AuditObjectKind};
 use carillon_store::App;
-use carillon_store::audit::list::AuditKey;
 
 use crate::web::console::audit::query::AuditQuery;
 use crate::web::console::audit::row::{Row, object_word};
-use crate::web::console::filters::{WrongFilters, render_list};
+use crate::web::console::filters::{WrongFilters, read_rows, render_list};
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PagePlace, PageResult, Pager};
 use crate::web::state::Shared;
@@ -46,13 +45,7 @@ pub async fn list(
     let query = query.into_inner();
     let apps = context.actor.grants.administered_apps();
     let (filter, wrong) = query.filter(context.zone, apps.clone());
-    let (entries, next): (_, Option<AuditKey>) = match wrong.is_empty() {
-        true => {
-            let found = state.store.audit_entries(&filter).await?;
-            (found.items, found.next)
-        }
-        false => (vec![], None),
-    };
+    let (entries, next) = read_rows(&wrong, state.store.audit_entries(&filter)).await?;
     let page = Page {
         rows: entries.into_iter().map(|entry| Row::new(entry, &context)).collect(),
         context,

@@ -15,15 +15,15 @@ use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageError, PageResult, render};
 use crate::web::state::Shared;
 
-/// Words, the keys of their labels in the list, and whether only an editor may do it.
-pub const ACTIONS: [(&str, &str, bool); 7] = [
-    ("pause", "pause", false),
-    ("resume", "resume", false),
-    ("run", "run-now", false),
-    ("move", "move-to-app", true),
-    ("add_tag", "tag-add", true),
-    ("remove_tag", "tag-remove", true),
-    ("delete", "delete", true),
+/// Words, the keys of their labels in the list and in the question, and whether only an editor may do it.
+pub const ACTIONS: [(&str, &str, &str, bool); 7] = [
+    ("pause", "pause", "jobs-pause", false),
+    ("resume", "resume", "jobs-resume", false),
+    ("run", "run-now", "jobs-run", false),
+    ("move", "move-to-app", "jobs-move", true),
+    ("add_tag", "tag-add", "jobs-tag-add", true),
+    ("remove_tag", "tag-remove", "jobs-tag-remove", true),
+    ("delete", "delete", "jobs-delete", true),
 ];
 
 /// Jobs that the question names.
@@ -59,16 +59,8 @@ impl Page {
 }
 
 fn what(context: &PageContext, action: &str, count: usize) -> Message {
-    let key = match action {
-        "pause" => "jobs-pause",
-        "resume" => "jobs-resume",
-        "run" => "jobs-run",
-        "move" => "jobs-move",
-        "add_tag" => "jobs-tag-add",
-        "remove_tag" => "jobs-tag-remove",
-        _ => "jobs-delete",
-    };
-    context.t(key).count("count", count)
+    let found = ACTIONS.iter().find(|(word, ..)| *word == action);
+    context.t(found.map_or("jobs-delete", |(_, _, key, _)| key)).count("count", count)
 }
 
 const LIST: BulkList<JobAction> = BulkList { path: "/jobs", select_first: "jobs-select-first", action, what };

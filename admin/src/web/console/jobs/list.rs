@@ -63,7 +63,7 @@ impl Page {
         is_offered.then(|| BulkBar {
             action: "/jobs/bulk",
             all: self.context.t("bulk-all-count").with("count", &self.count).to_string(),
-            actions: actions.map(|(word, label, _)| (*word, *label)).collect(),
+            actions: actions.map(|(word, label, ..)| (*word, *label)).collect(),
         })
     }
 }

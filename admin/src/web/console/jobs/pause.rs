@@ -37,11 +37,11 @@ pub async fn disable(state: Shared, by: Caller, context: PageContext, id: Path<i
     let mut form = Form::from(fields);
     let ends_at = moment(&mut form, "until", context.zone);
     let note = PauseNote { note: form.value("note").to_owned(), ends_at };
-    if form.is_valid() {
-        if let Some(job) = form.accept(state.engine.jobs().pause(*id, note, &by.0).await)? {
-            let text = context.t("job-is-paused").with("name", job.draft.name);
-            return Ok(done(local_address(form.value("next")), text));
-        }
+    if form.is_valid()
+        && let Some(job) = form.accept(state.engine.jobs().pause(*id, note, &by.0).await)?
+    {
+        let text = context.t("job-is-paused").with("name", job.draft.name);
+        return Ok(done(local_address(form.value("next")), text));
     }
     let job = state.engine.jobs().get(*id).await?;
     let status = form.status();

@@ -4,7 +4,7 @@ use actix_web::web::Query;
 use askama::Template;
 use carillon_store::{App, Misfire, MisfireFilter, MisfireKey, VisibleApps};
 
-use crate::web::console::filters::{WrongFilters, list_query, render_list};
+use crate::web::console::filters::{WrongFilters, list_query, read_rows, render_list};
 use crate::web::forms::Form;
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::moment::moment;
@@ -95,13 +95,7 @@ pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>, 
     let query = query.into_inner();
     let apps = state.store.apps(&context.visible()).await?;
     let (filter, wrong) = query.filter(&state, &context, &apps).await?;
-    let (found, next) = match wrong.is_empty() {
-        true => {
-            let page = state.store.misfires(&filter).await?;
-            (page.items, page.next)
-        }
-        false => (vec![], None),
-    };
+    let (found, next) = read_rows(&wrong, state.store.misfires(&filter)).await?;
     let mut ids: Vec<i64> = found.iter().map(|misfire| misfire.job_id).collect();
     ids.sort_unstable();
     ids.dedup();

@@ -79,10 +79,11 @@ async fn set(state: &State, by: &Caller, context: PageContext, scope: Scope, fie
     let mut value = |name: &str| form.optional_number(name, 0);
     let [days, failure_days, failures, runs] = ["days", "failure_days", "failures", "runs"].map(&mut value);
     let rule = Retention { days, failure_days, failures, runs };
-    if form.is_valid() && !form.is("step", "preview") {
-        if form.accept(state.engine.retention().set(scope, rule, &by.0).await)?.is_some() {
-            return Ok(done("/retention", context.t("retention-saved")));
-        }
+    if form.is_valid()
+        && !form.is("step", "preview")
+        && form.accept(state.engine.retention().set(scope, rule, &by.0).await)?.is_some()
+    {
+        return Ok(done("/retention", context.t("retention-saved")));
     }
     page(state, context, scope, form).await
 }

@@ -9,7 +9,7 @@ use carillon_store::{App, Job, RunFilter, RunSort, RunView};
 
 use crate::web::console::badge::run_badge;
 use crate::web::console::bulk::BulkBar;
-use crate::web::console::filters::{WrongFilters, render_list};
+use crate::web::console::filters::{WrongFilters, read_rows, render_list};
 use crate::web::console::runs::audit_trail::name_deleted_jobs;
 use crate::web::console::runs::bulk::ACTIONS;
 use crate::web::console::runs::query::{ListQuery, SORTS};
@@ -48,13 +48,7 @@ pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>, 
     let query = query.into_inner();
     let (filter, wrong) = query.filter(&state, &context).await?;
     let filter = RunFilter { limit: PAGE, ..filter };
-    let (runs, next) = match wrong.is_empty() {
-        true => {
-            let found = state.store.runs(&filter).await?;
-            (found.items, found.next)
-        }
-        false => (vec![], None),
-    };
+    let (runs, next) = read_rows(&wrong, state.store.runs(&filter)).await?;
     let job = match filter.job_id {
         Some(id) => state.store.job(id).await?.filter(|job| context.may_see(&job.app_id)),
         None => None,
