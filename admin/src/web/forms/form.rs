@@ -113,13 +113,24 @@ impl Form {
         Ok(None)
     }
 
-    /// The same; `name` is the field of an error that another object causes, and `taken` its text where that object has the name.
+    /// The same of an object with a name; `text` is the error where another object has the name.
     ///
     /// # Errors
     /// Those that do not name a field.
-    pub fn accept_at<T>(&mut self, name: &str, taken: &str, made: Result<T, Error>) -> Result<Option<T>, Error> {
+    pub fn accept_named<T>(&mut self, text: &str, made: Result<T, Error>) -> Result<Option<T>, Error> {
         match made {
-            Err(Error::Taken(_)) => self.add_error(name, taken),
+            Err(Error::Taken(_)) => self.add_error("name", text),
+            made => return self.accept(made),
+        }
+        Ok(None)
+    }
+
+    /// The same; `name` is the field of an error that other objects cause.
+    ///
+    /// # Errors
+    /// Those that do not name a field.
+    pub fn accept_at<T>(&mut self, name: &str, made: Result<T, Error>) -> Result<Option<T>, Error> {
+        match made {
             Err(Error::InUse(text)) => self.add_error(name, text),
             made => return self.accept(made),
         }

@@ -189,7 +189,7 @@ pub(super) fn accept<T>(form: &mut Form, saved: Result<T, Error>) -> Result<Opti
             }
         }
         Err(Error::Changed(text)) => form.add_error("name", format!("{text}: open the page again to see it.")),
-        saved => return form.accept_at("name", "This name is taken already.", saved),
+        saved => return form.accept_named("This name is taken already.", saved),
     }
     Ok(None)
 }

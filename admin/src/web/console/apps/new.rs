@@ -38,7 +38,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     }
     let title = form.given("title");
     let made = state.engine.apps().create(form.value("name").trim(), title.as_deref(), &by.0).await;
-    if let Some(app) = form.accept_at("name", "There is an app of this name already.", made)? {
+    if let Some(app) = form.accept_named("There is an app of this name already.", made)? {
         return Ok(done("/apps", context.t("app-is-created").with("name", app.name)));
     }
     Ok(render(&NewPage { context, form }, StatusCode::UNPROCESSABLE_ENTITY))

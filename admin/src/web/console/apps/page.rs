@@ -59,7 +59,7 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
 pub async fn enter(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
     let entered = state.engine.executors().enter(*id, form.value("address").trim(), &by.0).await;
-    if let Some(entered) = form.accept_at("address", "", entered)? {
+    if let Some(entered) = form.accept_at("address", entered)? {
         let text = context.t("app-address-is-entered").with("address", entered.address);
         return Ok(done(&format!("/apps/{id}"), text));
     }
@@ -72,7 +72,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i6
     let name = form.value("name").trim().to_owned();
     let title = form.given("title").unwrap_or_else(|| name.clone());
     let updated = state.engine.apps().update(*id, Some(&name), Some(&title), &by.0).await;
-    if let Some(app) = form.accept_at("name", "The name belongs or belonged to another app.", updated)? {
+    if let Some(app) = form.accept_named("The name belongs or belonged to another app.", updated)? {
         return Ok(done(&format!("/apps/{id}"), context.t("app-is-saved").with("name", app.name)));
     }
     show(&state, context, *id, Some(form)).await

@@ -68,7 +68,7 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, id: Path<i6
         return show(&state, context, *id, form, None).await;
     }
     let made = state.engine.app_tokens().create(*id, &name, days, &by.0).await;
-    if let Some((_, token)) = form.accept_at("name", "", made)? {
+    if let Some((_, token)) = form.accept_at("name", made)? {
         return show(&state, context, *id, Form::default(), Some(token)).await.map(uncached);
     }
     show(&state, context, *id, form, None).await
@@ -86,7 +86,7 @@ pub async fn set_rule(state: Shared, by: Caller, context: PageContext, id: Path<
     let mut form = Form::from(fields);
     let is_set = form.is("own_tokens_only", "yes");
     let set = state.engine.app_tokens().set_own_tokens_only(*id, is_set, &by.0).await;
-    if let Some(app) = form.accept_at("own_tokens_only", "", set)? {
+    if let Some(app) = form.accept_at("own_tokens_only", set)? {
         let text = context.t(if is_set { "app-accepts-own-alone" } else { "app-accepts-global" });
         return Ok(done(&format!("/apps/{}/tokens", app.id), text.with("app", app.name)));
     }

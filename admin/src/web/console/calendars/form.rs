@@ -99,7 +99,7 @@ async fn save(
         };
         if let Err(Error::Changed(_)) = &saved {
             form.add_error("version", "Another user has changed this calendar since you opened it.");
-        } else if let Some(saved) = form.accept_at("name", "There is a calendar of this name already.", saved)? {
+        } else if let Some(saved) = form.accept_named("There is a calendar of this name already.", saved)? {
             let text = context.t("calendar-is-saved").with("name", &saved.calendar.name);
             return Ok(done("/calendars", text));
         }
