@@ -55,7 +55,7 @@ impl ChannelDraft {
 pub struct ChannelView {
     pub id: i64,
     pub name: String,
-    pub kind: String,
+    pub kind: ChannelKind,
     pub settings: Settings,
     /// The names of the secrets that are set; None: this node cannot decrypt them.
     pub secrets: Option<Vec<String>>,
@@ -74,14 +74,14 @@ impl Alerts {
     pub async fn channels(&self, by: &Actor) -> Result<Vec<ChannelView>, Error> {
         let apps = self.store().apps().list(&by.grants.visible_apps()).await?;
         let rows = self.store().alerts().channels().await?;
-        Ok(rows.iter().filter(|row| is_visible(row, &apps, by)).map(|row| self.view(row, &apps, by)).collect())
+        Ok(rows.iter().filter(|row| is_visible(row, &apps, by)).filter_map(|row| self.view(row, &apps, by)).collect())
     }
 
     /// # Errors
     /// `Missing`, also if no app of the viewer may use it
     pub async fn channel(&self, id: i64, by: &Actor) -> Result<ChannelView, Error> {
         let (row, apps) = (self.row(id).await?, self.store().apps().list(&by.grants.visible_apps()).await?);
-        let view = is_visible(&row, &apps, by).then(|| self.view(&row, &apps, by));
+        let view = is_visible(&row, &apps, by).then(|| self.view(&row, &apps, by)).flatten();
         view.ok_or_else(|| Error::Missing(format!("alert channel {id}")))
     }
 
@@ -147,15 +147,15 @@ impl Alerts {
         self.store().alerts().channel(id).await?.ok_or_else(|| Error::Missing(format!("alert channel {id}")))
     }
 
-    /// The settings name hosts and people: they are for administrators.
-    fn view(&self, row: &ChannelRow, apps: &[App], by: &Actor) -> ChannelView {
+    /// The settings name hosts and people: they are for administrators. None: the kind is one of a newer version.
+    fn view(&self, row: &ChannelRow, apps: &[App], by: &Actor) -> Option<ChannelView> {
         let may_see = administers(by);
         let named = apps.iter().filter(|app| row.apps.iter().flatten().any(|id| *id == app.id));
         let secrets = Channel::from_row(row, &self.keys).ok().map(|channel| channel.secrets.names());
-        ChannelView {
+        Some(ChannelView {
             id: row.id,
             name: row.name.clone(),
-            kind: row.kind.clone(),
+            kind: row.kind.parse().ok()?,
             settings: serde_json::from_str(&row.settings).ok().filter(|_| may_see).unwrap_or_default(),
             secrets: secrets.map(|names| names.into_iter().map(str::to_owned).collect()),
             all_apps: row.apps.is_none(),
@@ -165,7 +165,7 @@ impl Alerts {
             per_hour: row.per_hour,
             revision: row.revision,
             updated_at: row.updated_at,
-        }
+        })
     }
 
     /// The channel as it is stored.

@@ -87,7 +87,8 @@ pub struct CalendarRequest {
     name: String,
 }
 
-edited!(CalendarUpdate: "calendar" of CalendarMembers, READ_ONLY, "The whole calendar; an answer may be changed and sent back");
+edited!(CalendarUpdate: "calendar" of CalendarMembers, READ_ONLY, "the whole calendar",
+    "The whole calendar; an answer may be changed and sent back");
 
 pub async fn list(state: Shared, query: Query) -> Answer<List<CalendarView, String>> {
     let (after, limit) = (query.text("after")?, query.limit()?);
@@ -124,22 +125,9 @@ pub async fn create(state: Shared, caller: Caller, body: Body<NewCalendar>) -> R
     Ok(Created::new(made))
 }
 
-/// A calendar that was read and changed; its name is in the path.
-pub struct ChangedCalendar(Value);
-
-impl RequestBody for ChangedCalendar {
-    type Schema = CalendarUpdate;
-    const WHAT: &'static str = "the whole calendar";
-
-    fn read(value: Value) -> Result<Self, Error> {
-        Ok(Self(value))
-    }
-}
-
 /// Every job that uses it is planned again before this is answered.
-pub async fn update(state: Shared, name: Name, caller: Caller, body: Body<ChangedCalendar>) -> Answer<CalendarView> {
-    let mut value = body.0.0;
-    let version = READ_ONLY.take_out(&mut value)?;
+pub async fn update(state: Shared, name: Name, caller: Caller, body: Body<CalendarUpdate>) -> Answer<CalendarView> {
+    let CalendarUpdate { mut value, revision } = body.0;
     if let Some(members) = value.as_object_mut() {
         let given = members.entry("name").or_insert_with(|| Value::from(name.0.as_str()));
         if given.as_str().is_some_and(|given| given.trim() != name.0) {
@@ -149,7 +137,7 @@ pub async fn update(state: Shared, name: Name, caller: Caller, body: Body<Change
     }
     // A calendar that does not exist is reported before anything else.
     state.engine.calendars().get(&name.0).await?;
-    let changed = state.engine.calendars().update(calendar(&value)?, version, &caller.0).await?;
+    let changed = state.engine.calendars().update(calendar(&value)?, revision, &caller.0).await?;
     Ok(Json(changed.into()))
 }
 

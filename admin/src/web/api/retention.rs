@@ -15,18 +15,11 @@ use crate::web::state::{Shared, State};
 view! {
     /// What is set for how long runs are kept, and what is in force. Null: the next wider rule decides
     pub struct RetentionView as Retention from rule: Retention, in_force: EffectiveRetention {
-        /// Days for which a run that did not fail is kept; 0: forever
-        #[schema(minimum = 0, maximum = 3_650)]
-        days: Option<i32>,
-        /// Days for which a failed run and a skipped range are kept; 0: forever
-        #[schema(minimum = 0, maximum = 3_650)]
-        failure_days: Option<i32>,
-        /// How many of a job's last failures stay, at any age
-        #[schema(minimum = 0, maximum = 1_000)]
-        failures: Option<i32>,
-        /// How many of a job's latest runs that did not fail are kept; 0: without limit
-        #[schema(minimum = 0, maximum = 1_000_000_000)]
-        runs: Option<i32>,
+        #[serde(flatten)]
+        rule: RetentionUpdate = {
+            let Retention { days, failure_days, failures, runs } = rule;
+            RetentionUpdate { days, failure_days, failures, runs }
+        },
         in_force: RetentionInForce = in_force.into(),
     }
 }
@@ -87,6 +80,7 @@ const DAY: Millis = 86_400_000;
 
 request! {
     /// How long runs are kept. A member that is null or left out leaves it to the next wider rule
+    #[derive(serde::Serialize)]
     pub struct RetentionUpdate: "how long runs are kept, such as {\"days\":30,\"failure_days\":90}" {
         /// Days for which a run that did not fail is kept; 0: forever
         #[schema(minimum = 0, maximum = 3_650)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_inspect::forecast::Forecast;
 use carillon_scheduler::Millis;
@@ -60,7 +60,7 @@ struct Page {
 }
 
 /// `GET /forecast`
-pub async fn page(state: Shared, context: PageContext, query: web::Query<ForecastQuery>) -> PageResult {
+pub async fn page(state: Shared, context: PageContext, query: Query<ForecastQuery>) -> PageResult {
     let known = SPANS.into_iter().find(|hours| *hours == query.hours);
     let hours = known.unwrap_or(ForecastQuery::default().hours);
     let to = context.now + i64::from(hours) * 60 * MINUTE;

@@ -3,13 +3,13 @@
 
 pub mod account;
 pub mod alerts;
-mod app_filter;
 pub mod apps;
 pub mod audit;
 pub mod badge;
 mod bulk;
 pub mod calendars;
 pub mod dashboard;
+mod filters;
 pub mod forecast;
 pub mod jobs;
 pub mod operations;

@@ -42,7 +42,7 @@ pub fn all() -> Vec<Route> {
         "/reset" => GET Open: account::reset::form, POST Open: account::reset::reset;
         "/preferences" => POST Open: account::preferences::preferences;
         "/logout" => POST Own: account::login::sign_out;
-        "/zones" => GET Own: account::zones::zones;
+        "/zones" => GET Own: account::preferences::zones;
 
         "/" => GET View AnyApp: dashboard::page::page;
         "/jobs" => GET View AnyApp: jobs::list::list, POST Edit AnyApp: jobs::edit::create;

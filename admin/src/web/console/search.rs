@@ -1,6 +1,6 @@
 //! `GET /search`: what a text or a number names: runs, jobs, apps and users that the viewer sees.
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_store::people::accounts::Account;
 use carillon_store::{App, Job, JobFilter};
@@ -49,7 +49,7 @@ impl Page {
     }
 }
 
-pub async fn page(state: Shared, context: PageContext, query: web::Query<SearchQuery>) -> PageResult {
+pub async fn page(state: Shared, context: PageContext, query: Query<SearchQuery>) -> PageResult {
     let text = query.into_inner().text.trim().to_owned();
     if text.is_empty() {
         return Ok(redirect("/jobs"));

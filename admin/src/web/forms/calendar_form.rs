@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use carillon_scheduler::{Calendar, Weekday};
+use carillon_scheduler::Calendar;
 use chrono::{Days, NaiveDate};
 
 use crate::web::forms::form::Form;
@@ -39,17 +39,10 @@ pub fn filled(language: Language, calendar: &Calendar) -> Form {
 
 /// The calendar that the fields describe. What cannot be read is an error of its field and is left out.
 pub fn calendar_of(form: &mut Form) -> Calendar {
-    let mut weekdays = BTreeSet::new();
-    for word in form.items("weekdays") {
-        match word.parse::<Weekday>() {
-            Ok(day) => drop(weekdays.insert(day)),
-            Err(error) => form.add_error("weekdays", error.to_string()),
-        }
-    }
     Calendar {
         name: form.value("name").trim().to_owned(),
         title: form.value("title").trim().to_owned(),
-        weekdays,
+        weekdays: form.words("weekdays").into_iter().collect(),
         days: days(form, "days"),
         extra: days(form, "extra"),
     }
@@ -106,6 +99,8 @@ fn range(entry: &str) -> Result<(NaiveDate, NaiveDate), String> {
 
 #[cfg(test)]
 mod tests {
+    use carillon_scheduler::Weekday;
+
     use super::*;
 
     #[test]

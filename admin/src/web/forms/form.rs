@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use actix_web::http::StatusCode;
+use carillon_engine::manage::Error;
 use carillon_scheduler::FieldError;
 
 use crate::web::forms::fields::Fields;
@@ -97,6 +98,65 @@ impl Form {
             let name = error.field.rsplit('.').next().unwrap_or(&error.field);
             self.add_error(name, error.message);
         }
+    }
+
+    /// What was made of the form. None: the form has the errors.
+    ///
+    /// # Errors
+    /// Those that do not name a field.
+    pub fn accept<T>(&mut self, made: Result<T, Error>) -> Result<Option<T>, Error> {
+        match made {
+            Ok(made) => return Ok(Some(made)),
+            Err(Error::Invalid(errors)) => self.add_errors(errors),
+            Err(error) => return Err(error),
+        }
+        Ok(None)
+    }
+
+    /// The same of an object with a name; `text` is the error where another object has the name.
+    ///
+    /// # Errors
+    /// Those that do not name a field.
+    pub fn accept_named<T>(&mut self, text: &str, made: Result<T, Error>) -> Result<Option<T>, Error> {
+        match made {
+            Err(Error::Taken(_)) => self.add_error("name", text),
+            made => return self.accept(made),
+        }
+        Ok(None)
+    }
+
+    /// The same; `name` is the field of an error that other objects cause.
+    ///
+    /// # Errors
+    /// Those that do not name a field.
+    pub fn accept_at<T>(&mut self, name: &str, made: Result<T, Error>) -> Result<Option<T>, Error> {
+        match made {
+            Err(Error::InUse(text)) => self.add_error(name, text),
+            made => return self.accept(made),
+        }
+        Ok(None)
+    }
+
+    /// The text without blanks around it. None: it is empty.
+    pub fn given(&self, name: &str) -> Option<String> {
+        Some(self.value(name).trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    /// None: the field is empty. The default stands for a text that is no whole number.
+    pub fn optional_number<T: TryFrom<i64>>(&mut self, name: &str, default: T) -> Option<T> {
+        self.given(name).map(|_| self.number(name, default))
+    }
+
+    /// Our words that were chosen.
+    pub fn words<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, name: &str) -> Vec<T> {
+        let mut words = vec![];
+        for item in self.items(name) {
+            match item.parse::<T>() {
+                Ok(word) => words.push(word),
+                Err(error) => self.add_error(name, error.to_string()),
+            }
+        }
+        words
     }
 
     /// A whole number; empty means the default.

@@ -99,10 +99,7 @@ pub fn read(form: &mut Form, zone: Zone) -> Option<ScheduleDraft> {
     if draft.kind != KindDraft::None {
         draft.start_at = moment(form, "start_at", zone);
         draft.end_at = moment(form, "end_at", zone);
-        draft.max_fires = match form.value("max_fires").trim() {
-            "" => None,
-            _ => Some(form.number("max_fires", 1)),
-        };
+        draft.max_fires = form.optional_number("max_fires", 1);
         draft.spread_seconds = form.seconds("spread_seconds", 0);
         draft.calendars = form.items("calendars");
         draft.excluded = form.word::<Excluded>("on_excluded");
@@ -166,18 +163,11 @@ fn cron(form: &mut Form) -> CronDraft {
 }
 
 fn daily(form: &mut Form) -> DailyDraft {
-    let mut weekdays = vec![];
-    for word in form.items("weekdays") {
-        match word.parse::<Weekday>() {
-            Ok(day) => weekdays.push(day),
-            Err(error) => form.add_error("weekdays", error.to_string()),
-        }
-    }
     DailyDraft {
         every_seconds: form.seconds("every_seconds", 0),
         from: form.value("from").to_owned(),
         to: form.value("to").to_owned(),
-        weekdays,
+        weekdays: form.words("weekdays"),
         timezone: timezone(form),
         clock_changes: form.word::<ClockChanges>("clock_changes"),
     }

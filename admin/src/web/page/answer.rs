@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::cookie::{Cookie, SameSite, time};
 use actix_web::http::StatusCode;
-use actix_web::http::header::LOCATION;
+use actix_web::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
 use askama::Template;
 
 /// A cookie with a preference, kept for a year.
@@ -30,6 +30,12 @@ pub fn render(template: &impl Template, status: StatusCode) -> HttpResponse {
 /// A page as the answer to a request that succeeded.
 pub fn show(template: &impl Template) -> HttpResponse {
     render(template, StatusCode::OK)
+}
+
+/// Something that is shown once must not come back from a cache.
+pub fn uncached(mut answer: HttpResponse) -> HttpResponse {
+    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
 }
 
 /// After a POST: the page to look at next.

@@ -17,7 +17,7 @@ use crate::web::page::assets;
 use crate::web::page::flash::{self, Flash};
 use crate::web::state::State;
 use crate::web::text::format::{from_now, period, relative, utc};
-use crate::web::text::role::role_name;
+use crate::web::text::names::role_name;
 
 /// Pauses in force that each page names.
 const SHOWN_PAUSES: usize = 3;
@@ -212,30 +212,29 @@ impl PageContext {
         utc(*at).format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
     }
 
+    /// In the viewer's zone.
+    fn local(&self, at: &Millis, format: &str) -> String {
+        utc(*at).with_timezone(&self.zone).format(format).to_string()
+    }
+
     /// In full, in the viewer's zone: `2026-11-21 09:56:12 UTC+1`.
     pub fn full(&self, at: &Millis) -> String {
-        let time = utc(*at).with_timezone(&self.zone);
-        time.format("%Y-%m-%d %H:%M:%S %Z").to_string()
+        self.local(at, "%Y-%m-%d %H:%M:%S %Z")
     }
 
     /// The time of day alone, for a chart.
     pub fn clock(&self, at: &Millis) -> String {
-        let time = utc(*at).with_timezone(&self.zone);
-        time.format("%H:%M:%S").to_string()
+        self.local(at, "%H:%M:%S")
     }
 
     /// With milliseconds, for the timeline of a run.
     pub fn exact(&self, at: &Millis) -> String {
-        let time = utc(*at).with_timezone(&self.zone);
-        time.format("%Y-%m-%d %H:%M:%S%.3f").to_string()
+        self.local(at, "%Y-%m-%d %H:%M:%S%.3f")
     }
 
     /// `in 3 min`, `2 h ago`; a date when it is more than a day away.
     pub fn relative(&self, at: &Millis) -> String {
-        relative(self.language, *at, self.now).unwrap_or_else(|| {
-            let time = utc(*at).with_timezone(&self.zone);
-            time.format("%Y-%m-%d %H:%M").to_string()
-        })
+        relative(self.language, *at, self.now).unwrap_or_else(|| self.local(at, "%Y-%m-%d %H:%M"))
     }
 
     /// The distance from now, in days where it is more than one.

@@ -9,7 +9,7 @@ mod flash;
 mod pager;
 
 pub use address::console_address;
-pub use answer::{list_address, local_address, preference, redirect, render, show};
+pub use answer::{list_address, local_address, preference, redirect, render, show, uncached};
 pub use context::{PageContext, THEME, ZONE};
 pub use error_page::{PageError, PageResult, page as error_page};
 pub use flash::{FLASH, done, redirect_with_flash, refused};

@@ -3,5 +3,5 @@
 mod question;
 mod sort;
 
-pub use question::{DAYS, MAX_DAYS, Question, Wrong, answer, day_text};
+pub use question::{DAYS, MAX_DAYS, Question, answer, day_text};
 pub use sort::ReportSort;

@@ -1,12 +1,8 @@
 //! What pages call things, in the words of the field.
 
 pub mod browser;
-pub mod cause;
-pub mod day;
 pub mod format;
-pub mod local_time;
-pub mod misfire;
-pub mod role;
+pub mod names;
 pub mod schedule;
 pub mod strategies;
 pub mod weekly;

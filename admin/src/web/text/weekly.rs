@@ -3,7 +3,7 @@
 use carillon_scheduler::Weekday;
 
 use crate::web::locale::Language;
-use crate::web::text::day::weekday_name;
+use crate::web::text::names::weekday_name;
 
 /// A cron expression for a time of day on some days of the week.
 ///

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_accounts::policy::{Action, Object};
 use carillon_accounts::secret::hash;
-use carillon_scheduler::{AuditObjectKind, Cause, FieldError, JobDraft, check_tag};
+use carillon_scheduler::{AuditObjectKind, Cause, JobDraft, check_tag};
 use carillon_store::job::change::JobChange;
 use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Actor, App, Definition, DefinitionContext, Job, JobFilter, PauseNote, TargetJob};
 
+use crate::engine::Engine;
 use crate::manage::authorize::require;
+use crate::manage::bulk::{Bulk, BulkAction, MOST_SELECTED, SLICE};
 use crate::manage::error::Error;
-use crate::manage::jobs::definitions::Jobs;
 use crate::manage::jobs::pause::check_pause;
-use crate::manage::selection::{BulkOutcome, MOST_SELECTED, SLICE, Selection, check_count};
 
 /// What is done with each job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,111 +36,80 @@ impl JobAction {
             Self::Move(_) | Self::AddTag(_) | Self::RemoveTag(_) | Self::Delete => Action::Edit,
         }
     }
+
+    /// The app to move to.
+    async fn target(&self, engine: &Engine, by: &Actor) -> Result<Option<App>, Error> {
+        let Self::Move(name) = self else { return Ok(None) };
+        let app = engine.apps().named(name, by).await?;
+        require(by, Action::Edit, Object::App(app.id), || format!("app {name}"))?;
+        Ok(Some(app))
+    }
 }
 
-/// A request for many jobs.
-pub struct JobBulkRequest<'a> {
-    pub selection: &'a Selection<JobFilter>,
-    pub action: JobAction,
-    /// How many jobs the caller has seen and confirmed; None: it does not matter.
-    pub expected: Option<usize>,
-    /// A repeated request with the same key runs each job once.
-    pub idempotency_key: Option<&'a str>,
-}
+impl BulkAction for JobAction {
+    type Filter = JobFilter;
 
-impl Jobs<'_> {
-    /// The jobs of a selection, at most one more than [`MOST_SELECTED`]. Those that the actor does not see are not among a
-    /// filter's.
-    ///
-    /// # Errors
-    /// The database does not answer.
-    pub async fn selected(&self, selection: &Selection<JobFilter>, by: &Actor) -> Result<Vec<i64>, Error> {
-        Ok(match selection {
-            Selection::Ids(ids) => ids.iter().copied().collect::<BTreeSet<_>>().into_iter().collect(),
-            Selection::Filter(filter) => {
-                let filter = JobFilter { apps: by.grants.visible_apps(), ..filter.clone() };
-                self.engine.cx.store.jobs().ids_of(&filter, MOST_SELECTED + 1).await?
-            }
-        })
+    fn starts_runs(&self) -> bool {
+        matches!(self, Self::Run(_))
     }
 
-    /// Does something with each selected job for which the actor may do it, and says why it did not with the others. The jobs
-    /// are changed in slices: what is done stays done, if the database fails on the way.
-    ///
-    /// # Errors
-    /// `Invalid`: a member of the action, too many jobs; `Forbidden`: the app to move to; `Changed`: another number of jobs
-    pub async fn do_with_all(&self, request: JobBulkRequest<'_>, by: &Actor) -> Result<BulkOutcome, Error> {
-        let (action, target) = self.checked(request.action, by).await?;
-        let _place = self.engine.costly.enter(by).await?;
-        let ids = self.selected(request.selection, by).await?;
-        check_count(ids.len(), request.expected)?;
-        if matches!(action, JobAction::Run(_)) {
-            self.engine.costly.count_runs(ids.len(), by)?;
+    async fn check(self, engine: &Engine, by: &Actor) -> Result<Self, Error> {
+        self.target(engine, by).await?;
+        match self {
+            Self::Pause(note) => Ok(Self::Pause(check_pause(note, engine.cx.clock.now())?)),
+            Self::AddTag(ref tag) | Self::RemoveTag(ref tag) => match check_tag(tag) {
+                Ok(()) => Ok(self),
+                Err(message) => Err(Error::field("tag", message)),
+            },
+            action => Ok(action),
         }
-        let mut outcome = BulkOutcome::new(ids.len());
-        let apps = self.engine.cx.store.retention().apps_of(&ids).await?;
-        let ids = outcome.permitted(&ids, &apps, (by, action.needs(), AuditObjectKind::Job));
+    }
+
+    async fn matching(&self, engine: &Engine, filter: &JobFilter, by: &Actor) -> Result<Vec<i64>, Error> {
+        let filter = JobFilter { apps: by.grants.visible_apps(), ..filter.clone() };
+        Ok(engine.cx.store.jobs().ids_of(&filter, MOST_SELECTED + 1).await?)
+    }
+
+    async fn apply(&self, bulk: &mut Bulk<'_>, ids: &[i64]) -> Result<(), Error> {
+        let apps = bulk.engine.cx.store.retention().apps_of(ids).await?;
+        let ids = bulk.permitted(ids, &apps, (self.needs(), AuditObjectKind::Job));
+        let target = self.target(bulk.engine, bulk.by).await?;
         if let Some(app) = &target {
             let moving = ids.iter().filter(|id| apps.get(id) != Some(&app.id)).count();
-            self.require_room_for(app.id, &app.name, moving as u64).await?;
+            bulk.engine.jobs().require_room_for(app.id, &app.name, moving as u64).await?;
         }
         // Each as a job of the app that was asked about: one that moves meanwhile is missing.
         let of_app = |id: &i64| TargetJob { id: *id, app_id: apps.get(id).copied() };
         let jobs: Vec<TargetJob> = ids.iter().map(of_app).collect();
         for slice in jobs.chunks(SLICE) {
-            match &action {
-                JobAction::Run(cause) => {
-                    self.run_each(slice, *cause, request.idempotency_key, by, &mut outcome).await?
-                }
-                action => self.change_each(slice, action, target.as_ref(), by, &mut outcome).await?,
+            match self {
+                Self::Run(cause) => bulk.run_each(slice, *cause).await?,
+                action => bulk.change_each(slice, action, target.as_ref()).await?,
             }
         }
-        Ok(outcome.finish())
+        Ok(())
     }
+}
 
-    /// The action with its texts in order, and the app to move to.
-    async fn checked(&self, action: JobAction, by: &Actor) -> Result<(JobAction, Option<App>), Error> {
-        let now = self.engine.cx.clock.now();
-        Ok(match action {
-            JobAction::Pause(note) => (JobAction::Pause(check_pause(note, now)?), None),
-            JobAction::AddTag(tag) | JobAction::RemoveTag(tag) if check_tag(&tag).is_err() => {
-                let message = check_tag(&tag).err().unwrap_or_default();
-                return Err(Error::Invalid(vec![FieldError::new("tag", message)]));
-            }
-            JobAction::Move(name) => {
-                let app = self.engine.apps().named(&name, by).await?;
-                require(by, Action::Edit, Object::App(app.id), || format!("app {name}"))?;
-                (JobAction::Move(name), Some(app))
-            }
-            action => (action, None),
-        })
-    }
-
-    async fn change_each(
-        &self,
-        jobs: &[TargetJob],
-        action: &JobAction,
-        target: Option<&App>,
-        by: &Actor,
-        outcome: &mut BulkOutcome,
-    ) -> Result<(), Error> {
-        let store = &self.engine.cx.store;
+impl Bulk<'_> {
+    async fn change_each(&mut self, jobs: &[TargetJob], action: &JobAction, target: Option<&App>) -> Result<(), Error> {
+        let cx = &self.engine.cx;
         let mut changes: Vec<(TargetJob, JobChange)> = Vec::with_capacity(jobs.len());
         match action {
             JobAction::Pause(note) => changes.extend(jobs.iter().map(|job| (*job, JobChange::Pause(note.clone())))),
             JobAction::Resume => changes.extend(jobs.iter().map(|job| (*job, JobChange::Enable))),
             JobAction::Delete => changes.extend(jobs.iter().map(|job| (*job, JobChange::Delete))),
-            action => changes = self.definitions(jobs, action, target, outcome).await?,
+            action => changes = self.definitions(jobs, action, target).await?,
         }
-        let changed = store.jobs().change_each(&changes, self.engine.cx.clock.now(), by).await?;
+        let changed = cx.store.jobs().change_each(&changes, cx.clock.now(), self.by).await?;
         let mut shards = BTreeSet::new();
         for (id, changed) in changed {
             match changed {
                 Ok(changed) => {
-                    outcome.done += 1;
+                    self.outcome.done += 1;
                     shards.insert(changed.job.shard);
                 }
-                Err(error) => outcome.refuse(id, Error::from(error).to_string()),
+                Err(error) => self.refuse(id, Error::from(error).to_string()),
             }
         }
         shards.into_iter().for_each(|shard| self.engine.job_changed(shard));
@@ -148,18 +117,17 @@ impl Jobs<'_> {
     }
 
     async fn definitions(
-        &self,
+        &mut self,
         jobs: &[TargetJob],
         action: &JobAction,
         target: Option<&App>,
-        outcome: &mut BulkOutcome,
     ) -> Result<Vec<(TargetJob, JobChange)>, Error> {
         let asked: BTreeMap<i64, Option<i64>> = jobs.iter().map(|job| (job.id, job.app_id)).collect();
         let ids: Vec<i64> = asked.keys().copied().collect();
         let mut changes = Vec::with_capacity(jobs.len());
         for job in self.engine.cx.store.jobs().with_ids(&ids).await? {
             if asked.get(&job.id) != Some(&Some(job.app_id)) {
-                outcome.refuse(job.id, format!("there is no job {}", job.id));
+                self.refuse(job.id, format!("there is no job {}", job.id));
                 continue;
             }
             match self.definition(&job, action, target) {
@@ -167,8 +135,8 @@ impl Jobs<'_> {
                     let change = JobChange::Define(Box::new(definition), Some(job.revision));
                     changes.push((TargetJob::of_app(job.id, job.app_id), change));
                 }
-                Ok(None) => outcome.done += 1,
-                Err(reason) => outcome.refuse(job.id, reason),
+                Ok(None) => self.outcome.done += 1,
+                Err(reason) => self.refuse(job.id, reason),
             }
         }
         Ok(changes)
@@ -198,33 +166,16 @@ impl Jobs<'_> {
         checked.map(Some).map_err(|errors| Error::Invalid(errors).to_string())
     }
 
-    async fn run_each(
-        &self,
-        jobs: &[TargetJob],
-        cause: Cause,
-        key: Option<&str>,
-        by: &Actor,
-        outcome: &mut BulkOutcome,
-    ) -> Result<(), Error> {
+    async fn run_each(&mut self, jobs: &[TargetJob], cause: Cause) -> Result<(), Error> {
         let trigger = |job: &TargetJob| NewTrigger {
             job: *job,
             cause,
             params: None,
             address: None,
-            idempotency_key: key.map(|key| hash(&format!("bulk {} {key}", job.id))),
+            idempotency_key: self.key.map(|key| hash(&format!("bulk {} {key}", job.id))),
             rerun_of: None,
         };
         let triggers: Vec<NewTrigger> = jobs.iter().map(trigger).collect();
-        let made = self.engine.cx.store.runs().insert_triggered_all(&triggers, self.engine.cx.clock.now(), by).await?;
-        for (TargetJob { id, .. }, made) in jobs.iter().zip(made) {
-            match made {
-                Some(made) => {
-                    outcome.done += 1;
-                    self.engine.job_changed(made.shard);
-                }
-                None => outcome.refuse(*id, format!("there is no job {id}")),
-            }
-        }
-        Ok(())
+        self.start_each(&triggers).await
     }
 }

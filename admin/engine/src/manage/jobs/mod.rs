@@ -8,6 +8,6 @@ mod pause;
 mod run;
 mod validation;
 
-pub use bulk::{JobAction, JobBulkRequest};
+pub use bulk::JobAction;
 pub use definitions::{Jobs, PreviewRequest};
 pub use run::RunRequest;

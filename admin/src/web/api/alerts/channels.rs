@@ -3,7 +3,6 @@
 use actix_web::web::Json;
 use carillon_alerts::channel::{ChannelKind, Secrets, Settings};
 use carillon_alerts::manage::ChannelDraft;
-use carillon_scheduler::UnknownWord;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -27,12 +26,14 @@ pub struct ChannelWithSecrets {
 }
 
 edited!(AlertChannelRequest: "channel" of ChannelWithSecrets, READ_ONLY,
+    "a channel, such as {\"name\":\"ops\",\"kind\":\"email\",\"settings\":{\"host\":\"smtp.example.org\",\
+        \"from\":\"carillon@example.org\",\"to\":[\"ops@example.org\"]}}",
     "A channel. Secrets that are left out stay as they are; an empty one is removed");
 
 #[derive(Deserialize)]
 struct Members {
     name: String,
-    kind: String,
+    kind: ChannelKind,
     #[serde(default)]
     settings: Settings,
     #[serde(default)]
@@ -46,38 +47,24 @@ struct Members {
     per_hour: Option<i64>,
 }
 
-pub struct GivenChannel {
-    draft: ChannelDraft,
-    revision: Option<i64>,
-}
-
-impl RequestBody for GivenChannel {
-    type Schema = AlertChannelRequest;
-    const WHAT: &'static str = "a channel, such as {\"name\":\"ops\",\"kind\":\"email\",\
-        \"settings\":{\"host\":\"smtp.example.org\",\"from\":\"carillon@example.org\",\"to\":[\"ops@example.org\"]}}";
-
-    fn read(mut value: Value) -> Result<Self, Error> {
-        let revision = seen_revision(&mut value, Self::WHAT, MEMBERS)?;
-        // Of an answer: their names.
-        if let Some(members) = value.as_object_mut() {
-            members.retain(|name, given| name != "secrets" || !(given.is_array() || given.is_null()));
-        }
-        let given: Members = from_json(&value)?;
-        let kind: ChannelKind =
-            given.kind.parse().map_err(|error: UnknownWord| Error::field("kind", error.to_string()))?;
-        let usual = ChannelDraft::new(given.name, kind);
-        let draft = ChannelDraft {
-            settings: given.settings,
-            secrets: given.secrets,
-            all_apps: given.all_apps,
-            apps: given.apps,
-            language: given.language.unwrap_or(usual.language),
-            zone: given.zone.unwrap_or(usual.zone),
-            per_hour: given.per_hour.unwrap_or(usual.per_hour),
-            ..usual
-        };
-        Ok(Self { draft, revision })
+fn draft(body: &mut AlertChannelRequest) -> Result<ChannelDraft, Error> {
+    check_members(&body.value, AlertChannelRequest::WHAT, MEMBERS)?;
+    // Of an answer: their names.
+    if let Some(members) = body.value.as_object_mut() {
+        members.retain(|name, given| name != "secrets" || !(given.is_array() || given.is_null()));
     }
+    let given: Members = from_json(&body.value)?;
+    let usual = ChannelDraft::new(given.name, given.kind);
+    Ok(ChannelDraft {
+        settings: given.settings,
+        secrets: given.secrets,
+        all_apps: given.all_apps,
+        apps: given.apps,
+        language: given.language.unwrap_or(usual.language),
+        zone: given.zone.unwrap_or(usual.zone),
+        per_hour: given.per_hour.unwrap_or(usual.per_hour),
+        ..usual
+    })
 }
 
 /// A message that was written to the outbox
@@ -97,14 +84,18 @@ pub async fn get(state: Shared, caller: Caller, id: Id) -> Answer<ChannelView> {
     Ok(Json(state.alerts.channel(id.0, &caller.0).await?.into()))
 }
 
-pub async fn create(state: Shared, caller: Caller, body: Body<GivenChannel>) -> Result<Created<ChannelView>, Error> {
-    let channel = state.alerts.create_channel(body.0.draft, &caller.0).await?;
+pub async fn create(
+    state: Shared,
+    caller: Caller,
+    mut body: Body<AlertChannelRequest>,
+) -> Result<Created<ChannelView>, Error> {
+    let channel = state.alerts.create_channel(draft(&mut body.0)?, &caller.0).await?;
     Ok(Created::new(channel))
 }
 
-pub async fn update(state: Shared, caller: Caller, id: Id, body: Body<GivenChannel>) -> Answer<ChannelView> {
-    let GivenChannel { draft, revision } = body.0;
-    Ok(Json(state.alerts.update_channel(id.0, draft, revision, &caller.0).await?.into()))
+pub async fn update(state: Shared, caller: Caller, id: Id, mut body: Body<AlertChannelRequest>) -> Answer<ChannelView> {
+    let draft = draft(&mut body.0)?;
+    Ok(Json(state.alerts.update_channel(id.0, draft, body.0.revision, &caller.0).await?.into()))
 }
 
 pub async fn delete(state: Shared, caller: Caller, id: Id) -> Result<NoContent, Error> {
@@ -120,14 +111,13 @@ pub async fn test(state: Shared, caller: Caller, id: Id) -> Answer<TestedChannel
 /// The members of answers that a request may send back unchanged.
 pub(super) const READ_ONLY: ReadOnly = ReadOnly { revision: "revision", ignored: &["id", "updated_at"] };
 
-/// The revision that the client has seen. Takes away what an answer has beside these members, and refuses what it has not.
-pub(super) fn seen_revision(value: &mut Value, what: &str, members: &str) -> Result<Option<i64>, Error> {
-    let revision = READ_ONLY.take_out(value)?;
+/// Refuses members that an answer does not have either.
+pub(super) fn check_members(value: &Value, what: &str, members: &str) -> Result<(), Error> {
     let Some(given) = value.as_object() else {
         return Err(Error::invalid(format!("the body must be {what} as an object")));
     };
     match given.keys().find(|name| !members.split(", ").any(|member| member == *name)) {
-        None => Ok(revision),
+        None => Ok(()),
         Some(name) => {
             let message = format!("there is no member `{name}`; expected one of {members}");
             Err(Error::field(name.as_str(), message))

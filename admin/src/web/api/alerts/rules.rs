@@ -3,9 +3,8 @@
 use actix_web::web::Json;
 use carillon_alerts::manage::RuleDraft;
 use carillon_store::alert::rules::AlertRule;
-use serde_json::Value;
 
-use crate::web::api::alerts::channels::{READ_ONLY, seen_revision};
+use crate::web::api::alerts::channels::{READ_ONLY, check_members};
 use crate::web::api::alerts::view::{RuleMembers, RuleView};
 use crate::web::api::answer::{Answer, Created, Error, NoContent};
 use crate::web::api::extract::{Body, Caller, Id, RequestBody, edited, from_json};
@@ -15,21 +14,13 @@ use crate::web::state::{Shared, State};
 const MEMBERS: &str = "name, app, enabled, kinds, jobs, threshold, running_seconds, running_p95_percent, group_by, \
     group_seconds, channels, escalation, repeat_seconds, recovered, silences";
 
-edited!(AlertRuleRequest: "rule" of RuleMembers, READ_ONLY, "A rule; an answer may be changed and sent back");
+edited!(AlertRuleRequest: "rule" of RuleMembers, READ_ONLY,
+    "a rule, such as {\"name\":\"failures\",\"kinds\":[\"failed\"],\"channels\":[1]}",
+    "A rule; an answer may be changed and sent back");
 
-pub struct GivenRule {
-    draft: RuleDraft,
-    revision: Option<i64>,
-}
-
-impl RequestBody for GivenRule {
-    type Schema = AlertRuleRequest;
-    const WHAT: &'static str = "a rule, such as {\"name\":\"failures\",\"kinds\":[\"failed\"],\"channels\":[1]}";
-
-    fn read(mut value: Value) -> Result<Self, Error> {
-        let revision = seen_revision(&mut value, Self::WHAT, MEMBERS)?;
-        Ok(Self { draft: from_json(&value)?, revision })
-    }
+fn draft(body: &AlertRuleRequest) -> Result<RuleDraft, Error> {
+    check_members(&body.value, AlertRuleRequest::WHAT, MEMBERS)?;
+    from_json(&body.value)
 }
 
 pub async fn list(state: Shared, caller: Caller) -> Answer<List<RuleView>> {
@@ -48,14 +39,13 @@ pub async fn get(state: Shared, id: Id) -> Answer<RuleView> {
     Ok(Json(view(&state, rule).await?))
 }
 
-pub async fn create(state: Shared, caller: Caller, body: Body<GivenRule>) -> Result<Created<RuleView>, Error> {
-    let rule = state.alerts.create_rule(body.0.draft, &caller.0).await?;
+pub async fn create(state: Shared, caller: Caller, body: Body<AlertRuleRequest>) -> Result<Created<RuleView>, Error> {
+    let rule = state.alerts.create_rule(draft(&body.0)?, &caller.0).await?;
     Ok(Created::new(view(&state, rule).await?))
 }
 
-pub async fn update(state: Shared, caller: Caller, id: Id, body: Body<GivenRule>) -> Answer<RuleView> {
-    let GivenRule { draft, revision } = body.0;
-    let rule = state.alerts.update_rule(id.0, draft, revision, &caller.0).await?;
+pub async fn update(state: Shared, caller: Caller, id: Id, body: Body<AlertRuleRequest>) -> Answer<RuleView> {
+    let rule = state.alerts.update_rule(id.0, draft(&body.0)?, body.0.revision, &caller.0).await?;
     Ok(Json(view(&state, rule).await?))
 }
 

@@ -44,10 +44,25 @@ impl ReadOnly {
     }
 }
 
-/// Declares the schema of a body that is an object which was read, changed and sent back.
+/// Declares a body that is an object which was read, changed and sent back: its schema, and what it is, for errors.
 macro_rules! edited {
-    ($name:ident: $what:literal of $members:ty, $read_only:expr, $description:literal) => {
-        pub struct $name;
+    ($name:ident: $what:literal of $members:ty, $read_only:expr, $body:expr, $description:literal) => {
+        pub struct $name {
+            /// Without the read-only members.
+            pub value: serde_json::Value,
+            /// The revision that the client has seen.
+            pub revision: Option<i64>,
+        }
+
+        impl $crate::web::api::extract::RequestBody for $name {
+            type Schema = Self;
+            const WHAT: &'static str = $body;
+
+            fn read(mut value: serde_json::Value) -> Result<Self, $crate::web::api::error::Error> {
+                let revision = $read_only.take_out(&mut value)?;
+                Ok(Self { value, revision })
+            }
+        }
 
         impl utoipa::PartialSchema for $name {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {

@@ -1,12 +1,11 @@
 //! `/jobs/bulk`: one action for many jobs.
 
-use actix_web::web::Json;
-use carillon_engine::manage::{JobAction, JobBulkRequest};
+use carillon_engine::manage::JobAction;
 use carillon_scheduler::Cause;
 use carillon_store::PauseNote;
 use utoipa::openapi::ObjectBuilder;
 
-use super::bulk_outcome::{BulkView, action_schema, needed, refuse_others, selection, unknown_action};
+use super::bulk_outcome::{BulkView, action_schema, carry_out, needed, refuse_others, selection, unknown_action};
 use super::filter::JobFilterRequest;
 use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Key, request};
@@ -54,30 +53,18 @@ pub async fn bulk(state: Shared, caller: Caller, key: Key, body: Body<JobBulk>) 
     let action = request.action()?;
     let filter = request.filter.map(|filter| filter.resolve(&state, &caller));
     let selection = selection(request.ids, filter).await?;
-    let jobs = state.engine.jobs();
-    if request.dry_run {
-        return Ok(Json(BulkView::dry(jobs.selected(&selection, &caller.0).await?.len())));
-    }
-    let request =
-        JobBulkRequest { selection: &selection, action, expected: request.count, idempotency_key: key.0.as_deref() };
-    Ok(Json(jobs.do_with_all(request, &caller.0).await?.into()))
+    carry_out(&state, (&caller, &key), action, selection, (request.count, request.dry_run)).await
 }
 
 impl JobBulk {
     fn action(&self) -> Result<JobAction, Error> {
-        let own: &[&str] = match self.action.as_str() {
-            "pause" => &["note", "until"],
-            "move" => &["app"],
-            "add_tag" | "remove_tag" => &["tag"],
-            _ => &[],
-        };
-        let members = [
-            ("note", self.note.is_some()),
-            ("until", self.until.is_some()),
-            ("app", self.app.is_some()),
-            ("tag", self.tag.is_some()),
+        let members: [(_, _, &[&str]); 4] = [
+            ("note", self.note.is_some(), &["pause"]),
+            ("until", self.until.is_some(), &["pause"]),
+            ("app", self.app.is_some(), &["move"]),
+            ("tag", self.tag.is_some(), &["add_tag", "remove_tag"]),
         ];
-        refuse_others(&self.action, own, &members)?;
+        refuse_others(&self.action, &members)?;
         Ok(match self.action.as_str() {
             "pause" => {
                 let note = self.note.clone().unwrap_or_default();

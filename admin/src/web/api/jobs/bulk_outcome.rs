@@ -2,11 +2,14 @@
 
 use std::future::Future;
 
-use carillon_engine::manage::{BulkOutcome, Refusal, Selection};
+use actix_web::web::Json;
+use carillon_engine::manage::{BulkAction, BulkOutcome, BulkRequest, Refusal, Selection};
 use utoipa::openapi::{ObjectBuilder, Type};
 
-use crate::web::api::error::Error;
+use crate::web::api::answer::{Answer, Error};
+use crate::web::api::extract::{Caller, Key};
 use crate::web::api::view::view;
+use crate::web::state::State;
 
 view! {
     /// What became of an action for many objects
@@ -54,10 +57,10 @@ pub async fn selection<F>(
     }
 }
 
-/// Refuses the members that are given and are not among `own`, those of the action.
-pub fn refuse_others(action: &str, own: &[&str], members: &[(&'static str, bool)]) -> Result<(), Error> {
-    match members.iter().find(|(name, is_given)| *is_given && !own.contains(name)) {
-        Some((name, _)) => Err(Error::field(*name, format!("does not belong to the action `{action}`"))),
+/// Refuses the members that are given and do not belong to the action: each with the actions that it belongs to.
+pub fn refuse_others(action: &str, members: &[(&'static str, bool, &[&str])]) -> Result<(), Error> {
+    match members.iter().find(|(_, is_given, actions)| *is_given && !actions.contains(&action)) {
+        Some((name, ..)) => Err(Error::field(*name, format!("does not belong to the action `{action}`"))),
         None => Ok(()),
     }
 }
@@ -67,8 +70,18 @@ pub fn needed<T: Clone>(name: &'static str, value: Option<&T>) -> Result<T, Erro
     value.cloned().ok_or_else(|| Error::field(name, "is missing; the action needs it"))
 }
 
-impl BulkView {
-    pub fn dry(matched: usize) -> Self {
-        Self { matched, done: 0, refused: vec![] }
+/// Does it; of a dry run, counts the objects.
+pub async fn carry_out<A: BulkAction>(
+    state: &State,
+    (caller, key): (&Caller, &Key),
+    action: A,
+    selection: Selection<A::Filter>,
+    (expected, is_dry_run): (Option<usize>, bool),
+) -> Answer<BulkView> {
+    if is_dry_run {
+        let matched = state.engine.selected(&selection, &action, &caller.0).await?.len();
+        return Ok(Json(BulkView { matched, done: 0, refused: vec![] }));
     }
+    let request = BulkRequest { selection: &selection, action, expected, idempotency_key: key.0.as_deref() };
+    Ok(Json(state.engine.do_with_all(request, &caller.0).await?.into()))
 }

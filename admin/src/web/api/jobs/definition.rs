@@ -56,13 +56,11 @@ fn schedule(value: &Value) -> Result<ScheduleDraft, Error> {
     from_json::<ScheduleInput>(value)?.try_into().map_err(|error: FieldError| error.into())
 }
 
-/// A job that was changed and sent back, and the revision that the client has seen.
 /// A job that the path names by its app and its key, which the body may leave out.
 ///
 /// # Errors
 /// One for each member that is wrong.
-pub fn with_key(mut value: Value, app: &str, key: &str) -> Result<(JobDraft, Option<i64>), Error> {
-    let revision = READ_ONLY.take_out(&mut value)?;
+pub fn with_key(mut value: Value, app: &str, key: &str) -> Result<JobDraft, Error> {
     if let Some(members) = value.as_object_mut() {
         members.remove("id");
         for (member, of_path) in [("app", app), ("key", key)] {
@@ -72,14 +70,14 @@ pub fn with_key(mut value: Value, app: &str, key: &str) -> Result<(JobDraft, Opt
             }
         }
     }
-    Ok((draft(value)?, revision))
+    draft(value)
 }
 
-pub fn update(mut value: Value, id: i64) -> Result<(JobDraft, Option<i64>), Error> {
-    let revision = READ_ONLY.take_out(&mut value)?;
+/// A job that was changed and sent back.
+pub fn update(mut value: Value, id: i64) -> Result<JobDraft, Error> {
     let given = value.as_object_mut().and_then(|members| members.remove("id"));
     if given.is_some_and(|given| given.as_i64() != Some(id)) {
         return Err(Error::field("id", format!("differs from the {id} of the path")));
     }
-    Ok((draft(value)?, revision))
+    draft(value)
 }

@@ -14,7 +14,7 @@ mod run;
 mod write;
 
 pub use bulk::bulk;
-pub use bulk_outcome::{BulkView, action_schema, needed, refuse_others, selection, unknown_action};
+pub use bulk_outcome::{BulkView, action_schema, carry_out, needed, refuse_others, selection, unknown_action};
 pub use explain::explain;
 pub use filter::check_texts;
 pub use history::{history, restore};

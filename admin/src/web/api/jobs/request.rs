@@ -34,7 +34,7 @@ pub struct JobWithId {
     job: JobRequest,
 }
 
-edited!(JobUpdate: "job" of JobWithId, READ_ONLY, "The whole job; an answer may be changed and sent back");
+edited!(JobUpdate: "job" of JobWithId, READ_ONLY, "the whole job", "The whole job; an answer may be changed and sent back");
 
 /// A job as it would be sent, or its `schedule` alone. With any of `app`, `name` and `handler` the whole job is checked
 #[derive(ToSchema)]

@@ -68,20 +68,9 @@ pub async fn create_batch(
     Ok(Created::new(List::from_page(Page { items, next: None }, JobView::from, |id: i64| id)))
 }
 
-/// A job that was read and changed.
-pub struct ChangedJob(Value);
-
-impl RequestBody for ChangedJob {
-    type Schema = JobUpdate;
-    const WHAT: &'static str = "the whole job";
-
-    fn read(value: Value) -> Result<Self, Error> {
-        Ok(Self(value))
-    }
-}
-
-pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<ChangedJob>) -> Answer<JobView> {
-    let (draft, revision) = definition::update(body.0.0, id.0)?;
+pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<JobUpdate>) -> Answer<JobView> {
+    let JobUpdate { value, revision } = body.0;
+    let draft = definition::update(value, id.0)?;
     let job = state.engine.jobs().update(id.0, &draft, revision, &caller.0).await?;
     with_next_fire(&state, job).await
 }
@@ -91,15 +80,10 @@ pub async fn get_by_key(state: Shared, app: Id, key: JobKey) -> Answer<JobView> 
     with_next_fire(&state, job).await
 }
 
-pub async fn put_by_key(
-    state: Shared,
-    app: Id,
-    key: JobKey,
-    caller: Caller,
-    body: Body<ChangedJob>,
-) -> Answer<JobView> {
+pub async fn put_by_key(state: Shared, app: Id, key: JobKey, caller: Caller, body: Body<JobUpdate>) -> Answer<JobView> {
+    let JobUpdate { value, revision } = body.0;
     let name = state.engine.apps().get(app.0).await?.name;
-    let (draft, revision) = definition::with_key(body.0.0, &name, &key.0)?;
+    let draft = definition::with_key(value, &name, &key.0)?;
     let job = state.engine.jobs().put(app.0, draft, revision, &caller.0).await?;
     with_next_fire(&state, job).await
 }

@@ -1,7 +1,6 @@
 //! `/runs/bulk`: one action for many runs.
 
-use actix_web::web::Json;
-use carillon_engine::manage::{RunAction, RunBulkRequest};
+use carillon_engine::manage::RunAction;
 use carillon_scheduler::Cause;
 use utoipa::openapi::ObjectBuilder;
 
@@ -9,7 +8,7 @@ use super::list::RunFilterRequest;
 use super::one::parse_outcome;
 use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Key, request};
-use crate::web::api::jobs::{BulkView, action_schema, needed, refuse_others, selection, unknown_action};
+use crate::web::api::jobs::{BulkView, action_schema, carry_out, needed, refuse_others, selection, unknown_action};
 use crate::web::state::Shared;
 
 pub const ACTIONS: [&str; 3] = ["kill", "rerun", "resolve"];
@@ -52,24 +51,17 @@ pub async fn bulk(state: Shared, caller: Caller, key: Key, body: Body<RunBulk>) 
     let action = request.action()?;
     let filter = request.filter.map(|filter| filter.resolve(&state, &caller));
     let selection = selection(request.ids, filter).await?;
-    let runs = state.engine.runs();
-    if request.dry_run {
-        return Ok(Json(BulkView::dry(runs.selected(&selection, &action, &caller.0).await?.len())));
-    }
-    let request =
-        RunBulkRequest { selection: &selection, action, expected: request.count, idempotency_key: key.0.as_deref() };
-    Ok(Json(runs.do_with_all(request, &caller.0).await?.into()))
+    carry_out(&state, (&caller, &key), action, selection, (request.count, request.dry_run)).await
 }
 
 impl RunBulk {
     fn action(&self) -> Result<RunAction, Error> {
-        let own: &[&str] = match self.action.as_str() {
-            "resolve" => &["outcome", "note"],
-            "rerun" => &["repeated"],
-            _ => &[],
-        };
-        let members = [("outcome", self.outcome.is_some()), ("note", self.note.is_some()), ("repeated", self.repeated)];
-        refuse_others(&self.action, own, &members)?;
+        let members: [(_, _, &[&str]); 3] = [
+            ("outcome", self.outcome.is_some(), &["resolve"]),
+            ("note", self.note.is_some(), &["resolve"]),
+            ("repeated", self.repeated, &["rerun"]),
+        ];
+        refuse_others(&self.action, &members)?;
         Ok(match self.action.as_str() {
             "kill" => RunAction::Kill,
             "rerun" => RunAction::Rerun { cause: Cause::Api, repeated: self.repeated },

@@ -15,11 +15,11 @@ use carillon_store::people::sign_in_steps::StepKind;
 use serde::{Deserialize, Serialize};
 
 use crate::web::console::account::kept_form::KeptForm;
+use crate::web::console::account::second_factor::wait_text;
 use crate::web::console::account::{login, step_cookie};
 use crate::web::forms::Fields;
 use crate::web::page::{PageContext, PageError, PageResult, done, render};
 use crate::web::state::{Shared, State};
-use crate::web::text::format::duration;
 
 /// Time to type the code.
 const LIMIT_MS: i64 = 5 * 60_000;
@@ -101,11 +101,8 @@ pub async fn check(state: Shared, request: HttpRequest, context: PageContext, fi
             return Ok(again("This code is wrong or was used already.".to_owned(), StatusCode::UNAUTHORIZED));
         }
         CodeCheck::Throttled { until_at } => {
-            let seconds = (until_at - now + 999) / 1000;
-            let time = duration(context.language, seconds * 1000);
-            let text = context.t("too-many-attempts").with("time", time).to_string();
-            let mut answer = again(text, StatusCode::TOO_MANY_REQUESTS);
-            answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+            let mut answer = again(wait_text(context.language, until_at, now), StatusCode::TOO_MANY_REQUESTS);
+            answer.headers_mut().insert(RETRY_AFTER, ((until_at - now + 999) / 1000).into());
             return Ok(answer);
         }
     };

@@ -2,7 +2,8 @@
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::USER_AGENT;
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::web::Query;
+use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use carillon_accounts::session::{self, SignedIn};
 use carillon_accounts::sign_in;
@@ -68,7 +69,7 @@ pub struct LoginQuery {
 }
 
 /// `GET /login`
-pub async fn form(state: Shared, context: PageContext, query: web::Query<LoginQuery>) -> HttpResponse {
+pub async fn form(state: Shared, context: PageContext, query: Query<LoginQuery>) -> HttpResponse {
     match context.viewer {
         Some(_) => redirect(local_address(&query.next)),
         None => show(&Page::new(&state, context, &query.next)),

@@ -14,4 +14,3 @@ pub mod setup;
 pub mod sign_in;
 mod step_cookie;
 pub mod tokens;
-pub mod zones;

@@ -1,7 +1,8 @@
 //! Signing in by the OpenID provider.
 
+use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, web};
+use actix_web::web::Query;
 use carillon_accounts::openid::{self, Error, Finished, Provider};
 use carillon_accounts::session::SignedIn;
 use carillon_scheduler::AuditAction;
@@ -24,12 +25,7 @@ fn provider(state: &State) -> Result<&Provider, PageError> {
 }
 
 /// `GET /login/openid`: a link, as the pages' policy lets forms go nowhere else.
-pub async fn begin(
-    state: Shared,
-    request: HttpRequest,
-    context: PageContext,
-    query: web::Query<LoginQuery>,
-) -> PageResult {
+pub async fn begin(state: Shared, request: HttpRequest, context: PageContext, query: Query<LoginQuery>) -> PageResult {
     let (provider, next) = (provider(&state)?, local_address(&query.next));
     // Another site must not sign a person in.
     let site = request.headers().get("sec-fetch-site").and_then(|site| site.to_str().ok());
@@ -61,12 +57,7 @@ pub struct Returned {
 }
 
 /// `GET /login/openid/callback`
-pub async fn callback(
-    state: Shared,
-    request: HttpRequest,
-    context: PageContext,
-    query: web::Query<Returned>,
-) -> PageResult {
+pub async fn callback(state: Shared, request: HttpRequest, context: PageContext, query: Query<Returned>) -> PageResult {
     let provider = provider(&state)?;
     let by = login::sender(&request);
     if let Some(error) = &query.error {

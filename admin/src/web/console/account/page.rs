@@ -1,14 +1,18 @@
 //! The page of the own account: what it may do, its password, sessions and tokens.
 
-use actix_web::HttpResponse;
+use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
+use actix_web::{FromRequest, HttpRequest};
 use askama::Template;
 use carillon_accounts::second_factor::Proposal;
+use carillon_accounts::sign_in::Client;
 use carillon_accounts::{password, session};
 use carillon_store::people::sessions::SessionEntry;
 use carillon_store::people::tokens::ApiToken;
 use carillon_store::{App, Role};
 
+use crate::web::access::Caller;
+use crate::web::console::account::login;
 use crate::web::console::users::grant_lines::{GrantLine, grant_lines};
 use crate::web::forms::Form;
 use crate::web::guard::second_factor_rule;
@@ -83,6 +87,35 @@ impl Page {
     }
 }
 
+/// Who sends a form of the page.
+pub struct Own {
+    pub by: Caller,
+    pub viewer: Viewer,
+    pub request: HttpRequest,
+    /// What the browser got when it last signed in.
+    proof: Option<String>,
+}
+
+impl Own {
+    pub fn client(&self) -> Client<'_> {
+        Client { by: &self.by.0, proof: self.proof.as_deref() }
+    }
+}
+
+impl FromRequest for Own {
+    type Error = actix_web::Error;
+    type Future = std::future::Ready<Result<Self, Self::Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let mut own = || {
+            let by = Caller::from_request(request, payload).into_inner()?;
+            let viewer = Viewer::from_request(request, payload).into_inner()?;
+            Ok(Self { by, viewer, request: request.clone(), proof: login::sent_proof(request) })
+        };
+        std::future::ready(own())
+    }
+}
+
 /// What a form of the page sent, and what it has led to.
 #[derive(Default)]
 pub struct Sent {
@@ -141,11 +174,4 @@ pub(super) fn refused(form: &mut Form, field: &str, error: password::Error) -> R
         other => return Err(other.into()),
     }
     Ok(())
-}
-
-/// Something that is shown once must not come back from a cache.
-pub(super) fn uncached(mut answer: HttpResponse) -> HttpResponse {
-    use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
-    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    answer
 }

@@ -1,49 +1,36 @@
 //! The own password.
 
-use actix_web::HttpRequest;
 use carillon_accounts::own_password::{self, PasswordChange, Passwords};
 use carillon_accounts::session::SignedIn;
-use carillon_accounts::sign_in::Client;
 use carillon_store::people::sessions::SignInMethod;
 
-use crate::web::access::Caller;
 use crate::web::console::account::login;
-use crate::web::console::account::page::{Sent, show};
+use crate::web::console::account::page::{Own, Sent, show};
 use crate::web::console::account::second_factor::wait_text;
 use crate::web::forms::{Fields, Form};
-use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::{PageContext, PageResult, done};
 use crate::web::state::Shared;
 
 /// `POST /account/password`
-pub async fn change(
-    state: Shared,
-    request: HttpRequest,
-    by: Caller,
-    viewer: Viewer,
-    context: PageContext,
-    fields: Fields,
-) -> PageResult {
+pub async fn change(state: Shared, own: Own, context: PageContext, fields: Fields) -> PageResult {
     // Passwords do not go back into the page.
     let revoke_tokens = fields.get("revoke_tokens") == "yes";
     let mut form = Form::default().with("revoke_tokens", if revoke_tokens { "yes" } else { "no" });
     if fields.get("new") != fields.get("repeated") {
         form.add_error("new", "The two passwords differ.");
-        return show(&state, context, &viewer, Sent { password: form, ..Sent::default() }).await;
+        return show(&state, context, &own.viewer, Sent { password: form, ..Sent::default() }).await;
     }
     let now = state.clock.now();
     let passwords = Passwords { current: fields.get("current"), new: fields.get("new"), revoke_tokens };
-    let proof = login::sent_proof(&request);
-    let client = Client { by: &by.0, proof: proof.as_deref() };
-    match own_password::change(&state.store, &viewer, &passwords, client, now).await? {
+    match own_password::change(&state.store, &own.viewer, &passwords, own.client(), now).await? {
         PasswordChange::Done { credentials } => {
             let text = match revoke_tokens {
                 true => context.t("account-password-and-tokens"),
                 false => context.t("account-password-changed"),
             };
             let mut answer = done("/account", text);
-            let who = SignedIn::new(viewer.account_id, credentials, SignInMethod::NewPassword);
-            login::start(&state, &request, &mut answer, (who, &viewer.name), "").await?;
+            let who = SignedIn::new(own.viewer.account_id, credentials, SignInMethod::NewPassword);
+            login::start(&state, &own.request, &mut answer, (who, &own.viewer.name), "").await?;
             return Ok(answer);
         }
         PasswordChange::WrongCurrent => form.add_error("current", "This is not your current password."),
@@ -52,5 +39,5 @@ pub async fn change(
             form.add_error("current", wait_text(context.language, until_at, now));
         }
     }
-    show(&state, context, &viewer, Sent { password: form, ..Sent::default() }).await
+    show(&state, context, &own.viewer, Sent { password: form, ..Sent::default() }).await
 }

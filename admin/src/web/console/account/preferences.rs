@@ -1,6 +1,8 @@
-//! Colours, time zone and language of a person.
+//! Colours, time zone and language of a person, and the time zones to choose from.
 
-use carillon_scheduler::Zone;
+use actix_web::HttpResponse;
+use actix_web::http::header::CACHE_CONTROL;
+use carillon_scheduler::{Zone, zone_data};
 
 use crate::web::forms::Fields;
 use crate::web::locale::{LANGUAGE, Language};
@@ -34,4 +36,9 @@ pub async fn preferences(state: Shared, context: PageContext, fields: Fields) ->
         answer.add_cookie(&cookie).map_err(PageError::from_cookie)?;
     }
     Ok(answer)
+}
+
+/// `GET /zones`: the current names, as JSON; old names are accepted and not offered.
+pub async fn zones() -> HttpResponse {
+    HttpResponse::Ok().insert_header((CACHE_CONTROL, "private, max-age=3600")).json(zone_data().offered())
 }

@@ -2,7 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_accounts::people::UsedLink;
 use carillon_accounts::session::SignedIn;
@@ -40,7 +40,7 @@ async fn has_second_factor(state: &State, account_id: i64) -> Result<bool, PageE
 }
 
 /// `GET /reset?secret=`
-pub async fn form(state: Shared, context: PageContext, query: web::Query<LinkQuery>) -> PageResult {
+pub async fn form(state: Shared, context: PageContext, query: Query<LinkQuery>) -> PageResult {
     let found = people::account_of_link(&state.store, &query.secret, context.now).await?;
     let (_, name) = found.ok_or_else(no_link)?;
     let page = Page { context, secret: query.into_inner().secret, name, error: None };

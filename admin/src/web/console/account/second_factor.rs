@@ -1,17 +1,13 @@
 //! The own second factor.
 
-use actix_web::HttpRequest;
 use carillon_accounts::second_factor::{self, CodeCheck, Confirmed, Proposed};
-use carillon_accounts::sign_in::Client;
 use carillon_scheduler::Millis;
 
-use crate::web::access::Caller;
 use crate::web::console::account::login;
-use crate::web::console::account::page::{Sent, show, uncached};
+use crate::web::console::account::page::{Own, Sent, show};
 use crate::web::forms::Fields;
-use crate::web::guard::session_cookie::Viewer;
 use crate::web::locale::Language;
-use crate::web::page::{PageContext, PageResult, done};
+use crate::web::page::{PageContext, PageResult, done, uncached};
 use crate::web::state::Shared;
 use crate::web::text::format::duration;
 
@@ -21,18 +17,9 @@ pub(super) fn wait_text(language: Language, until_at: Millis, now: Millis) -> St
 }
 
 /// `POST /account/second-factor`: the answer shows the secret, so it is no redirect.
-pub async fn propose(
-    state: Shared,
-    request: HttpRequest,
-    by: Caller,
-    viewer: Viewer,
-    context: PageContext,
-    fields: Fields,
-) -> PageResult {
+pub async fn propose(state: Shared, own: Own, context: PageContext, fields: Fields) -> PageResult {
     let (mut sent, now, keys) = (Sent::default(), state.clock.now(), &state.config.secret_keys);
-    let proof = login::sent_proof(&request);
-    let client = Client { by: &by.0, proof: proof.as_deref() };
-    match second_factor::propose(&state.store, keys, &viewer, fields.get("password"), client, now).await? {
+    match second_factor::propose(&state.store, keys, &own.viewer, fields.get("password"), own.client(), now).await? {
         Proposed::Shown(proposal) => sent.proposal = Some(proposal),
         Proposed::WrongPassword => sent.second_factor.add_error("password", "This is not your password."),
         Proposed::Throttled { until_at } => {
@@ -41,23 +28,14 @@ pub async fn propose(
         Proposed::Exists => sent.second_factor.add_error("password", "You have a second factor already."),
         Proposed::NoKey(error) => sent.second_factor.add_error("password", error.to_string()),
     }
-    show(&state, context, &viewer, sent).await.map(uncached)
+    show(&state, context, &own.viewer, sent).await.map(uncached)
 }
 
 /// `POST /account/second-factor/confirm`: the answer shows the recovery codes, so it is no redirect.
-pub async fn confirm(
-    state: Shared,
-    request: HttpRequest,
-    by: Caller,
-    viewer: Viewer,
-    context: PageContext,
-    fields: Fields,
-) -> PageResult {
+pub async fn confirm(state: Shared, own: Own, context: PageContext, fields: Fields) -> PageResult {
     let (mut sent, now, keys) = (Sent::default(), state.clock.now(), &state.config.secret_keys);
-    let proof = login::sent_proof(&request);
-    let client = Client { by: &by.0, proof: proof.as_deref() };
     let mut is_on = false;
-    match second_factor::confirm(&state.store, keys, &viewer, fields.get("code"), client, now).await? {
+    match second_factor::confirm(&state.store, keys, &own.viewer, fields.get("code"), own.client(), now).await? {
         Confirmed::On(codes) => (sent.recovery_codes, is_on) = (codes, true),
         Confirmed::Wrong => {
             let text = "This is not the code that the app shows now. Is the clock of your phone right?";
@@ -72,30 +50,23 @@ pub async fn confirm(
             .second_factor
             .add_error("password", "The secret was shown too long ago. Set the second factor up again."),
     }
-    let mut answer = uncached(show(&state, context, &viewer, sent).await?);
+    let mut answer = uncached(show(&state, context, &own.viewer, sent).await?);
     if is_on {
         // The proof of before is worth nothing: it was given without a code.
-        login::prove(&state, &mut answer, viewer.account_id).await?;
+        login::prove(&state, &mut answer, own.viewer.account_id).await?;
     }
     Ok(answer)
 }
 
 /// `POST /account/second-factor/remove`
-pub async fn remove(
-    state: Shared,
-    request: HttpRequest,
-    by: Caller,
-    viewer: Viewer,
-    context: PageContext,
-    fields: Fields,
-) -> PageResult {
+pub async fn remove(state: Shared, own: Own, context: PageContext, fields: Fields) -> PageResult {
     let (mut sent, now, keys) = (Sent::default(), state.clock.now(), &state.config.secret_keys);
-    let proof = login::sent_proof(&request);
-    let client = Client { by: &by.0, proof: proof.as_deref() };
-    match second_factor::remove(&state.store, keys, viewer.account_id, fields.get("code"), client, now).await? {
+    match second_factor::remove(&state.store, keys, own.viewer.account_id, fields.get("code"), own.client(), now)
+        .await?
+    {
         CodeCheck::Right { .. } => {
             let mut answer = done("/account", context.t("factor-removed"));
-            login::prove(&state, &mut answer, viewer.account_id).await?;
+            login::prove(&state, &mut answer, own.viewer.account_id).await?;
             return Ok(answer);
         }
         CodeCheck::Wrong => sent.second_factor.add_error("code", "This code is wrong or was used already."),
@@ -103,5 +74,5 @@ pub async fn remove(
             sent.second_factor.add_error("code", wait_text(context.language, until_at, now))
         }
     }
-    show(&state, context, &viewer, sent).await
+    show(&state, context, &own.viewer, sent).await
 }

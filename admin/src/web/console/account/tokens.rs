@@ -1,31 +1,22 @@
 //! The own tokens of the API.
 
-use actix_web::{HttpRequest, web};
+use actix_web::web::Path;
 use carillon_accounts::own_password::{self, OwnerCheck};
-use carillon_accounts::sign_in::Client;
 use carillon_accounts::token::{self, TokenRequest};
 use carillon_store::{GrantScope, Grants, Role};
 
 use crate::web::access::Caller;
-use crate::web::console::account::login;
-use crate::web::console::account::page::{Sent, refused, show, uncached};
+use crate::web::console::account::page::{Own, Sent, refused, show};
 use crate::web::console::account::second_factor::wait_text;
 use crate::web::forms::{Fields, Form};
 use crate::web::guard::session_cookie::Viewer;
-use crate::web::page::{PageContext, PageError, PageResult, done};
+use crate::web::page::{PageContext, PageError, PageResult, done, uncached};
 use crate::web::state::{Shared, State};
 
 /// `POST /account/tokens`: the answer shows the token, so it is no redirect.
-pub async fn create(
-    state: Shared,
-    request: HttpRequest,
-    by: Caller,
-    viewer: Viewer,
-    context: PageContext,
-    fields: Fields,
-) -> PageResult {
+pub async fn create(state: Shared, own: Own, context: PageContext, fields: Fields) -> PageResult {
     // The password does not go back into the page.
-    let (password, proof) = (fields.get("own_password").to_owned(), login::sent_proof(&request));
+    let password = fields.get("own_password").to_owned();
     let mut form = Form::from(fields).with("own_password", "");
     let name = form.value("name").trim().to_owned();
     if let Some(complaint) = token::name_complaint(&name) {
@@ -35,40 +26,39 @@ pub async fn create(
     if !(1..=token::MAX_DAYS).contains(&days) {
         form.add_error("days", format!("1 to {} days", token::MAX_DAYS));
     }
-    let grants = chosen(&mut form).within(&by.0.grants);
+    let grants = chosen(&mut form).within(&own.by.0.grants);
     if grants.is_empty() {
         form.add_error("apps", "Choose at least one app.");
     }
     // Whether it is the right one is looked at last: each wrong password counts.
-    if password.is_empty() && viewer.issuer.is_none() {
+    if password.is_empty() && own.viewer.issuer.is_none() {
         form.add_error("own_password", "This is not your password.");
     }
     let mut sent = Sent::default();
-    let client = Client { by: &by.0, proof: proof.as_deref() };
     if form.is_valid()
-        && let Some(credentials) = owner(&state, &viewer, &mut form, &password, client, &context).await?
+        && let Some(credentials) = owner(&state, &own, &mut form, &password, &context).await?
     {
-        let request = TokenRequest { account_id: viewer.account_id, name: &name, grants: &grants, days, credentials };
-        match token::create(&state.store, &request, state.clock.now(), &by.0).await {
+        let request =
+            TokenRequest { account_id: own.viewer.account_id, name: &name, grants: &grants, days, credentials };
+        match token::create(&state.store, &request, state.clock.now(), &own.by.0).await {
             Ok(token) => (sent.new_token, form) = (Some(token), Form::default()),
             Err(error) => refused(&mut form, "name", error)?,
         }
     }
     sent.token = form;
-    show(&state, context, &viewer, sent).await.map(uncached)
+    show(&state, context, &own.viewer, sent).await.map(uncached)
 }
 
 /// The number of the credentials by which the owner of the account was found at the browser. None: the form says what is missing.
 async fn owner(
     state: &State,
-    viewer: &Viewer,
+    own: &Own,
     form: &mut Form,
     password: &str,
-    client: Client<'_>,
     context: &PageContext,
 ) -> Result<Option<i64>, PageError> {
     let now = state.clock.now();
-    match own_password::check_owner(&state.store, viewer, password, client, now).await? {
+    match own_password::check_owner(&state.store, &own.viewer, password, own.client(), now).await? {
         OwnerCheck::Right { credentials } => return Ok(Some(credentials)),
         OwnerCheck::WrongPassword => form.add_error("own_password", "This is not your password."),
         OwnerCheck::Throttled { until_at } => {
@@ -98,7 +88,7 @@ fn chosen(form: &mut Form) -> Grants {
 }
 
 /// `POST /account/tokens/{id}/revoke`
-pub async fn revoke(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn revoke(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: Path<i64>) -> PageResult {
     match state.store.people().revoke_token(viewer.account_id, *id, state.clock.now(), &by.0).await? {
         true => Ok(done("/account", context.t("token-revoked"))),
         false => Err(PageError::Missing("token".to_owned())),

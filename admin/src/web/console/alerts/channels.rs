@@ -1,6 +1,6 @@
 //! Channels: the list, the form of each kind, and the test.
 
-use actix_web::web;
+use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_alerts::channel::{ChannelKind, Secrets, Settings, Tls};
 use carillon_alerts::manage::{ChannelDraft, ChannelView, PER_HOUR};
@@ -12,11 +12,11 @@ use serde::Deserialize;
 
 use crate::web::access::Caller;
 use crate::web::console::alerts::message_line::{DeliveryLine, lines};
-use crate::web::console::alerts::rules::refuse;
+use crate::web::console::alerts::rules::accept;
 use crate::web::console::alerts::words::channel_title;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageError, PageResult, done, refused, render, show};
-use crate::web::state::Shared;
+use crate::web::state::{Shared, State};
 
 #[derive(Template)]
 #[template(path = "alerts/channels.html")]
@@ -27,7 +27,7 @@ struct ListPage {
 
 impl ListPage {
     fn kind(&self, channel: &ChannelView) -> &'static str {
-        channel.kind.parse().map_or("unknown", channel_title)
+        channel_title(channel.kind)
     }
 
     fn apps(&self, channel: &ChannelView) -> String {
@@ -128,75 +128,73 @@ pub struct NewQuery {
 }
 
 /// `GET /alerts/channels/new?kind=`
-pub async fn new(state: Shared, context: PageContext, query: web::Query<NewQuery>) -> PageResult {
-    let kind = if query.kind.is_empty() { Ok(ChannelKind::Email) } else { query.kind.parse() };
-    let kind = kind.map_err(|error: UnknownWord| PageError::Bad(error.to_string()))?;
+pub async fn new(state: Shared, context: PageContext, query: Query<NewQuery>) -> PageResult {
+    let kind = if query.kind.is_empty() { ChannelKind::Email } else { kind_of(&query.kind)? };
     let usual = ChannelDraft::new("", kind);
     let form = Form::default()
         .with("kind", kind.as_str())
         .with("language", context.language.code())
         .with("zone", context.zone.name())
         .with("per_hour", usual.per_hour.to_string());
-    let apps = state.store.apps().list(&context.visible()).await?;
-    Ok(show(&FormPage { context, form, kind, apps, channel: None, messages: vec![] }))
+    form_page(&state, context, (kind, None), form).await
 }
 
 /// `POST /alerts/channels`
 pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
-    let kind: ChannelKind =
-        form.value("kind").parse().map_err(|error: UnknownWord| PageError::Bad(error.to_string()))?;
-    let draft = draft(&mut form, kind);
-    if form.is_valid() {
-        match state.alerts.create_channel(draft, &by.0).await {
-            Ok(channel) => {
-                let text = context.t("channel-created").with("name", &channel.name).to_string();
-                return Ok(done(&format!("/alerts/channels/{}", channel.id), &text));
-            }
-            Err(error) => refuse(&mut form, error)?,
-        }
-    }
-    form.sort_errors(LABELS);
-    let status = form.status();
-    let apps = state.store.apps().list(&context.visible()).await?;
-    Ok(render(&FormPage { context, form, kind, apps, channel: None, messages: vec![] }, status))
+    let form = Form::from(fields);
+    let kind = kind_of(form.value("kind"))?;
+    save(&state, by, context, (kind, None), form).await
+}
+
+fn kind_of(word: &str) -> Result<ChannelKind, PageError> {
+    word.parse().map_err(|error: UnknownWord| PageError::Bad(error.to_string()))
 }
 
 /// `GET /alerts/channels/{id}`
-pub async fn edit(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn edit(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let channel = state.alerts.channel(*id, &context.actor).await?;
     let form = filled(&channel);
-    show_channel(&state, context, channel, form).await
+    form_page(&state, context, (channel.kind, Some(channel)), form).await
 }
 
 /// `POST /alerts/channels/{id}`
-pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let channel = state.alerts.channel(*id, &by.0).await?;
-    let mut form = Form::from(fields);
-    let kind = stored_kind(&channel)?;
+    save(&state, by, context, (channel.kind, Some(channel)), Form::from(fields)).await
+}
+
+/// `channel`: the one that is changed; None: a new one.
+async fn save(
+    state: &State,
+    by: Caller,
+    context: PageContext,
+    (kind, channel): (ChannelKind, Option<ChannelView>),
+    mut form: Form,
+) -> PageResult {
     let draft = draft(&mut form, kind);
     if form.is_valid() {
-        let revision = form.value("revision").parse().ok();
-        match state.alerts.update_channel(*id, draft, revision, &by.0).await {
-            Ok(saved) => {
-                let text = context.t("channel-saved").with("name", &saved.name).to_string();
-                return Ok(done(&format!("/alerts/channels/{id}"), &text));
+        let (text, saved) = match &channel {
+            None => ("channel-created", state.alerts.create_channel(draft, &by.0).await),
+            Some(channel) => {
+                let revision = form.value("revision").parse().ok();
+                ("channel-saved", state.alerts.update_channel(channel.id, draft, revision, &by.0).await)
             }
-            Err(error) => refuse(&mut form, error)?,
+        };
+        if let Some(saved) = accept(&mut form, saved)? {
+            return Ok(done(&format!("/alerts/channels/{}", saved.id), context.t(text).with("name", &saved.name)));
         }
     }
-    show_channel(&state, context, channel, form).await
+    form_page(state, context, (kind, channel), form).await
 }
 
 /// `POST /alerts/channels/{id}/test`
-pub async fn test(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn test(state: Shared, by: Caller, context: PageContext, id: Path<i64>) -> PageResult {
     state.alerts.test_channel(*id, &by.0).await?;
-    let text = context.t("channel-test-sent").to_string();
-    Ok(done(&format!("/alerts/channels/{id}"), &text))
+    Ok(done(&format!("/alerts/channels/{id}"), context.t("channel-test-sent")))
 }
 
 /// `POST /alerts/channels/{id}/delete`
-pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn delete(state: Shared, by: Caller, context: PageContext, id: Path<i64>) -> PageResult {
     match state.alerts.delete_channel(*id, &by.0).await {
         Ok(()) => Ok(done("/alerts/channels", context.t("channel-deleted"))),
         Err(Error::InUse(why)) => Ok(refused(&format!("/alerts/channels/{id}"), &why)),
@@ -204,18 +202,23 @@ pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Pa
     }
 }
 
-async fn show_channel(state: &Shared, context: PageContext, channel: ChannelView, mut form: Form) -> PageResult {
+async fn form_page(
+    state: &State,
+    context: PageContext,
+    (kind, channel): (ChannelKind, Option<ChannelView>),
+    mut form: Form,
+) -> PageResult {
     form.sort_errors(LABELS);
-    let kind = stored_kind(&channel)?;
-    let filter = DeliveryFilter { channel_id: Some(channel.id), limit: 20, ..DeliveryFilter::default() };
-    let messages = lines(&context, state.store.alerts().deliveries(&filter).await?.items);
+    let messages = match &channel {
+        Some(channel) => {
+            let filter = DeliveryFilter { channel_id: Some(channel.id), limit: 20, ..DeliveryFilter::default() };
+            lines(&context, state.store.alerts().deliveries(&filter).await?.items)
+        }
+        None => vec![],
+    };
     let status = form.status();
     let apps = state.store.apps().list(&context.visible()).await?;
-    Ok(render(&FormPage { context, form, kind, apps, channel: Some(channel), messages }, status))
-}
-
-fn stored_kind(channel: &ChannelView) -> Result<ChannelKind, PageError> {
-    channel.kind.parse().map_err(|error: UnknownWord| PageError::Internal(error.to_string()))
+    Ok(render(&FormPage { context, form, kind, apps, channel, messages }, status))
 }
 
 fn filled(channel: &ChannelView) -> Form {
@@ -227,7 +230,7 @@ fn filled(channel: &ChannelView) -> Form {
     };
     Form::default()
         .with("name", &channel.name)
-        .with("kind", &channel.kind)
+        .with("kind", channel.kind.as_str())
         .with("host", &it.host)
         .with("port", it.port.map_or_else(String::new, |port| port.to_string()))
         .with("tls", tls)

@@ -1,21 +1,18 @@
 //! `GET /alerts`: the alerts that match a filter, those that are not over first.
 
-use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_accounts::policy::{self, Action, Object};
-use carillon_scheduler::AlertKind;
 use carillon_store::App;
 use carillon_store::alert::alerts::{Alert, AlertFilter, AlertState};
 use carillon_store::alert::deliveries::DeliveryFilter;
 use carillon_store::alert::rules::AlertRule;
-use serde::Deserialize;
 
 use crate::web::console::alerts::bulk::ACTIONS;
 use crate::web::console::alerts::message_line::{DeliveryLine, lines};
 use crate::web::console::alerts::words::{KINDS, event_text, kind_label};
-use crate::web::console::app_filter::{WrongFilters, check_app};
-use crate::web::page::{PageContext, PageError, PageResult, list_address, render};
+use crate::web::console::filters::{WrongFilters, check_app, given, list_query, read, render_list};
+use crate::web::page::{PageContext, PageError, PageResult};
 use crate::web::state::{Shared, State};
 
 const PAGE: u32 = 50;
@@ -94,54 +91,33 @@ impl Page {
     }
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ListQuery {
-    app: String,
-    kind: String,
-    rule: String,
-    state: String,
-    /// The last alert of the page before, of those that are over and of those that are not.
-    after: Option<String>,
-    open_after: Option<String>,
+list_query! {
+    pub struct ListQuery {
+        filters: [app, kind, rule, state,],
+        /// The last alert of the page before, of those that are over.
+        after: Option<String>,
+        /// The same of those that are not over.
+        open_after: Option<String>,
+    }
 }
 
 impl ListQuery {
-    fn filters(&self) -> [(&'static str, &str); 4] {
-        [("app", &self.app), ("kind", &self.kind), ("rule", &self.rule), ("state", &self.state)]
-    }
-
-    fn is_filtered(&self) -> bool {
-        self.filters().iter().any(|(_, value)| !value.is_empty())
-    }
-
     fn address(&self, name: &'static str, after: &str) -> String {
-        let filters: Vec<_> = self.filters().into_iter().chain([(name, after)]).collect();
-        list_address("/alerts", &filters, None)
+        self.address_of("/alerts", &[(name, after)], None)
     }
 
     /// The filter, and what is wrong with it.
     async fn filter(&self, state: &State, context: &PageContext) -> Result<(AlertFilter, WrongFilters), PageError> {
         let mut wrong = vec![];
-        let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let app = given(&self.app);
         check_app(state, context, app.as_deref(), &mut wrong).await?;
         let app_id = match app.filter(|_| wrong.is_empty()) {
             Some(name) => state.store.apps().by_name(&name).await?.map(|app| app.id),
             None => None,
         };
-        let kind = self.kind.parse::<AlertKind>().ok();
-        if !self.kind.is_empty() && kind.is_none() {
-            wrong.push(("alert-events", format!("“{:.64}” is no kind of event", self.kind)));
-        }
-        let is_state = AlertState::of_word(&self.state);
-        if !self.state.is_empty() && is_state.is_none() {
-            wrong.push(("state", format!("“{:.64}” is no state of an alert", self.state)));
-        }
-        let rule_id = self.rule.parse().ok();
-        if !self.rule.is_empty() && rule_id.is_none() {
-            wrong.push(("rule", format!("“{:.64}” is no id of a rule", self.rule)));
-        }
+        let kind = read(&mut wrong, "alert-events", &self.kind, "no kind of event", |word| word.parse().ok());
+        let is_state = read(&mut wrong, "state", &self.state, "no state of an alert", AlertState::of_word);
+        let rule_id = read(&mut wrong, "rule", &self.rule, "no id of a rule", |text| text.parse().ok());
         let filter =
             AlertFilter { apps: context.visible(), app_id, kind, rule_id, state: is_state, ..AlertFilter::default() };
         Ok((filter, wrong))
@@ -154,7 +130,7 @@ fn place(text: Option<&str>) -> Option<(i64, i64)> {
     Some((last_at.parse().ok()?, id.parse().ok()?))
 }
 
-pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
+pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>) -> PageResult {
     let query = query.into_inner();
     let (filter, wrong) = query.filter(&state, &context).await?;
     let apps = state.store.apps().list(&context.visible()).await?;
@@ -174,7 +150,7 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
         query: query.clone(),
     };
     if !page.wrong.is_empty() {
-        return Ok(render(&page, StatusCode::BAD_REQUEST));
+        return Ok(render_list(&page, true));
     }
     let mark = |(last_at, id): (i64, i64)| format!("{last_at}-{id}");
     let of = |open: bool, after: Option<&str>| AlertFilter {
@@ -188,5 +164,5 @@ pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQue
     page.next_open = open.next.map(|last| query.address("open_after", &mark(last)));
     page.next = past.next.map(|last| query.address("after", &mark(last)));
     (page.open, page.past) = (open.items, past.items);
-    Ok(render(&page, StatusCode::OK))
+    Ok(render_list(&page, false))
 }

@@ -1,6 +1,6 @@
 //! The page of an alert.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_alerts::manage::AlertAction;
@@ -63,7 +63,7 @@ impl Page {
 }
 
 /// `GET /alerts/{id}`
-pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let alert = state.store.alerts().get(*id).await?.ok_or_else(|| PageError::Missing("alert".to_owned()))?;
     let items = state.store.alerts().items(alert.id, ITEMS).await?;
     let (open_items, all_items) = state.store.alerts().count_items(alert.id).await?;
@@ -75,13 +75,7 @@ pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
 }
 
 /// `POST /alerts/{id}/acknowledge`
-pub async fn acknowledge(
-    state: Shared,
-    by: Caller,
-    context: PageContext,
-    id: web::Path<i64>,
-    fields: Fields,
-) -> PageResult {
+pub async fn acknowledge(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let here = format!("/alerts/{id}");
     let action = AlertAction::Acknowledge { note: fields.get("note").to_owned() };
     match state.alerts.handle(*id, &action, &by.0).await {

@@ -81,8 +81,7 @@ const fn group_word(by: GroupBy) -> &'static str {
 
 /// None: the field is empty.
 fn seconds(form: &mut Form, name: &str) -> Option<i64> {
-    let is_given = !form.value(name).trim().is_empty();
-    is_given.then(|| form.seconds(name, 0))
+    form.given(name).map(|_| form.seconds(name, 0))
 }
 
 /// The rule that was filled in. A value that cannot be read gets an error in the form.
@@ -94,11 +93,6 @@ pub fn draft(form: &mut Form) -> RuleDraft {
             form.add_error(name, "Write ids, such as 12, 15");
             vec![]
         })
-    };
-    let optional = |form: &mut Form, name: &str| {
-        let given = !form.value(name).trim().is_empty();
-        let number: i64 = form.number(name, 0);
-        given.then_some(number)
     };
     let kinds = form.items("kinds").iter().filter_map(|word| word.parse::<AlertKind>().ok()).collect();
     let mut silences = vec![];
@@ -126,7 +120,7 @@ pub fn draft(form: &mut Form) -> RuleDraft {
             jobs: child_jobs::children(form),
             threshold: form.number("threshold", 1),
             running_seconds: seconds(form, "running_seconds"),
-            running_p95_percent: optional(form, "running_p95_percent"),
+            running_p95_percent: form.optional_number("running_p95_percent", 0),
             group_by,
             group_seconds: form.seconds("group_seconds", 300),
             channels: ids(form, "channels"),

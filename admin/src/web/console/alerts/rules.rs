@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use actix_web::{HttpResponse, web};
+use actix_web::web::Path;
 use askama::Template;
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_alerts::manage::ChannelView;
@@ -130,23 +130,11 @@ pub async fn new(state: Shared, context: PageContext) -> PageResult {
 
 /// `POST /alerts/rules`
 pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
-    child_jobs::add_named(&state.store, &mut form, &context.visible()).await?;
-    if form.is("step", "add_child") {
-        return form_page(&state, context, form, None).await;
-    }
-    let draft = draft(&mut form);
-    if form.is_valid() {
-        match state.alerts.create_rule(draft, &by.0).await {
-            Ok(rule) => return Ok(saved(&context, &rule)),
-            Err(error) => refuse(&mut form, error)?,
-        }
-    }
-    form_page(&state, context, form, None).await
+    save(&state, by, context, fields, None).await
 }
 
 /// `GET /alerts/rules/{id}`
-pub async fn edit(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn edit(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let rule = state.alerts.rule(*id).await?;
     let app = match rule.app_id {
         Some(id) => state.store.apps().get(id).await?.map(|app| app.name).unwrap_or_default(),
@@ -156,37 +144,39 @@ pub async fn edit(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
 }
 
 /// `POST /alerts/rules/{id}`
-pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
+    save(&state, by, context, fields, Some(*id)).await
+}
+
+async fn save(state: &State, by: Caller, context: PageContext, fields: Fields, id: Option<i64>) -> PageResult {
     let mut form = Form::from(fields);
     child_jobs::add_named(&state.store, &mut form, &context.visible()).await?;
     if form.is("step", "add_child") {
-        return form_page(&state, context, form, Some(*id)).await;
+        return form_page(state, context, form, id).await;
     }
     let draft = draft(&mut form);
     if form.is_valid() {
-        let revision = form.value("revision").parse().ok();
-        match state.alerts.update_rule(*id, draft, revision, &by.0).await {
-            Ok(rule) => return Ok(saved(&context, &rule)),
-            Err(error) => refuse(&mut form, error)?,
+        let saved = match id {
+            Some(id) => state.alerts.update_rule(id, draft, form.value("revision").parse().ok(), &by.0).await,
+            None => state.alerts.create_rule(draft, &by.0).await,
+        };
+        if let Some(rule) = accept(&mut form, saved)? {
+            return Ok(done("/alerts/rules", context.t("rule-saved").with("name", &rule.name)));
         }
     }
-    form_page(&state, context, form, Some(*id)).await
+    form_page(state, context, form, id).await
 }
 
 /// `POST /alerts/rules/{id}/delete`
-pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn delete(state: Shared, by: Caller, context: PageContext, id: Path<i64>) -> PageResult {
     state.alerts.delete_rule(*id, &by.0).await?;
     Ok(done("/alerts/rules", context.t("rule-deleted")))
 }
 
-fn saved(context: &PageContext, rule: &AlertRule) -> HttpResponse {
-    done("/alerts/rules", context.t("rule-saved").with("name", &rule.name))
-}
-
-/// Errors of the form; others are pages.
-pub(super) fn refuse(form: &mut Form, error: Error) -> Result<(), Error> {
-    match error {
-        Error::Invalid(errors) => {
+/// What was saved; None: the form has the errors. Others are pages.
+pub(super) fn accept<T>(form: &mut Form, saved: Result<T, Error>) -> Result<Option<T>, Error> {
+    match saved {
+        Err(Error::Invalid(errors)) => {
             for error in errors {
                 let name = match error.field.as_str() {
                     "escalation.channels" => "second_channels",
@@ -198,11 +188,10 @@ pub(super) fn refuse(form: &mut Form, error: Error) -> Result<(), Error> {
                 form.add_error(name, error.message);
             }
         }
-        Error::Taken(_) => form.add_error("name", "This name is taken already."),
-        Error::Changed(text) => form.add_error("name", format!("{text}: open the page again to see it.")),
-        other => return Err(other),
+        Err(Error::Changed(text)) => form.add_error("name", format!("{text}: open the page again to see it.")),
+        saved => return form.accept_named("This name is taken already.", saved),
     }
-    Ok(())
+    Ok(None)
 }
 
 async fn form_page(state: &State, context: PageContext, mut form: Form, id: Option<i64>) -> PageResult {

@@ -1,9 +1,9 @@
 //! An executor: its weight and labels, whether it drains, and its removal.
 
 use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::{Path, Query};
 use askama::Template;
-use carillon_engine::manage::{Error, Executors};
+use carillon_engine::manage::Executors;
 use carillon_protocol::normal_address;
 use carillon_store::App;
 use carillon_store::app::executors::Executor;
@@ -55,12 +55,7 @@ async fn find(state: &State, id: i64, address: &str) -> Result<(App, Executor), 
 }
 
 /// `GET /apps/{id}/executor?address=`
-pub async fn edit(
-    state: Shared,
-    context: PageContext,
-    id: web::Path<i64>,
-    query: web::Query<ExecutorQuery>,
-) -> PageResult {
+pub async fn edit(state: Shared, context: PageContext, id: Path<i64>, query: Query<ExecutorQuery>) -> PageResult {
     let (app, executor) = find(&state, *id, &query.address).await?;
     let weight = executor.set.weight.map_or_else(String::new, |it| it.to_string());
     let form =
@@ -69,37 +64,26 @@ pub async fn edit(
 }
 
 /// `POST /apps/{id}/executor`
-pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
     let (app, executor) = find(&state, *id, form.value("address")).await?;
     // An empty field means the value that the executor registers with.
-    let weight = match form.value("weight").trim() {
-        "" => None,
-        _ => Some(form.number("weight", 1)),
-    };
-    let labels = Some(form.value("labels").trim().to_owned()).filter(|text| !text.is_empty());
-    let executors = state.engine.executors();
-    let set = match form.is("step", "preview") || !form.is_valid() {
-        true => Executors::check(weight, labels.as_deref()).map(drop),
-        false => {
-            let set = executors.set(*id, &executor.address, weight, labels.as_deref(), &by.0).await;
-            if set.is_ok() {
-                let text = context.t("executor-is-saved").with("address", &executor.address).to_string();
-                return Ok(done("/apps", &text));
-            }
-            set.map(drop)
+    let weight = form.optional_number("weight", 1);
+    let labels = form.given("labels");
+    if form.is("step", "preview") || !form.is_valid() {
+        form.accept(Executors::check(weight, labels.as_deref()))?;
+    } else {
+        let set = state.engine.executors().set(*id, &executor.address, weight, labels.as_deref(), &by.0).await;
+        if form.accept(set)?.is_some() {
+            return Ok(done("/apps", context.t("executor-is-saved").with("address", &executor.address)));
         }
-    };
-    match set {
-        Err(Error::Invalid(errors)) => form.add_errors(errors),
-        other => other?,
     }
     let status = if form.is("step", "preview") { StatusCode::OK } else { form.status() };
     Ok(render(&Page::new(&state, context, (app, executor), form).await?, status))
 }
 
 /// `POST /apps/{id}/executor/drain`
-pub async fn drain(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn drain(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let (address, is_draining) = (fields.get("address"), fields.get("draining") == "yes");
     let set = state.engine.executors().set_draining(*id, address, is_draining, &by.0).await?;
     let text = context.t(if is_draining { "executor-is-drained" } else { "executor-is-undrained" });
@@ -107,9 +91,8 @@ pub async fn drain(state: Shared, by: Caller, context: PageContext, id: web::Pat
 }
 
 /// `POST /apps/{id}/executor/remove`
-pub async fn remove(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn remove(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let address = fields.get("address");
     state.engine.executors().remove(*id, address, &by.0).await?;
-    let text = context.t("executor-is-removed").with("address", address).to_string();
-    Ok(done("/apps", &text))
+    Ok(done("/apps", context.t("executor-is-removed").with("address", address)))
 }

@@ -2,9 +2,8 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
-use carillon_engine::manage::Error;
 use serde::Deserialize;
 
 use crate::web::access::Caller;
@@ -26,7 +25,7 @@ pub struct FormDefaults {
 }
 
 /// `GET /apps/new`
-pub async fn new(context: PageContext, defaults: web::Query<FormDefaults>) -> HttpResponse {
+pub async fn new(context: PageContext, defaults: Query<FormDefaults>) -> HttpResponse {
     let form = Form::default().with("name", &defaults.name);
     show(&NewPage { context, form })
 }
@@ -37,15 +36,10 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     if form.is("step", "preview") {
         return Ok(show(&NewPage { context, form }));
     }
-    let title = Some(form.value("title").trim()).filter(|title| !title.is_empty());
-    match state.engine.apps().create(form.value("name").trim(), title, &by.0).await {
-        Ok(app) => {
-            let text = context.t("app-is-created").with("name", app.name).to_string();
-            return Ok(done("/apps", &text));
-        }
-        Err(Error::Invalid(errors)) => form.add_errors(errors),
-        Err(Error::Taken(_)) => form.add_error("name", "There is an app of this name already."),
-        Err(error) => return Err(error.into()),
+    let title = form.given("title");
+    let made = state.engine.apps().create(form.value("name").trim(), title.as_deref(), &by.0).await;
+    if let Some(app) = form.accept_named("There is an app of this name already.", made)? {
+        return Ok(done("/apps", context.t("app-is-created").with("name", app.name)));
     }
     Ok(render(&NewPage { context, form }, StatusCode::UNPROCESSABLE_ENTITY))
 }

@@ -1,6 +1,6 @@
 //! An app: its name and title, its former names, and the addresses of executors that people enter.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
 use carillon_engine::manage::Error;
 use carillon_store::App;
@@ -51,38 +51,29 @@ async fn show(state: &State, context: PageContext, id: i64, form: Option<Form>) 
 }
 
 /// `GET /apps/{id}`
-pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     show(&state, context, *id, None).await
 }
 
 /// `POST /apps/{id}/executors`
-pub async fn enter(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn enter(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
-    match state.engine.executors().enter(*id, form.value("address").trim(), &by.0).await {
-        Ok(entered) => {
-            let text = context.t("app-address-is-entered").with("address", entered.address).to_string();
-            return Ok(done(&format!("/apps/{id}"), &text));
-        }
-        Err(Error::Invalid(errors)) => form.add_errors(errors),
-        Err(Error::InUse(text)) => form.add_error("address", text),
-        Err(error) => return Err(error.into()),
+    let entered = state.engine.executors().enter(*id, form.value("address").trim(), &by.0).await;
+    if let Some(entered) = form.accept_at("address", entered)? {
+        let text = context.t("app-address-is-entered").with("address", entered.address);
+        return Ok(done(&format!("/apps/{id}"), text));
     }
     show_faults(&state, context, *id, form).await
 }
 
 /// `POST /apps/{id}`
-pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
-    let (name, title) = (form.value("name").trim().to_owned(), form.value("title").trim().to_owned());
-    let title = if title.is_empty() { name.clone() } else { title };
-    match state.engine.apps().update(*id, Some(&name), Some(&title), &by.0).await {
-        Ok(app) => {
-            let text = context.t("app-is-saved").with("name", app.name).to_string();
-            return Ok(done(&format!("/apps/{id}"), &text));
-        }
-        Err(Error::Invalid(errors)) => form.add_errors(errors),
-        Err(Error::Taken(_)) => form.add_error("name", "The name belongs or belonged to another app."),
-        Err(error) => return Err(error.into()),
+    let name = form.value("name").trim().to_owned();
+    let title = form.given("title").unwrap_or_else(|| name.clone());
+    let updated = state.engine.apps().update(*id, Some(&name), Some(&title), &by.0).await;
+    if let Some(app) = form.accept_named("The name belongs or belonged to another app.", updated)? {
+        return Ok(done(&format!("/apps/{id}"), context.t("app-is-saved").with("name", app.name)));
     }
     show(&state, context, *id, Some(form)).await
 }
@@ -92,7 +83,7 @@ pub async fn set_starters(
     state: Shared,
     by: Caller,
     context: PageContext,
-    id: web::Path<i64>,
+    id: Path<i64>,
     fields: Fields,
 ) -> PageResult {
     let mut form = Form::from(fields);
@@ -100,8 +91,7 @@ pub async fn set_starters(
     let names: Vec<String> = names.map(str::to_owned).collect();
     match state.engine.apps().set_starters(*id, &names, &by.0).await {
         Ok(()) => {
-            let text = context.t("app-starters-saved").to_string();
-            return Ok(done(&format!("/apps/{id}"), &text));
+            return Ok(done(&format!("/apps/{id}"), context.t("app-starters-saved")));
         }
         Err(Error::Invalid(errors)) => errors.into_iter().for_each(|error| form.add_error("starters", error.message)),
         Err(error) => return Err(error.into()),
@@ -114,11 +104,10 @@ pub async fn remove_former_name(
     state: Shared,
     by: Caller,
     context: PageContext,
-    id: web::Path<i64>,
+    id: Path<i64>,
     fields: Fields,
 ) -> PageResult {
     let name = fields.get("name");
     state.engine.apps().remove_name(*id, name, &by.0).await?;
-    let text = context.t("app-former-removed").with("name", name).to_string();
-    Ok(done(&format!("/apps/{id}"), &text))
+    Ok(done(&format!("/apps/{id}"), context.t("app-former-removed").with("name", name)))
 }

@@ -1,6 +1,6 @@
 //! `GET /audit/export`: the entries of a filter as a file.
 
-use actix_web::web;
+use actix_web::web::Query;
 use serde::Deserialize;
 
 use crate::web::audit_export::{self, ExportFormat};
@@ -20,8 +20,8 @@ pub struct FormatQuery {
 pub async fn export(
     state: Shared,
     context: PageContext,
-    query: web::Query<AuditQuery>,
-    file: web::Query<FormatQuery>,
+    query: Query<AuditQuery>,
+    file: Query<FormatQuery>,
 ) -> PageResult {
     let (filter, wrong) = query.filter(context.zone, context.actor.grants.administered_apps());
     if let Some((label, message)) = wrong.into_iter().next() {

@@ -1,19 +1,16 @@
 //! `GET /audit`: the entries, newest first.
 
-use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_inspect::explain::action_word;
 use carillon_scheduler::{AuditAction, AuditObjectKind};
 use carillon_store::App;
-use carillon_store::audit::list::AuditKey;
 
-use crate::web::console::app_filter::WrongFilters;
 use crate::web::console::audit::query::AuditQuery;
-use crate::web::console::audit::row::Row;
-use crate::web::console::audit::words::object_word;
+use crate::web::console::audit::row::{Row, object_word};
+use crate::web::console::filters::{WrongFilters, read_rows, render_list};
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PagePlace, PageResult, Pager, render};
+use crate::web::page::{PageContext, PagePlace, PageResult, Pager};
 use crate::web::state::Shared;
 
 #[derive(Template)]
@@ -42,20 +39,13 @@ impl Page {
 pub async fn list(
     state: Shared,
     context: PageContext,
-    query: web::Query<AuditQuery>,
-    place: web::Query<PagePlace>,
+    query: Query<AuditQuery>,
+    place: Query<PagePlace>,
 ) -> PageResult {
     let query = query.into_inner();
     let apps = context.actor.grants.administered_apps();
     let (filter, wrong) = query.filter(context.zone, apps.clone());
-    let (entries, next): (_, Option<AuditKey>) = match wrong.is_empty() {
-        true => {
-            let found = state.store.audit().list(&filter).await?;
-            (found.items, found.next)
-        }
-        false => (vec![], None),
-    };
-    let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let (entries, next) = read_rows(&wrong, state.store.audit().list(&filter)).await?;
     let page = Page {
         rows: entries.into_iter().map(|entry| Row::new(entry, &context)).collect(),
         context,
@@ -66,5 +56,5 @@ pub async fn list(
         pager: Pager::new(&query.address(""), &place, next),
         query,
     };
-    Ok(render(&page, status))
+    Ok(render_list(&page, !page.wrong.is_empty()))
 }

@@ -8,9 +8,8 @@ use crate::web::console::audit::change::{ChangedMember, changes, remarks, time_o
 use crate::web::forms::{calendar_form, job_form};
 use crate::web::locale::{Language, Message};
 use crate::web::page::PageContext;
-use crate::web::text::cause::cause_text;
-use crate::web::text::day::weekday_name;
 use crate::web::text::format::period;
+use crate::web::text::names::{cause_text, weekday_name};
 use crate::web::text::schedule::KINDS;
 use crate::web::text::strategies;
 

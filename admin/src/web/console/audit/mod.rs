@@ -6,4 +6,3 @@ pub mod list;
 pub mod members;
 pub mod query;
 pub mod row;
-pub mod words;

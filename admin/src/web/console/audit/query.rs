@@ -3,55 +3,43 @@
 use carillon_scheduler::Zone;
 use carillon_store::VisibleApps;
 use carillon_store::audit::list::AuditFilter;
-use serde::Deserialize;
 
-use crate::web::console::app_filter::WrongFilters;
-use crate::web::page::list_address;
-use crate::web::text::local_time::moment;
+use crate::web::console::filters::{WrongFilters, given, list_query, read, read_range};
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct AuditQuery {
-    pub actor: String,
-    pub action: String,
-    pub object: String,
-    pub id: String,
-    pub app: String,
-    pub source: String,
-    /// `2026-11-21T09:00`, in the viewer's zone.
-    pub from: String,
-    pub to: String,
-    pub after: String,
+list_query! {
+    pub struct AuditQuery {
+        filters: [
+            actor,
+            action,
+            object,
+            id,
+            app,
+            source,
+            /// `2026-11-21T09:00`, in the viewer's zone.
+            from,
+            to,
+        ],
+        after: String,
+    }
 }
 
 impl AuditQuery {
     /// The filter, and what is wrong with it.
     pub fn filter(&self, zone: Zone, apps: VisibleApps) -> (AuditFilter, WrongFilters) {
         let mut wrong = vec![];
-        let mut read = |label: &'static str, text: &str, what: &str, is_read: bool| {
-            if !text.trim().is_empty() && !is_read {
-                wrong.push((label, format!("“{:.64}” is {what}", text.trim())));
-            }
-        };
-        let action = self.action.parse().ok();
-        read("action", &self.action, "no action of the audit", action.is_some());
-        let object = self.object.parse().ok();
-        read("object", &self.object, "no kind of object", object.is_some());
-        let object_id = self.id.trim().parse().ok();
-        read("object-id", &self.id, "no id; an id is a number", object_id.is_some());
-        let time = format!("no time that exists in {}; write it as 2026-01-31T18:30", zone.name());
-        let (from, to) = (moment(&self.from, zone), moment(&self.to, zone));
-        read("from", &self.from, &time, from.is_some());
-        read("to", &self.to, &time, to.is_some());
-        let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let action = read(&mut wrong, "action", &self.action, "no action of the audit", |word| word.parse().ok());
+        let object = read(&mut wrong, "object", &self.object, "no kind of object", |word| word.parse().ok());
+        let id = |text: &str| text.parse().ok();
+        let object_id = read(&mut wrong, "object-id", &self.id, "no id; an id is a number", id);
+        let [from, to] = read_range(&mut wrong, [&self.from, &self.to], zone);
         let filter = AuditFilter {
             apps,
-            actor: text(&self.actor),
+            actor: given(&self.actor),
             actions: action.into_iter().collect(),
             object,
             object_id,
-            app: text(&self.app),
-            source: text(&self.source),
+            app: given(&self.app),
+            source: given(&self.source),
             from,
             to,
             after: self.after.parse().ok(),
@@ -60,29 +48,12 @@ impl AuditQuery {
         (filter, wrong)
     }
 
-    fn pairs(&self) -> [(&'static str, &str); 8] {
-        [
-            ("actor", &self.actor),
-            ("action", &self.action),
-            ("object", &self.object),
-            ("id", &self.id),
-            ("app", &self.app),
-            ("source", &self.source),
-            ("from", &self.from),
-            ("to", &self.to),
-        ]
-    }
-
-    pub fn is_filtered(&self) -> bool {
-        self.pairs().iter().any(|(_, value)| !value.is_empty())
-    }
-
     pub fn address(&self, after: &str) -> String {
-        list_address("/audit", &[&self.pairs()[..], &[("after", after)]].concat(), None)
+        self.address_of("/audit", &[("after", after)], None)
     }
 
     pub fn export_address(&self, format: &str) -> String {
-        list_address("/audit/export", &[&self.pairs()[..], &[("format", format)]].concat(), None)
+        self.address_of("/audit/export", &[("format", format)], None)
     }
 }
 

@@ -1,11 +1,11 @@
 //! An entry of the audit as a row.
 
 use carillon_inspect::explain::action_text;
+use carillon_scheduler::AuditObjectKind;
 use carillon_store::audit::list::AuditRow;
 use serde_json::Value;
 
 use crate::web::console::audit::members::{ChangeLine, RemarkLine, change_lines, remark_lines};
-use crate::web::console::audit::words::object_word;
 use crate::web::page::PageContext;
 
 /// Changed members that are shown without a click.
@@ -60,5 +60,25 @@ impl Row {
 
     pub fn is_short(&self) -> bool {
         self.changes.len() <= OPEN
+    }
+}
+
+/// The key of the word for a kind of object.
+pub const fn object_word(object: AuditObjectKind) -> &'static str {
+    match object {
+        AuditObjectKind::Job => "object-job",
+        AuditObjectKind::Run => "object-run",
+        AuditObjectKind::App => "object-app",
+        AuditObjectKind::Calendar => "object-calendar",
+        AuditObjectKind::Account => "object-account",
+        AuditObjectKind::ApiToken => "object-api-token",
+        AuditObjectKind::Cluster => "object-cluster",
+        AuditObjectKind::Shards => "object-shards",
+        AuditObjectKind::Backfill => "object-backfill",
+        AuditObjectKind::Path => "object-path",
+        AuditObjectKind::ExecutorToken => "object-executor-token",
+        AuditObjectKind::Alert => "object-alert",
+        AuditObjectKind::AlertRule => "object-alert-rule",
+        AuditObjectKind::AlertChannel => "object-alert-channel",
     }
 }

@@ -1,17 +1,19 @@
 //! The form of a calendar: a new one, and changes of one that is there.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
 use carillon_engine::manage::Error;
-use carillon_scheduler::Calendar;
+use carillon_scheduler::{Calendar, Weekday};
 use carillon_store::NamedCalendar;
 
 use crate::web::access::Caller;
 use crate::web::console::calendars::preview::{CalendarPreview, preview};
 use crate::web::forms::calendar_form::{LABELS, calendar_of, filled};
 use crate::web::forms::{Fields, Form};
+use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, done, render};
 use crate::web::state::{Shared, State};
+use crate::web::text::names::weekday_name;
 
 #[derive(Template)]
 #[template(path = "calendars/form.html")]
@@ -38,17 +40,9 @@ impl Page {
         }
     }
 
-    /// The words of the form, and the keys of their names.
-    fn weekdays(&self) -> [(&'static str, &'static str); 7] {
-        [
-            ("MON", "day-mon"),
-            ("TUE", "day-tue"),
-            ("WED", "day-wed"),
-            ("THU", "day-thu"),
-            ("FRI", "day-fri"),
-            ("SAT", "day-sat"),
-            ("SUN", "day-sun"),
-        ]
+    /// The words of the form, and the names of the days.
+    fn weekdays(&self) -> impl Iterator<Item = (&'static str, Message)> {
+        Weekday::ALL.iter().map(|day| (day.as_str(), weekday_name(self.context.language, *day)))
     }
 }
 
@@ -72,41 +66,45 @@ pub async fn new(state: Shared, context: PageContext) -> PageResult {
 
 /// `POST /calendars`
 pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let (mut form, calendar) = read(fields, None);
-    if form.is_valid() && !form.is("step", "preview") {
-        match state.engine.calendars().create(calendar, &by.0).await {
-            Ok(made) => return Ok(saved(&context, &made.calendar)),
-            Err(error) => add_error(&mut form, error)?,
-        }
-    }
-    page(&state, context, None, form).await
+    save(&state, by, context, None, fields).await
 }
 
 /// `GET /calendars/{name}/edit`
-pub async fn edit(state: Shared, context: PageContext, name: web::Path<String>) -> PageResult {
+pub async fn edit(state: Shared, context: PageContext, name: Path<String>) -> PageResult {
     let before = state.engine.calendars().get(&name).await?;
     let form = filled(context.language, &before.calendar).with("version", before.version.to_string());
     page(&state, context, Some(before), form).await
 }
 
 /// `POST /calendars/{name}/edit`
-pub async fn update(
-    state: Shared,
+pub async fn update(state: Shared, by: Caller, context: PageContext, name: Path<String>, fields: Fields) -> PageResult {
+    let before = state.engine.calendars().get(&name).await?;
+    save(&state, by, context, Some(before), fields).await
+}
+
+async fn save(
+    state: &State,
     by: Caller,
     context: PageContext,
-    name: web::Path<String>,
+    before: Option<NamedCalendar>,
     fields: Fields,
 ) -> PageResult {
-    let before = state.engine.calendars().get(&name).await?;
-    let (mut form, calendar) = read(fields, Some(&before));
-    let seen = form.number("version", before.version);
+    let (mut form, calendar) = read(fields, before.as_ref());
+    let seen = before.as_ref().map(|before| form.number("version", before.version));
     if form.is_valid() && !form.is("step", "preview") {
-        match state.engine.calendars().update(calendar, Some(seen), &by.0).await {
-            Ok(made) => return Ok(saved(&context, &made.calendar)),
-            Err(error) => add_error(&mut form, error)?,
+        let calendars = state.engine.calendars();
+        let saved = match seen {
+            Some(_) => calendars.update(calendar, seen, &by.0).await,
+            None => calendars.create(calendar, &by.0).await,
+        };
+        if let Err(Error::Changed(_)) = &saved {
+            form.add_error("version", "Another user has changed this calendar since you opened it.");
+        } else if let Some(saved) = form.accept_named("There is a calendar of this name already.", saved)? {
+            let text = context.t("calendar-is-saved").with("name", &saved.calendar.name);
+            return Ok(done("/calendars", text));
         }
     }
-    page(&state, context, Some(before), form).await
+    page(state, context, before, form).await
 }
 
 /// The name of a calendar does not change.
@@ -120,19 +118,4 @@ fn read(fields: Fields, before: Option<&NamedCalendar>) -> (Form, Calendar) {
         form.add_errors(calendar.clone().validate().err().unwrap_or_default());
     }
     (form, calendar)
-}
-
-fn add_error(form: &mut Form, error: Error) -> Result<(), Error> {
-    match error {
-        Error::Invalid(errors) => form.add_errors(errors),
-        Error::Taken(_) => form.add_error("name", "There is a calendar of this name already."),
-        Error::Changed(_) => form.add_error("version", "Another user has changed this calendar since you opened it."),
-        error => return Err(error),
-    }
-    Ok(())
-}
-
-fn saved(context: &PageContext, calendar: &Calendar) -> actix_web::HttpResponse {
-    let text = context.t("calendar-is-saved").with("name", &calendar.name).to_string();
-    done("/calendars", &text)
 }

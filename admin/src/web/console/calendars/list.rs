@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_inspect::preview;
 use carillon_store::NamedCalendar;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
-use crate::web::text::day::{day_text, weekday_name};
+use crate::web::text::names::{day_text, weekday_name};
 
 const PAGE: u32 = 50;
 /// Days that are named of each calendar.
@@ -55,7 +55,7 @@ pub struct ListQuery {
 }
 
 /// `GET /calendars`
-pub async fn list(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
+pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>) -> PageResult {
     let page = state.store.calendars().list(query.after.as_deref(), PAGE).await?;
     let today = preview::local(context.now, context.zone).date_naive();
     let card = |calendar: NamedCalendar| Card {

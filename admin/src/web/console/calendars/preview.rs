@@ -10,7 +10,7 @@ use chrono::{Days, NaiveDate};
 
 use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageError};
-use crate::web::text::day::day_text;
+use crate::web::text::names::day_text;
 
 /// Days that are looked at, and that are named.
 const YEAR: u64 = 365;

@@ -1,6 +1,7 @@
 //! `GET /`: failures, the next fires, and the first steps of an empty installation.
 
-use actix_web::{HttpRequest, web};
+use actix_web::HttpRequest;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_scheduler::RunState;
 use carillon_store::alert::alerts::AlertFilter;
@@ -112,12 +113,7 @@ impl Page {
 }
 
 /// `GET /`
-pub async fn page(
-    state: Shared,
-    request: HttpRequest,
-    context: PageContext,
-    query: web::Query<ChartQuery>,
-) -> PageResult {
+pub async fn page(state: Shared, request: HttpRequest, context: PageContext, query: Query<ChartQuery>) -> PageResult {
     let store = &state.store;
     let now = context.now;
     let visible = &context.visible();

@@ -1,6 +1,6 @@
 //! Backfills of a job: the range, a dry run first, the start, the progress, and cancelling.
 
-use actix_web::web;
+use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_engine::manage::{BackfillRange, Error, MAX_CONCURRENT, MAX_INSTANTS};
 use carillon_scheduler::{AuditAction, AuditObjectKind, FieldError, Millis};
@@ -151,12 +151,7 @@ pub struct BackfillDefaults {
 }
 
 /// `GET /jobs/{id}/backfill`
-pub async fn ask(
-    state: Shared,
-    context: PageContext,
-    id: web::Path<i64>,
-    defaults: web::Query<BackfillDefaults>,
-) -> PageResult {
+pub async fn ask(state: Shared, context: PageContext, id: Path<i64>, defaults: Query<BackfillDefaults>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let mut given = Form::default().with("from", &defaults.from).with("to", &defaults.to);
     let mut form = Form::default().with("max_concurrent", "1");
@@ -169,7 +164,7 @@ pub async fn ask(
 }
 
 /// `POST /jobs/{id}/backfill`: a dry run, or the start of the range that a dry run has shown.
-pub async fn start(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn start(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let mut form = Form::from(fields);
     if form.is("step", "preview") {
@@ -182,8 +177,10 @@ pub async fn start(state: Shared, by: Caller, context: PageContext, id: web::Pat
     let made = match form.is("step", "start") && form.is("shown", &shown) {
         true => match state.engine.backfills().create(range, concurrent, &by.0).await {
             Ok(made) => {
-                let text = context.t("backfill-started").count("count", made.instants).to_string();
-                return Ok(done(&format!("/jobs/{}/backfill", job.id), &text));
+                return Ok(done(
+                    &format!("/jobs/{}/backfill", job.id),
+                    context.t("backfill-started").count("count", made.instants),
+                ));
             }
             Err(error) => Err(error),
         },
@@ -230,7 +227,7 @@ fn add_error(form: &mut Form, error: Error) -> Result<(), PageError> {
 }
 
 /// `POST /backfills/{id}/cancel`
-pub async fn cancel(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn cancel(state: Shared, by: Caller, context: PageContext, id: Path<i64>) -> PageResult {
     let backfill = state.engine.backfills().cancel(*id, &by.0).await?;
     let (kind, text) = match backfill.cancelled {
         true => ("ok", "backfill-is-cancelled"),

@@ -1,6 +1,6 @@
 //! Deleting a job, after a question.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
 use carillon_store::Job;
 
@@ -18,15 +18,14 @@ struct DeleteQuestion {
 }
 
 /// `GET /jobs/{id}/delete` asks.
-pub async fn ask_delete(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn ask_delete(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let parents = child_jobs::parents(&state.store, job.id, &context.visible()).await?;
     Ok(show(&DeleteQuestion { context, job, parents }))
 }
 
 /// `POST /jobs/{id}/delete`
-pub async fn delete(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn delete(state: Shared, by: Caller, context: PageContext, id: Path<i64>) -> PageResult {
     let job = state.engine.jobs().delete(*id, &by.0).await?;
-    let text = context.t("job-is-deleted").with("name", job.draft.name).to_string();
-    Ok(done("/jobs", &text))
+    Ok(done("/jobs", context.t("job-is-deleted").with("name", job.draft.name)))
 }

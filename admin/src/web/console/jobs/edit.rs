@@ -1,7 +1,7 @@
 //! The form of a job: new, edit, copy.
 
 use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::{Path, Query};
 use carillon_engine::manage::Error;
 use carillon_scheduler::{JobDraft, ScheduleDraft};
 use carillon_store::{Job, JobFilter};
@@ -24,7 +24,7 @@ pub struct FormDefaults {
 }
 
 /// `GET /jobs/new`
-pub async fn new(state: Shared, context: PageContext, defaults: web::Query<FormDefaults>) -> PageResult {
+pub async fn new(state: Shared, context: PageContext, defaults: Query<FormDefaults>) -> PageResult {
     let mut draft = JobDraft::new(&defaults.app, "", &defaults.handler);
     draft.schedule = ScheduleDraft::cron("", context.zone_name());
     let form = filled(&draft, context.zone);
@@ -32,7 +32,7 @@ pub async fn new(state: Shared, context: PageContext, defaults: web::Query<FormD
 }
 
 /// `GET /jobs/{id}/copy`: the copy is paused, so that nothing runs twice by surprise.
-pub async fn copy(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn copy(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let mut draft = job.draft.clone();
     draft.enabled = false;
@@ -45,7 +45,7 @@ pub async fn copy(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
 }
 
 /// `GET /jobs/{id}/edit`
-pub async fn edit(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn edit(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let form = filled(&job.draft, context.zone);
     let seen = merge::seen(&form);
@@ -60,18 +60,14 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     let Some(draft) = draft_to_save(&state, &mut form, None, &context).await? else {
         return refused(&state, context, Purpose::New, form).await;
     };
-    match state.engine.jobs().create(draft, None, &by.0).await {
-        Ok(job) => saved(&state, &context, &job, &form, "job-is-created").await,
-        Err(Error::Invalid(errors)) => {
-            form.add_errors(errors);
-            refused(&state, context, Purpose::New, form).await
-        }
-        Err(error) => Err(error.into()),
+    match form.accept(state.engine.jobs().create(draft, None, &by.0).await)? {
+        Some(job) => saved(&state, &context, &job, &form, "job-is-created").await,
+        None => refused(&state, context, Purpose::New, form).await,
     }
 }
 
 /// `POST /jobs/{id}/edit`
-pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let old = state.engine.jobs().get(*id).await?;
     let mut form = Form::from(fields);
     let Some(draft) = draft_to_save(&state, &mut form, Some(&old), &context).await? else {
@@ -79,13 +75,11 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: web::Pa
     };
     let revision = form.value("revision").parse().unwrap_or(-1);
     match state.engine.jobs().update(*id, &draft, Some(revision), &by.0).await {
-        Ok(job) => saved(&state, &context, &job, &form, "job-is-saved").await,
-        Err(Error::Invalid(errors)) => {
-            form.add_errors(errors);
-            refused(&state, context, Purpose::Edit(&old), form).await
-        }
         Err(Error::Changed(_)) => conflict(&state, context, *id, form).await,
-        Err(error) => Err(error.into()),
+        updated => match form.accept(updated)? {
+            Some(job) => saved(&state, &context, &job, &form, "job-is-saved").await,
+            None => refused(&state, context, Purpose::Edit(&old), form).await,
+        },
     }
 }
 
@@ -107,11 +101,7 @@ async fn draft_to_save(
     if form.is_valid() && !form.is("step", "preview") {
         return Ok(Some(draft));
     }
-    match state.engine.jobs().check(&draft, before, &context.actor).await {
-        Ok(()) => {}
-        Err(Error::Invalid(errors)) => form.add_errors(errors),
-        Err(error) => return Err(error.into()),
-    }
+    form.accept(state.engine.jobs().check(&draft, before, &context.actor).await)?;
     Ok(None)
 }
 

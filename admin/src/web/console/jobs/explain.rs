@@ -1,7 +1,7 @@
 //! Why a job ran at a time, or did not.
 
 use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_inspect::audit::GapReason;
 use carillon_inspect::explain::{self, Explanation, Verdict};
@@ -77,12 +77,7 @@ pub struct ExplainQuery {
 }
 
 /// `GET /jobs/{id}/explain?at=`
-pub async fn page(
-    state: Shared,
-    context: PageContext,
-    id: web::Path<i64>,
-    query: web::Query<ExplainQuery>,
-) -> PageResult {
+pub async fn page(state: Shared, context: PageContext, id: Path<i64>, query: Query<ExplainQuery>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let mut form = Form::default().with("at", &query.at);
     let answer = match moment(&mut form, "at", context.zone) {

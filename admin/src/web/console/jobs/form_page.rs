@@ -14,7 +14,7 @@ use crate::web::forms::merge::Conflict;
 use crate::web::locale::{Language, Message};
 use crate::web::page::{PageContext, PageError, render};
 use crate::web::state::State;
-use crate::web::text::day::weekday_name;
+use crate::web::text::names::weekday_name;
 use crate::web::text::schedule::KINDS;
 use crate::web::text::strategies;
 

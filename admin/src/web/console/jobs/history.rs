@@ -1,6 +1,6 @@
 //! The definitions that a job has had: who changed what and when.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
 use carillon_inspect::explain::action_text;
 use carillon_store::Job;
@@ -41,7 +41,7 @@ struct Page {
 }
 
 /// `GET /jobs/{id}/history`
-pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let (job, found) = state.engine.jobs().history(*id, &context.actor).await?;
     let is_cut = found.len() > MOST;
     let may_edit = context.may_edit(&job.app_id);

@@ -1,17 +1,17 @@
 //! `GET /jobs`: the list, its filters in the address.
 
-use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_scheduler::Millis;
 use carillon_store::{App, Job, JobFilter};
 
 use crate::web::console::badge::{APP_PAUSED, Badge, job_badge, job_state};
 use crate::web::console::bulk::BulkBar;
+use crate::web::console::filters::{WrongFilters, render_list};
 use crate::web::console::jobs::bulk::ACTIONS;
 use crate::web::console::jobs::query::{ListQuery, RESULT_GROUPS, SORTS};
 use crate::web::console::jobs::recent_runs::{RUNS_SHOWN, RecentRunStrip};
-use crate::web::page::{PageContext, PagePlace, PageResult, Pager, render};
+use crate::web::page::{PageContext, PagePlace, PageResult, Pager};
 use crate::web::state::Shared;
 use crate::web::text::schedule::{KINDS, ScheduleText, schedule_text};
 
@@ -36,7 +36,7 @@ struct JobRow {
 struct Page {
     context: PageContext,
     query: ListQuery,
-    wrong: Vec<(&'static str, String)>,
+    wrong: WrongFilters,
     kinds: [(&'static str, &'static str); 7],
     apps: Vec<App>,
     tags: Vec<String>,
@@ -63,17 +63,12 @@ impl Page {
         is_offered.then(|| BulkBar {
             action: "/jobs/bulk",
             all: self.context.t("bulk-all-count").with("count", &self.count).to_string(),
-            actions: actions.map(|(word, label, _)| (*word, *label)).collect(),
+            actions: actions.map(|(word, label, ..)| (*word, *label)).collect(),
         })
     }
 }
 
-pub async fn list(
-    state: Shared,
-    context: PageContext,
-    query: web::Query<ListQuery>,
-    place: web::Query<PagePlace>,
-) -> PageResult {
+pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>, place: Query<PagePlace>) -> PageResult {
     let query = query.into_inner();
     let (filter, wrong) = query.filter(&state, &context).await?;
     let filter = JobFilter { limit: PAGE, ..filter };
@@ -100,10 +95,6 @@ pub async fn list(
         job,
     };
     let rows = jobs.into_iter().map(row).collect();
-    let status = match wrong.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::BAD_REQUEST,
-    };
     let page = Page {
         context,
         wrong,
@@ -116,7 +107,7 @@ pub async fn list(
         pager: Pager::new(&query.address(None), &place, next),
         query,
     };
-    Ok(render(&page, status))
+    Ok(render_list(&page, !page.wrong.is_empty()))
 }
 
 /// One that will be cancelled, as its app is paused then, is left out.

@@ -1,6 +1,6 @@
 //! Names of jobs to choose from, while one is typed.
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use serde::Deserialize;
 
@@ -24,7 +24,7 @@ struct NameOptions {
 }
 
 /// `GET /jobs/names`: the choices of a field for the name of a job, while it is typed.
-pub async fn names(state: Shared, context: PageContext, query: web::Query<NameQuery>) -> PageResult {
+pub async fn names(state: Shared, context: PageContext, query: Query<NameQuery>) -> PageResult {
     let offered = child_jobs::offered(&state.store, &query.app, &query.text, &context.visible()).await?;
     Ok(show(&NameOptions { context, offered }))
 }

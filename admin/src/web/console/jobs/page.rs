@@ -1,6 +1,6 @@
 //! The page of a job.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
 use carillon_scheduler::Millis;
 use carillon_store::{Job, Misfire, MisfireFilter, RunFilter};
@@ -13,7 +13,7 @@ use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
-use crate::web::text::misfire::skip_text;
+use crate::web::text::names::skip_text;
 use crate::web::text::schedule::{ScheduleText, schedule_text};
 use crate::web::text::strategies;
 
@@ -63,7 +63,7 @@ impl Page {
 }
 
 /// `GET /jobs/{id}`
-pub async fn page(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let runs = RunFilter { apps: context.visible(), job_id: Some(job.id), limit: RUNS, ..RunFilter::default() };
     let runs = state.store.runs().list(&runs).await?;

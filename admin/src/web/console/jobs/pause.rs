@@ -1,6 +1,6 @@
 //! Pausing a job, with a note and an end, and resuming it.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
 use carillon_engine::manage::{Error, PAUSE_NOTE_CHARS};
 use carillon_store::{Job, PauseNote};
@@ -26,32 +26,22 @@ impl Page {
 }
 
 /// `GET /jobs/{id}/pause` asks for a note and an end.
-pub async fn ask(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn ask(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let form = Form::default();
     Ok(render(&Page { context, job, form }, actix_web::http::StatusCode::OK))
 }
 
 /// `POST /jobs/{id}/disable`
-pub async fn disable(
-    state: Shared,
-    by: Caller,
-    context: PageContext,
-    id: web::Path<i64>,
-    fields: Fields,
-) -> PageResult {
+pub async fn disable(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
     let ends_at = moment(&mut form, "until", context.zone);
     let note = PauseNote { note: form.value("note").to_owned(), ends_at };
-    if form.is_valid() {
-        match state.engine.jobs().pause(*id, note, &by.0).await {
-            Ok(job) => {
-                let text = context.t("job-is-paused").with("name", job.draft.name).to_string();
-                return Ok(done(local_address(form.value("next")), &text));
-            }
-            Err(Error::Invalid(errors)) => form.add_errors(errors),
-            Err(error) => return Err(error.into()),
-        }
+    if form.is_valid()
+        && let Some(job) = form.accept(state.engine.jobs().pause(*id, note, &by.0).await)?
+    {
+        let text = context.t("job-is-paused").with("name", job.draft.name);
+        return Ok(done(local_address(form.value("next")), text));
     }
     let job = state.engine.jobs().get(*id).await?;
     let status = form.status();
@@ -59,7 +49,7 @@ pub async fn disable(
 }
 
 /// `POST /jobs/{id}/enable`
-pub async fn enable(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn enable(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let (kind, text) = match state.engine.jobs().resume(*id, &by.0).await {
         Err(Error::Unusable(error)) => {
             ("failed", context.t("job-not-resumed").with("why", context.say(&error.message)))

@@ -12,7 +12,7 @@ use crate::web::forms::{Fields, Form};
 use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageError, PageResult, show};
 use crate::web::state::{Shared, State};
-use crate::web::text::day::day_text;
+use crate::web::text::names::day_text;
 
 const COUNT: usize = 5;
 /// Days that are named; the API lists all of them.

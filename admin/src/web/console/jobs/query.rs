@@ -2,11 +2,9 @@
 
 use carillon_scheduler::{KindDraft, RunState, check_tag};
 use carillon_store::{JobFilter, JobSort};
-use serde::Deserialize;
 
-use crate::web::console::app_filter::{WrongFilters, check_app};
-use crate::web::forms::Form;
-use crate::web::page::{PageContext, PageError, list_address};
+use crate::web::console::filters::{WrongFilters, check_app, given, list_query, read};
+use crate::web::page::{PageContext, PageError};
 use crate::web::state::State;
 
 /// Words of the last result, and the keys of their texts.
@@ -20,109 +18,62 @@ pub const RESULT_GROUPS: [(&str, &str); 4] = [
 pub const SORTS: [(&str, &str); 4] =
     [("", "newest-first"), ("name", "by-name"), ("next_fire", "by-next-fire"), ("last_result", "failures-first")];
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ListQuery {
-    pub text: String,
-    pub app: String,
-    pub owner: String,
-    pub tag: String,
-    /// `enabled` or `paused`.
-    pub state: String,
-    pub kind: String,
-    /// A word of [`RESULT_GROUPS`].
-    pub result: String,
-    pub sort: String,
-    pub after: Option<i64>,
+list_query! {
+    pub struct ListQuery {
+        filters: [
+            text,
+            app,
+            owner,
+            tag,
+            /// `enabled` or `paused`.
+            state,
+            kind,
+            /// A word of [`RESULT_GROUPS`].
+            result,
+        ],
+        sort: String,
+        after: Option<i64>,
+    }
 }
 
 impl ListQuery {
-    /// The hidden fields of a form.
-    pub fn of_form(form: &Form) -> Self {
-        let value = |name: &str| form.value(name).to_owned();
-        Self {
-            text: value("text"),
-            app: value("app"),
-            owner: value("owner"),
-            tag: value("tag"),
-            state: value("state"),
-            kind: value("kind"),
-            result: value("result"),
-            sort: String::new(),
-            after: None,
-        }
-    }
-
     /// The filter, and what is wrong with it.
     pub async fn filter(&self, state: &State, context: &PageContext) -> Result<(JobFilter, WrongFilters), PageError> {
-        let given = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned);
+        let mut wrong = vec![];
+        let enabled = read(&mut wrong, "state", &self.state, "no state of a job", |word| match word {
+            "enabled" => Some(true),
+            "paused" => Some(false),
+            _ => None,
+        });
+        let kind = read(&mut wrong, "schedule", &self.kind, "no kind of schedule", |word| {
+            KindDraft::WORDS.contains(&word).then(|| word.to_owned())
+        });
+        let last_results = read(&mut wrong, "last-result", &self.result, "no result of a run", |word| {
+            Some(results(word)).filter(|results| !results.is_empty())
+        });
+        let order = |word: &str| JobSort::from_word(word, context.now);
+        let sort = read(&mut wrong, "order", &self.sort, "no order of jobs", order);
+        let (app, tag) = (given(&self.app), given(&self.tag));
+        wrong.extend(tag.as_deref().and_then(|tag| check_tag(tag).err()).map(|message| ("tag", message)));
+        check_app(state, context, app.as_deref(), &mut wrong).await?;
         let filter = JobFilter {
             apps: context.visible(),
             text: given(&self.text),
-            app: given(&self.app),
+            app,
             owner: given(&self.owner),
-            tag: given(&self.tag),
-            enabled: match self.state.as_str() {
-                "enabled" => Some(true),
-                "paused" => Some(false),
-                _ => None,
-            },
-            kind: given(&self.kind),
-            last_results: results(&self.result),
-            sort: JobSort::from_word(&self.sort, context.now).unwrap_or_default(),
+            tag,
+            enabled,
+            kind,
+            last_results: last_results.unwrap_or_default(),
+            sort: sort.unwrap_or_default(),
             after: self.after,
             ..JobFilter::default()
         };
-        let mut wrong = self.wrong();
-        check_app(state, context, filter.app.as_deref(), &mut wrong).await?;
         Ok((filter, wrong))
     }
 
-    fn wrong(&self) -> WrongFilters {
-        let mut wrong = vec![];
-        if !["", "enabled", "paused"].contains(&self.state.as_str()) {
-            wrong.push(("state", format!("“{:.64}” is no state of a job", self.state)));
-        }
-        if !self.kind.is_empty() && !KindDraft::WORDS.contains(&self.kind.as_str()) {
-            wrong.push(("schedule", format!("“{:.64}” is no kind of schedule", self.kind)));
-        }
-        if !self.result.is_empty() && results(&self.result).is_empty() {
-            wrong.push(("last-result", format!("“{:.64}” is no result of a run", self.result)));
-        }
-        if !self.sort.is_empty() && !JobSort::WORDS.contains(&self.sort.as_str()) {
-            wrong.push(("order", format!("“{:.64}” is no order of jobs", self.sort)));
-        }
-        let tag = self.tag.trim();
-        if !tag.is_empty()
-            && let Err(message) = check_tag(tag)
-        {
-            wrong.push(("tag", message));
-        }
-        wrong
-    }
-
-    /// What is kept when something is done with all that match.
-    pub fn filters(&self) -> [(&'static str, &str); 7] {
-        [
-            ("text", &self.text),
-            ("app", &self.app),
-            ("owner", &self.owner),
-            ("tag", &self.tag),
-            ("state", &self.state),
-            ("kind", &self.kind),
-            ("result", &self.result),
-        ]
-    }
-
-    pub fn is_filtered(&self) -> bool {
-        self.filters().iter().any(|(_, value)| !value.is_empty())
-    }
-
     pub fn address(&self, after: Option<i64>) -> String {
-        let filters = self.filters();
-        let sort = ("sort", self.sort.as_str());
-        let pairs: Vec<(&str, &str)> = filters.into_iter().chain([sort]).collect();
-        list_address("/jobs", &pairs, after)
+        self.address_of("/jobs", &[("sort", &self.sort)], after)
     }
 }
 

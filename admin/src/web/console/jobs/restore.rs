@@ -1,6 +1,6 @@
 //! A former definition of a job: what giving it back would change, and the step itself.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
 use carillon_engine::manage::Error;
 use carillon_scheduler::FieldError;
@@ -24,7 +24,7 @@ struct Question {
 }
 
 /// `GET /jobs/{id}/history/{revision}/restore` asks.
-pub async fn ask(state: Shared, context: PageContext, ids: web::Path<(i64, i64)>) -> PageResult {
+pub async fn ask(state: Shared, context: PageContext, ids: Path<(i64, i64)>) -> PageResult {
     let (id, version) = ids.into_inner();
     let restored = state.engine.jobs().restorable(id, version, &context.actor).await?;
     let changes = change_lines(&context, "job", &restored.difference);
@@ -36,7 +36,7 @@ pub async fn restore(
     state: Shared,
     by: Caller,
     context: PageContext,
-    ids: web::Path<(i64, i64)>,
+    ids: Path<(i64, i64)>,
     fields: Fields,
 ) -> PageResult {
     let (id, revision) = ids.into_inner();

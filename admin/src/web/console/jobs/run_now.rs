@@ -1,6 +1,6 @@
 //! Run once: parameters, executor, and a request key, so that a form that is sent twice makes one run.
 
-use actix_web::web;
+use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_accounts::secret::random_secret;
 use carillon_engine::manage::{Error, RunRequest};
@@ -48,12 +48,7 @@ pub struct RunDefaults {
 }
 
 /// `GET /jobs/{id}/run`
-pub async fn ask(
-    state: Shared,
-    context: PageContext,
-    id: web::Path<i64>,
-    defaults: web::Query<RunDefaults>,
-) -> PageResult {
+pub async fn ask(state: Shared, context: PageContext, id: Path<i64>, defaults: Query<RunDefaults>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let like = original(&state, &context, defaults.like, job.id).await?;
     let mut form = Form::default().with("params", &job.draft.params).with("key", random_secret());
@@ -89,7 +84,7 @@ async fn original(
 }
 
 /// `POST /jobs/{id}/run`
-pub async fn run(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>, fields: Fields) -> PageResult {
+pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
     let mut form = Form::from(fields);
     if form.value("key").len() > KEY_BYTES {

@@ -2,18 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_inspect::audit::{Difference, audit_job};
 use carillon_scheduler::Millis;
 use carillon_store::JobFilter;
 use serde::Deserialize;
 
-use crate::web::console::app_filter::WrongFilters;
+use crate::web::console::filters::{WrongFilters, render_list};
 use crate::web::forms::child_jobs;
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageError, PagePlace, PageResult, Pager, list_address, render};
+use crate::web::page::{PageContext, PageError, PagePlace, PageResult, Pager, list_address};
 use crate::web::state::{Shared, State};
 
 /// Spans that can be chosen, in h.
@@ -91,8 +90,8 @@ impl Page {
 pub async fn page(
     state: Shared,
     context: PageContext,
-    query: web::Query<AuditQuery>,
-    place: web::Query<PagePlace>,
+    query: Query<AuditQuery>,
+    place: Query<PagePlace>,
 ) -> PageResult {
     let query = query.into_inner();
     let hours = SPANS.into_iter().find(|hours| *hours == query.hours).unwrap_or(24);
@@ -111,10 +110,6 @@ pub async fn page(
         }
         false => Audit::default(),
     };
-    let status = match wrong.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::BAD_REQUEST,
-    };
     let page = Page {
         pager: Pager::new(&Page::address(&query, hours), &place, audit.next),
         context,
@@ -124,7 +119,7 @@ pub async fn page(
         wrong,
         audit,
     };
-    Ok(render(&page, status))
+    Ok(render_list(&page, !page.wrong.is_empty()))
 }
 
 async fn audit(state: &State, filter: &JobFilter, from: Millis, to: Millis) -> Result<Audit, PageError> {

@@ -1,32 +1,32 @@
 //! `GET /misfires`: ranges of skipped fires, the filters in the address.
 
-use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_store::{App, Misfire, MisfireFilter, MisfireKey, VisibleApps};
-use serde::Deserialize;
 
-use crate::web::console::app_filter::WrongFilters;
+use crate::web::console::filters::{WrongFilters, list_query, read_rows, render_list};
 use crate::web::forms::Form;
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::moment::moment;
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageError, PagePlace, PageResult, Pager, list_address, render};
+use crate::web::page::{PageContext, PageError, PagePlace, PageResult, Pager};
 use crate::web::state::{Shared, State};
-use crate::web::text::misfire::skip_text;
+use crate::web::text::names::skip_text;
 
 const PAGE: u32 = 50;
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ListQuery {
-    job: String,
-    app: String,
-    /// In the viewer's zone.
-    from: String,
-    to: String,
-    /// The place of the page: a range's first instant and its job.
-    after: String,
+list_query! {
+    pub struct ListQuery {
+        filters: [
+            job,
+            app,
+            /// In the viewer's zone.
+            from,
+            to,
+        ],
+        /// The place of the page: a range's first instant and its job.
+        after: String,
+    }
 }
 
 impl ListQuery {
@@ -69,14 +69,8 @@ impl ListQuery {
         Some(MisfireKey { from_at: from_at.parse().ok()?, job_id: job_id.parse().ok()? })
     }
 
-    fn is_filtered(&self) -> bool {
-        [&self.job, &self.app, &self.from, &self.to].iter().any(|value| !value.is_empty())
-    }
-
     fn address(&self, after: &str) -> String {
-        let pairs =
-            [("job", self.job.as_str()), ("app", &self.app), ("from", &self.from), ("to", &self.to), ("after", after)];
-        list_address("/misfires", &pairs, None)
+        self.address_of("/misfires", &[("after", after)], None)
     }
 }
 
@@ -97,22 +91,11 @@ struct Page {
     pager: Pager,
 }
 
-pub async fn list(
-    state: Shared,
-    context: PageContext,
-    query: web::Query<ListQuery>,
-    place: web::Query<PagePlace>,
-) -> PageResult {
+pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>, place: Query<PagePlace>) -> PageResult {
     let query = query.into_inner();
     let apps = state.store.apps().list(&context.visible()).await?;
     let (filter, wrong) = query.filter(&state, &context, &apps).await?;
-    let (found, next) = match wrong.is_empty() {
-        true => {
-            let page = state.store.runs().misfires(&filter).await?;
-            (page.items, page.next)
-        }
-        false => (vec![], None),
-    };
+    let (found, next) = read_rows(&wrong, state.store.runs().misfires(&filter)).await?;
     let mut ids: Vec<i64> = found.iter().map(|misfire| misfire.job_id).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -126,10 +109,6 @@ pub async fn list(
         why: skip_text(context.language, &misfire),
         misfire,
     };
-    let status = match wrong.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::BAD_REQUEST,
-    };
     let page = Page {
         rows: found.into_iter().map(row).collect(),
         pager: Pager::new(&query.address(""), &place, next.map(|key| format!("{}-{}", key.from_at, key.job_id))),
@@ -138,5 +117,5 @@ pub async fn list(
         apps,
         query,
     };
-    Ok(render(&page, status))
+    Ok(render_list(&page, !page.wrong.is_empty()))
 }

@@ -1,8 +1,7 @@
 //! The rule for how long runs are kept: of all jobs, of an app's jobs, of one job.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
-use carillon_engine::manage::Error;
 use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
 
 use crate::web::access::Caller;
@@ -45,34 +44,22 @@ pub async fn set_all(state: Shared, by: Caller, context: PageContext, fields: Fi
 }
 
 /// `GET /apps/{id}/retention`
-pub async fn of_app(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn of_app(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     edit(&state, context, Scope::App(*id)).await
 }
 
 /// `POST /apps/{id}/retention`
-pub async fn set_app(
-    state: Shared,
-    by: Caller,
-    context: PageContext,
-    id: web::Path<i64>,
-    fields: Fields,
-) -> PageResult {
+pub async fn set_app(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     set(&state, &by, context, Scope::App(*id), fields).await
 }
 
 /// `GET /jobs/{id}/retention`
-pub async fn of_job(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn of_job(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     edit(&state, context, Scope::Job(*id)).await
 }
 
 /// `POST /jobs/{id}/retention`
-pub async fn set_job(
-    state: Shared,
-    by: Caller,
-    context: PageContext,
-    id: web::Path<i64>,
-    fields: Fields,
-) -> PageResult {
+pub async fn set_job(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
     set(&state, &by, context, Scope::Job(*id), fields).await
 }
 
@@ -89,24 +76,14 @@ async fn edit(state: &State, context: PageContext, scope: Scope) -> PageResult {
 
 async fn set(state: &State, by: &Caller, context: PageContext, scope: Scope, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
-    let mut value = |name: &str| match form.value(name).trim() {
-        "" => None,
-        _ => Some(form.number(name, 0)),
-    };
-    let rule = Retention {
-        days: value("days"),
-        failure_days: value("failure_days"),
-        failures: value("failures"),
-        runs: value("runs"),
-    };
-    if form.is_valid() && !form.is("step", "preview") {
-        match state.engine.retention().set(scope, rule, &by.0).await {
-            Ok(_) => {
-                return Ok(done("/retention", context.t("retention-saved")));
-            }
-            Err(Error::Invalid(errors)) => form.add_errors(errors),
-            Err(error) => return Err(error.into()),
-        }
+    let mut value = |name: &str| form.optional_number(name, 0);
+    let [days, failure_days, failures, runs] = ["days", "failure_days", "failures", "runs"].map(&mut value);
+    let rule = Retention { days, failure_days, failures, runs };
+    if form.is_valid()
+        && !form.is("step", "preview")
+        && form.accept(state.engine.retention().set(scope, rule, &by.0).await)?.is_some()
+    {
+        return Ok(done("/retention", context.t("retention-saved")));
     }
     page(state, context, scope, form).await
 }

@@ -70,29 +70,26 @@ async fn page(state: &Shared, by: &Caller, context: PageContext, form: Form, sta
     Ok(render(&Page { context, form, pauses, windows, apps }, status))
 }
 
+/// The app whose schedules are paused; None: all apps.
+pub(super) fn chosen_app(form: &mut Form) -> Option<i64> {
+    let chosen = form.value("app");
+    let id = chosen.parse().ok();
+    if id.is_none() && chosen != "all" {
+        form.add_error("app", "Choose an app.");
+    }
+    id
+}
+
 /// `POST /pauses`
 pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
     let from = moment(&mut form, "from", context.zone);
     let until = moment(&mut form, "until", context.zone);
-    let app_id = match form.value("app") {
-        "all" => None,
-        id => match id.parse() {
-            Ok(id) => Some(id),
-            Err(_) => {
-                form.add_error("app", "Choose an app.");
-                None
-            }
-        },
-    };
+    let app_id = chosen_app(&mut form);
     let request = PauseRequest { app_id, note: form.value("note").to_owned(), from, until };
     if form.is_valid() {
-        match state.engine.pauses().create(request, &by.0).await {
-            Ok(_) => {
-                return Ok(done("/pauses", context.t("pause-is-saved")));
-            }
-            Err(Error::Invalid(errors)) => form.add_errors(errors),
-            Err(error) => return Err(error.into()),
+        if form.accept(state.engine.pauses().create(request, &by.0).await)?.is_some() {
+            return Ok(done("/pauses", context.t("pause-is-saved")));
         }
     } else {
         form.add_errors(state.engine.pauses().check(&request));

@@ -8,11 +8,12 @@ use carillon_scheduler::Weekday;
 use carillon_store::App;
 
 use crate::web::access::Caller;
+use crate::web::console::pauses::list::chosen_app;
 use crate::web::forms::{Fields, Form};
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, done, redirect_with_flash, render};
 use crate::web::state::{Shared, State};
-use crate::web::text::day::weekday_name;
+use crate::web::text::names::weekday_name;
 use crate::web::text::weekly::weekly_expression;
 
 /// The form's fields and the keys of their labels.
@@ -71,16 +72,7 @@ pub async fn new(state: Shared, by: Caller, context: PageContext) -> PageResult 
 /// `POST /pauses/windows`
 pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
-    let app_id = match form.value("app") {
-        "all" => None,
-        id => match id.parse() {
-            Ok(id) => Some(id),
-            Err(_) => {
-                form.add_error("app", "Choose an app.");
-                None
-            }
-        },
-    };
+    let app_id = chosen_app(&mut form);
     let expression = match form.is("rule", "cron") {
         true => form.value("expression").to_owned(),
         false => weekly_expression(&form.items("weekdays"), form.value("start")).unwrap_or_else(|wrong| {
@@ -96,10 +88,8 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
     let request = WindowRequest { app_id, note, expression, timezone, minutes };
     let windows = state.engine.maintenance_windows();
     if form.is_valid() {
-        match windows.create(request, &by.0).await {
-            Ok(_) => return Ok(done("/pauses", context.t("window-is-saved"))),
-            Err(Error::Invalid(errors)) => form.add_errors(errors),
-            Err(error) => return Err(error.into()),
+        if form.accept(windows.create(request, &by.0).await)?.is_some() {
+            return Ok(done("/pauses", context.t("window-is-saved")));
         }
     } else {
         form.add_errors(windows.check(request, &by.0));

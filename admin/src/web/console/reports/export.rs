@@ -1,6 +1,7 @@
 //! `GET /reports/export`: the lines of a report as a CSV file.
 
-use actix_web::{HttpResponse, web};
+use actix_web::HttpResponse;
+use actix_web::web::Query;
 use carillon_scheduler::Millis;
 use carillon_store::report::read::{ReportGroup, ReportLine};
 use serde::Deserialize;
@@ -37,8 +38,8 @@ pub struct FileQuery {
 pub async fn export(
     state: Shared,
     context: PageContext,
-    query: web::Query<ReportQuery>,
-    file: web::Query<FileQuery>,
+    query: Query<ReportQuery>,
+    file: Query<FileQuery>,
 ) -> PageResult {
     let (question, wrong) = query.question();
     if let Some((label, message)) = wrong.into_iter().next() {

@@ -1,7 +1,7 @@
 //! `GET /reports`
 
 use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_scheduler::Millis;
 use carillon_store::App;
@@ -109,7 +109,7 @@ fn rate(line: &ReportLine) -> String {
     }
 }
 
-pub async fn page(state: Shared, context: PageContext, query: web::Query<ReportQuery>) -> PageResult {
+pub async fn page(state: Shared, context: PageContext, query: Query<ReportQuery>) -> PageResult {
     let query = query.into_inner();
     let (question, mut wrong) = query.question();
     let mut report = None;

@@ -3,8 +3,9 @@
 use carillon_store::report::read::ReportGroup;
 use serde::Deserialize;
 
+use crate::web::console::filters::{WrongFilters, read};
 use crate::web::page::list_address;
-use crate::web::reports::{DAYS, MAX_DAYS, Question, ReportSort, Wrong};
+use crate::web::reports::{DAYS, MAX_DAYS, Question, ReportSort};
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -18,34 +19,28 @@ pub struct ReportQuery {
 
 impl ReportQuery {
     /// Words that are not known are errors; where they stand the default counts.
-    pub fn question(&self) -> (Question, Vec<Wrong>) {
+    pub fn question(&self) -> (Question, WrongFilters) {
         let mut wrong = vec![];
-        let days = self.days.trim().parse().ok().filter(|days| (1..=MAX_DAYS).contains(days));
-        if days.is_none() && !self.days.trim().is_empty() {
-            wrong.push(("period", format!("“{:.64}” is no number from 1 to {MAX_DAYS}", self.days.trim())));
-        }
-        let job_id = self.job.trim().parse().ok().filter(|id| *id > 0);
-        if job_id.is_none() && !self.job.trim().is_empty() {
-            wrong.push(("job-id", format!("“{:.64}” is no id; an id is a number above 0", self.job.trim())));
-        }
-        let group = match self.group.as_str() {
-            "" | "day" => ReportGroup::Day,
-            "app" => ReportGroup::App,
-            "job" => ReportGroup::Job,
-            other => {
-                wrong.push(("report-group", format!("“{other:.64}” is none of day, app, job")));
-                ReportGroup::Day
-            }
-        };
-        let sort = ReportSort::from_word(&self.sort);
-        if sort.is_none() && !self.sort.is_empty() {
-            wrong.push(("order", format!("“{:.64}” is none of {}", self.sort, ReportSort::WORDS.join(", "))));
-        }
+        let days = read(&mut wrong, "period", &self.days, &format!("no number from 1 to {MAX_DAYS}"), |text| {
+            text.parse().ok().filter(|days| (1..=MAX_DAYS).contains(days))
+        });
+        let job_id = read(&mut wrong, "job-id", &self.job, "no id; an id is a number above 0", |text| {
+            text.parse().ok().filter(|id| *id > 0)
+        });
+        let group = read(&mut wrong, "report-group", &self.group, "none of day, app, job", |word| match word {
+            "day" => Some(ReportGroup::Day),
+            "app" => Some(ReportGroup::App),
+            "job" => Some(ReportGroup::Job),
+            _ => None,
+        });
+        let orders = format!("none of {}", ReportSort::WORDS.join(", "));
+        let sort = read(&mut wrong, "order", &self.sort, &orders, ReportSort::from_word);
         let app = Some(self.app.clone()).filter(|app| !app.is_empty());
-        (Question { days: days.unwrap_or(DAYS), group, app, job_id, sort }, wrong)
+        let (days, group) = (days.unwrap_or(DAYS), group.unwrap_or(ReportGroup::Day));
+        (Question { days, group, app, job_id, sort }, wrong)
     }
 
-    fn address_at(&self, path: &str, changed: &[(&str, &str)]) -> String {
+    fn address_at(&self, path: &str, changed: &[(&'static str, &str)]) -> String {
         let own = [
             ("days", &self.days),
             ("group", &self.group),
@@ -53,12 +48,10 @@ impl ReportQuery {
             ("job", &self.job),
             ("sort", &self.sort),
         ];
-        let value = |(name, own): (&'static str, &'_ String)| {
-            let value = changed.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
-            (name, value.unwrap_or_else(|| own.clone()))
-        };
-        let pairs = own.map(value);
-        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let pairs = own.map(|(name, own)| {
+            let value = changed.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+            (name, value.unwrap_or(own.as_str()))
+        });
         list_address(path, &pairs, None)
     }
 
@@ -76,7 +69,7 @@ impl ReportQuery {
     }
 
     /// The days of one app or one job.
-    pub fn of(&self, name: &str, value: &str) -> String {
+    pub fn of(&self, name: &'static str, value: &str) -> String {
         self.address_at("/reports", &[("group", "day"), ("sort", ""), (name, value)])
     }
 

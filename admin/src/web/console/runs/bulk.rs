@@ -1,19 +1,18 @@
 //! One action for many runs: the question with the number of runs, and the action.
 
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
-use carillon_accounts::secret::random_secret;
-use carillon_engine::manage::{RunAction, RunBulkRequest, Selection};
+use carillon_engine::manage::RunAction;
 use carillon_scheduler::{Cause, Outcome};
-use carillon_store::{App, RunFilter};
+use carillon_store::App;
 
 use crate::web::access::Caller;
-use crate::web::console::bulk::{answer, hidden_fields, ids_of, take_count_error};
+use crate::web::console::bulk::{BulkList, Next, hidden_fields};
 use crate::web::console::runs::query::ListQuery;
 use crate::web::forms::moment::written;
 use crate::web::forms::{Fields, Form};
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageError, PageResult, refused, render, show};
+use crate::web::page::{PageContext, PageError, PageResult, render, show};
 use crate::web::state::{Shared, State};
 
 /// Words, and the keys of their labels in the list.
@@ -93,7 +92,7 @@ struct RerunPage {
 }
 
 /// `GET /runs/rerun`: since when failed runs are to be run again, and of which app or job.
-pub async fn ask_rerun(state: Shared, context: PageContext, query: web::Query<ListQuery>) -> PageResult {
+pub async fn ask_rerun(state: Shared, context: PageContext, query: Query<ListQuery>) -> PageResult {
     let mut apps = state.store.apps().list(&context.visible()).await?;
     apps.retain(|app| context.may_operate(&app.id));
     let since = context.now - SINCE_MS;
@@ -103,58 +102,19 @@ pub async fn ask_rerun(state: Shared, context: PageContext, query: web::Query<Li
     Ok(show(&RerunPage { context, form, apps }))
 }
 
+const LIST: BulkList<RunAction> = BulkList { path: "/runs", select_first: "runs-select-first", action, what };
+
 /// `POST /runs/bulk`: `step` `ask` shows the number of runs and what the action needs, `do` does it.
 pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
-    let query = ListQuery::of_form(&form);
-    let (filter, wrong) = query.filter(&state, &context).await?;
-    if let Some((label, message)) = wrong.first() {
-        return Err(PageError::Bad(context.fault(context.t(label), message).to_string()));
-    }
-    let back = query.address(None);
-    let selection = match form.is("all", "yes") {
-        true => Selection::Filter(filter),
-        false => Selection::Ids(ids_of(&form)),
+    let query = ListQuery::from(&form);
+    let (filter, back) = (query.filter(&state, &context).await?, query.address(None));
+    let ids = match LIST.next(&state, &by, &context, &mut form, filter, &back).await? {
+        Next::Answer(answer) => return Ok(answer),
+        Next::Question(ids) => ids,
     };
-    if selection == Selection::Ids(vec![]) {
-        let text = context.t("runs-select-first").to_string();
-        return Ok(refused(&back, &text));
-    }
-    let is_confirmed = form.is("step", "do");
-    let action = action(&mut form, is_confirmed)?;
-    if is_confirmed && form.is_valid() {
-        let key = form.value("key").to_owned();
-        let request = RunBulkRequest {
-            selection: &selection,
-            action: action.clone(),
-            expected: form.value("count").parse().ok(),
-            idempotency_key: Some(key.as_str()).filter(|key| !key.is_empty()),
-        };
-        match state.engine.runs().do_with_all(request, &by.0).await {
-            Ok(outcome) => {
-                let what = what(&context, form.value("action"), outcome.done);
-                return answer(context, outcome, ("/runs", &back), what);
-            }
-            Err(error) => take_count_error(&mut form, error)?,
-        }
-    }
-    question(&state, by, context, (form, query), (&selection, &action)).await
-}
-
-async fn question(
-    state: &State,
-    by: Caller,
-    context: PageContext,
-    (mut form, query): (Form, ListQuery),
-    (selection, action): (&Selection<RunFilter>, &RunAction),
-) -> PageResult {
-    let ids = state.engine.runs().selected(selection, action, &by.0).await?;
-    let (count, jobs) = (ids.len(), jobs_of(state, &context, &ids).await?);
-    let status = form.status();
-    if form.value("key").is_empty() {
-        form.set("key", random_secret());
-    }
-    let (action, back) = (form.value("action").to_owned(), query.address(None));
+    let jobs = jobs_of(&state, &context, &ids).await?;
+    let (status, action, count) = (form.status(), form.value("action").to_owned(), ids.len());
     Ok(render(&Page { context, form, query, action, count, jobs, back }, status))
 }
 
@@ -173,8 +133,7 @@ async fn jobs_of(state: &State, context: &PageContext, ids: &[i64]) -> Result<Ve
     Ok(jobs)
 }
 
-/// What is missing becomes an error of a form that was confirmed.
-fn action(form: &mut Form, is_confirmed: bool) -> Result<RunAction, PageError> {
+fn action(form: &mut Form, _: &PageContext, is_confirmed: bool) -> Result<RunAction, PageError> {
     Ok(match form.value("action") {
         "kill" => RunAction::Kill,
         "rerun" => RunAction::Rerun { cause: Cause::Manual, repeated: form.is("repeated", "yes") },

@@ -1,6 +1,6 @@
 //! Killing a run, after a question.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
 use carillon_engine::manage::{Error, KillResult};
 
@@ -17,7 +17,7 @@ struct KillQuestion {
 }
 
 /// `GET /runs/{id}/kill` asks.
-pub async fn ask_kill(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn ask_kill(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let row = RunRow::new(&context, state.engine.runs().get(*id).await?);
     if !row.run.state.is_open() {
         let to = format!("/runs/{}", *id);
@@ -27,7 +27,7 @@ pub async fn ask_kill(state: Shared, context: PageContext, id: web::Path<i64>) -
 }
 
 /// `POST /runs/{id}/kill`
-pub async fn kill(state: Shared, context: PageContext, by: Caller, id: web::Path<i64>) -> PageResult {
+pub async fn kill(state: Shared, context: PageContext, by: Caller, id: Path<i64>) -> PageResult {
     let to = format!("/runs/{}", *id);
     let (kind, text) = match state.engine.runs().kill(*id, &by.0).await {
         Ok(KillResult::Cancelled) => ("ok", context.t("run-cancelled")),

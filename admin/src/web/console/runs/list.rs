@@ -2,22 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use actix_web::http::StatusCode;
-use actix_web::web;
+use actix_web::web::Query;
 use askama::Template;
 use carillon_scheduler::{Cause, RunState};
 use carillon_store::{App, Job, RunFilter, RunSort, RunView};
 
 use crate::web::console::badge::run_badge;
 use crate::web::console::bulk::BulkBar;
+use crate::web::console::filters::{WrongFilters, read_rows, render_list};
+use crate::web::console::runs::audit_trail::name_deleted_jobs;
 use crate::web::console::runs::bulk::ACTIONS;
-use crate::web::console::runs::deleted_jobs::name_deleted_jobs;
 use crate::web::console::runs::query::{ListQuery, SORTS};
 use crate::web::console::runs::row::RunRow;
 use crate::web::locale::{Message, grouped};
-use crate::web::page::{PageContext, PagePlace, PageResult, Pager, render};
+use crate::web::page::{PageContext, PagePlace, PageResult, Pager};
 use crate::web::state::Shared;
-use crate::web::text::cause::cause_text;
+use crate::web::text::names::cause_text;
 
 const PAGE: u32 = 50;
 /// Tags to choose from.
@@ -28,7 +28,7 @@ const CHOICES: u32 = 200;
 struct Page {
     context: PageContext,
     query: ListQuery,
-    wrong: Vec<(&'static str, String)>,
+    wrong: WrongFilters,
     apps: Vec<App>,
     tags: Vec<String>,
     /// Runs that one page looks at.
@@ -44,22 +44,11 @@ struct Page {
     further: Option<String>,
 }
 
-pub async fn list(
-    state: Shared,
-    context: PageContext,
-    query: web::Query<ListQuery>,
-    place: web::Query<PagePlace>,
-) -> PageResult {
+pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>, place: Query<PagePlace>) -> PageResult {
     let query = query.into_inner();
     let (filter, wrong) = query.filter(&state, &context).await?;
     let filter = RunFilter { limit: PAGE, ..filter };
-    let (runs, next) = match wrong.is_empty() {
-        true => {
-            let found = state.store.runs().list(&filter).await?;
-            (found.items, found.next)
-        }
-        false => (vec![], None),
-    };
+    let (runs, next) = read_rows(&wrong, state.store.runs().list(&filter)).await?;
     let job = match filter.job_id {
         Some(id) => state.store.jobs().get(id).await?.filter(|job| context.may_see(&job.app_id)),
         None => None,
@@ -67,10 +56,6 @@ pub async fn list(
     let (next, further) = match runs.len() < PAGE as usize && filter.sort == RunSort::Id {
         true => (None, next),
         false => (next, None),
-    };
-    let status = match wrong.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::BAD_REQUEST,
     };
     let apps = state.store.apps().list(&filter.apps).await?;
     let operated: BTreeSet<&str> =
@@ -93,7 +78,7 @@ pub async fn list(
         pager: Pager::new(&query.address(None), &place, next),
         query,
     };
-    Ok(render(&page, status))
+    Ok(render_list(&page, !page.wrong.is_empty()))
 }
 
 impl Page {

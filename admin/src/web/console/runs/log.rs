@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use actix_web::{HttpResponse, web};
+use actix_web::HttpResponse;
+use actix_web::web::{Path, Query};
 use carillon_engine::manage::Error;
 use carillon_engine::run_log::LogPage;
 use carillon_store::RunView;
@@ -245,12 +246,7 @@ pub struct FollowQuery {
 }
 
 /// `GET /runs/{id}/log?from=`: for the script.
-pub async fn following(
-    state: Shared,
-    context: PageContext,
-    id: web::Path<i64>,
-    query: web::Query<FollowQuery>,
-) -> PageResult {
+pub async fn following(state: Shared, context: PageContext, id: Path<i64>, query: Query<FollowQuery>) -> PageResult {
     let run = state.engine.runs().get(*id).await?;
     let mut lines = read(&state, context.language, &run, query.from.max(1), AT_ONCE).await?;
     if page_is_cut(&lines) {

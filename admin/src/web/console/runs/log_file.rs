@@ -1,9 +1,9 @@
 //! `GET /runs/{id}/log.txt`: the log of a run as a file. It is read and sent piece by piece, so that the memory of a download does
 //! not grow with it.
 
+use actix_web::HttpResponse;
 use actix_web::http::header::CONTENT_DISPOSITION;
-use actix_web::web::Bytes;
-use actix_web::{HttpResponse, web};
+use actix_web::web::{Bytes, Path};
 use carillon_engine::manage::Error;
 use carillon_engine::run_log::LogPage;
 use futures_util::stream;
@@ -17,13 +17,12 @@ const MOST_MIB: usize = 1_024;
 
 /// The text as the executor wrote it, colours included. The first lines are read before the answer begins: where there are none, a
 /// message says so.
-pub async fn download(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn download(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let run_id = state.engine.runs().get(*id).await?.id;
     let first = match state.engine.runs().log(run_id, 1).await {
         Ok(page) => page,
         Err(Error::NoLog(why) | Error::Executor(why)) => {
-            let text = context.t("log-none").with("why", context.say(&why)).to_string();
-            return Ok(refused(&format!("/runs/{run_id}"), &text));
+            return Ok(refused(&format!("/runs/{run_id}"), context.t("log-none").with("why", context.say(&why))));
         }
         Err(error) => return Err(error.into()),
     };

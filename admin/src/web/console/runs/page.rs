@@ -1,13 +1,13 @@
 //! The page of a run: timeline, facts, the other runs of its fire, and the log.
 
-use actix_web::{HttpRequest, web};
+use actix_web::HttpRequest;
+use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_scheduler::{Cause, RunState};
 use carillon_store::{Job, RunParams, RunView};
 
-use crate::web::console::runs::deleted_jobs::name_deleted_jobs;
+use crate::web::console::runs::audit_trail::{RunPeople, name_deleted_jobs, people_of};
 use crate::web::console::runs::log::{self, LogView};
-use crate::web::console::runs::people::{RunPeople, people_of};
 use crate::web::console::runs::route::RouteView;
 use crate::web::console::runs::row::RunRow;
 use crate::web::console::runs::timeline::{TimelineStep, timeline};
@@ -97,8 +97,8 @@ pub async fn visible_run(state: &State, context: &PageContext, id: i64) -> Resul
 pub async fn page(
     state: Shared,
     context: PageContext,
-    id: web::Path<i64>,
-    query: web::Query<log::LogQuery>,
+    id: Path<i64>,
+    query: Query<log::LogQuery>,
     request: HttpRequest,
 ) -> PageResult {
     let run = state.engine.runs().get(*id).await?;

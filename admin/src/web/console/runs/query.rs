@@ -2,92 +2,59 @@
 
 use carillon_scheduler::{Cause, RunState, check_tag};
 use carillon_store::{RunFilter, RunSort};
-use serde::Deserialize;
 
-use crate::web::console::app_filter::{WrongFilters, check_app};
-use crate::web::forms::Form;
-use crate::web::page::{PageContext, PageError, list_address};
+use crate::web::console::filters::{WrongFilters, check_app, given, list_query, read, read_range};
+use crate::web::page::{PageContext, PageError};
 use crate::web::state::State;
-use crate::web::text::local_time::moment;
 
 /// Words of the order, and the keys of their texts.
 pub const SORTS: [(&str, &str); 4] =
     [("", "newest-first"), ("time", "by-time"), ("duration", "longest-first"), ("lateness", "most-late-first")];
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ListQuery {
-    pub text: String,
-    pub job: String,
-    pub app: String,
-    pub owner: String,
-    pub tag: String,
-    /// A state, or one of the groups `open` and `trouble`.
-    pub state: String,
-    pub cause: String,
-    /// `2026-11-21T09:00`, in the viewer's zone.
-    pub from: String,
-    pub to: String,
-    pub sort: String,
-    pub after: Option<i64>,
+list_query! {
+    pub struct ListQuery {
+        filters: [
+            text,
+            job,
+            app,
+            owner,
+            tag,
+            /// A state, or one of the groups `open` and `trouble`.
+            state,
+            cause,
+            /// `2026-11-21T09:00`, in the viewer's zone.
+            from,
+            to,
+        ],
+        sort: String,
+        after: Option<i64>,
+    }
 }
 
 impl ListQuery {
-    /// The hidden fields of a form.
-    pub fn of_form(form: &Form) -> Self {
-        let value = |name: &str| form.value(name).to_owned();
-        Self {
-            text: value("text"),
-            job: value("job"),
-            app: value("app"),
-            owner: value("owner"),
-            tag: value("tag"),
-            state: value("state"),
-            cause: value("cause"),
-            from: value("from"),
-            to: value("to"),
-            sort: String::new(),
-            after: None,
-        }
-    }
-
     /// The filter, and what is wrong with it.
     pub async fn filter(&self, state: &State, context: &PageContext) -> Result<(RunFilter, WrongFilters), PageError> {
-        let (filter, mut wrong) = self.read(context);
-        check_app(state, context, filter.app.as_deref(), &mut wrong).await?;
-        Ok((filter, wrong))
-    }
-
-    fn read(&self, context: &PageContext) -> (RunFilter, WrongFilters) {
-        let zone = context.zone;
         let mut wrong = vec![];
-        let mut read = |label: &'static str, text: &str, what: &str, is_read: bool| {
-            if !text.trim().is_empty() && !is_read {
-                wrong.push((label, format!("“{:.64}” is {what}", text.trim())));
-            }
-        };
-        let job_id = self.job.trim().parse().ok();
-        read("job", &self.job, "no id of a job; an id is a number", job_id.is_some());
-        let states = states(&self.state);
-        read("state", &self.state, "no state of a run", !states.is_empty());
-        let cause = self.cause.parse::<Cause>().ok();
-        read("cause", &self.cause, "no cause of a run", cause.is_some());
-        let time = format!("no time that exists in {}; write it as 2026-01-31T18:30", zone.name());
-        let (from, to) = (moment(&self.from, zone), moment(&self.to, zone));
-        read("from", &self.from, &time, from.is_some());
-        read("to", &self.to, &time, to.is_some());
-        let sort = RunSort::from_word(&self.sort);
-        read("order", &self.sort, "no order of runs", sort.is_some());
-        read("tag", &self.tag, "no tag of a job", check_tag(self.tag.trim()).is_ok());
-        let given = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned);
+        let id = |text: &str| text.parse().ok();
+        let job_id = read(&mut wrong, "job", &self.job, "no id of a job; an id is a number", id);
+        let states = read(&mut wrong, "state", &self.state, "no state of a run", |word| {
+            Some(states(word)).filter(|states| !states.is_empty())
+        });
+        let cause = read(&mut wrong, "cause", &self.cause, "no cause of a run", |word| word.parse::<Cause>().ok());
+        let [from, to] = read_range(&mut wrong, [&self.from, &self.to], context.zone);
+        let sort = read(&mut wrong, "order", &self.sort, "no order of runs", RunSort::from_word);
+        let tag =
+            read(&mut wrong, "tag", &self.tag, "no tag of a job", |tag| check_tag(tag).is_ok().then(|| tag.to_owned()));
+        let app = given(&self.app);
+        check_app(state, context, app.as_deref(), &mut wrong).await?;
         let filter = RunFilter {
             apps: context.visible(),
             job_id,
-            app: given(&self.app),
+            app,
             owner: given(&self.owner),
-            tag: given(&self.tag),
+            tag,
             text: given(&self.text),
-            states,
+            states: states.unwrap_or_default(),
             cause,
             from,
             to,
@@ -95,32 +62,11 @@ impl ListQuery {
             after: self.after,
             ..RunFilter::default()
         };
-        (filter, wrong)
-    }
-
-    /// What is kept when something is done with all that match.
-    pub fn filters(&self) -> [(&'static str, &str); 9] {
-        [
-            ("text", &self.text),
-            ("job", &self.job),
-            ("app", &self.app),
-            ("owner", &self.owner),
-            ("tag", &self.tag),
-            ("state", &self.state),
-            ("cause", &self.cause),
-            ("from", &self.from),
-            ("to", &self.to),
-        ]
-    }
-
-    pub fn is_filtered(&self) -> bool {
-        self.filters().iter().any(|(_, value)| !value.is_empty())
+        Ok((filter, wrong))
     }
 
     pub fn address(&self, after: Option<i64>) -> String {
-        let sort = ("sort", self.sort.as_str());
-        let pairs: Vec<(&str, &str)> = self.filters().into_iter().chain([sort]).collect();
-        list_address("/runs", &pairs, after)
+        self.address_of("/runs", &[("sort", &self.sort)], after)
     }
 }
 

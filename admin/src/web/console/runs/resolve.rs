@@ -1,6 +1,6 @@
 //! A person sets the outcome of a run that the engine could not learn.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
 use carillon_engine::manage::{Error, Runs};
 use carillon_scheduler::{Outcome, RunState};
@@ -32,18 +32,12 @@ async fn page(state: &State, context: PageContext, id: i64, form: Form) -> PageR
 }
 
 /// `GET /runs/{id}/resolve` asks.
-pub async fn ask(state: Shared, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn ask(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     page(&state, context, *id, Form::default()).await
 }
 
 /// `POST /runs/{id}/resolve`
-pub async fn resolve(
-    state: Shared,
-    context: PageContext,
-    by: Caller,
-    id: web::Path<i64>,
-    fields: Fields,
-) -> PageResult {
+pub async fn resolve(state: Shared, context: PageContext, by: Caller, id: Path<i64>, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
     if form.is("step", "preview") {
         return page(&state, context, *id, form).await;
@@ -60,15 +54,13 @@ pub async fn resolve(
     };
     let to = format!("/runs/{}", *id);
     match state.engine.runs().resolve(*id, outcome, &note, &by.0).await {
-        Ok(()) => Ok(done(&to, context.t("run-resolved"))),
-        Err(Error::Invalid(errors)) => {
-            form.add_errors(errors);
-            page(&state, context, *id, form).await
-        }
         Err(Error::NotOpen(state)) => {
             let text = context.t("outcome-known-by-now").with("state", context.t(run_badge(state).word));
             Ok(refused(&to, text))
         }
-        Err(error) => Err(error.into()),
+        resolved => match form.accept(resolved)? {
+            Some(()) => Ok(done(&to, context.t("run-resolved"))),
+            None => page(&state, context, *id, form).await,
+        },
     }
 }

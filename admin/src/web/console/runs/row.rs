@@ -6,8 +6,8 @@ use carillon_store::RunView;
 use crate::web::console::badge::{Badge, KILL_ASKED, run_badge};
 use crate::web::locale::Message;
 use crate::web::page::PageContext;
-use crate::web::text::cause::cause_text;
 use crate::web::text::format::duration;
+use crate::web::text::names::cause_text;
 
 pub struct RunRow {
     pub run: RunView,

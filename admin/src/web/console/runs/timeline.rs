@@ -3,7 +3,7 @@
 use carillon_scheduler::{Millis, RunState};
 use carillon_store::RunView;
 
-use crate::web::console::runs::people::RunPeople;
+use crate::web::console::runs::audit_trail::RunPeople;
 use crate::web::console::runs::row::RunRow;
 use crate::web::locale::Message;
 use crate::web::page::PageContext;

@@ -1,6 +1,7 @@
 //! What an administrator does with an account.
 
-use actix_web::{HttpRequest, web};
+use actix_web::HttpRequest;
+use actix_web::web::Path;
 use carillon_accounts::password::Error;
 use carillon_accounts::people;
 
@@ -13,31 +14,19 @@ use crate::web::page::{PageContext, PageError, PageResult, done, refused};
 use crate::web::state::{Shared, State};
 
 /// `POST /users/{id}/reset`: the answer shows the link, so it is no redirect.
-pub async fn reset(
-    state: Shared,
-    request: HttpRequest,
-    by: Caller,
-    context: PageContext,
-    id: web::Path<i64>,
-) -> PageResult {
+pub async fn reset(state: Shared, request: HttpRequest, by: Caller, context: PageContext, id: Path<i64>) -> PageResult {
     let account = find(&state, *id).await?;
     let made = people::reset_link(&state.store, account.id, state.clock.now(), &by.0).await?;
     Ok(link::show(&state, &request, context, (account.id, account.name, false), made))
 }
 
 /// `POST /users/{id}/enable`
-pub async fn enable(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn enable(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: Path<i64>) -> PageResult {
     set_enabled(&state, (&by, &viewer), &context, *id, true).await
 }
 
 /// `POST /users/{id}/disable`
-pub async fn disable(
-    state: Shared,
-    by: Caller,
-    viewer: Viewer,
-    context: PageContext,
-    id: web::Path<i64>,
-) -> PageResult {
+pub async fn disable(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: Path<i64>) -> PageResult {
     set_enabled(&state, (&by, &viewer), &context, *id, false).await
 }
 
@@ -58,7 +47,7 @@ async fn set_enabled(
 }
 
 /// `POST /users/{id}/sessions/end`: tokens end, too, as who has a session may have made some.
-pub async fn end_sessions(state: Shared, by: Caller, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn end_sessions(state: Shared, by: Caller, context: PageContext, id: Path<i64>) -> PageResult {
     let account = find(&state, *id).await?;
     let ended = people::end_access(&state.store, account.id, state.clock.now(), &by.0).await?;
     let text = context.t("user-access-ended").with("name", account.name);
@@ -67,7 +56,7 @@ pub async fn end_sessions(state: Shared, by: Caller, context: PageContext, id: w
 }
 
 /// `POST /users/{id}/tokens/{token}/revoke`
-pub async fn revoke_token(state: Shared, by: Caller, context: PageContext, ids: web::Path<(i64, i64)>) -> PageResult {
+pub async fn revoke_token(state: Shared, by: Caller, context: PageContext, ids: Path<(i64, i64)>) -> PageResult {
     let (id, token_id) = *ids;
     let account = find(&state, id).await?;
     match people::revoke_token(&state.store, account.id, token_id, state.clock.now(), &by.0).await? {
@@ -82,7 +71,7 @@ pub async fn remove_second_factor(
     by: Caller,
     viewer: Viewer,
     context: PageContext,
-    id: web::Path<i64>,
+    id: Path<i64>,
 ) -> PageResult {
     let account = find(&state, *id).await?;
     let back = format!("/users/{}", account.id);
@@ -98,7 +87,7 @@ pub async fn remove_second_factor(
 }
 
 /// `POST /users/{id}/delete`
-pub async fn delete(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: web::Path<i64>) -> PageResult {
+pub async fn delete(state: Shared, by: Caller, viewer: Viewer, context: PageContext, id: Path<i64>) -> PageResult {
     let account = find(&state, *id).await?;
     if account.id == viewer.account_id {
         return Ok(not_oneself(&context, *id, "user-not-delete-self"));

@@ -4,7 +4,7 @@ use carillon_store::{App, GrantScope, Grants, Role};
 
 use crate::web::forms::Form;
 use crate::web::locale::{Language, Message};
-use crate::web::text::role::role_name;
+use crate::web::text::names::role_name;
 
 /// A role and where it counts.
 pub struct GrantLine {

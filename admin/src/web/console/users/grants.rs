@@ -1,6 +1,6 @@
 //! What an account may do.
 
-use actix_web::web;
+use actix_web::web::Path;
 use carillon_accounts::password::Error;
 use carillon_accounts::people;
 use carillon_store::VisibleApps;
@@ -19,7 +19,7 @@ pub async fn update(
     by: Caller,
     viewer: Viewer,
     context: PageContext,
-    id: web::Path<i64>,
+    id: Path<i64>,
     fields: Fields,
 ) -> PageResult {
     let account = find(&state, *id).await?;

@@ -1,6 +1,6 @@
 //! The page of an account.
 
-use actix_web::web;
+use actix_web::web::Path;
 use askama::Template;
 use carillon_accounts::session;
 use carillon_store::people::accounts::Account;
@@ -42,7 +42,7 @@ impl Page {
 }
 
 /// `GET /users/{id}`
-pub async fn page(state: Shared, context: PageContext, viewer: Viewer, id: web::Path<i64>) -> PageResult {
+pub async fn page(state: Shared, context: PageContext, viewer: Viewer, id: Path<i64>) -> PageResult {
     let account = find(&state, *id).await?;
     let form = filled(&account.grants);
     show(&state, context, &viewer, account, form).await
