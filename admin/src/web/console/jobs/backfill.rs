@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::web::access::Caller;
 use crate::web::console::badge::Badge;
-use crate::web::forms::moment::{moment, written};
+use crate::web::forms::moment::{self, moment};
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageError, PageResult, done, redirect_with_flash, render};
 use crate::web::state::{Shared, State};
@@ -162,7 +162,7 @@ pub async fn ask(
     let mut form = Form::default().with("max_concurrent", "1");
     for name in ["from", "to"] {
         if let Some(at) = moment(&mut given, name, context.zone) {
-            form.set(name, written(at, context.zone));
+            form = moment::fill(form, name, Some(at), context.zone);
         }
     }
     page(&state, context, job, form, None).await

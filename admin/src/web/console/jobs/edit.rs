@@ -11,6 +11,7 @@ use crate::web::access::Caller;
 use crate::web::console::jobs::form_page::{Purpose, page};
 use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
+use crate::web::forms::moment::zone_of;
 use crate::web::forms::{Fields, Form, child_jobs, line_ends};
 use crate::web::page::{PageContext, PageError, PageResult, done};
 use crate::web::state::{Shared, State};
@@ -102,6 +103,7 @@ async fn draft_to_save(
     let mut draft = draft(form, context.zone);
     if let Some(job) = before {
         draft.params = line_ends::kept(&draft.params, &job.draft.params);
+        draft.description = line_ends::kept(&draft.description, &job.draft.description);
     }
     if form.is_valid() && !form.is("step", "preview") {
         return Ok(Some(draft));
@@ -139,8 +141,9 @@ async fn refused(state: &State, context: PageContext, purpose: Purpose<'_>, form
 /// writes the fields that this user changed and no others.
 async fn conflict(state: &State, context: PageContext, id: i64, mut form: Form) -> PageResult {
     let theirs = state.engine.jobs().get(id).await?;
-    let stored = filled(&theirs.draft, context.zone);
-    let ours = normal(&form, context.zone);
+    let zone = zone_of(&form, context.zone);
+    let stored = filled(&theirs.draft, zone);
+    let ours = normal(&form, zone);
     let mut conflict = merge::merge(context.language, &mut form, &ours, &stored, theirs.revision);
     let (_, history) = state.engine.jobs().history(id, &context.actor).await?;
     conflict.by = history.into_iter().next().map(|revision| (revision.change.actor, revision.change.at));
