@@ -8,6 +8,7 @@ error-alarm-run-unsent = run { $id } was due { $seconds } s ago and has not been
 error-alarm-run-unsent-more = run { $id } was due { $seconds } s ago and has not been sent, and { $more } more of its job
 error-alarm-run-unreadable = run { $id } waits and cannot be read, so it is not sent: { $what }
 error-alarm-run-unclear = whether { $address } still works on run { $id } cannot be checked: { $why_text }
+error-alarm-child-not-started = job { $job } was not started after run { $run }: its app does not let the app of its parent start its jobs
 error-alarm-app-gone = its app is gone
 error-alarm-long = run { $id } has been running for { $seconds } s
 error-alarm-long-usual = run { $id } has been running for { $seconds } s; 95 of 100 runs of the job take at most { $usual } s

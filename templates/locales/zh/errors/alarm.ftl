@@ -8,6 +8,7 @@ error-alarm-run-unsent = 运行 { $id } 已到期 { $seconds } 秒，尚未发�
 error-alarm-run-unsent-more = 运行 { $id } 已到期 { $seconds } 秒，尚未发送；同一任务还有 { $more } 个
 error-alarm-run-unreadable = 运行 { $id } 在等待，但无法读取，因此没有发送：{ $what }
 error-alarm-run-unclear = 无法检查 { $address } 是否仍在执行运行 { $id }：{ $why_text }
+error-alarm-child-not-started = 运行 { $run } 之后未启动任务 { $job }：该任务的应用不允许父任务所属的应用启动其任务
 error-alarm-app-gone = 其应用已不存在
 error-alarm-long = 运行 { $id } 已执行 { $seconds } 秒
 error-alarm-long-usual = 运行 { $id } 已执行 { $seconds } 秒；此任务 100 次运行中有 95 次不超过 { $usual } 秒

@@ -12,6 +12,7 @@ use carillon_store::{Actor, App, Definition, DefinitionContext, Job, JobFilter, 
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
 use crate::manage::jobs::definitions::Jobs;
+use crate::manage::jobs::moved_links::{StoppedLink, stopped_links};
 use crate::manage::jobs::pause::check_pause;
 use crate::manage::selection::{BulkOutcome, MOST_SELECTED, SLICE, Selection, check_count};
 
@@ -79,8 +80,19 @@ impl Jobs<'_> {
         }
         let mut outcome = BulkOutcome::new(ids.len());
         let apps = self.engine.cx.store.retention().apps_of(&ids).await?;
-        let ids = outcome.permitted(&ids, &apps, (by, action.needs(), AuditObjectKind::Job));
+        let mut ids = outcome.permitted(&ids, &apps, (by, action.needs(), AuditObjectKind::Job));
         if let Some(app) = &target {
+            let mut stopped = BTreeMap::new();
+            for StoppedLink { link, why } in stopped_links(self.engine, &ids, app, by).await? {
+                for job in [link.parent, link.child] {
+                    stopped.entry(job).or_insert_with(|| why.clone());
+                }
+            }
+            let (refused, others) = ids.into_iter().partition(|id| stopped.contains_key(id));
+            ids = others;
+            for id in Vec::<i64>::from(refused) {
+                outcome.refuse(id, &stopped[&id]);
+            }
             let moving = ids.iter().filter(|id| apps.get(id) != Some(&app.id)).count();
             self.require_room_for(app.id, &app.name, moving as u64).await?;
         }

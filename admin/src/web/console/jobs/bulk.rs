@@ -40,6 +40,9 @@ struct Page {
     count: usize,
     /// The first of them.
     names: Vec<ChildJob>,
+    /// If they are to be deleted: the first of the other jobs that have one of them as a child.
+    parents: Vec<ChildJob>,
+    more_parents: usize,
     apps: Vec<App>,
     back: String,
 }
@@ -126,6 +129,14 @@ async fn question(
     let ids = state.engine.jobs().selected(selection, &by.0).await?;
     let names = child_jobs::by_id(&state.store, &ids[..ids.len().min(NAMED)], &context.visible()).await?;
     let count = ids.len();
+    let mut parents = match action.as_str() {
+        "delete" => state.store.jobs().parents_of(&ids).await?,
+        _ => vec![],
+    };
+    parents.retain(|id| !ids.contains(id));
+    let more_parents = parents.len().saturating_sub(NAMED);
+    parents.truncate(NAMED);
+    let parents = child_jobs::by_id(&state.store, &parents, &context.visible()).await?;
     let mut apps = state.store.apps().list(&context.visible()).await?;
     apps.retain(|app| context.may_edit(&app.id));
     let status = form.status();
@@ -133,7 +144,7 @@ async fn question(
         form.set("key", random_secret());
     }
     let back = query.address(None);
-    Ok(render(&Page { context, form, query, action, count, names, apps, back }, status))
+    Ok(render(&Page { context, form, query, action, count, names, parents, more_parents, apps, back }, status))
 }
 
 fn known(form: &Form) -> Result<&'static str, PageError> {
