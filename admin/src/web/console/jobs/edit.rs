@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::web;
 use carillon_engine::manage::Error;
+use carillon_scheduler::job::limits::NAME_CHARS;
 use carillon_scheduler::{JobDraft, ScheduleDraft};
 use carillon_store::{Job, JobFilter};
 use serde::Deserialize;
@@ -37,11 +38,17 @@ pub async fn copy(state: Shared, context: PageContext, id: web::Path<i64>) -> Pa
     let job = state.engine.jobs().get(*id).await?;
     let mut draft = job.draft.clone();
     draft.enabled = false;
-    let short: String = draft.name.chars().take(57).collect();
-    draft.name = context.t("job-copy-name").with("name", short).to_string();
+    draft.name = copy_name(&context, &draft.name);
     let form = filled(&draft, context.zone);
     let page = page(&state, context, Purpose::Copy(&job), form).await?;
     Ok(page.answer(StatusCode::OK))
+}
+
+/// The name of a copy, cut to what a name may have.
+fn copy_name(context: &PageContext, name: &str) -> String {
+    let copy = |name: &str| context.t("job-copy-name").with("name", name).to_string();
+    let room = NAME_CHARS.saturating_sub(copy("").chars().count());
+    copy(&name.chars().take(room).collect::<String>())
 }
 
 /// `GET /jobs/{id}/edit`
