@@ -14,12 +14,14 @@ pub(crate) mod error;
 mod executor_tokens;
 mod executors;
 mod jobs;
+pub(crate) mod log_turns;
 mod maintenance_windows;
 mod pauses;
 pub mod rate;
 mod retention;
 pub(crate) mod runs;
 mod selection;
+pub(crate) mod shares;
 
 pub use crate::executor::run_killer::KillResult;
 pub use apps::Apps;
