@@ -2,6 +2,7 @@
 
 use actix_web::web;
 use askama::Template;
+use carillon_accounts::secret::hash;
 use carillon_engine::manage::{BackfillRange, Error, MAX_CONCURRENT, MAX_INSTANTS};
 use carillon_scheduler::{AuditAction, AuditObjectKind, FieldError, Millis};
 use carillon_store::Job;
@@ -178,17 +179,24 @@ pub async fn start(state: Shared, by: Caller, context: PageContext, id: web::Pat
     let Some((range, concurrent)) = range(&mut form, &context, job.id) else {
         return page(&state, context, job, form, None).await;
     };
-    let shown = format!("{} {}", range.from_at, range.to_at);
-    let made = match form.is("step", "start") && form.is("shown", &shown) {
-        true => match state.engine.backfills().create(range, concurrent, &by.0).await {
+    let asked = format!("{} {}", range.from_at, range.to_at);
+    let made = state.engine.backfills().instants(range, &by.0).await;
+    let shown = made.as_ref().map(|(instants, _)| format!("{asked} {}", hash(&format!("{instants:?}"))));
+    if form.is("step", "start") && shown.as_ref().is_ok_and(|shown| form.is("shown", shown)) {
+        match state.engine.backfills().create(range, concurrent, &by.0).await {
             Ok(made) => {
                 let text = context.t("backfill-started").count("count", made.instants).to_string();
                 return Ok(done(&format!("/jobs/{}/backfill", job.id), &text));
             }
-            Err(error) => Err(error),
-        },
-        false => state.engine.backfills().instants(range, &by.0).await,
-    };
+            Err(error) => add_error(&mut form, error)?,
+        }
+    } else if form.is("step", "start") && form.value("shown").starts_with(&asked) {
+        form.add_error(
+            "range",
+            "The instants have changed since the dry run. Look at them again, then start the backfill.",
+        );
+    }
+    form.set("shown", shown.unwrap_or_default());
     let dry_run = match made {
         Ok((instants, made)) => Some(DryRun::new(&instants, made.len())),
         Err(error) => {
@@ -196,7 +204,6 @@ pub async fn start(state: Shared, by: Caller, context: PageContext, id: web::Pat
             None
         }
     };
-    form.set("shown", shown);
     page(&state, context, job, form, dry_run).await
 }
 
