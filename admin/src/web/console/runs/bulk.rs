@@ -10,6 +10,7 @@ use carillon_store::{App, RunFilter};
 use crate::web::access::Caller;
 use crate::web::console::bulk::{answer, hidden_fields, ids_of, take_count_error};
 use crate::web::console::runs::query::ListQuery;
+use crate::web::forms::child_jobs;
 use crate::web::forms::moment::written;
 use crate::web::forms::{Fields, Form};
 use crate::web::locale::Message;
@@ -106,7 +107,8 @@ pub async fn ask_rerun(state: Shared, context: PageContext, query: web::Query<Li
 /// `POST /runs/bulk`: `step` `ask` shows the number of runs and what the action needs, `do` does it.
 pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
-    let query = ListQuery::of_form(&form);
+    let mut query = ListQuery::of_form(&form);
+    query.job = child_jobs::with_id(&state.store, &query.app, &query.job, &context.visible()).await?;
     let (filter, wrong) = query.filter(&state, &context).await?;
     if let Some((label, message)) = wrong.first() {
         return Err(PageError::Bad(context.fault(context.t(label), message).to_string()));
