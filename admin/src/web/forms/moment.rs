@@ -110,7 +110,11 @@ mod tests {
         // A browser writes whole minutes without seconds.
         form.set("at", "2026-10-25T02:30");
         assert_eq!(moment(&mut form, "at", berlin), Some(second));
-        assert_eq!(moment(&mut form, "at", "Asia/Tokyo".parse().unwrap()), Some(second), "the form was opened in Berlin");
+        assert_eq!(
+            moment(&mut form, "at", "Asia/Tokyo".parse().unwrap()),
+            Some(second),
+            "the form was opened in Berlin"
+        );
         form.set("at", "2026-10-25T02:31");
         assert_eq!(moment(&mut form, "at", berlin), Some(second - 3_600_000 + 60_000), "another time is the first one");
     }

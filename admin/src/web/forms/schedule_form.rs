@@ -1,8 +1,6 @@
 //! The fields of a schedule: how a stored one fills them, and the draft that they describe.
 
-use carillon_scheduler::{
-    ClockChanges, CronDraft, DailyDraft, Excluded, KindDraft, ScheduleDraft, Weekday, Zone,
-};
+use carillon_scheduler::{ClockChanges, CronDraft, DailyDraft, Excluded, KindDraft, ScheduleDraft, Weekday, Zone};
 
 use crate::web::forms::form::Form;
 use crate::web::forms::moment::{self, moment};
