@@ -106,10 +106,11 @@ if (live && document.querySelector("[data-live-part]")) {
 }
 
 // ---- forms ----------------------------------------------------------------------------------------------------------
+const base = document.documentElement.dataset.base;
 for (const field of all("[data-own-zone]")) field.value = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
 for (const list of all("[data-zones]")) {
   document.querySelector(`input[list="${list.id}"]`)?.addEventListener("focus", async () => {
-    const answer = await fetch("/zones", { headers: { "X-Carillon-Live": "1" } }).catch(() => null);
+    const answer = await fetch(`${base}zones`, { headers: { "X-Carillon-Live": "1" } }).catch(() => null);
     if (!answer?.ok || answer.redirected) return;
     list.replaceChildren(...(await answer.json()).map((zone) => new Option(zone, zone)));
   }, { once: true });
@@ -162,7 +163,7 @@ if (preview) {
     const asked = wanted();
     if (asked === shown) return;
     shown = asked;
-    const answer = await fetch(`/jobs/preview?${asked}`, { headers: { "X-Carillon-Live": "1" } }).catch(() => null);
+    const answer = await fetch(`${base}jobs/preview?${asked}`, { headers: { "X-Carillon-Live": "1" } }).catch(() => null);
     if (!answer?.ok || asked !== wanted()) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     preview.replaceChildren(...fresh.body.childNodes);
@@ -203,6 +204,6 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea, [contenteditable]")) return;
   const goTo = { d: "", j: "jobs", r: "runs", e: "apps" }[event.key];
   if (event.key === "/") { event.preventDefault(); document.querySelector(".search input")?.focus(); }
-  else if (Date.now() - going < 1000 && goTo !== undefined) location.href = document.documentElement.dataset.base + goTo;
+  else if (Date.now() - going < 1000 && goTo !== undefined) location.href = base + goTo;
   going = event.key === "g" ? Date.now() : 0;
 });

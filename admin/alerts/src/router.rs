@@ -137,11 +137,11 @@ impl AlertRouter {
     /// Whether the alert about an app without an executor explains the failures of its jobs: one of the same rule, so that the same
     /// people have got it.
     async fn explained(&self, alert: &Alert, rule: Option<&AlertRule>, now: Millis) -> Result<Explained> {
-        let asks = rule.is_some_and(|rule| rule.definition.kinds.contains(&AlertKind::NoExecutor));
-        if !asks || alert.state != AlertState::Open {
+        let kinds = rule.map_or(&[][..], |rule| &rule.definition.kinds);
+        if !kinds.contains(&AlertKind::NoExecutor) || alert.state != AlertState::Open {
             return Ok(Explained::No);
         }
-        self.engine.cx.store.alerts().explained(alert, now).await
+        self.engine.cx.store.alerts().explained(alert, kinds, now).await
     }
 
     /// The end goes to the channels that got the earlier messages, also if the rule has other channels now. The end of an alert whose rule

@@ -25,7 +25,8 @@ fn end_of(silence: &Silence, now: Millis) -> Option<Millis> {
     })
 }
 
-/// When the clocks of a zone show a time. One that a clock change leaves out is at its end; of one that comes twice `pick` takes one.
+/// When the clocks of a zone show a time. In place of a time that a clock change leaves out, the first one that exists in steps of a
+/// quarter of an hour: 02:10 becomes 03:10. Of a time that comes twice `pick` takes one.
 fn instant(
     zone: Zone,
     local: NaiveDateTime,
@@ -137,6 +138,14 @@ mod tests {
             assert_eq!(silent_until(&night, at(now)), Some(end), "{now}");
         }
         assert_eq!(silent_until(&night, end), None);
+    }
+
+    #[test]
+    fn a_window_that_would_begin_in_a_left_out_hour_begins_as_long_after_it() {
+        let morning = [parse("SUN 02:10-04:00 Europe/Berlin").unwrap()];
+        // 03:05 and 03:10 in Berlin.
+        assert_eq!(silent_until(&morning, at("2026-03-29T01:05:00Z")), None);
+        assert_eq!(silent_until(&morning, at("2026-03-29T01:10:00Z")), Some(at("2026-03-29T02:00:00Z")));
     }
 
     #[test]

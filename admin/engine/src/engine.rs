@@ -8,7 +8,7 @@ use carillon_inspect::forecast::Forecaster;
 use carillon_scheduler::{Clock, Millis};
 use foldhash::{HashMap, HashMapExt as _};
 use parking_lot::Mutex;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 use crate::app_labels::OTHER;
@@ -51,6 +51,7 @@ use crate::maintain::pruner::Pruner;
 use crate::maintain::run_summarizer::RunSummarizer;
 use crate::maintain::zone_follower::ZoneFollower;
 use crate::manage::costly::CostlyWork;
+use crate::manage::log_turns::LogTurns;
 use crate::manage::run_killer::RunKiller;
 use crate::metrics::Metrics;
 use crate::plan::backfill_releaser::BackfillReleaser;
@@ -100,13 +101,10 @@ pub struct Engine {
     /// Requests, questions and kills under way.
     tasks: TaskTracker,
     /// Answers with a log that are in memory at the same time, as people and programs read them.
-    pub(crate) log_turns: Semaphore,
+    pub(crate) log_turns: LogTurns,
     /// What one account may do at once.
     pub costly: CostlyWork,
 }
-
-/// Each takes up to 12 MiB: 4 MiB of JSON, and its text twice while it is repaired.
-const LOGS_AT_ONCE: usize = 8;
 
 /// What an engine is made of.
 pub struct EngineParts {
@@ -242,7 +240,7 @@ impl Engine {
             outcomes,
             backfill_runs,
             tasks,
-            log_turns: Semaphore::new(LOGS_AT_ONCE),
+            log_turns: LogTurns::default(),
             costly,
         }
     }

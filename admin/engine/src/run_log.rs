@@ -1,6 +1,7 @@
 //! The log of a run, read from its executor for the console and the API.
 
 use carillon_scheduler::RunState;
+use carillon_store::Actor;
 
 use crate::executor::client::{self, LogAnswer};
 use crate::manage::error::Error;
@@ -26,7 +27,7 @@ impl Runs<'_> {
     ///
     /// # Errors
     /// `Missing`; `NoLog`, with the reason
-    pub async fn log(&self, run_id: i64, from: i32) -> Result<LogPage, Error> {
+    pub async fn log(&self, run_id: i64, from: i32, by: &Actor) -> Result<LogPage, Error> {
         let engine = self.engine;
         let run = engine.killer.run_location(run_id).await?;
         let from = from.max(1);
@@ -39,7 +40,7 @@ impl Runs<'_> {
             };
         };
         engine.directory.registered(app, address).map_err(|error| Error::NoLog(error.to_string()))?;
-        let _turn = engine.log_turns.acquire().await;
+        let _turn = engine.log_turns.enter(app, by).await;
         let answer = engine.client.read_log(address, app, run_id, run.due_at, i64::from(from)).await;
         match answer {
             Ok(LogAnswer::Page(page)) => Ok(as_page(from, page, run.state)),

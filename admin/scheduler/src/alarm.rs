@@ -23,6 +23,8 @@ words! {
         Gap = 7 "gap",
         /// A run stayed in its state for too long.
         Stuck = 8 "stuck",
+        /// A run has succeeded, and a child of its job was not started, because its app does not allow that.
+        ChildNotStarted = 9 "child_not_started",
     }
 }
 
@@ -55,6 +57,8 @@ words! {
         ExecutorLost = 11 "executor_lost",
         /// An app with enabled jobs has no executor.
         NoExecutor = 12 "no_executor",
+        /// A run has succeeded, and a child of its job was not started, because its app does not allow that.
+        ChildNotStarted = 13 "child_not_started",
     }
 }
 
@@ -70,6 +74,7 @@ impl From<AlarmKind> for AlertKind {
             AlarmKind::Ring => Self::Ring,
             AlarmKind::Gap => Self::Gap,
             AlarmKind::Stuck => Self::Stuck,
+            AlarmKind::ChildNotStarted => Self::ChildNotStarted,
         }
     }
 }

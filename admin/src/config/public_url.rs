@@ -6,6 +6,39 @@ use crate::config::problem::Problem;
 
 const SETTING: &str = "public-url";
 
+/// With which the program's own paths begin. Below such a path a request could not be told from one whose path the proxy has taken off.
+const OWN_PATHS: [&str; 29] = [
+    "account",
+    "alerts",
+    "api",
+    "apps",
+    "assets",
+    "audit",
+    "backfills",
+    "calendars",
+    "forecast",
+    "gaps",
+    "healthz",
+    "jobs",
+    "login",
+    "logout",
+    "metrics",
+    "misfires",
+    "nodes",
+    "pauses",
+    "preferences",
+    "readyz",
+    "reports",
+    "reset",
+    "retention",
+    "runs",
+    "search",
+    "setup",
+    "users",
+    "xxl-job-admin",
+    "zones",
+];
+
 /// Scheme, host and port, as a browser writes them in the header Origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl {
@@ -36,6 +69,9 @@ impl PublicUrl {
         let is_plain = |name: &str| !name.is_empty() && name.bytes().all(is_plain_byte);
         if !path.split('/').skip(1).all(is_plain) {
             return Err(wrong("has a path with other characters than letters, digits, `-`, `_` and `.`"));
+        }
+        if path.split('/').nth(1).is_some_and(|first| OWN_PATHS.contains(&first)) {
+            return Err(wrong("has a path that begins as one of Carillon's own paths"));
         }
         Ok(Self { origin: url.origin().ascii_serialization(), path })
     }

@@ -38,6 +38,7 @@ mod tests {
         assert_eq!(line(["a".into(), "=b".into()]), "\"a\",\"'=b\"\r\n");
     }
 
+    // covers: W17
     #[test]
     fn each_cell_is_quoted() {
         // Where `;` separates cells, the second one would begin a formula.

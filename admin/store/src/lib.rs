@@ -31,6 +31,7 @@ pub use db::request_key::MAX_KEY_CHARS;
 pub use db::set_aside::Unreadable;
 pub use db::sql::filter::Page;
 pub use error::{Error, Result};
+pub use job::children::ChildLink;
 pub use job::filter::{JobFilter, JobSort};
 pub use job::in_force::EnabledSchedule;
 pub use job::list::CountedJobs;

@@ -18,7 +18,7 @@ use crate::run::SeenRuns;
 
 /// Results in one request. The admin stores a list in one transaction: the longer the list, the less a result costs.
 const MAX_ITEMS: usize = 500;
-/// Bytes of result texts in one request, well below the admin's limit of 8 MiB.
+/// Bytes of result texts in one request, well below the admin's limit of 32 MiB.
 const MAX_BYTES: usize = 1 << 20;
 /// How long a first result waits for others to share its request.
 const LINGER: Duration = Duration::from_millis(4);

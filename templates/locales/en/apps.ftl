@@ -123,5 +123,6 @@ executor-is-removed = { $address } is removed. If it still runs and registers, i
 app-starters = Jobs of other apps
 app-starters-apps = Apps whose jobs may start jobs of this one
 app-starters-hint = Names of apps, with commas between. A job of such an app may name a job of this app as its child. Without its app here, a child of another app is not started.
+app-unstarted = These jobs are children of jobs of other apps that may not start them, so they are not started:
 app-starters-saved = Saved.
 app-takes-global = It accepts the token of all apps

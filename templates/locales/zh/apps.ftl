@@ -113,5 +113,6 @@ executor-is-removed = { $address } 已移除。如果仍在运行并注册，会
 app-starters = 其他应用的任务
 app-starters-apps = 其任务可以触发本应用任务的应用
 app-starters-hint = 应用名称，以逗号分隔。这些应用的任务可以把本应用的任务设为子任务。应用不在此列时，其任务不会触发本应用的子任务。
+app-unstarted = 以下任务是其他应用任务的子任务，但那些应用不允许启动它们，因此它们不会被启动：
 app-starters-saved = 已保存。
 app-takes-global = 接受所有应用的令牌

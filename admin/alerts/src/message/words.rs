@@ -14,6 +14,7 @@ pub const fn happened(kind: AlertKind) -> &'static str {
         AlertKind::Ring => "happened-ring",
         AlertKind::Gap => "happened-gap",
         AlertKind::Stuck => "happened-stuck",
+        AlertKind::ChildNotStarted => "happened-child-not-started",
         AlertKind::LongRunning => "happened-long-running",
         AlertKind::Misfire => "happened-misfire",
         AlertKind::ExecutorLost => "happened-executor-lost",

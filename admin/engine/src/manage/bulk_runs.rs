@@ -143,17 +143,9 @@ impl Bulk<'_> {
         let store = &self.engine.cx.store;
         let views: Vec<&RunView> = runs.iter().map(|(_, run)| run).collect();
         let given = store.runs().params_of_each(&views).await?;
-        let jobs: Vec<i64> = runs.iter().map(|(job, _)| job.id).collect();
-        let present = store.jobs().with_ids(&jobs).await?;
-        let present: HashMap<i64, String> = present.into_iter().map(|job| (job.id, job.draft.params)).collect();
         let trigger = |((job, run), given): (&(TargetJob, RunView), RunParams)| {
-            // A run that was sent with what its job has today needs no parameters of its own.
-            let params = match given {
-                RunParams::Own(own) => Some(own),
-                given => {
-                    given.text().filter(|text| present.get(&job.id).is_none_or(|own| own != text)).map(str::to_owned)
-                }
-            };
+            // Also those that its job has now: the job may be edited before the run is sent.
+            let params = given.text().map(str::to_owned);
             let idempotency_key = self.key.map(|key| hash(&format!("rerun {} {key}", run.id)));
             NewTrigger { job: *job, cause, params, address: None, idempotency_key, rerun_of: Some(run.id) }
         };

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use carillon_scheduler::Clock;
 use carillon_store::{self as store, Actor};
-use foldhash::HashMap;
-use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::manage::error::Error;
 use crate::manage::rate::RateLimit;
+use crate::manage::shares::Shares;
 
 /// At once on this node, and of one account.
 const OF_NODE: usize = 4;
@@ -23,12 +22,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const RUNS: u32 = 1000;
 
 /// Whose work it is: an account; 0: the API token of the settings.
-type Requester = i64;
+pub(crate) type Requester = i64;
 
 pub struct CostlyWork {
     clock: Arc<dyn Clock>,
     of_node: Arc<Semaphore>,
-    of_one: Mutex<HashMap<Requester, Arc<Semaphore>>>,
+    of_one: Shares<Requester>,
     runs: RateLimit<Requester>,
 }
 
@@ -37,14 +36,14 @@ pub struct CostlyPlace {
     _permits: [OwnedSemaphorePermit; 2],
 }
 
-fn requester(by: &Actor) -> Requester {
+pub(crate) fn requester(by: &Actor) -> Requester {
     by.account_id.unwrap_or(0)
 }
 
 impl CostlyWork {
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         let of_node = Arc::new(Semaphore::new(OF_NODE));
-        Self { clock, of_node, of_one: Mutex::default(), runs: RateLimit::new(RUNS) }
+        Self { clock, of_node, of_one: Shares::new(OF_ONE), runs: RateLimit::new(RUNS) }
     }
 
     /// Waits for a place, for a while.
@@ -52,13 +51,7 @@ impl CostlyWork {
     /// # Errors
     /// `TooMany`
     pub async fn enter(&self, by: &Actor) -> Result<CostlyPlace, Error> {
-        let own = {
-            let mut all = self.of_one.lock();
-            // Each permit, and each request that waits for one, holds its account's places.
-            all.retain(|_, places| Arc::strong_count(places) > 1);
-            all.entry(requester(by)).or_insert_with(|| Arc::new(Semaphore::new(OF_ONE))).clone()
-        };
-        let both = async { Ok([own.acquire_owned().await?, self.of_node.clone().acquire_owned().await?]) };
+        let both = async { Ok([self.of_one.enter(requester(by)).await?, self.of_node.clone().acquire_owned().await?]) };
         let permits: Result<_, tokio::sync::AcquireError> =
             timeout(PATIENCE, both).await.map_err(|_| Error::TooMany(1))?;
         permits.map(|permits| CostlyPlace { _permits: permits }).map_err(|_| Error::TooMany(1))

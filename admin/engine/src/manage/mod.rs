@@ -15,12 +15,14 @@ pub(crate) mod error;
 mod executor_tokens;
 mod executors;
 mod jobs;
+pub(crate) mod log_turns;
 mod maintenance_windows;
 mod pauses;
 pub mod rate;
 mod retention;
 pub(crate) mod run_killer;
 pub(crate) mod runs;
+pub(crate) mod shares;
 
 pub use apps::Apps;
 pub use authorize::require;

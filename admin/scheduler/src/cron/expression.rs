@@ -52,10 +52,12 @@ impl CronSchedule {
             Dialect::Unix => unix::parse(expression),
         };
         let times = times.map_err(|error| FieldError::new("schedule.expression", error.to_string()))?;
-        Ok(Self { expression: expression.trim().to_owned(), clock, times })
+        // On one line, as the field of a form holds it.
+        let expression = expression.split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok(Self { expression, clock, times })
     }
 
-    /// The expression without blanks around it.
+    /// The expression with one blank between two fields.
     pub fn expression(&self) -> &str {
         &self.expression
     }

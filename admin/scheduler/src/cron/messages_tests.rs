@@ -58,11 +58,12 @@ fn r043_a_zone_inside_an_expression_is_refused_with_the_member_for_it() {
     let message = "must not name a time zone; write `Europe/Berlin` as the member `timezone`";
     assert_eq!(problem("CRON_TZ=Europe/Berlin 0 6 * * *"), message);
     assert_eq!(problem("TZ=Europe/Berlin 0 0 6 * * ?"), message);
+    assert_eq!(problem("cron_tz=Europe/Berlin 0 6 * * *"), message);
 }
 
 #[test]
 fn r044_an_interval_inside_an_expression_is_refused_with_the_kind_for_it() {
-    for expression in ["@every 10s", "@every 1h30m"] {
+    for expression in ["@every 10s", "@every 1h30m", "@Every 10s"] {
         let message = "`@every` is no expression; an interval is a schedule of the kind fixed_rate, with `seconds`";
         assert_eq!(problem(expression), message);
     }

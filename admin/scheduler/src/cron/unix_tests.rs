@@ -93,6 +93,7 @@ fn words_stand_for_expressions() {
         assert_eq!(unix(word).next_after(1_735_689_600_000), Some(1_767_225_600_000));
     }
     assert_eq!(unix(" @monthly ").expression(), "@monthly");
+    assert_eq!(unix("0 9\n* *\t *").expression(), "0 9 * * *");
 }
 
 #[test]

@@ -136,6 +136,18 @@ pub async fn filtered(
     }
 }
 
+/// The text of a filter with the id of a job in place of its name. One that names no job, or several, stays as it is.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn with_id(store: &Store, app: &str, text: &str, apps: &VisibleApps) -> carillon_store::Result<String> {
+    let id = match text.trim() {
+        "" => None,
+        name => filtered(store, app, name, apps).await?.ok(),
+    };
+    Ok(id.map_or_else(|| text.to_owned(), |id: i64| id.to_string()))
+}
+
 /// By its name within the app, by its name anywhere, or by its id as the list shows it.
 async fn find(store: &Store, app: &str, text: &str, apps: &VisibleApps) -> carillon_store::Result<Result<i64, String>> {
     let any = JobFilter { apps: apps.clone(), name: Some(text.to_owned()), limit: LISTED, ..JobFilter::default() };

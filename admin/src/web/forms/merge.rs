@@ -8,7 +8,7 @@ use carillon_scheduler::Millis;
 
 use crate::web::forms::form::Form;
 use crate::web::forms::job_form::labels;
-use crate::web::forms::line_ends;
+use crate::web::forms::{line_ends, moment};
 use crate::web::locale::Language;
 
 /// The form's field with those marks.
@@ -16,13 +16,18 @@ pub const SEEN: &str = "seen";
 
 /// The marks of a form as it is filled from a job: `name:mark` for each field.
 pub fn seen(filled: &Form) -> String {
-    let marks = labels().into_iter().map(|(name, _)| format!("{name}:{}", mark(filled.value(name))));
+    let marks = labels().into_iter().map(|(name, _)| format!("{name}:{}", mark(&compared(filled, name))));
     marks.collect::<Vec<_>>().join(" ")
+}
+
+/// What distinguishes two values: a local time may stand for two instants.
+fn compared(form: &Form, name: &str) -> String {
+    format!("{}{}", line_ends::plain(form.value(name)), form.was(name))
 }
 
 /// Long enough to distinguish two values; a whole value may have 64 KiB.
 fn mark(value: &str) -> String {
-    hash(&line_ends::plain(value)).chars().take(12).collect()
+    hash(value).chars().take(12).collect()
 }
 
 /// What others have saved since the form was opened.
@@ -43,21 +48,22 @@ pub fn merge(language: Language, form: &mut Form, ours: &Form, theirs: &Form, re
     let seen: HashMap<&str, &str> = seen.split(' ').filter_map(|pair| pair.split_once(':')).collect();
     let mut conflict = Conflict { revision, by: None, both: vec![], kept: vec![] };
     for (name, label) in labels() {
-        let (own, other) = (ours.value(name), theirs.value(name));
-        if line_ends::plain(own) == line_ends::plain(other) {
+        let (own, other) = (compared(ours, name), compared(theirs, name));
+        if own == other {
             continue;
         }
         let shown = |form: &Form| shown(language, form, name);
         let is_as_seen = |value: &str| seen.get(name).map(|seen| *seen == mark(value));
         // A form without marks: every difference counts as its author's, except the switch that enables a job.
-        let touched_here = !is_as_seen(own).unwrap_or(name == "enabled");
-        let touched_there = !is_as_seen(other).unwrap_or(false);
+        let touched_here = !is_as_seen(&own).unwrap_or(name == "enabled");
+        let touched_there = !is_as_seen(&other).unwrap_or(false);
         match (touched_here, touched_there) {
             (true, true) => conflict.both.push((label, shown(theirs), shown(ours))),
             (true, false) => {}
             (false, _) => {
                 conflict.kept.push((label, shown(ours), shown(theirs)));
-                form.set(name, other);
+                form.set(name, theirs.value(name));
+                form.set(&moment::was(name), theirs.was(name));
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Fields for a moment, in the viewer's zone.
+//! Fields for a moment, in the viewer's zone. A form carries the zone of its times and the instants that it was filled with: the viewer
+//! may change the zone while the form is open, and a local time in a repeated hour names two instants.
 
 use carillon_scheduler::{Millis, Zone};
 use chrono::{DateTime, NaiveDateTime};
@@ -20,9 +21,49 @@ pub fn parse(text: &str, zone: Zone) -> Option<Millis> {
     Some(local(text)?.and_local_timezone(zone).earliest()?.timestamp_millis())
 }
 
-/// A time in the viewer's zone, in the format of a browser's field; empty: None. A time with an offset is taken as it is.
-pub fn moment(form: &mut Form, name: &str, zone: Zone) -> Option<Millis> {
+/// The form's field with the zone in which its times are written.
+pub const ZONE: &str = "times_in";
+
+/// The name of the field with the instant that the field `name` was filled with.
+pub fn was(name: &str) -> String {
+    format!("{name}_was")
+}
+
+/// The zone of the form's times; that of the viewer, if the form has none.
+pub fn zone_of(form: &Form, viewer: Zone) -> Zone {
+    form.value(ZONE).parse().unwrap_or(viewer)
+}
+
+impl Form {
+    /// The name of the zone of its times.
+    pub fn zone_name(&self, viewer: &Zone) -> &'static str {
+        zone_of(self, *viewer).name()
+    }
+
+    /// The instant that the field was filled with, as text.
+    pub fn was(&self, name: &str) -> &str {
+        self.value(&was(name))
+    }
+}
+
+/// Fills a field with an instant, or with nothing.
+pub fn fill(form: Form, name: &str, at: Option<Millis>, zone: Zone) -> Form {
+    let text = at.map_or_else(String::new, |at| written(at, zone));
+    let was_at = at.map_or_else(String::new, |at| at.to_string());
+    form.with(ZONE, zone.name()).with(name, text).with(&was(name), was_at)
+}
+
+/// A time in the form's zone, in the format of a browser's field; empty: None. A time with an offset is taken as it is. A time that
+/// was not changed is the instant that the field was filled with; otherwise a repeated time is the first of the two instants.
+pub fn moment(form: &mut Form, name: &str, viewer: Zone) -> Option<Millis> {
+    let zone = zone_of(form, viewer);
     let text = form.value(name).trim().to_owned();
+    let was_at: Option<Millis> = form.was(name).parse().ok();
+    if let Some(at) = was_at
+        && Some(local_time(at, zone).naive_local()) == local(&text)
+    {
+        return Some(at);
+    }
     let found = parse(&text, zone);
     match local(&text) {
         _ if text.is_empty() || found.is_some() => {}
@@ -32,14 +73,17 @@ pub fn moment(form: &mut Form, name: &str, zone: Zone) -> Option<Millis> {
     found
 }
 
+fn local_time(at: Millis, zone: Zone) -> DateTime<Zone> {
+    DateTime::from_timestamp_millis(at).unwrap_or_default().with_timezone(&zone)
+}
+
 /// In the format of a browser's field.
 pub fn written(at: Millis, zone: Zone) -> String {
-    let utc = DateTime::from_timestamp_millis(at).unwrap_or_default();
     let format = match at.rem_euclid(1000) {
         0 => "%Y-%m-%dT%H:%M:%S",
         _ => "%Y-%m-%dT%H:%M:%S%.3f",
     };
-    utc.with_timezone(&zone).format(format).to_string()
+    local_time(at, zone).format(format).to_string()
 }
 
 #[cfg(test)]
@@ -68,5 +112,22 @@ mod tests {
         assert_eq!(parse("1970-01-01T01:00", berlin), Some(0));
         assert_eq!(parse("2026-03-29T02:30", berlin), None, "the clocks skip it");
         assert_eq!(parse("yesterday", berlin), None);
+    fn a_moment_that_is_not_changed_stays_in_the_second_pass_of_an_hour() {
+        let berlin: Zone = "Europe/Berlin".parse().unwrap();
+        // 02:30 comes at 00:30 and at 01:30 UTC.
+        let second = DateTime::parse_from_rfc3339("2026-10-25T01:30:00Z").unwrap().timestamp_millis();
+        let mut form = fill(Form::default(), "at", Some(second), berlin);
+        assert_eq!(form.value("at"), "2026-10-25T02:30:00");
+        assert_eq!(moment(&mut form, "at", berlin), Some(second));
+        // A browser writes whole minutes without seconds.
+        form.set("at", "2026-10-25T02:30");
+        assert_eq!(moment(&mut form, "at", berlin), Some(second));
+        assert_eq!(
+            moment(&mut form, "at", "Asia/Tokyo".parse().unwrap()),
+            Some(second),
+            "the form was opened in Berlin"
+        );
+        form.set("at", "2026-10-25T02:31");
+        assert_eq!(moment(&mut form, "at", berlin), Some(second - 3_600_000 + 60_000), "another time is the first one");
     }
 }

@@ -1,11 +1,9 @@
 //! The fields of a schedule: how a stored one fills them, and the draft that they describe.
 
-use carillon_scheduler::{
-    ClockChanges, CronDraft, DailyDraft, Excluded, KindDraft, Millis, ScheduleDraft, Weekday, Zone,
-};
+use carillon_scheduler::{ClockChanges, CronDraft, DailyDraft, Excluded, KindDraft, ScheduleDraft, Weekday, Zone};
 
 use crate::web::forms::form::Form;
-use crate::web::forms::moment::{moment, written};
+use crate::web::forms::moment::{self, moment};
 use crate::web::forms::time_zone;
 
 /// The form's fields and the keys of their labels.
@@ -30,7 +28,6 @@ pub const LABELS: &[(&str, &str)] = &[
 
 /// Fills the fields; those of the other kinds get what a new job would have. Times are in the viewer's zone.
 pub fn fill(form: Form, draft: &ScheduleDraft, zone: Zone) -> Form {
-    let moment = |at: Option<Millis>| at.map_or_else(String::new, |at| written(at, zone));
     let days: Vec<&str> = Weekday::ALL.iter().map(|day| day.as_str()).collect();
     let count = |count: u32| match count {
         0 => String::new(),
@@ -42,12 +39,12 @@ pub fn fill(form: Form, draft: &ScheduleDraft, zone: Zone) -> Form {
         .with("from", "08:00")
         .with("to", "18:00")
         .with("weekdays", days.join("\n"))
-        .with("start_at", moment(draft.start_at))
-        .with("end_at", moment(draft.end_at))
         .with("max_fires", count(draft.max_fires.unwrap_or(0)))
         .with("spread_seconds", count(draft.spread_seconds))
         .with("calendars", draft.calendars.join("\n"))
         .with("on_excluded", draft.excluded.as_str());
+    let form = moment::fill(form, "start_at", draft.start_at, zone);
+    let form = moment::fill(form, "end_at", draft.end_at, zone);
     match &draft.kind {
         KindDraft::None => form,
         KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => form
@@ -57,7 +54,7 @@ pub fn fill(form: Form, draft: &ScheduleDraft, zone: Zone) -> Form {
         KindDraft::FixedRate { seconds } | KindDraft::FixedDelay { seconds } => {
             form.with("seconds", seconds.to_string())
         }
-        KindDraft::Once { at } => form.with("at", written(*at, zone)),
+        KindDraft::Once { at } => moment::fill(form, "at", Some(*at), zone),
         KindDraft::Daily(daily) => form
             .with("every_seconds", daily.every_seconds.to_string())
             .with("from", &daily.from)

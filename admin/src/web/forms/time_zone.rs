@@ -2,7 +2,7 @@
 
 use carillon_scheduler::{Zone, zone_data};
 
-/// The zone that was probably meant by a text that is no zone: another case, a city alone, an offset such as `GMT+8`.
+/// The zone that was probably meant by a text that is no zone: another case, a city alone, an offset such as `GMT+8` or `GMT+08:00`.
 pub fn suggestion(text: &str) -> Option<&'static str> {
     let text = text.trim().replace(' ', "_");
     // First: `Etc/GMT+8` ends with `GMT+8` and means the opposite.
@@ -19,7 +19,7 @@ pub fn suggestion(text: &str) -> Option<&'static str> {
 fn offset(text: &str) -> Option<&'static str> {
     let upper = text.to_ascii_uppercase();
     let hours = upper.strip_prefix("UTC").or_else(|| upper.strip_prefix("GMT"))?;
-    let hours: i32 = hours.parse().ok()?;
+    let hours: i32 = hours.strip_suffix(":00").unwrap_or(hours).parse().ok()?;
     let name = match -hours {
         0 => "UTC".to_owned(),
         hours => format!("Etc/GMT{hours:+}"),
@@ -40,6 +40,8 @@ mod tests {
             ("Kiev", Some("Europe/Kyiv")),
             ("GMT+8", Some("Etc/GMT-8")),
             ("utc-03", Some("Etc/GMT+3")),
+            ("GMT+08:00", Some("Etc/GMT-8")),
+            ("GMT+05:30", None),
             ("GMT+99", None),
             ("Mars/Phobos", None),
             ("", None),

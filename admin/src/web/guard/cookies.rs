@@ -32,11 +32,12 @@ pub fn read(request: &HttpRequest, name: &str) -> Option<Cookie<'static>> {
 
 /// Completes the cookies of an answer.
 pub fn finish(headers: &mut HeaderMap, config: &Config) {
-    let (prefix, path) = (prefix(config), config.path_prefix());
+    // Without a slash at its end: browsers send the cookie for the address without one too.
+    let (prefix, path) = (prefix(config), Some(config.path_prefix()).filter(|path| !path.is_empty()).unwrap_or("/"));
     let secure = if config.is_https() { "; Secure" } else { "" };
     let cookies: Vec<HeaderValue> = headers.remove(SET_COOKIE).collect();
     for cookie in cookies {
-        let text = cookie.to_str().unwrap_or_default().replace("; Path=/", &format!("; Path={path}/"));
+        let text = cookie.to_str().unwrap_or_default().replace("; Path=/", &format!("; Path={path}"));
         if let Ok(value) = HeaderValue::try_from(format!("{prefix}{text}{secure}")) {
             headers.append(SET_COOKIE, value);
         }

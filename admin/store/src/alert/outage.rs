@@ -38,9 +38,10 @@ struct News {
 }
 
 impl AlertStore<'_> {
-    /// Whether all that is new in an alert is explained by an alert of the same rule.
-    pub async fn explained(self, alert: &Alert, now: Millis) -> Result<Explained> {
-        let news = self.apps_of_news(alert).await?;
+    /// Whether all that is new in an alert is explained by an alert of the same rule, which is about `kinds`. A run that an executor has
+    /// had is not explained: only one that found no executor is.
+    pub async fn explained(self, alert: &Alert, kinds: &[AlertKind], now: Millis) -> Result<Explained> {
+        let news = self.apps_of_news(alert, kinds).await?;
         let Some(news) = news.filter(|news| !news.is_empty()) else {
             return Ok(Explained::No);
         };
@@ -68,18 +69,27 @@ impl AlertStore<'_> {
         Ok(if are_empty { Explained::Soon } else { Explained::No })
     }
 
-    /// The apps of the jobs that have failed since the last message. None: there is other news.
-    async fn apps_of_news(self, alert: &Alert) -> Result<Option<BTreeMap<i64, News>>> {
-        let text = "SELECT i.kind, j.app_id, i.last_at, r.reason FROM alert_item i LEFT JOIN job j ON j.id = i.job_id \
-                    LEFT JOIN run r ON r.id = i.run_id WHERE i.alert_id = ? AND i.resolved_at IS NULL AND i.last_at > ?";
+    /// The apps of the jobs that have failed since the last message. None: there is other news. An item holds its latest event alone, so
+    /// that the earlier outcomes of its job are counted by their alarms.
+    async fn apps_of_news(self, alert: &Alert, kinds: &[AlertKind]) -> Result<Option<BTreeMap<i64, News>>> {
+        let outcomes = kinds.iter().filter(|kind| kind.is_outcome()).map(|kind| format!("'{kind}', "));
+        let text = format!(
+            "SELECT i.kind, j.app_id, i.last_at, r.reason, (SELECT COUNT(*) FROM alarm a LEFT JOIN run o ON o.id = a.run_id \
+             WHERE a.job_id = i.job_id AND a.created_at > ? AND a.created_at >= i.first_at AND a.kind IN ({}'') \
+             AND (o.reason IS NULL OR o.reason <> ?)) FROM alert_item i LEFT JOIN job j ON j.id = i.job_id \
+             LEFT JOIN run r ON r.id = i.run_id WHERE i.alert_id = ? AND i.resolved_at IS NULL AND i.last_at > ?",
+            outcomes.collect::<String>()
+        );
         let since = alert.told_at.filter(|_| alert.told > 0).map_or(0, |told_at| told_at - UNTIL_ROUTED);
-        type Row = (String, Option<i64>, Millis, Option<String>);
-        let rows: Vec<Row> = self.tuples(&self.engine_reads, text, values![alert.id, since]).await?;
+        let no_executor = RunReason::NoExecutor.as_str();
+        type Row = (String, Option<i64>, Millis, Option<String>, i64);
+        let values = values![since, no_executor, alert.id, since];
+        let rows: Vec<Row> = self.tuples(&self.engine_reads, &text, values).await?;
         let mut apps: BTreeMap<i64, News> = BTreeMap::new();
-        for (kind, app, at, reason) in rows {
+        for (kind, app, at, reason, others) in rows {
             let is_failure = [AlertKind::Failed, AlertKind::Stuck].iter().any(|it| it.as_str() == kind);
-            let Some(app) = app.filter(|_| is_failure) else { return Ok(None) };
-            let found_none = reason.as_deref() == Some(RunReason::NoExecutor.as_str());
+            let Some(app) = app.filter(|_| is_failure && others == 0) else { return Ok(None) };
+            let found_none = reason.as_deref() == Some(no_executor);
             let news = apps.entry(app).or_insert(News { last_at: at, found_none });
             (news.last_at, news.found_none) = (news.last_at.max(at), news.found_none && found_none);
         }

@@ -17,6 +17,17 @@ use crate::views::JobStore;
 
 const ROW: &str = "job_id, position, child_id";
 
+/// A job and one of its children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChildLink {
+    pub parent: i64,
+    pub parent_app: i64,
+    pub child: i64,
+    pub child_app: i64,
+    /// Both are of one app, or the app of the child lets the app of the parent start its jobs.
+    pub is_started: bool,
+}
+
 impl JobStore<'_> {
     /// The children of these jobs, in their order.
     pub(crate) async fn children_of(
@@ -96,6 +107,39 @@ impl JobStore<'_> {
         }
         let text = "SELECT DISTINCT job_id FROM job_child WHERE child_id IN ({ids}) ORDER BY job_id";
         self.tuples(&self.read, text, values![self.ids(job_ids)]).await
+    }
+
+    /// The links of these jobs to their children and to their parents.
+    pub async fn child_links(self, job_ids: &[i64]) -> Result<Vec<ChildLink>> {
+        let mut links = vec![];
+        if job_ids.is_empty() {
+            return Ok(links);
+        }
+        for end in ["job_id", "child_id"] {
+            let text = format!(
+                "SELECT l.job_id, p.app_id, l.child_id, c.app_id, (SELECT COUNT(*) FROM app_starter s WHERE s.app_id = c.app_id \
+                 AND s.starter_id = p.app_id) FROM job_child l JOIN job p ON p.id = l.job_id JOIN job c ON c.id = l.child_id \
+                 WHERE l.{end} IN ({{ids}}) ORDER BY l.job_id, l.child_id"
+            );
+            for (parent, parent_app, child, child_app, starters) in
+                self.tuples::<(i64, i64, i64, i64, i64)>(&self.read, &text, values![self.ids(job_ids)]).await?
+            {
+                let is_started = parent_app == child_app || starters > 0;
+                let link = ChildLink { parent, parent_app, child, child_app, is_started };
+                if !links.contains(&link) {
+                    links.push(link);
+                }
+            }
+        }
+        Ok(links)
+    }
+
+    /// The jobs of an app that are children of jobs which may not start them, ascending.
+    pub async fn unstarted_children(self, app_id: i64) -> Result<Vec<i64>> {
+        let text = "SELECT DISTINCT c.id FROM job c JOIN job_child l ON l.child_id = c.id JOIN job p ON p.id = l.job_id \
+                    LEFT JOIN app_starter s ON s.app_id = c.app_id AND s.starter_id = p.app_id \
+                    WHERE c.app_id = ? AND p.app_id <> c.app_id AND s.app_id IS NULL ORDER BY c.id";
+        self.tuples(&self.read, text, values![app_id]).await
     }
 
     /// The jobs that have this one as a child, locked.

@@ -104,3 +104,18 @@ fn the_kind_of_schedule_shows_its_own_fields() {
         browser.close().await;
     });
 }
+
+// covers: B6
+#[test]
+fn the_side_bar_stays_when_a_page_is_scrolled() {
+    run(async {
+        let live = Live::start().await;
+        live.app("orders", "Orders").await;
+        let browser = Browser::signed_in(&live, Kind::default()).await;
+        browser.go("/jobs/new").await;
+        let top = "window.scrollTo(0, 400); const side = document.querySelector('.side').getBoundingClientRect(); \
+                   return [Math.round(window.scrollY), Math.round(side.top)]";
+        assert_eq!(browser.script(top).await, serde_json::json!([400, 0]));
+        browser.close().await;
+    });
+}

@@ -32,6 +32,26 @@ fn a_filter_of_runs_that_cannot_be_read_is_named() {
     });
 }
 
+#[test]
+fn runs_and_reports_are_asked_for_by_the_name_of_a_job() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|job| job.name = "Settle".into()).await;
+        console.job(|job| job.name = "Report".into()).await;
+        let admin = console.admin().await;
+        admin.submit("/jobs/1/run", &[("key", "k")]).await;
+        let rows = async |query: &str| admin.get(query).await.body.matches("data-run-id=").count();
+        assert_eq!((rows("/runs?job=Settle").await, rows("/runs?job=Report").await), (1, 0));
+        assert_eq!(rows("/runs?job=%231").await, 1, "as the list shows its id");
+        assert_eq!(admin.get("/reports?job=Settle").await.status, 200);
+        assert_eq!(admin.get("/reports/export?job=Settle").await.status, 200);
+        let failed = [("step", "ask"), ("action", "rerun"), ("all", "yes"), ("state", "trouble"), ("job", "Settle")];
+        let question = admin.submit("/runs/bulk", &failed).await;
+        assert_eq!(question.status, 200);
+        assert!(question.body.contains("name=\"job\" value=\"1\""), "{}", question.body);
+    });
+}
+
 // covers: A9
 #[test]
 fn every_kind_of_schedule_can_be_asked_for() {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::FIRST_ADMIN;
 use carillon_admin::config::{Config, Networks, PublicUrl};
+use carillon_admin::web::route_table;
 use carillon_scheduler::ManualClock;
 
 use super::client::{Console, ConsoleClient, START};
@@ -202,7 +203,7 @@ fn r113_below_a_path_of_its_host_the_console_leads_to_itself() {
             assert_eq!((answer.status, answer.location()), (303, "/carillon/jobs"), "{login}");
             for cookie in answer.headers.get_all("set-cookie") {
                 let text = cookie.to_str().unwrap();
-                assert!(text.starts_with("__Secure-carillon_") && text.contains("; Path=/carillon/;"), "{text}");
+                assert!(text.starts_with("__Secure-carillon_") && text.contains("; Path=/carillon;"), "{text}");
             }
         }
         for path in ["/carillon/jobs", "/jobs", "/carillon", "/carillon/"] {
@@ -214,12 +215,27 @@ fn r113_below_a_path_of_its_host_the_console_leads_to_itself() {
                 assert!(all > 0 && all == own, "{path}: {own} of {all} {attribute}");
             }
         }
+        let js = browser.get("/carillon/assets/console.js").await.body;
+        assert!(!js.contains("fetch(\"/") && !js.contains("fetch(`/"), "a script asks below the path too");
         let css = browser.get("/carillon/assets/console.css").await;
         assert_eq!((css.status, css.header("content-type")), (200, "text/css; charset=utf-8"));
         let api = reqwest::Client::new().get(format!("{}/carillon/api/v1/openapi.json", console.url));
         assert_eq!(api.send().await.unwrap().status().as_u16(), 200);
         assert_eq!(browser.get("/carillonade").await.status, 404);
     });
+}
+
+// covers: R113
+#[test]
+fn r113b_a_path_that_begins_like_one_of_the_program_is_refused() {
+    for route in route_table() {
+        let first = route.path.split('/').nth(1).unwrap_or_default();
+        if !first.is_empty() && !first.starts_with('{') {
+            let problem = PublicUrl::parse(&format!("https://c.example/{first}")).unwrap_err().to_string();
+            assert!(problem.contains("as one of Carillon's own paths"), "{first}: {problem}");
+        }
+    }
+    assert!(PublicUrl::parse("https://c.example/carillon/jobs").is_ok(), "only the beginning counts");
 }
 
 // covers: R114

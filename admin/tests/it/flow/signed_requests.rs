@@ -227,7 +227,7 @@ fn a_run_goes_to_an_executor_and_back_without_a_token_on_the_wire() {
         let run = engine.jobs().run(ask, &by).await.unwrap();
         wait_for("the run's end", async || engine.runs().get(run).await.unwrap().state == Succeeded).await;
         assert!(
-            engine.runs().log(run, 1).await.unwrap().content.contains("closing"),
+            engine.runs().log(run, 1, &carillon_store::Actor::engine()).await.unwrap().content.contains("closing"),
             "the log is asked for with a signature too"
         );
         // As the stand-ins of the benchmark do.

@@ -237,3 +237,14 @@ fn only_attributes_that_people_read_are_translated() {
     }
     assert!(wrong.is_empty(), "these take their value from the catalogue: {wrong:?}");
 }
+
+// covers: B14
+#[test]
+fn chinese_texts_have_none_of_the_phrases_that_were_replaced() {
+    let wrong = ["默认值的值", "应于 现在", "没有这个运行", "补触发", "分钟 的触发", "处差异: "];
+    for (name, text) in files(&root().join("templates/locales/zh")) {
+        for phrase in wrong {
+            assert!(!text.contains(phrase), "{name}: {phrase}");
+        }
+    }
+}

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::bulk::{Bulk, BulkAction, MOST_SELECTED, SLICE};
 use crate::manage::error::Error;
+use crate::manage::jobs::moved_links::{StoppedLink, stopped_links};
 use crate::manage::jobs::pause::check_pause;
 
 /// What is done with each job.
@@ -72,9 +73,20 @@ impl BulkAction for JobAction {
 
     async fn apply(&self, bulk: &mut Bulk<'_>, ids: &[i64]) -> Result<(), Error> {
         let apps = bulk.engine.cx.store.retention().apps_of(ids).await?;
-        let ids = bulk.permitted(ids, &apps, (self.needs(), AuditObjectKind::Job));
+        let mut ids = bulk.permitted(ids, &apps, (self.needs(), AuditObjectKind::Job));
         let target = self.target(bulk.engine, bulk.by).await?;
         if let Some(app) = &target {
+            let mut stopped = BTreeMap::new();
+            for StoppedLink { link, why } in stopped_links(bulk.engine, &ids, app, bulk.by).await? {
+                for job in [link.parent, link.child] {
+                    stopped.entry(job).or_insert_with(|| why.clone());
+                }
+            }
+            let (refused, others) = ids.into_iter().partition(|id| stopped.contains_key(id));
+            ids = others;
+            for id in Vec::<i64>::from(refused) {
+                bulk.refuse(id, &stopped[&id]);
+            }
             let moving = ids.iter().filter(|id| apps.get(id) != Some(&app.id)).count();
             bulk.engine.jobs().require_room_for(app.id, &app.name, moving as u64).await?;
         }

@@ -4,6 +4,7 @@ mod bulk;
 mod definitions;
 mod forbidden_children;
 mod history;
+mod moved_links;
 mod pause;
 mod run;
 mod validation;

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
 use crate::manage::jobs::forbidden_children::ForbiddenChildren;
+use crate::manage::jobs::moved_links::{StoppedLink, stopped_links};
 use crate::settings::ms;
 
 /// Looked up once for all drafts of a request.
@@ -24,6 +25,8 @@ pub(super) struct ValidationContext {
     /// The job that the draft changes.
     before: Option<Job>,
     children: ForbiddenChildren,
+    /// If the draft moves the job to another app: the links that stop, and why.
+    stopped: Vec<StoppedLink>,
     /// What the drafts name and the actor must not: apps and children.
     denied: Vec<AuditObject>,
     min_period: Duration,
@@ -81,8 +84,14 @@ impl ValidationContext {
         let calendars = engine.cx.store.calendars().named(&names).await?;
         let children = ForbiddenChildren::new(engine, drafts, before.as_ref(), by).await?;
         denied.extend(children.objects());
+        let moved = before.as_ref().zip(drafts.first()).filter(|(before, draft)| before.draft.app != draft.app);
+        let stopped = match moved.and_then(|(before, draft)| Some((before.id, apps.get(&draft.app)?))) {
+            Some((id, app)) => stopped_links(engine, &[id], app, by).await?,
+            None => vec![],
+        };
         let min_period = engine.cx.settings.limits.min_period;
-        Ok(Self { apps, calendars, loads, before, children, denied, min_period, now: engine.cx.clock.now() })
+        let now = engine.cx.clock.now();
+        Ok(Self { apps, calendars, loads, before, children, stopped, denied, min_period, now })
     }
 
     /// Before anything is saved: the actor must be an editor of each app that the drafts name. What it names and may not is for
@@ -144,7 +153,8 @@ impl ValidationContext {
         let is_kept = |it: &Schedule| before.is_some_and(|job| job.draft.schedule == it.draft());
         let too_often =
             schedule.filter(|it| !is_kept(it)).and_then(|it| fires_too_often(it, self.now, self.min_period));
-        let forbidden: Vec<FieldError> = self.children.errors(draft).chain(too_often).collect();
+        let stopped = self.stopped.iter().filter_map(|stopped| stopped.field_error(draft, before?.id));
+        let forbidden: Vec<FieldError> = self.children.errors(draft).chain(too_often).chain(stopped).collect();
         match forbidden.is_empty() {
             true => definition.map(|definition| (definition, chosen)),
             false => Err(definition.err().into_iter().flatten().chain(forbidden).collect()),

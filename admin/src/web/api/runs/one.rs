@@ -54,7 +54,7 @@ pub fn parse_outcome(word: &str) -> Result<Outcome, Error> {
     }
 }
 
-pub async fn log(state: Shared, id: Id, query: Query) -> Answer<LogView> {
+pub async fn log(state: Shared, id: Id, query: Query, by: Caller) -> Answer<LogView> {
     let from = query.number("from", 1, i32::MAX as u32)?;
-    Ok(Json(state.engine.runs().log(id.0, from as i32).await?.into()))
+    Ok(Json(state.engine.runs().log(id.0, from as i32, &by.0).await?.into()))
 }

@@ -6,12 +6,13 @@ use carillon_scheduler::AlertKind;
 use crate::web::page::PageContext;
 
 /// What can be chosen in the form of a rule, in this order.
-pub const KINDS: [AlertKind; 13] = [
+pub const KINDS: [AlertKind; 14] = [
     AlertKind::Failed,
     AlertKind::Unknown,
     AlertKind::Lost,
     AlertKind::Paused,
     AlertKind::Stuck,
+    AlertKind::ChildNotStarted,
     AlertKind::LongRunning,
     AlertKind::Misfire,
     AlertKind::NoExecutor,
@@ -43,6 +44,7 @@ const fn words(kind: AlertKind) -> (&'static str, &'static str) {
         AlertKind::Ring => ("alert-kind-ring", "alert-on-ring"),
         AlertKind::Gap => ("alert-kind-gap", "alert-on-gap"),
         AlertKind::Stuck => ("alert-kind-stuck", "alert-on-stuck"),
+        AlertKind::ChildNotStarted => ("alert-kind-child-not-started", "alert-on-child-not-started"),
         AlertKind::LongRunning => ("alert-kind-long-running", "alert-on-long-running"),
         AlertKind::Misfire => ("alert-kind-misfire", "alert-on-misfire"),
         AlertKind::ExecutorLost => ("alert-kind-executor-lost", "alert-on-executor-lost"),

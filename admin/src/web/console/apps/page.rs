@@ -8,9 +8,13 @@ use carillon_store::app::executors::Executor;
 use carillon_store::app::rename::FormerName;
 
 use crate::web::access::Caller;
+use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, done, render};
 use crate::web::state::{Shared, State};
+
+/// Jobs that a list names.
+const NAMED: usize = 20;
 
 #[derive(Template)]
 #[template(path = "apps/page.html")]
@@ -22,6 +26,8 @@ struct Page {
     former: Vec<FormerName>,
     /// Whose jobs may start jobs of this one.
     starters: String,
+    /// Jobs of this app that are children of jobs which may not start them.
+    unstarted: Vec<ChildJob>,
     form: Form,
 }
 
@@ -41,13 +47,15 @@ async fn show(state: &State, context: PageContext, id: i64, form: Option<Form>) 
     let mut entered = state.store.apps().executors_of(&app.name).await?;
     entered.retain(|executor| executor.manual_since.is_some());
     let former = state.engine.apps().former_names(id).await?;
-    let starters = match context.may_administer(&app.id) {
-        true => state.engine.apps().starters(id).await?.join(", "),
-        false => String::new(),
-    };
+    let (mut starters, mut unstarted) = (String::new(), vec![]);
+    if context.may_administer(&app.id) {
+        starters = state.engine.apps().starters(id).await?.join(", ");
+        let ids = state.store.jobs().unstarted_children(id).await?;
+        unstarted = child_jobs::by_id(&state.store, &ids[..ids.len().min(NAMED)], &context.visible()).await?;
+    }
     let form = form.unwrap_or_else(|| with_names(Form::default(), &app));
     let status = form.status();
-    Ok(render(&Page { context, app, entered, former, starters, form }, status))
+    Ok(render(&Page { context, app, entered, former, starters, unstarted, form }, status))
 }
 
 /// `GET /apps/{id}`

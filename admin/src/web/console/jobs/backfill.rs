@@ -2,6 +2,7 @@
 
 use actix_web::web::{Path, Query};
 use askama::Template;
+use carillon_accounts::secret::hash;
 use carillon_engine::manage::{BackfillRange, Error, MAX_CONCURRENT, MAX_INSTANTS};
 use carillon_scheduler::{AuditAction, AuditObjectKind, FieldError, Millis};
 use carillon_store::Job;
@@ -11,7 +12,7 @@ use serde::Deserialize;
 
 use crate::web::access::Caller;
 use crate::web::console::badge::Badge;
-use crate::web::forms::moment::{moment, written};
+use crate::web::forms::moment::{self, moment};
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageError, PageResult, done, redirect_with_flash, render};
 use crate::web::state::{Shared, State};
@@ -157,7 +158,7 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>, defaults: Q
     let mut form = Form::default().with("max_concurrent", "1");
     for name in ["from", "to"] {
         if let Some(at) = moment(&mut given, name, context.zone) {
-            form.set(name, written(at, context.zone));
+            form = moment::fill(form, name, Some(at), context.zone);
         }
     }
     page(&state, context, job, form, None).await
@@ -173,19 +174,26 @@ pub async fn start(state: Shared, by: Caller, context: PageContext, id: Path<i64
     let Some((range, concurrent)) = range(&mut form, &context, job.id) else {
         return page(&state, context, job, form, None).await;
     };
-    let shown = format!("{} {}", range.from_at, range.to_at);
-    let made = match form.is("step", "start") && form.is("shown", &shown) {
-        true => match state.engine.backfills().create(range, concurrent, &by.0).await {
+    let asked = format!("{} {}", range.from_at, range.to_at);
+    let made = state.engine.backfills().instants(range, &by.0).await;
+    let shown = made.as_ref().map(|(instants, _)| format!("{asked} {}", hash(&format!("{instants:?}"))));
+    if form.is("step", "start") && shown.as_ref().is_ok_and(|shown| form.is("shown", shown)) {
+        match state.engine.backfills().create(range, concurrent, &by.0).await {
             Ok(made) => {
                 return Ok(done(
                     &format!("/jobs/{}/backfill", job.id),
                     context.t("backfill-started").count("count", made.instants),
                 ));
             }
-            Err(error) => Err(error),
-        },
-        false => state.engine.backfills().instants(range, &by.0).await,
-    };
+            Err(error) => add_error(&mut form, error)?,
+        }
+    } else if form.is("step", "start") && form.value("shown").starts_with(&asked) {
+        form.add_error(
+            "range",
+            "The instants have changed since the dry run. Look at them again, then start the backfill.",
+        );
+    }
+    form.set("shown", shown.unwrap_or_default());
     let dry_run = match made {
         Ok((instants, made)) => Some(DryRun::new(&instants, made.len())),
         Err(error) => {
@@ -193,7 +201,6 @@ pub async fn start(state: Shared, by: Caller, context: PageContext, id: Path<i64
             None
         }
     };
-    form.set("shown", shown);
     page(&state, context, job, form, dry_run).await
 }
 

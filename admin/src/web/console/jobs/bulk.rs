@@ -39,6 +39,9 @@ struct Page {
     count: usize,
     /// The first of them.
     names: Vec<ChildJob>,
+    /// If they are to be deleted: the first of the other jobs that have one of them as a child.
+    parents: Vec<ChildJob>,
+    more_parents: usize,
     apps: Vec<App>,
     back: String,
 }
@@ -75,10 +78,18 @@ pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Field
         Next::Question(ids) => ids,
     };
     let names = child_jobs::by_id(&state.store, &ids[..ids.len().min(NAMED)], &context.visible()).await?;
+    let mut parents = match form.value("action") {
+        "delete" => state.store.jobs().parents_of(&ids).await?,
+        _ => vec![],
+    };
+    parents.retain(|id| !ids.contains(id));
+    let more_parents = parents.len().saturating_sub(NAMED);
+    parents.truncate(NAMED);
+    let parents = child_jobs::by_id(&state.store, &parents, &context.visible()).await?;
     let mut apps = state.store.apps().list(&context.visible()).await?;
     apps.retain(|app| context.may_edit(&app.id));
     let (status, action, count) = (form.status(), form.value("action").to_owned(), ids.len());
-    Ok(render(&Page { context, form, query, action, count, names, apps, back }, status))
+    Ok(render(&Page { context, form, query, action, count, names, parents, more_parents, apps, back }, status))
 }
 
 fn action(form: &mut Form, context: &PageContext, is_confirmed: bool) -> Result<JobAction, PageError> {

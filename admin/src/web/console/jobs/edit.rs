@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use carillon_engine::manage::Error;
+use carillon_scheduler::job::limits::NAME_CHARS;
 use carillon_scheduler::{JobDraft, ScheduleDraft};
 use carillon_store::{Job, JobFilter};
 use serde::Deserialize;
@@ -11,6 +12,7 @@ use crate::web::access::Caller;
 use crate::web::console::jobs::form_page::{Purpose, page};
 use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
+use crate::web::forms::moment::zone_of;
 use crate::web::forms::{Fields, Form, child_jobs, line_ends};
 use crate::web::page::{PageContext, PageError, PageResult, done};
 use crate::web::state::{Shared, State};
@@ -37,11 +39,17 @@ pub async fn copy(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
     let mut draft = job.draft.clone();
     draft.enabled = false;
     draft.key.clear();
-    let short: String = draft.name.chars().take(57).collect();
-    draft.name = context.t("job-copy-name").with("name", short).to_string();
+    draft.name = copy_name(&context, &draft.name);
     let form = filled(&draft, context.zone);
     let page = page(&state, context, Purpose::Copy(&job), form).await?;
     Ok(page.answer(StatusCode::OK))
+}
+
+/// The name of a copy, cut to what a name may have.
+fn copy_name(context: &PageContext, name: &str) -> String {
+    let copy = |name: &str| context.t("job-copy-name").with("name", name).to_string();
+    let room = NAME_CHARS.saturating_sub(copy("").chars().count());
+    copy(&name.chars().take(room).collect::<String>())
 }
 
 /// `GET /jobs/{id}/edit`
@@ -97,6 +105,7 @@ async fn draft_to_save(
     let mut draft = draft(form, context.zone);
     if let Some(job) = before {
         draft.params = line_ends::kept(&draft.params, &job.draft.params);
+        draft.description = line_ends::kept(&draft.description, &job.draft.description);
     }
     if form.is_valid() && !form.is("step", "preview") {
         return Ok(Some(draft));
@@ -130,8 +139,9 @@ async fn refused(state: &State, context: PageContext, purpose: Purpose<'_>, form
 /// writes the fields that this user changed and no others.
 async fn conflict(state: &State, context: PageContext, id: i64, mut form: Form) -> PageResult {
     let theirs = state.engine.jobs().get(id).await?;
-    let stored = filled(&theirs.draft, context.zone);
-    let ours = normal(&form, context.zone);
+    let zone = zone_of(&form, context.zone);
+    let stored = filled(&theirs.draft, zone);
+    let ours = normal(&form, zone);
     let mut conflict = merge::merge(context.language, &mut form, &ours, &stored, theirs.revision);
     let (_, history) = state.engine.jobs().history(id, &context.actor).await?;
     conflict.by = history.into_iter().next().map(|revision| (revision.change.actor, revision.change.at));

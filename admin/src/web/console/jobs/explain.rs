@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::web::console::badge::Badge;
 use crate::web::console::runs::row::RunRow;
 use crate::web::forms::Form;
-use crate::web::forms::moment::{moment, written};
+use crate::web::forms::moment::{self, moment};
 use crate::web::page::{PageContext, PageResult, render};
 use crate::web::state::Shared;
 
@@ -72,17 +72,21 @@ struct Page {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct ExplainQuery {
-    /// `2026-11-21T09:00:00` in the viewer's zone, or an instant with its offset.
+    /// `2026-11-21T09:00:00` in the form's zone, or an instant with its offset.
     at: String,
+    /// What the form was filled with.
+    at_was: String,
+    times_in: String,
 }
 
 /// `GET /jobs/{id}/explain?at=`
 pub async fn page(state: Shared, context: PageContext, id: Path<i64>, query: Query<ExplainQuery>) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
-    let mut form = Form::default().with("at", &query.at);
+    let mut form = Form::default().with("at", &query.at).with(&moment::was("at"), &query.at_was);
+    form.set(moment::ZONE, &query.times_in);
     let answer = match moment(&mut form, "at", context.zone) {
         Some(at) => {
-            form.set("at", written(at, context.zone));
+            form = moment::fill(form, "at", Some(at), context.zone);
             let found = explain::explain(&state.store, job.id, at, context.now, &context.visible()).await?;
             found.map(|found| Answer::new(found, &context))
         }

@@ -33,6 +33,8 @@ struct Page {
     retry_delay: Message,
     child_jobs: Vec<ChildJob>,
     parents: Vec<ChildJob>,
+    /// Children that this job may not start, and parents that may not start this job.
+    unstarted: Vec<i64>,
     preview: Preview,
     runs: Vec<RunRow>,
     misfires: Vec<Misfire>,
@@ -69,6 +71,7 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
     let runs = state.store.runs().list(&runs).await?;
     let misfires =
         MisfireFilter { apps: context.visible(), job_id: Some(job.id), limit: MISFIRES, ..MisfireFilter::default() };
+    let links = state.store.jobs().child_links(&[job.id]).await?;
     let page = Page {
         badge: match context.pause_of(job.app_id) {
             Some(_) if job.draft.enabled => APP_PAUSED,
@@ -81,6 +84,11 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
         retry_delay: strategies::retry_delay(context.language, &job.draft.retry_delay),
         child_jobs: child_jobs::by_id(&state.store, &job.draft.children, &context.visible()).await?,
         parents: child_jobs::parents(&state.store, job.id, &context.visible()).await?,
+        unstarted: links
+            .iter()
+            .filter(|link| !link.is_started)
+            .map(|link| if link.child == job.id { link.parent } else { link.child })
+            .collect(),
         preview: preview::of_job(&context, &job),
         runs: runs.items.into_iter().map(|run| RunRow::new(&context, run)).collect(),
         misfires: state.store.runs().misfires(&misfires).await?.items,

@@ -103,7 +103,8 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>,
     let request = RunRequest {
         job_id: job.id,
         cause: Cause::Manual,
-        params: (params != job.draft.params).then_some(params),
+        // The job may be edited before a repeated run is sent.
+        params: (rerun_of.is_some() || params != job.draft.params).then_some(params),
         address: given("address"),
         idempotency_key: given("key").map(|key| format!("console-{key}")),
     };

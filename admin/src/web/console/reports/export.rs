@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::web::console::reports::query::ReportQuery;
 use crate::web::csv::{head, line};
+use crate::web::forms::child_jobs;
 use crate::web::page::{PageContext, PageError, PageResult};
 use crate::web::reports::{self, day_text};
 use crate::web::state::Shared;
@@ -41,6 +42,8 @@ pub async fn export(
     query: Query<ReportQuery>,
     file: Query<FileQuery>,
 ) -> PageResult {
+    let mut query = query.into_inner();
+    query.job = child_jobs::with_id(&state.store, &query.app, &query.job, &context.visible()).await?;
     let (question, wrong) = query.question();
     if let Some((label, message)) = wrong.into_iter().next() {
         return Err(PageError::Bad(context.fault(context.t(label), &message).to_string()));

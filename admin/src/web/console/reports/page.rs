@@ -8,6 +8,7 @@ use carillon_store::App;
 use carillon_store::report::read::{Report, ReportGroup, ReportLine};
 
 use crate::web::console::reports::query::ReportQuery;
+use crate::web::forms::child_jobs;
 use crate::web::page::{PageContext, PageResult, render};
 use crate::web::reports::{self, Question, ReportSort, day_text};
 use crate::web::state::Shared;
@@ -110,7 +111,8 @@ fn rate(line: &ReportLine) -> String {
 }
 
 pub async fn page(state: Shared, context: PageContext, query: Query<ReportQuery>) -> PageResult {
-    let query = query.into_inner();
+    let mut query = query.into_inner();
+    query.job = child_jobs::with_id(&state.store, &query.app, &query.job, &context.visible()).await?;
     let (question, mut wrong) = query.question();
     let mut report = None;
     if wrong.is_empty() {

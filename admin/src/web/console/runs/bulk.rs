@@ -9,6 +9,7 @@ use carillon_store::App;
 use crate::web::access::Caller;
 use crate::web::console::bulk::{BulkList, Next, hidden_fields};
 use crate::web::console::runs::query::ListQuery;
+use crate::web::forms::child_jobs;
 use crate::web::forms::moment::written;
 use crate::web::forms::{Fields, Form};
 use crate::web::locale::Message;
@@ -107,7 +108,8 @@ const LIST: BulkList<RunAction> = BulkList { path: "/runs", select_first: "runs-
 /// `POST /runs/bulk`: `step` `ask` shows the number of runs and what the action needs, `do` does it.
 pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
     let mut form = Form::from(fields);
-    let query = ListQuery::from(&form);
+    let mut query = ListQuery::from(&form);
+    query.job = child_jobs::with_id(&state.store, &query.app, &query.job, &context.visible()).await?;
     let (filter, back) = (query.filter(&state, &context).await?, query.address(None));
     let ids = match LIST.next(&state, &by, &context, &mut form, filter, &back).await? {
         Next::Answer(answer) => return Ok(answer),

@@ -14,6 +14,7 @@ use crate::web::console::runs::audit_trail::name_deleted_jobs;
 use crate::web::console::runs::bulk::ACTIONS;
 use crate::web::console::runs::query::{ListQuery, SORTS};
 use crate::web::console::runs::row::RunRow;
+use crate::web::forms::child_jobs;
 use crate::web::locale::{Message, grouped};
 use crate::web::page::{PageContext, PagePlace, PageResult, Pager};
 use crate::web::state::Shared;
@@ -45,7 +46,8 @@ struct Page {
 }
 
 pub async fn list(state: Shared, context: PageContext, query: Query<ListQuery>, place: Query<PagePlace>) -> PageResult {
-    let query = query.into_inner();
+    let mut query = query.into_inner();
+    query.job = child_jobs::with_id(&state.store, &query.app, &query.job, &context.visible()).await?;
     let (filter, wrong) = query.filter(&state, &context).await?;
     let filter = RunFilter { limit: PAGE, ..filter };
     let (runs, next) = read_rows(&wrong, state.store.runs().list(&filter)).await?;

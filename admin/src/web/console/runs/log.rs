@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Path, Query};
 use carillon_engine::manage::Error;
 use carillon_engine::run_log::LogPage;
-use carillon_store::RunView;
+use carillon_store::{Actor, RunView};
 use serde::{Deserialize, Serialize};
 
 use crate::web::console::runs::log_line::LogLine;
@@ -131,28 +131,30 @@ impl TryFrom<String> for LogPlace {
 }
 
 /// What the page of a run shows of its log.
-pub async fn view(state: &State, language: Language, run: &RunView, place: LogPlace) -> LogView {
-    let first = view_from(state, language, run, if let LogPlace::From(line) = place { line.max(1) } else { 1 }).await;
+pub async fn view(state: &State, context: &PageContext, run: &RunView, place: LogPlace) -> LogView {
+    let first = view_from(state, context, run, if let LogPlace::From(line) = place { line.max(1) } else { 1 }).await;
     let (total, is_known) = match (place, first.total) {
         _ if !first.is_cut => return first,
         (LogPlace::From(_), _) | (LogPlace::Newest, None) => return first,
         (_, Some(total)) => (total, true),
-        (LogPlace::Last, None) => count_lines(state, run.id, first.lines.next(), COUNTING_TO_LAST).await,
+        (LogPlace::Last, None) => {
+            count_lines(state, (run.id, &context.actor), first.lines.next(), COUNTING_TO_LAST).await
+        }
     };
-    let last = view_from(state, language, run, last_page(total)).await;
+    let last = view_from(state, context, run, last_page(total)).await;
     LogView { total: last.total.or(is_known.then_some(total)), ..last }
 }
 
-async fn view_from(state: &State, language: Language, run: &RunView, from: i32) -> LogView {
-    let looked = tokio::time::timeout(PATIENCE, read_page(state, language, run, from)).await;
+async fn view_from(state: &State, context: &PageContext, run: &RunView, from: i32) -> LogView {
+    let looked = tokio::time::timeout(PATIENCE, read_page(state, context, run, from)).await;
     let Ok(Ok(lines)) = looked else {
-        let note = language.text("log-no-answer").to_string();
+        let note = context.language.text("log-no-answer").to_string();
         return LogView { lines: Lines { from, note, ..Lines::default() }, ..LogView::default() };
     };
     let total = match lines.end || lines.lines.len() <= SHOWN as usize {
         true => Some(lines.sent_to - 1),
         false => {
-            let (to, is_known) = count_lines(state, run.id, lines.sent_to, COUNTING).await;
+            let (to, is_known) = count_lines(state, (run.id, &context.actor), lines.sent_to, COUNTING).await;
             is_known.then_some(to)
         }
     };
@@ -160,12 +162,12 @@ async fn view_from(state: &State, language: Language, run: &RunView, from: i32) 
 }
 
 /// Reads until there is no more by now, or one line more than a page.
-async fn read_page(state: &State, language: Language, run: &RunView, from: i32) -> Result<Lines, Error> {
+async fn read_page(state: &State, context: &PageContext, run: &RunView, from: i32) -> Result<Lines, Error> {
     const MOST: usize = SHOWN as usize + 1;
-    let mut lines = read(state, language, run, from, MOST).await?;
+    let mut lines = read(state, context, run, from, MOST).await?;
     let mut has_more = !lines.lines.is_empty();
     while has_more && !lines.end && lines.lines.len() < MOST {
-        let more = read(state, language, run, lines.sent_to, MOST - lines.lines.len()).await?;
+        let more = read(state, context, run, lines.sent_to, MOST - lines.lines.len()).await?;
         has_more = !more.lines.is_empty();
         lines.end = more.end || !has_more && !run.state.is_open();
         lines.note.push_str(&more.note);
@@ -177,11 +179,11 @@ async fn read_page(state: &State, language: Language, run: &RunView, from: i32) 
 
 /// The number of the last line by now, counted from this one on: an executor answers with as many lines as it likes. False: there may be
 /// more, which cannot be read, or not in this time.
-async fn count_lines(state: &State, run_id: i64, from: i32, patience: Duration) -> (i32, bool) {
+async fn count_lines(state: &State, (run_id, by): (i64, &Actor), from: i32, patience: Duration) -> (i32, bool) {
     let mut to = from - 1;
     let counting = async {
         loop {
-            let page = state.engine.runs().log(run_id, to.saturating_add(1)).await.ok()?;
+            let page = state.engine.runs().log(run_id, to.saturating_add(1), by).await.ok()?;
             let is_end = page.to <= to || page.end;
             to = page.to.max(to);
             if is_end {
@@ -204,16 +206,17 @@ fn cut(mut lines: Lines, total: Option<i32>) -> LogView {
 }
 
 /// At most `most` lines.
-async fn read(state: &State, language: Language, run: &RunView, from: i32, most: usize) -> Result<Lines, Error> {
-    match state.engine.runs().log(run.id, from).await {
-        Ok(page) => Ok(lines(&page, language, run, most)),
+async fn read(state: &State, context: &PageContext, run: &RunView, from: i32, most: usize) -> Result<Lines, Error> {
+    match state.engine.runs().log(run.id, from, &context.actor).await {
+        Ok(page) => Ok(lines(&page, context.language, run, most)),
         Err(Error::NoLog(why) | Error::Executor(why)) => Ok(Lines {
             from,
             sent_to: from,
             end: !run.state.is_open(),
-            note: language
+            note: context
+                .language
                 .text(if from > 1 { "log-rest-unread" } else { "log-none" })
-                .with("why", language.say(&why))
+                .with("why", context.language.say(&why))
                 .to_string(),
             lines: vec![],
         }),
@@ -248,7 +251,7 @@ pub struct FollowQuery {
 /// `GET /runs/{id}/log?from=`: for the script.
 pub async fn following(state: Shared, context: PageContext, id: Path<i64>, query: Query<FollowQuery>) -> PageResult {
     let run = state.engine.runs().get(*id).await?;
-    let mut lines = read(&state, context.language, &run, query.from.max(1), AT_ONCE).await?;
+    let mut lines = read(&state, &context, &run, query.from.max(1), AT_ONCE).await?;
     if page_is_cut(&lines) {
         (lines.end, lines.sent_to) = (false, lines.next());
     }

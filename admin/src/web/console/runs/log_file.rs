@@ -8,7 +8,6 @@ use carillon_engine::manage::Error;
 use carillon_engine::run_log::LogPage;
 use futures_util::stream;
 
-use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageResult, refused};
 use crate::web::state::Shared;
 
@@ -19,14 +18,14 @@ const MOST_MIB: usize = 1_024;
 /// message says so.
 pub async fn download(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
     let run_id = state.engine.runs().get(*id).await?.id;
-    let first = match state.engine.runs().log(run_id, 1).await {
+    let first = match state.engine.runs().log(run_id, 1, &context.actor).await {
         Ok(page) => page,
         Err(Error::NoLog(why) | Error::Executor(why)) => {
             return Ok(refused(&format!("/runs/{run_id}"), context.t("log-none").with("why", context.say(&why))));
         }
         Err(error) => return Err(error.into()),
     };
-    let start = Download { state, language: context.language, run_id, page: Some(first), sent: 0 };
+    let start = Download { state, context, run_id, page: Some(first), sent: 0 };
     Ok(HttpResponse::Ok()
         .content_type("text/plain; charset=utf-8")
         .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"run-{run_id}.txt\"")))
@@ -35,7 +34,7 @@ pub async fn download(state: Shared, context: PageContext, id: Path<i64>) -> Pag
 
 struct Download {
     state: Shared,
-    language: Language,
+    context: PageContext,
     run_id: i64,
     /// The lines that are sent next.
     page: Option<LogPage>,
@@ -56,12 +55,13 @@ impl Download {
         self.sent += text.len();
         let is_last = page.end || page.to < page.from;
         if !is_last && self.sent > MOST_MIB << 20 {
-            text.push_str(&format!("[{}]\n", self.language.text("log-file-cut").with("most", MOST_MIB)));
+            text.push_str(&format!("[{}]\n", self.context.language.text("log-file-cut").with("most", MOST_MIB)));
         } else if !is_last {
-            match self.state.engine.runs().log(self.run_id, page.to.saturating_add(1)).await {
+            match self.state.engine.runs().log(self.run_id, page.to.saturating_add(1), &self.context.actor).await {
                 Ok(page) => self.page = Some(page),
                 Err(Error::NoLog(why) | Error::Executor(why)) => {
-                    let remark = self.language.text("log-rest-unread").with("why", self.language.say(&why));
+                    let remark =
+                        self.context.language.text("log-rest-unread").with("why", self.context.language.say(&why));
                     text.push_str(&format!("[{remark}]\n"));
                 }
                 Err(error) => return Err(error),

@@ -113,7 +113,7 @@ pub async fn page(
     // The script that keeps the page fresh fetches the log by itself.
     let log = match request.headers().contains_key(LIVE) {
         true => LogView::default(),
-        false => log::view(&state, context.language, &row.run, query.line).await,
+        false => log::view(&state, &context, &row.run, query.line).await,
     };
     let people = people_of(&state, &row.run).await?;
     let children = state.store.runs().child_runs(&row.run, &context.visible()).await?;

@@ -6,10 +6,11 @@
 use crate::db::pool::transaction::Transaction;
 use std::collections::BTreeSet;
 
-use carillon_scheduler::{Cause, Millis, RunState};
+use carillon_scheduler::{AlarmKind, Cause, Millis, RunState};
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 use sea_orm::FromQueryResult;
 
+use crate::alarm::alarms::Alarm;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{long, short};
 use crate::error::{Error, Result};
@@ -135,11 +136,16 @@ impl RunStore<'_> {
         let startable = self.apps().startable_children(tx, fire.job_id, &children).await?;
         for child in children {
             if !startable.contains(&child) && self.exists(tx, child).await? {
-                tracing::warn!(
-                    job.id = child,
-                    run.id = first_id,
-                    "a child was not started: its app does not let the app of its parent start its jobs"
-                );
+                let alarm = Alarm {
+                    kind: AlarmKind::ChildNotStarted,
+                    job_id: Some(fire.job_id),
+                    run_id: Some(first_id),
+                    text: format!(
+                        "job {child} was not started after run {first_id}: its app does not let the app of its parent start its jobs"
+                    ),
+                };
+                let id = effects.rows.pop().ok_or(Error::Busy)?;
+                effects.settled.alarms.push(self.alarms().raise(tx, id, alarm, now).await?);
                 continue;
             }
             // Deleted, or named a moment ago: then the whole attempt is repeated.

@@ -85,8 +85,8 @@ impl RunStore<'_> {
         let links = self.job_links(&all).await?;
         let (failing, child_count) = (waiting.len(), links.child_count());
         let runs = self.take_ids(&ids::RUN, failing + child_count).await?;
-        let mut effects =
-            SettleEffects { runs, rows: self.take_ids(&ids::ROW, failing).await?, ..SettleEffects::default() };
+        let rows = self.take_ids(&ids::ROW, failing + child_count).await?;
+        let mut effects = SettleEffects { runs, rows, ..SettleEffects::default() };
         waiting.extend(&links.chained);
         let tx = self.begin().await?;
         let jobs_of = self.jobs_of(&tx, &waiting).await?;

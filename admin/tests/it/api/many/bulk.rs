@@ -190,6 +190,25 @@ fn a_run_is_run_again_once_and_with_the_parameters_that_it_was_sent_with() {
     });
 }
 
+// covers: B1
+#[test]
+fn a_run_that_is_run_again_keeps_its_parameters_if_the_job_is_edited_before_it_is_sent() {
+    api(async |api| {
+        let id = api.job(json!({"params": "old"})).await["id"].as_i64().unwrap();
+        api.sql(&format!(
+            "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, \
+             revision, marked_at) SELECT 11, id, app_id, shard, 0, 11, 0, 1, 1, 11, 11, 10, 0, 1, 1, 1 FROM job WHERE id = {id}"
+        ))
+        .await;
+        assert_eq!(api.post("/runs/bulk", json!({"action": "rerun", "ids": [11]})).await.ok()["done"], 1);
+        let mut draft = job(json!({"params": "new"}));
+        draft["app"] = "billing".into();
+        api.put(&format!("/jobs/{id}"), draft).await.ok();
+        let made = api.get("/runs?cause=api").await.column("id");
+        assert_eq!(api.get(&format!("/runs/{}", made[0])).await.ok()["params"], "old");
+    });
+}
+
 #[test]
 fn runs_are_killed_and_resolved_together() {
     api(async |api| {

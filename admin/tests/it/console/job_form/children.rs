@@ -189,3 +189,58 @@ fn a_common_slip_of_a_schedule_is_answered_with_its_cure() {
         }
     });
 }
+
+// covers: B2, W5
+#[test]
+fn a_move_that_would_stop_a_chain_is_refused_and_a_chain_moves_as_a_whole() {
+    run(async {
+        let (console, admin) = four_jobs().await;
+        let parent = admin.submit("/jobs", &but(&[("children", "4")])).await;
+        assert_eq!(parent.location(), "/jobs/5");
+        admin.submit("/apps", &[("name", "sales")]).await;
+        let moved = [("children", "4"), ("app", "sales"), ("revision", "1")];
+        let refused = admin.submit("/jobs/5/edit", &but(&moved)).await;
+        let why = "job 5 would no longer start its child 4: app billing does not let jobs of app sales start its jobs";
+        assert_eq!((refused.status, refused.error("children")), (422, Some(why)));
+        let without = admin.submit("/jobs/5/edit", &but(&[("app", "sales"), ("revision", "99")])).await;
+        assert_eq!(without.error("children"), None, "without the child nothing stops");
+        let child = [("name", "Archive"), ("app", "sales"), ("revision", "1")];
+        let refused = admin.submit("/jobs/4/edit", &but(&child)).await;
+        let why = "job 5 would no longer start its child 4: app sales does not let jobs of app orders start its jobs";
+        assert_eq!((refused.status, refused.error("app")), (422, Some(why)));
+        let bulk = |ids: &[&'static str]| {
+            let fixed = [("step", "do"), ("action", "move"), ("to", "sales")];
+            fixed.into_iter().chain(ids.iter().map(|id| ("id", *id))).collect::<Vec<_>>()
+        };
+        let refused = admin.submit("/jobs/bulk", &bulk(&["1", "4"])).await;
+        assert!(refused.body.contains("1 of 2 done") && refused.body.contains(why), "{}", refused.body);
+        let done = admin.submit("/jobs/bulk", &bulk(&["4", "5"])).await;
+        assert_eq!(done.status, 303, "{}", done.body);
+        for id in [4, 5] {
+            assert_eq!(console.store.jobs().get(id).await.unwrap().unwrap().draft.app, "sales");
+        }
+    });
+}
+
+// covers: W5
+#[test]
+fn a_child_that_is_not_started_says_so_on_both_jobs_and_on_its_app() {
+    run(async {
+        let (console, admin) = four_jobs().await;
+        admin.submit("/jobs", &but(&[("children", "4")])).await;
+        let says = async |path: &str, text: &str| admin.get(path).await.body.contains(text);
+        let (child, parent) = ("not started: its app does not let jobs of this app", "does not start this job");
+        assert!(!says("/jobs/5", child).await && !says("/jobs/4", parent).await);
+        let billing = console.store.apps().by_name("billing").await.unwrap().unwrap();
+        let page = format!("/apps/{}", billing.id);
+        assert!(!says(&page, "data-testid=\"unstarted\"").await);
+        admin.submit(&format!("{page}/starters"), &[("starters", "")]).await;
+        assert!(says("/jobs/5", child).await && says("/jobs/4", parent).await);
+        assert!(says(&page, "<li><a href=\"/jobs/4\">Archive (billing #4)</a></li>").await);
+        let question = admin.submit("/jobs/bulk", &[("step", "ask"), ("action", "delete"), ("id", "4")]).await;
+        let parents = question.body.split("data-testid=\"parents\"").nth(1).unwrap();
+        assert!(parents.split("</ul>").next().unwrap().contains("(orders #5)"), "{parents}");
+        let both = [("step", "ask"), ("action", "delete"), ("id", "4"), ("id", "5")];
+        assert!(!admin.submit("/jobs/bulk", &both).await.body.contains("data-testid=\"parents\""));
+    });
+}

@@ -6,7 +6,7 @@ use super::client::{Answer, Console, ConsoleClient};
 use super::run;
 
 /// The fields of the edit form as a browser would send them, hidden ones included.
-fn filled(page: &Answer) -> Vec<(String, String)> {
+pub(super) fn filled(page: &Answer) -> Vec<(String, String)> {
     let of = |tag: &str, name: &str| -> Option<String> {
         let start = format!("{name}=\"");
         let value = tag.split(&start).nth(1)?.split('"').next()?;
@@ -39,13 +39,13 @@ fn filled(page: &Answer) -> Vec<(String, String)> {
     fields
 }
 
-fn with(mut fields: Vec<(String, String)>, name: &str, value: &str) -> Vec<(String, String)> {
+pub(super) fn with(mut fields: Vec<(String, String)>, name: &str, value: &str) -> Vec<(String, String)> {
     fields.retain(|(field, _)| field != name);
     fields.push((name.to_owned(), value.to_owned()));
     fields
 }
 
-async fn save(visitor: &ConsoleClient, fields: &[(String, String)]) -> Answer {
+pub(super) async fn save(visitor: &ConsoleClient, fields: &[(String, String)]) -> Answer {
     let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     visitor.submit("/jobs/1/edit", &fields).await
 }

@@ -4,6 +4,7 @@ mod children;
 mod conflict;
 mod params;
 mod rules;
+mod unchanged;
 
 use super::forms;
 use super::{client, run};

@@ -2,6 +2,7 @@ use carillon_scheduler::ScheduleDraft;
 
 use super::client::Console;
 use super::run;
+use crate::conformance::fixture::actor;
 
 #[test]
 fn a_backfill_is_tried_started_followed_and_cancelled() {
@@ -41,6 +42,43 @@ fn a_backfill_is_tried_started_followed_and_cancelled() {
         let page = admin.get("/jobs/1/backfill").await.body;
         assert!(page.contains("data-state=\"cancelled\"") && !page.contains(&path), "{page}");
         assert_eq!(admin.submit("/backfills/77/cancel", &[]).await.status, 404);
+    });
+}
+
+// covers: R052
+#[test]
+fn a_range_in_a_repeated_hour_is_kept_and_other_instants_are_shown_again() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|job| job.schedule = ScheduleDraft::cron("0 0/15 * * * ?", "UTC")).await;
+        let admin = console.admin().await;
+        admin.submit("/preferences", &[("zone", "Europe/Berlin"), ("next", "/account")]).await;
+        // 02:30 and 03:00 in Berlin, after the clocks were put back.
+        let page = admin.get("/jobs/1/backfill?from=2024-10-27T01:30:00Z&to=2024-10-27T02:00:00Z").await;
+        assert!(page.body.contains("value=\"2024-10-27T02:30:00\""), "{}", page.body);
+        let [from_was, zone] = ["from_was", "times_in"].map(|name| page.hidden(name));
+        let range = [
+            ("from", "2024-10-27T02:30"),
+            ("from_was", &from_was),
+            ("to", "2024-10-27T03:00"),
+            ("times_in", &zone),
+            ("max_concurrent", "1"),
+        ];
+        let dry = admin.submit("/jobs/1/backfill", &[&range[..], &[("step", "dry")]].concat()).await;
+        assert!(dry.body.contains("<strong>2 instants</strong>"), "{}", dry.body);
+        let shown = dry.hidden("shown");
+        let start = [&range[..], &[("step", "start"), ("shown", shown.as_str())]].concat();
+        let job = console.store.jobs().get(1).await.unwrap().unwrap();
+        let mut draft = job.draft;
+        draft.schedule = ScheduleDraft::cron("0 0/10 * * * ?", "UTC");
+        console.engine.jobs().update(1, &draft, None, &actor()).await.unwrap();
+        let again = admin.submit("/jobs/1/backfill", &start).await;
+        assert!(again.body.contains("<strong>3 instants</strong>"), "{}", again.body);
+        assert!(again.body.contains("The instants have changed since the dry run."));
+        assert!(console.store.backfills().list(1, None, 10).await.unwrap().items.is_empty());
+        let shown = again.hidden("shown");
+        let start = [&range[..], &[("step", "start"), ("shown", shown.as_str())]].concat();
+        assert_eq!(admin.submit("/jobs/1/backfill", &start).await.status, 303);
     });
 }
 

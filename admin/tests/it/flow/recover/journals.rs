@@ -212,7 +212,7 @@ fn an_address_that_is_no_longer_registered_gets_no_request_and_no_token() {
         node.services.refresher.step().await;
         let words =
             format!("{} is no longer registered as an executor of orders, so it is not called", executor.address);
-        let log = node.engine.runs().log(run_id, 1).await.unwrap_err();
+        let log = node.engine.runs().log(run_id, 1, &Actor::engine()).await.unwrap_err();
         assert!(log.to_string().contains(&words), "{log}");
         let kill = node.engine.runs().kill(run_id, &Actor::engine()).await.unwrap_err();
         assert!(kill.to_string().contains(&words), "{kill}");

@@ -100,6 +100,7 @@ databases! {
         fixture.sql(&format!("UPDATE run SET {of_now} WHERE id >= {}", now[0])).await;
         fixture.settle(&[success(now[0]), failure(now[1])]).await;
         assert_eq!(fixture.count("run", "cause = 3").await, 0, "the child's app does not let the other one start its jobs");
+        assert_eq!(fixture.count("alarm", &format!("kind = 'child_not_started' AND job_id = {}", job.id)).await, 1);
         let billing = fixture.store.apps().by_name("billing").await.unwrap().unwrap();
         fixture.store.apps().set_starters(&billing, std::slice::from_ref(&other), NOW, &actor()).await.unwrap();
         fixture.settle(&[success(now[2])]).await;
