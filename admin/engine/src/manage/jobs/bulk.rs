@@ -88,11 +88,12 @@ impl Jobs<'_> {
                     stopped.entry(job).or_insert_with(|| why.clone());
                 }
             }
-            let (refused, others) = ids.into_iter().partition(|id| stopped.contains_key(id));
-            ids = others;
-            for id in Vec::<i64>::from(refused) {
-                outcome.refuse(id, &stopped[&id]);
+            for id in &ids {
+                if let Some(why) = stopped.get(id) {
+                    outcome.refuse(*id, why);
+                }
             }
+            ids.retain(|id| !stopped.contains_key(id));
             let moving = ids.iter().filter(|id| apps.get(id) != Some(&app.id)).count();
             self.require_room_for(app.id, &app.name, moving as u64).await?;
         }
