@@ -82,11 +82,12 @@ impl BulkAction for JobAction {
                     stopped.entry(job).or_insert_with(|| why.clone());
                 }
             }
-            let (refused, others) = ids.into_iter().partition(|id| stopped.contains_key(id));
-            ids = others;
-            for id in Vec::<i64>::from(refused) {
-                bulk.refuse(id, &stopped[&id]);
+            for id in &ids {
+                if let Some(why) = stopped.get(id) {
+                    bulk.refuse(*id, why);
+                }
             }
+            ids.retain(|id| !stopped.contains_key(id));
             let moving = ids.iter().filter(|id| apps.get(id) != Some(&app.id)).count();
             bulk.engine.jobs().require_room_for(app.id, &app.name, moving as u64).await?;
         }

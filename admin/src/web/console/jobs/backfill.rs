@@ -174,26 +174,25 @@ pub async fn start(state: Shared, by: Caller, context: PageContext, id: Path<i64
     let Some((range, concurrent)) = range(&mut form, &context, job.id) else {
         return page(&state, context, job, form, None).await;
     };
-    let asked = format!("{} {}", range.from_at, range.to_at);
+    let shown = format!("{} {}", range.from_at, range.to_at);
     let made = state.engine.backfills().instants(range, &by.0).await;
-    let shown = made.as_ref().map(|(instants, _)| format!("{asked} {}", hash(&format!("{instants:?}"))));
-    if form.is("step", "start") && shown.as_ref().is_ok_and(|shown| form.is("shown", shown)) {
-        match state.engine.backfills().create(range, concurrent, &by.0).await {
-            Ok(made) => {
-                return Ok(done(
-                    &format!("/jobs/{}/backfill", job.id),
-                    context.t("backfill-started").count("count", made.instants),
-                ));
+    let seen = made.as_ref().map_or_else(|_| String::new(), |(instants, _)| hash(&format!("{instants:?}")));
+    if form.is("step", "start") && form.is("shown", &shown) && made.is_ok() {
+        if ["", &seen].contains(&form.value("instants")) {
+            match state.engine.backfills().create(range, concurrent, &by.0).await {
+                Ok(made) => {
+                    let text = context.t("backfill-started").count("count", made.instants);
+                    return Ok(done(&format!("/jobs/{}/backfill", job.id), text));
+                }
+                Err(error) => add_error(&mut form, error)?,
             }
-            Err(error) => add_error(&mut form, error)?,
+        } else {
+            let text = "The instants have changed since the dry run. Look at them again, then start the backfill.";
+            form.add_error("range", text);
         }
-    } else if form.is("step", "start") && form.value("shown").starts_with(&asked) {
-        form.add_error(
-            "range",
-            "The instants have changed since the dry run. Look at them again, then start the backfill.",
-        );
     }
-    form.set("shown", shown.unwrap_or_default());
+    form.set("shown", shown);
+    form.set("instants", seen);
     let dry_run = match made {
         Ok((instants, made)) => Some(DryRun::new(&instants, made.len())),
         Err(error) => {

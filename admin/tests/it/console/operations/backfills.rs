@@ -66,8 +66,8 @@ fn a_range_in_a_repeated_hour_is_kept_and_other_instants_are_shown_again() {
         ];
         let dry = admin.submit("/jobs/1/backfill", &[&range[..], &[("step", "dry")]].concat()).await;
         assert!(dry.body.contains("<strong>2 instants</strong>"), "{}", dry.body);
-        let shown = dry.hidden("shown");
-        let start = [&range[..], &[("step", "start"), ("shown", shown.as_str())]].concat();
+        let [shown, instants] = ["shown", "instants"].map(|name| dry.hidden(name));
+        let start = [&range[..], &[("step", "start"), ("shown", &shown), ("instants", &instants)]].concat();
         let job = console.store.jobs().get(1).await.unwrap().unwrap();
         let mut draft = job.draft;
         draft.schedule = ScheduleDraft::cron("0 0/10 * * * ?", "UTC");
@@ -76,8 +76,8 @@ fn a_range_in_a_repeated_hour_is_kept_and_other_instants_are_shown_again() {
         assert!(again.body.contains("<strong>3 instants</strong>"), "{}", again.body);
         assert!(again.body.contains("The instants have changed since the dry run."));
         assert!(console.store.backfills().list(1, None, 10).await.unwrap().items.is_empty());
-        let shown = again.hidden("shown");
-        let start = [&range[..], &[("step", "start"), ("shown", shown.as_str())]].concat();
+        let instants = again.hidden("instants");
+        let start = [&range[..], &[("step", "start"), ("shown", &shown), ("instants", &instants)]].concat();
         assert_eq!(admin.submit("/jobs/1/backfill", &start).await.status, 303);
     });
 }
