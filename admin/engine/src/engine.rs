@@ -8,7 +8,7 @@ use carillon_inspect::forecast::Forecaster;
 use carillon_scheduler::{Clock, Millis};
 use foldhash::{HashMap, HashMapExt as _};
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::task::TaskTracker;
 
 use crate::app_labels::OTHER;

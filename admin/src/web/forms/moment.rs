@@ -112,6 +112,9 @@ mod tests {
         assert_eq!(parse("1970-01-01T01:00", berlin), Some(0));
         assert_eq!(parse("2026-03-29T02:30", berlin), None, "the clocks skip it");
         assert_eq!(parse("yesterday", berlin), None);
+    }
+
+    #[test]
     fn a_moment_that_is_not_changed_stays_in_the_second_pass_of_an_hour() {
         let berlin: Zone = "Europe/Berlin".parse().unwrap();
         // 02:30 comes at 00:30 and at 01:30 UTC.
