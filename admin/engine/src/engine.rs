@@ -183,7 +183,7 @@ impl Engine {
         let refused = Arc::new(component!(RefusedReports { cx }));
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
         let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, outcomes }));
-        let executors = Arc::new(component!(ExecutorState { cx, client, directory, outcomes }));
+        let executors = Arc::new(component!(ExecutorState { cx, client, directory, outcomes, jobs }));
         let resolver = Resolver::new(cx.clone(), held.clone(), wakes.clone(), evidence, resolver_wake, tasks.clone());
         let monitor = RunMonitor::new(cx.clone(), held.clone(), killer.clone(), executors, monitor_wake, tasks.clone());
         let services = Services {

@@ -79,7 +79,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("delayed_cursor", fixed_delay::DELAYED_CURSOR),
         ("delayed_jobs", fixed_delay::DELAYED_JOBS),
         ("open_links", fixed_delay::OPEN_LINKS),
-        ("cursors", records::cursors(backend)),
+        ("scheduled", records::SCHEDULED),
         ("old_alarms", prune_rest::OLD_ALARMS),
         ("old_alerts", prune_rest::OLD_ALERTS),
         ("old_deliveries", prune_rest::OLD_DELIVERIES),

@@ -27,11 +27,11 @@ const MOST_SENDS: i32 = 4;
 /// An executor that does not answer a question about a run is asked again for this time, in ms, from the send.
 const PATIENCE_MS: i64 = 60_000;
 
-const NO_ANSWER: &str = "sent, and no answer came";
-const JOURNAL_LOST: &str = "sent, and no answer came; its executor has restarted since, does not know the run and may keep another \
+const NO_ANSWER: &str = "sent, and no clear answer came";
+const JOURNAL_LOST: &str = "sent, and no clear answer came; its executor has restarted since, does not know the run and may keep another \
      journal, so the run was not sent again";
 const MOVED: &str =
-    "sent, and no answer came; its executor does not know the run, and the job has moved to another app since";
+    "sent, and no clear answer came; its executor does not know the run, and the job has moved to another app since";
 
 /// What was learned.
 enum Answer {

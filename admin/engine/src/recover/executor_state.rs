@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, RunEvent, RunReason};
+use carillon_scheduler::{BlockStrategy, Millis, RunEvent, RunReason};
 
 use crate::complete::outcome_queue::{OutcomeQueue, finding};
 use crate::context::Context;
 use crate::executor::client::{ExecutorClient, Look};
 use crate::executor::directory::ExecutorDirectory;
 use crate::executor::outcome::Outcome;
+use crate::plan::job_cache::JobCache;
 use crate::recover::evidence::log_shows_start;
 use crate::settings::ms;
 use carillon_store as store;
+use carillon_store::run::open::checked::ToCheck;
 use carillon_store::run::open::running::{Registered, RunningRun};
 
 /// A run may exceed its time by this before the admin steps in.
@@ -21,6 +23,8 @@ pub const OVER_TIME: Duration = Duration::from_secs(60);
 pub const PATIENCE: i64 = 60_000;
 /// A run that has ended there reports it itself, within this time.
 pub const REPORT: i64 = 300_000;
+/// Instants of a job's schedule before a run, and after it, by which its other runs are looked for.
+const INSTANTS: usize = 100;
 
 /// What was learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +44,7 @@ pub struct ExecutorState {
     pub client: Arc<ExecutorClient>,
     pub directory: Arc<ExecutorDirectory>,
     pub outcomes: Arc<OutcomeQueue>,
+    pub jobs: Arc<JobCache>,
 }
 
 impl ExecutorState {
@@ -103,17 +108,10 @@ impl ExecutorState {
 
     async fn end_it(&self, run: &RunningRun, over_by: Millis) -> store::Result<()> {
         // It may have waited behind another run, and begun only then.
-        if let Some(began_at) = self.cx.store.runs().last_end_beside(run).await?
+        let instants = self.instants_around(run).await?;
+        if let Some(began_at) = self.cx.store.runs().last_end_beside(run, &instants).await?
             && began_at + run.timeout_ms + ms(OVER_TIME) > self.cx.clock.now()
         {
-            return Ok(());
-        }
-        // A stock executor ends all runs of the job: a later one may be what it is busy with.
-        if !is_own(run) && self.cx.store.runs().running_beside(run).await?.later {
-            self.report_lost(
-                run,
-                "over its time, and the executor has a later run of this job: nothing was ended there",
-            );
             return Ok(());
         }
         let (Some(app), Some(address)) = (&run.app, &run.address) else {
@@ -122,6 +120,19 @@ impl ExecutorState {
         // It may have deregistered since it was asked about the run.
         if self.directory.registered(app, address).is_err() {
             return Ok(());
+        }
+        // A stock executor ends all runs of the job: a later one may be what it is busy with. This is read last, so that hardly any
+        // time lies between it and the kill.
+        if !is_own(run) {
+            let beside = self.cx.store.runs().running_beside(run).await?;
+            if beside.later {
+                let why = "over its time, and the executor has a later run of this job: nothing was ended there";
+                self.report_lost(run, why);
+            }
+            // Without its answer it is not known whether the later one is there: the next round sees.
+            if beside.later || beside.later_unanswered {
+                return Ok(());
+            }
         }
         let job_id = i32::try_from(run.job_id).unwrap_or(i32::MAX);
         match self.client.kill(address, app, job_id, run.run_id).await {
@@ -134,6 +145,27 @@ impl ExecutorState {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Instants of the run's job before the run was sent and after it: by them other runs of the job are found. None of a job
+    /// without instants, or that cannot be planned.
+    async fn instants_around(&self, run: &RunningRun) -> store::Result<Vec<Millis>> {
+        let jobs = self.jobs.current(&[run.job_id]).await?;
+        let Some(Ok(rules)) = jobs.get(&run.job_id).map(|job| job.rules.as_ref()) else {
+            return Ok(vec![]);
+        };
+        let later = rules.schedule.following(run.sent_at, INSTANTS);
+        // As far back as the hundred next ones reach ahead.
+        let span = later.last().map_or(0, |last| last - run.sent_at);
+        Ok([rules.schedule.following(run.sent_at - span, INSTANTS), later].concat())
+    }
+
+    /// When the last later run was sent whose result shows, by the block strategy of the job, that the earlier ones are over.
+    pub async fn last_result_after(&self, it: &ToCheck) -> store::Result<Option<Millis>> {
+        let instants = self.instants_around(&it.run).await?;
+        // Under `discard_later` some executors accept a run and report that they have discarded it.
+        let failures_count = it.block.is_some_and(|(block, _)| block == BlockStrategy::Serial);
+        self.cx.store.runs().last_result_after(&it.run, &instants, failures_count).await
     }
 
     pub async fn word(&self, run: &RunningRun) -> store::Result<Word> {

@@ -45,7 +45,7 @@ impl RunMonitor {
             let kills = self.kills.clone();
             self.tasks.spawn(async move {
                 let _guard = guard;
-                if let Err(error) = kills.confirm(shard, &it.run).await {
+                if let Err(error) = kills.confirm(shard, &it).await {
                     tracing::warn!(run.id = run_id, %error, "a kill could not be confirmed; the next round goes on");
                 }
             });

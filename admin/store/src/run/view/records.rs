@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 
 use carillon_scheduler::Millis;
 use foldhash::{HashSet, HashSetExt as _};
-use sea_orm::DbBackend;
 
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::long;
 use crate::error::Result;
-use crate::run::claim::DueJob;
 use crate::run::view::misfires::{Misfire, MisfireFilter};
 use crate::views::RunStore;
 
@@ -39,25 +37,18 @@ const KEPT_WITHIN: i64 = 15_000;
 /// Runs lie no further ahead of a change than the look-ahead; this is more than any.
 const AHEAD: i64 = 60_000;
 
-/// Where a cursor stands in its shard: its instant, and its job.
-pub type CursorPosition = (Millis, i64);
-
-/// Before all others.
-pub const FIRST: CursorPosition = (i64::MIN, i64::MIN);
-
-/// MariaDB does not look up pairs by a key; it joins the two ranges.
-pub(crate) const fn cursors(backend: DbBackend) -> &'static str {
-    match backend {
-        DbBackend::MySql => {
-            "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? \
-             AND (next_fire_at > ? OR next_fire_at = ? AND job_id > ?) ORDER BY shard, next_fire_at, job_id LIMIT ?"
-        }
-        _ => {
-            "SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > ({?}, ?) \
-             ORDER BY shard, next_fire_at, job_id LIMIT ?"
-        }
-    }
+/// An enabled job whose schedule has instants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScheduledJob {
+    pub job_id: i64,
+    pub revision: i64,
+    /// It has had as many fires as it may have: its further instants are none.
+    pub is_used_up: bool,
 }
+
+/// By the jobs and not by their cursors: a job whose last fire is planned has no cursor any more.
+pub(crate) const SCHEDULED: &str = "SELECT id, revision, fires_left FROM job{index PRIMARY} \
+     WHERE id > ? AND shard = ? AND enabled = TRUE AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?";
 
 /// Which of these instants of these jobs have a run: by the unique key of fires, one look-up each.
 pub(crate) static RECORDED: Bulk = Bulk::text(
@@ -70,14 +61,11 @@ pub(crate) static RECORDED: Bulk = Bulk::text(
 const LOOK_UPS: usize = 1000;
 
 impl RunStore<'_> {
-    /// Cursors of a shard behind a place, in their order.
-    pub async fn cursors_behind(self, shard: i32, place: CursorPosition, limit: usize) -> Result<Vec<DueJob>> {
-        let mut values = values![shard, place.0];
-        if self.backend == DbBackend::MySql {
-            values.push(place.0.into());
-        }
-        values.extend(values![place.1, limit as i64]);
-        self.cursors(cursors(self.backend), values).await
+    /// Jobs of a shard with a greater id than this whose schedules have instants, in the order of their ids.
+    pub async fn scheduled_jobs(self, shard: i32, after: i64, limit: usize) -> Result<Vec<ScheduledJob>> {
+        let rows = self.tuples(&self.engine_reads, SCHEDULED, values![after, shard, limit as i64]).await?;
+        let job = |(job_id, revision, fires_left)| ScheduledJob { job_id, revision, is_used_up: fires_left == Some(0) };
+        Ok(rows.into_iter().map(job).collect())
     }
 
     /// The instants among these, each with its job, that have a run by schedule.

@@ -121,8 +121,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "unanswered" => plain(&["2", "1", "16", "1000"]),
         "pending" => plain(&["2", "1", &cursor, &until, "30000", &until]),
         "agreed" | "not_agreed" | "next_unanswered" => plain(&["2", "1"]),
-        "cursors" if kind == Kind::Mariadb => plain(&["2", &cursor, &cursor, "5", "200"]),
-        "cursors" => plain(&["2", &cursor, "5", "200"]),
+        "scheduled" => plain(&["5", "2", "200"]),
         "recorded" => list(&[&cursor, "5"]),
         "delayed_cursor" => plain(&["5"]),
         "delayed_cursors" => ids(),
@@ -218,10 +217,10 @@ fn expected(name: &str) -> [&'static str; 3] {
             ["run USING INDEX run_open (shard=? AND state=?)", "run_open", "run ref run_open"]
         }
         "open_runs" => ["run USING COVERING INDEX run_open (shard=? AND state<?)", "run_open", "run ref run_open"],
-        "cursors" => [
-            "job_clock USING PRIMARY KEY (shard=? AND (next_fire_at,job_id)>(?,?))",
-            "Index Scan using job_clock_pkey",
-            "job_clock range PRIMARY",
+        "scheduled" => [
+            "job USING INTEGER PRIMARY KEY (rowid>?)",
+            "Index Scan using job_pkey",
+            "job range PRIMARY",
         ],
         "recorded" => [
             "run USING COVERING INDEX run_fire (fire_no=? AND job_id=? AND cause=? AND part=? AND attempt=?)",
@@ -325,7 +324,7 @@ fn locks(name: &str) -> bool {
         "delayed_cursors",
         "delayed_jobs",
         "open_links",
-        "cursors",
+        "scheduled",
         "recorded",
         "open_of_backfills",
         "old_alarms",
