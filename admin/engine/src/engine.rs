@@ -187,7 +187,7 @@ impl Engine {
         let refused = Arc::new(component!(RefusedReports { cx }));
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
         let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, outcomes }));
-        let recover = Arc::new(component!(RecoverContext { cx, client, directory, outcomes }));
+        let recover = Arc::new(component!(RecoverContext { cx, client, directory, outcomes, jobs }));
         let checks = Arc::new(component!(RunChecks { recover, tasks; schedule, places, inquiries, alarmed }));
         let kills = Arc::new(component!(AgreedKills { recover; seen }));
         let resolver = component!(Resolver {

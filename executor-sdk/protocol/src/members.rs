@@ -124,8 +124,12 @@ impl<'de> Visitor<'de> for NumberVisitor {
         if digits.is_empty() {
             return Ok(Number(0));
         }
-        let message = || E::custom(format!("\"{digits}\" is not a whole number"));
-        digits.parse().map(Number).map_err(|_| message())
+        if let Ok(number) = digits.parse() {
+            return Ok(Number(number));
+        }
+        // As Gson: also `200.0` and `2e2`.
+        let number = digits.parse().ok().and_then(|number| self.visit_f64::<E>(number).ok());
+        number.ok_or_else(|| E::custom(format!("\"{digits}\" is not a whole number")))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Number, E> {

@@ -11,7 +11,7 @@ pub(crate) const ANSWER_LIMIT: usize = 1 << 20;
 pub enum Outcome {
     /// Started or queued.
     Accepted,
-    /// The executor has said no: it has not run and will not.
+    /// The executor has said no, or its address leads elsewhere: it has not run and will not.
     Refused { code: i32, message: String },
     /// Nothing was written: name not resolved, connection refused or not made in time.
     NotSent { why: String },
@@ -32,8 +32,25 @@ pub async fn of_run(call: RequestBuilder, run_id: i64) -> Outcome {
 pub(crate) async fn exchange(call: RequestBuilder, limit: usize) -> Result<(u16, Vec<u8>), Outcome> {
     let response = call.send().await.map_err(|error| of_error(&error))?;
     let status = response.status().as_u16();
+    if is_redirect(status) {
+        let location = response.headers().get(reqwest::header::LOCATION);
+        return Err(redirected(status, location.map(|location| location.as_bytes())));
+    }
     let body = read_body(response, limit).await.map_err(|error| of_error(&error))?;
     Ok((status, body))
+}
+
+/// A server that answers so has done nothing else with the request, and it is not sent to another place.
+pub(crate) fn is_redirect(status: u16) -> bool {
+    (300..400).contains(&status)
+}
+
+pub(crate) fn redirected(status: u16, location: Option<&[u8]>) -> Outcome {
+    let message = match location.map(String::from_utf8_lossy) {
+        Some(to) => format!("HTTP {status}: a redirect to {to}, which is not followed"),
+        None => format!("HTTP {status}: a redirect, which is not followed"),
+    };
+    Outcome::Refused { code: i32::from(status), message }
 }
 
 pub(crate) fn unknown(why: String) -> Outcome {

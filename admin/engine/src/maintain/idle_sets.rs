@@ -1,8 +1,8 @@
 //! Sets of executors that no run names any more. A run names its set without an index, because each mark would pay for one:
 //! the walk over all runs notes which sets it meets, and those that were idle before it began and that it did not meet go.
 //!
-//! A node renews a set that it uses once a day, so a set that was idle for two days is named by no mark of now. Runs that came
-//! after the walk began, or that its end leaves out, are asked for their sets at the end.
+//! A node renews a set that it uses once a day, so a set that was idle for two days is named by no mark of now, and a set that comes
+//! into use again during the walk is not idle any more when it ends. Runs above those of the walk are asked for their sets at the begin.
 
 use foldhash::HashSet;
 
@@ -29,11 +29,17 @@ pub struct IdleSets {
 }
 
 impl IdleSets {
-    pub async fn begin(&mut self, store: &Store, now: Millis) -> store::Result<()> {
+    /// The walk will go over the runs up to this id.
+    pub async fn begin(&mut self, store: &Store, now: Millis, run_id: i64) -> store::Result<()> {
         self.before = now - IDLE;
         let found = store.runs().idle_candidate_sets(self.passed, self.before, MOST).await?;
         self.last = found.last().copied().filter(|_| found.len() == MOST).unwrap_or(0);
         self.unnamed = found.into_iter().collect();
+        if !self.unnamed.is_empty() {
+            for id in store.runs().candidate_sets_named_above(run_id).await? {
+                self.unnamed.remove(&id);
+            }
+        }
         Ok(())
     }
 
@@ -44,14 +50,11 @@ impl IdleSets {
         }
     }
 
-    /// The walk has passed the runs up to this id.
-    pub async fn end(&mut self, store: &Store, run_id: i64) -> store::Result<()> {
+    /// The walk has come to its end.
+    pub async fn end(&mut self, store: &Store) -> store::Result<()> {
         self.passed = self.last;
         if self.unnamed.is_empty() {
             return Ok(());
-        }
-        for id in store.runs().candidate_sets_named_above(run_id).await? {
-            self.unnamed.remove(&id);
         }
         let ids: Vec<i64> = self.unnamed.drain().collect();
         let deleted = store.runs().delete_candidate_sets(&ids, self.before).await?;

@@ -2,10 +2,10 @@
 //! wait for no more than that.
 //!
 //! Two walks in the order of the ids. One looks at each run when it has come to the shortest age for which any rule keeps runs:
-//! it reads what is old enough and nothing else, so most runs go by it. The other goes over all runs, a thousand a second or as
-//! many as end it within a day: it finds what a longer rule kept, a job's runs above its number, and failures that are not its
-//! last any more. How many runs a job has it learns for the next time. It also finds which sets of executors no run names any
-//! more. Which failures are a job's last says a table that the reports keep.
+//! it reads what is old enough and nothing else, so most runs go by it. The other goes over all runs, the newest first, a thousand a
+//! second or as many as end it within a day: it finds what a longer rule kept, a job's runs above its number, and failures that are not
+//! its last any more. It needs nothing of earlier walks, so a node that is restarted each day deletes as much. It also finds which sets of
+//! executors no run names any more. Which failures are a job's last says a table that the reports keep.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,8 +31,9 @@ use carillon_store::{MisfireFilter, MisfireKey};
 const REST: Duration = Duration::from_secs(600);
 const BREATH: Duration = Duration::from_millis(200);
 const PACE: Duration = Duration::from_secs(1);
-/// The time within which the walk over all runs ends. A step reads no more than this number of pages: with more runs it takes longer.
-const WALK: Duration = Duration::from_secs(24 * 3600);
+/// The time within which the walk over all runs ends: less than a day, so that it ends also between two restarts of each night. A step
+/// reads no more than this number of pages: with more runs it takes longer.
+const WALK: Duration = Duration::from_secs(20 * 3600);
 const MAX_PAGES_OF_ALL: i64 = 50;
 /// What belonged to jobs that are gone is looked for.
 const ORPHANS: Duration = Duration::from_secs(24 * 3600);
@@ -56,10 +57,12 @@ pub struct Pruner {
 #[derive(Default)]
 pub(crate) struct Round {
     rules: Retentions,
-    /// Runs up to this id are in the reports: the walks end there.
+    /// Runs up to this id are in the reports: no walk looks at others.
     summarized: i64,
-    /// The walk over all: runs up to this id were looked at, since when, and how many pages its next step reads.
-    passed: i64,
+    /// The walk over all: it goes on with the runs below this id (None: it begins), down to this one; since when, and how many pages
+    /// its next step reads.
+    below: Option<i64>,
+    oldest: i64,
     began: Duration,
     pages: i64,
     filter: RetentionFilter,
@@ -120,34 +123,45 @@ impl Pruner {
     }
 
     /// A step of the walk over all; answers whether it has come to its end.
-    async fn pages(&self, round: &mut Round) -> store::Result<bool> {
-        let mut passed = round.passed;
+    async fn pages(&self, round: &mut Round, mut below: i64) -> store::Result<bool> {
+        let mut ids_of_page = 0;
         for _ in 0..round.pages.max(1) {
-            passed = round.passed;
-            if self.page(round).await? {
+            let Some(next) = self.page(round, below).await? else {
                 return Ok(true);
-            }
+            };
+            ids_of_page = below - next;
+            below = next;
+            round.below = Some(next);
             tokio::task::yield_now().await;
         }
         let elapsed = self.cx.clock.monotonic().saturating_sub(round.began);
-        round.pages = pages_of_a_step(round.summarized - round.passed, round.passed - passed, elapsed);
+        round.pages = pages_of_a_step(below - round.oldest, ids_of_page, elapsed);
         Ok(false)
     }
 
-    /// A page of the walk over all; answers whether it was the last one.
-    async fn page(&self, round: &mut Round) -> store::Result<bool> {
+    /// A page of the walk over all; answers below which id it goes on; None: it was the last one.
+    async fn page(&self, round: &mut Round, below: i64) -> store::Result<Option<i64>> {
         let now = self.cx.clock.now();
-        let mut page = self.cx.store.retention().runs_above(round.passed, PAGE).await?;
+        let mut page = self.cx.store.retention().runs_below(below, PAGE).await?;
         round.sets.keep_named(&page);
-        page.retain(|run| run.id <= round.summarized);
-        let last = page.last().map(|run| run.id);
-        let is_last = page.len() < PAGE as usize;
+        let last = page.last().map(|run| run.id).filter(|_| page.len() == PAGE as usize);
         let (rules, filter) = (&round.rules, &mut round.filter);
         let last_failures = self.last_failures(&page, rules, now).await?;
         page.retain(|run| filter.should_delete(run, &rules.keep(run.app_id, run.job_id), &last_failures, now));
         round.deleted += self.delete(&page, &round.rules, now).await?;
-        round.passed = last.unwrap_or(round.passed);
-        Ok(is_last)
+        Ok(last)
+    }
+
+    /// Begins the walk over all; answers below which id.
+    async fn begin_all(&self, round: &mut Round) -> store::Result<i64> {
+        let store = &self.cx.store;
+        round.rules = store.retention().rules().await?;
+        round.summarized = store.reports().summarized_to().await?;
+        round.oldest = store.retention().runs_above(0, 1).await?.first().map_or(0, |run| run.id);
+        round.sets.begin(store, self.cx.clock.now(), round.summarized).await?;
+        round.filter = RetentionFilter::default();
+        (round.began, round.pages) = (self.cx.clock.monotonic(), 1);
+        Ok(round.summarized + 1)
     }
 
     async fn delete(&self, runs: &[PrunableRun], rules: &Retentions, now: Millis) -> store::Result<u64> {
@@ -236,18 +250,15 @@ impl Pruner {
             round.aged_to = None;
             self.rest(round).await?;
         }
-        if round.passed == 0 {
-            round.rules = self.cx.store.retention().rules().await?;
-            round.summarized = self.cx.store.reports().summarized_to().await?;
-            round.sets.begin(&self.cx.store, self.cx.clock.now()).await?;
-            (round.began, round.pages) = (self.cx.clock.monotonic(), 1);
-        }
-        if !self.pages(round).await? {
+        let below = match round.below {
+            Some(below) => below,
+            None => self.begin_all(round).await?,
+        };
+        if !self.pages(round, below).await? {
             return Ok(PACE);
         }
-        round.sets.end(&self.cx.store, round.passed).await?;
-        round.passed = 0;
-        round.filter = std::mem::take(&mut round.filter).next_round();
+        round.sets.end(&self.cx.store).await?;
+        round.below = None;
         Ok(REST)
     }
 }
@@ -286,9 +297,9 @@ mod tests {
     fn the_walk_over_all_runs_reads_more_at_once_where_a_day_would_not_do() {
         let hours = |hours: u64| Duration::from_secs(hours * 3600);
         assert_eq!(pages_of_a_step(10_000_000, 1_000, hours(0)), 1);
-        assert_eq!(pages_of_a_step(600_000_000, 1_000, hours(0)), 7, "a week of a thousand runs a second");
-        assert_eq!(pages_of_a_step(600_000_000, 2_000, hours(0)), 4, "every second id has no run");
-        assert_eq!(pages_of_a_step(100_000_000, 1_000, hours(23)), 28);
+        assert_eq!(pages_of_a_step(600_000_000, 1_000, hours(0)), 9, "a week of a thousand runs a second");
+        assert_eq!(pages_of_a_step(600_000_000, 2_000, hours(0)), 5, "every second id has no run");
+        assert_eq!(pages_of_a_step(100_000_000, 1_000, hours(19)), 28);
         assert_eq!(pages_of_a_step(100_000_000, 1_000, hours(30)), MAX_PAGES_OF_ALL, "it is late");
         assert_eq!(pages_of_a_step(0, 0, hours(0)), 1);
     }

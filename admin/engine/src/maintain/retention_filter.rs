@@ -3,23 +3,22 @@
 use std::collections::BTreeMap;
 
 use carillon_scheduler::{Millis, RunState};
-use foldhash::{HashMap, HashMapExt as _, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use carillon_store::retention::prune_runs::PrunableRun;
 use carillon_store::retention::rules::{EffectiveRetention, Retentions};
 
 pub const DAY: Millis = 86_400_000;
 
-/// How many runs each job has that have ended without failing: what this round sees, and what the one before has seen.
+/// How many runs this round has met of each job that have ended without failing.
 #[derive(Default)]
 pub struct RetentionFilter {
     seen: HashMap<i64, i64>,
-    /// Less those that this round has let go.
-    before: Option<HashMap<i64, i64>>,
 }
 
 impl RetentionFilter {
-    /// Runs are asked about in the order of their ids. `last_failures`: those that stay however old.
+    /// Runs are asked about in the order of their ids, the newest first: what comes behind a job's number goes, and nothing has to
+    /// be known of earlier rounds. `last_failures`: those that stay however old.
     pub fn should_delete(
         &mut self,
         run: &PrunableRun,
@@ -30,24 +29,10 @@ impl RetentionFilter {
         if run.state.is_open() || run.state == RunState::Failed || keep.runs == 0 {
             return goes_by_age(run, keep, last_failures, now);
         }
-        let goes = is_old(run, keep.days, now) || self.is_too_many(run, keep);
         // Only what a rule asks for is remembered: there may be a million jobs.
-        if !goes {
-            *self.seen.entry(run.job_id).or_default() += 1;
-        } else if let Some(before) = &mut self.before {
-            *before.entry(run.job_id).or_default() -= 1;
-        }
-        goes
-    }
-
-    fn is_too_many(&self, run: &PrunableRun, keep: &EffectiveRetention) -> bool {
-        let had = self.before.as_ref().and_then(|before| before.get(&run.job_id));
-        had.is_some_and(|had| *had > i64::from(keep.runs))
-    }
-
-    /// What was seen is what the next round knows.
-    pub fn next_round(self) -> Self {
-        Self { seen: HashMap::new(), before: Some(self.seen) }
+        let seen = self.seen.entry(run.job_id).or_default();
+        *seen += 1;
+        *seen > i64::from(keep.runs) || is_old(run, keep.days, now)
     }
 }
 
@@ -124,12 +109,10 @@ mod tests {
     #[test]
     fn of_too_many_runs_the_oldest_go() {
         let keep = EffectiveRetention { runs: 2, ..DEFAULT };
-        let runs: Vec<PrunableRun> = (1..=5).map(|id| run(id, RunState::Succeeded, 0)).collect();
+        let runs: Vec<PrunableRun> = (1..=5).rev().map(|id| run(id, RunState::Succeeded, 0)).collect();
         let mut filter = RetentionFilter::default();
-        assert_eq!(gone(&mut filter, &runs, &keep, &[]), [0i64; 0]);
-        let mut filter = filter.next_round();
-        assert_eq!(gone(&mut filter, &runs, &keep, &[]), [1, 2, 3]);
-        let mut filter = filter.next_round();
-        assert_eq!(gone(&mut filter, &runs[3..], &keep, &[]), [0i64; 0]);
+        assert_eq!(gone(&mut filter, &runs, &keep, &[]), [3, 2, 1]);
+        let mut filter = RetentionFilter::default();
+        assert_eq!(gone(&mut filter, &runs[..2], &keep, &[]), [0i64; 0]);
     }
 }

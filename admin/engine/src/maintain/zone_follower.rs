@@ -76,7 +76,7 @@ impl ZoneFollower {
         if done.as_ref() == Some(&others) {
             return Ok(0);
         }
-        let data = zone_data().version();
+        let data = zone_data().edition();
         if others.is_empty() && self.cx.store.calendars().planned_zone_data().await?.as_deref() == Some(data) {
             *done = Some(others);
             return Ok(0);

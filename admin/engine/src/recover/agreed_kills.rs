@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::{AlarmKind, Millis, RunEvent, RunReason};
+use carillon_scheduler::{AlarmKind, BlockStrategy, Millis, RunEvent, RunReason};
 use foldhash::HashMap;
 use parking_lot::Mutex;
 
+use crate::recover::check::{is_in_force, is_overtaken};
 use crate::recover::lost::{NO_ANSWER_GRACE, REPORT_GRACE};
 use crate::recover::run_knowledge::{RecoverContext, RunKnowledge, is_own};
 use crate::settings::ms;
 use carillon_store as store;
+use carillon_store::run::open::checked::ToCheck;
 use carillon_store::run::open::running::RunningRun;
 
 /// Runs whose executor agreed to a kill and has not reported the end.
@@ -34,10 +36,10 @@ impl AgreedKills {
     /// The run counts as killed when its executor has been without it for long enough to have reported another end. While the
     /// executor works on it the run is not over, although the executor agreed: some handlers ignore an interrupt, and some
     /// executors agree and do nothing.
-    pub async fn confirm(&self, shard: i32, run: &RunningRun) -> store::Result<()> {
-        let cx = &self.recover.cx;
+    pub async fn confirm(&self, shard: i32, it: &ToCheck) -> store::Result<()> {
+        let (cx, run) = (&self.recover.cx, &it.run);
         let pause = match self.recover.query_run(run).await? {
-            RunKnowledge::Running | RunKnowledge::Queued if !self.is_about_a_later_run(run).await? => {
+            RunKnowledge::Running | RunKnowledge::Queued if !self.is_about_a_later_run(it).await? => {
                 return self.still_works(shard, run).await;
             }
             RunKnowledge::Running | RunKnowledge::Queued | RunKnowledge::Unknown => ms(cx.settings.resolve_every),
@@ -53,9 +55,19 @@ impl AgreedKills {
         Ok(())
     }
 
-    /// A stock executor tells of a job, not of a run.
-    async fn is_about_a_later_run(&self, run: &RunningRun) -> store::Result<bool> {
-        Ok(!is_own(run) && self.recover.cx.store.runs().running_beside(run).await?.later)
+    /// A stock executor answers for a job, not for a run. Under `serial` a later run waits behind this one, so the answer is about
+    /// this one until a later one has a result.
+    async fn is_about_a_later_run(&self, it: &ToCheck) -> store::Result<bool> {
+        if is_own(&it.run) {
+            return Ok(false);
+        }
+        let beside = self.recover.cx.store.runs().running_beside(&it.run).await?;
+        let waits = matches!(it.block, Some((BlockStrategy::Serial, _))) && is_in_force(it, it.run.sent_at);
+        if waits {
+            let last_result_at = self.recover.last_result_after(it).await?;
+            return Ok(is_overtaken(it, beside.later, last_result_at));
+        }
+        Ok(beside.later)
     }
 
     async fn still_works(&self, shard: i32, run: &RunningRun) -> store::Result<()> {

@@ -10,10 +10,17 @@
 //! | the log of a run ends | this run is over | all others |
 //! | the log of a run has begun | this run was started | whether it still runs; all others |
 //! | no log of a run | nothing: it may wait in a queue, or the executor keeps no logs | |
+//! | `/idleBeat`: any other answer, or none | nothing | |
 //! | a later run has succeeded (`serial`, `discard_later`) | every run that was sent before it is over | later runs |
+//! | a later run has failed, by a report of its executor (`serial`) | the same | later runs |
 //! | a later run was accepted (`discard_later`) | the same | later runs |
 //! | a later run was sent (`cover_early`) | an earlier one whose log does not grow was replaced | runs without a log |
+//! | a later run was sent, and its answer is awaited | it may be there | whether it is |
+//! | a person has resolved a run | nothing | |
 //! | `/kill` agrees | it will end **all** runs of the job there | |
+//!
+//! What later runs prove is in the database: it counts whatever `/idleBeat` answers. Runs of a job are looked for among the
+//! 20,000 ids around a run, and by the hundred instants of its schedule before and after it.
 
 use std::hash::{DefaultHasher, Hasher as _};
 use std::time::Duration;
@@ -54,8 +61,8 @@ pub struct OtherRuns<'a> {
     pub long_running: &'a [(i64, Millis)],
     /// One that was sent later is running.
     pub has_later: bool,
-    /// When the last later one that has succeeded was sent.
-    pub last_success_at: Option<Millis>,
+    /// When the last later one was sent whose result, by its block strategy, shows that the earlier ones are over.
+    pub last_result_at: Option<Millis>,
 }
 
 /// `before`: what the last look has seen. If the run was over then, its log is read for an outcome.
@@ -69,17 +76,22 @@ pub async fn check_run(
 ) -> CheckResult {
     let beside = others.long_running;
     let run = &it.run;
-    let idle = match client.idle_beat(address, app, run.job_id, limit).await {
-        Outcome::Accepted => true,
-        Outcome::Refused { code, message } if is_busy(code, &message) => false,
-        Outcome::Refused { message: why, .. }
-        | Outcome::NotSent { why }
-        | Outcome::Withheld { why }
-        | Outcome::Unknown { why, .. } => return CheckResult::Inconclusive(why),
+    let beat = match client.idle_beat(address, app, run.job_id, limit).await {
+        Outcome::Accepted => Beat::Idle,
+        Outcome::Refused { code, message } if is_busy(code, &message) => Beat::Busy,
+        Outcome::Refused { message, .. } => Beat::Unclear { why: message, answers: true },
+        Outcome::NotSent { why } | Outcome::Withheld { why } | Outcome::Unknown { why } => {
+            Beat::Unclear { why, answers: false }
+        }
     };
-    let over = is_over(it, others, idle, before);
+    let over = is_over(it, others, &beat, before);
     // A log may be large. Without a second run of the job there the executor is busy with this one.
-    let wants_log = if over.is_some() { before.is_some() } else { !beside.is_empty() };
+    let wants_log = match (&beat, over) {
+        (Beat::Unclear { why, .. }, None) => return CheckResult::Inconclusive(why.clone()),
+        (Beat::Unclear { answers: false, .. }, _) => false,
+        (_, Some(_)) => before.is_some(),
+        (_, None) => !beside.is_empty(),
+    };
     let log = match wants_log {
         true => Log::read(client, it, app, address).await,
         false => None,
@@ -92,7 +104,7 @@ pub async fn check_run(
     if let Some(seen) = over {
         let why = match seen {
             Sighting::Overtaken => "the executor has taken a later run of this job since",
-            _ if idle => "the executor has no run of this job any more",
+            _ if beat == Beat::Idle => "the executor has no run of this job any more",
             _ => "the executor had no run of this job, and has a later one now",
         };
         let why = format!("{address}: {why}, and no result was reported");
@@ -108,28 +120,48 @@ pub async fn check_run(
     }
 }
 
+/// What `/idleBeat` has answered.
+#[derive(PartialEq, Eq)]
+enum Beat {
+    Idle,
+    Busy,
+    /// Nothing about the job; and whether the executor has answered at all.
+    Unclear {
+        why: String,
+        answers: bool,
+    },
+}
+
 fn is_busy(code: i32, message: &str) -> bool {
     code == 500 && !NOT_ABOUT_THE_JOB.iter().any(|other| message.contains(other))
 }
 
 /// The sighting that proves without the log that the executor no longer has this run. None: the run may still be there.
-fn is_over(it: &ToCheck, others: &OtherRuns, idle: bool, before: Option<Sighting>) -> Option<Sighting> {
-    let has_later = others.has_later || others.last_success_at.is_some();
+fn is_over(it: &ToCheck, others: &OtherRuns, beat: &Beat, before: Option<Sighting>) -> Option<Sighting> {
+    let has_later = others.has_later || others.last_result_at.is_some();
     // Busy with no later run: pyxxl is idle for a moment between two runs of its queue.
-    if idle || before == Some(Sighting::Idle) && has_later {
+    if *beat == Beat::Idle || *beat == Beat::Busy && before == Some(Sighting::Idle) && has_later {
         return Some(Sighting::Idle);
     }
-    let (block, since) = it.block?;
-    let in_force = |sent_at: Millis| since == 0 || sent_at > since + SENT_WITHIN;
-    let overtaken = match block {
-        BlockStrategy::Serial => others.last_success_at.is_some_and(in_force),
-        BlockStrategy::DiscardLater => {
-            // Both were sent under it, so that a run which is accepted finds no other.
-            in_force(it.run.sent_at) && has_later
+    is_overtaken(it, others.has_later, others.last_result_at).then_some(Sighting::Overtaken)
+}
+
+/// Whether what became of later runs shows that this one is over. `last_result_at`: when the last one was sent that has a result
+/// which shows it.
+pub fn is_overtaken(it: &ToCheck, has_later: bool, last_result_at: Option<Millis>) -> bool {
+    match it.block {
+        Some((BlockStrategy::Serial, _)) => last_result_at.is_some_and(|sent_at| is_in_force(it, sent_at)),
+        // Both were sent under it, so that a run which is accepted finds no other.
+        Some((BlockStrategy::DiscardLater, _)) => {
+            is_in_force(it, it.run.sent_at) && (has_later || last_result_at.is_some())
         }
-        BlockStrategy::CoverEarly => false,
-    };
-    overtaken.then_some(Sighting::Overtaken)
+        Some((BlockStrategy::CoverEarly, _)) | None => false,
+    }
+}
+
+/// Whether a run that was sent then was sent with the block strategy that its job has today.
+pub fn is_in_force(it: &ToCheck, sent_at: Millis) -> bool {
+    it.block.is_some_and(|(_, since)| since == 0 || sent_at > since + SENT_WITHIN)
 }
 
 /// The first run that was sent to the same executor after this one, under `cover_early`: an executor ends this one for it.

@@ -27,11 +27,11 @@ use carillon_store::run::settle::finding::RunReport;
 /// The highest number of sends of one run whose executors give no answer.
 const MOST_SENDS: i32 = 4;
 
-const NO_ANSWER: &str = "sent, and no answer came";
-const JOURNAL_LOST: &str = "sent, and no answer came; its executor has restarted since, does not know the run and may keep another \
+const NO_ANSWER: &str = "sent, and no clear answer came";
+const JOURNAL_LOST: &str = "sent, and no clear answer came; its executor has restarted since, does not know the run and may keep another \
      journal, so the run was not sent again";
 const MOVED: &str =
-    "sent, and no answer came; its executor does not know the run, and the job has moved to another app since";
+    "sent, and no clear answer came; its executor does not know the run, and the job has moved to another app since";
 
 /// What was learned.
 enum Resolution {

@@ -36,7 +36,7 @@ impl RunMonitor {
         for (run_id, it) in self.cx.store.runs().runs_to_check(&agreed).await? {
             let (kills, address) = (self.kills.clone(), it.run.address.clone().unwrap_or_default());
             let question = async move {
-                if let Err(error) = kills.confirm(shard, &it.run).await {
+                if let Err(error) = kills.confirm(shard, &it).await {
                     tracing::warn!(run.id = run_id, %error, "a kill could not be confirmed; the next round goes on");
                 }
             };

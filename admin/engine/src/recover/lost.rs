@@ -6,7 +6,6 @@ use std::time::Duration;
 use carillon_scheduler::{Millis, RunEvent, RunReason};
 
 use crate::executor::outcome::Outcome;
-use crate::recover::monitor::RunMonitor;
 use crate::recover::run_knowledge::{RecoverContext, RunKnowledge, is_own};
 use crate::settings::{LostRule, ms};
 use carillon_store as store;
@@ -14,8 +13,6 @@ use carillon_store::run::open::running::RunningRun;
 
 /// A run outlives its executor's lease by this time.
 pub const LOST_AFTER: Duration = Duration::from_secs(30);
-/// An executor that has deregistered finishes its runs for this time before the lease counts as over.
-const DEREGISTERED: Duration = Duration::from_secs(30);
 /// xxl-job's rule: this long after it was sent, if its executor is not registered.
 const XXL_LOST_AFTER: Duration = Duration::from_secs(600);
 
@@ -37,10 +34,10 @@ pub enum RunHealth {
     Overdue,
 }
 
-impl RunMonitor {
-    pub(crate) fn health(&self, run: &RunningRun, now: Millis) -> RunHealth {
-        let lease_end = self.lease_end(run, now);
-        let gone = match self.recover.cx.settings.lost_rule {
+impl RecoverContext {
+    /// `lease_end`: until when its executor counts as there.
+    pub fn health(&self, run: &RunningRun, lease_end: Millis, now: Millis) -> RunHealth {
+        let gone = match self.cx.settings.lost_rule {
             LostRule::Lease => lease_end + ms(LOST_AFTER) < now,
             LostRule::Xxl => lease_end < now && run.sent_at + ms(XXL_LOST_AFTER) < now,
         };
@@ -60,23 +57,6 @@ impl RunMonitor {
         }
     }
 
-    /// Until when its executor counts as there.
-    fn lease_end(&self, run: &RunningRun, now: Millis) -> Millis {
-        let Some(address) = &run.address else {
-            return run.sent_at;
-        };
-        match &run.registered {
-            Some(it) => self.recover.directory.lease_end(it.expires_at, it.is_own()),
-            None => {
-                let mut deregistered = self.deregistered.lock();
-                let since = *deregistered.entry(address.clone()).or_insert(now);
-                since + ms(DEREGISTERED)
-            }
-        }
-    }
-}
-
-impl RecoverContext {
     /// `running` → `lost`.
     pub fn report_lost(&self, run: &RunningRun, why: &str) {
         let address = run.address.as_deref().unwrap_or("its executor");
@@ -139,15 +119,10 @@ impl RecoverContext {
 
     async fn kill_overdue(&self, run: &RunningRun, over_by: Millis) -> store::Result<()> {
         // It may have waited behind another run, and started only then.
-        if let Some(started_at) = self.cx.store.runs().last_end_beside(run).await?
+        let instants = self.instants_around(run).await?;
+        if let Some(started_at) = self.cx.store.runs().last_end_beside(run, &instants).await?
             && started_at + run.timeout_ms + ms(TIMEOUT_GRACE) > self.cx.clock.now()
         {
-            return Ok(());
-        }
-        // A stock executor ends all runs of the job: a later one may be what it is busy with.
-        if !is_own(run) && self.cx.store.runs().running_beside(run).await?.later {
-            let why = "over its time, and the executor has a later run of this job: nothing was ended there";
-            self.report_lost(run, why);
             return Ok(());
         }
         let (Some(app), Some(address)) = (&run.app, &run.address) else {
@@ -156,6 +131,19 @@ impl RecoverContext {
         // It may have deregistered since it was asked about the run.
         if self.directory.registered(app, address).is_err() {
             return Ok(());
+        }
+        // A stock executor ends all runs of the job: a later one may be what it is busy with. This is read last, so that hardly any
+        // time lies between it and the kill.
+        if !is_own(run) {
+            let beside = self.cx.store.runs().running_beside(run).await?;
+            if beside.later {
+                let why = "over its time, and the executor has a later run of this job: nothing was ended there";
+                self.report_lost(run, why);
+            }
+            // Without its answer it is not known whether the later one is there: the next round decides.
+            if beside.later || beside.later_unanswered {
+                return Ok(());
+            }
         }
         match self.client.kill(address, app, run.job_id, run.run_id).await {
             Outcome::Accepted => {

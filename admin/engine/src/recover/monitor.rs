@@ -31,6 +31,8 @@ use carillon_store::run::open::misplaced::RepairCursor;
 use carillon_store::run::open::running::{MonitorQuery, RunningRun};
 
 /// Runs that are asked about at once, and those of one address; the others wait for the next round.
+/// An executor that has deregistered finishes its runs for this time before the lease counts as over.
+const DEREGISTERED: Duration = Duration::from_secs(30);
 const MAX_CONCURRENT: usize = 256;
 const MAX_PER_ADDRESS: usize = 16;
 
@@ -96,7 +98,7 @@ impl RunMonitor {
     }
 
     fn evaluate(&self, run: RunningRun, now: Millis) {
-        match self.health(&run, now) {
+        match self.recover.health(&run, self.lease_end(&run, now), now) {
             RunHealth::Fine => {}
             RunHealth::Gone => self.recover.report_lost(&run, "its executor is gone"),
             health => self.spawn_inquiry(run, health),
@@ -111,6 +113,21 @@ impl RunMonitor {
                 tracing::warn!(%error, "runs of a restarted executor are looked after by the next audit");
             }
         });
+    }
+
+    /// Until when its executor counts as there.
+    fn lease_end(&self, run: &RunningRun, now: Millis) -> Millis {
+        let Some(address) = &run.address else {
+            return run.sent_at;
+        };
+        match &run.registered {
+            Some(it) => self.recover.directory.lease_end(it.expires_at, it.is_own()),
+            None => {
+                let mut deregistered = self.deregistered.lock();
+                let since = *deregistered.entry(address.clone()).or_insert(now);
+                since + ms(DEREGISTERED)
+            }
+        }
     }
 
     fn spawn_inquiry(&self, run: RunningRun, health: RunHealth) {

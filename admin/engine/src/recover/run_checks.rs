@@ -78,7 +78,7 @@ impl RunChecks {
 
     /// False: its executor gives no clear answer.
     async fn check(&self, it: &ToCheck) -> store::Result<bool> {
-        let RecoverContext { cx, client, directory, outcomes } = &*self.recover;
+        let RecoverContext { cx, client, directory, outcomes, .. } = &*self.recover;
         let (run, first) = (&it.run, cx.settings.check_after);
         let next = next_after(run.sent_at, cx.clock.now(), first);
         let is_over = |end: Millis| end + ms(TIMEOUT_GRACE) < cx.clock.now();
@@ -96,7 +96,7 @@ impl RunChecks {
         let others = OtherRuns {
             long_running: &beside,
             has_later: cx.store.runs().running_beside(run).await?.later,
-            last_success_at: cx.store.runs().last_success_after(run).await?,
+            last_result_at: self.recover.last_result_after(it).await?,
         };
         let result =
             check_run(client, target, cx.settings.send_limit, it, &others, before.map(|before| before.seen)).await;

@@ -3,13 +3,20 @@
 
 use std::sync::Arc;
 
+use carillon_scheduler::{BlockStrategy, Millis};
+
 use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::executor::client::{ExecutorClient, LogPage, RunQueryResult};
 use crate::executor::directory::ExecutorDirectory;
 use crate::executor::outcome::Outcome;
+use crate::job_cache::JobCache;
 use carillon_store as store;
+use carillon_store::run::open::checked::ToCheck;
 use carillon_store::run::open::running::{Registered, RunningRun};
+
+/// Instants of a job's schedule before a run, and after it, by which its other runs are looked for.
+const INSTANTS: usize = 100;
 
 /// What an executor knows of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +51,7 @@ pub struct RecoverContext {
     pub client: Arc<ExecutorClient>,
     pub directory: Arc<ExecutorDirectory>,
     pub outcomes: Arc<OutcomeQueue>,
+    pub jobs: Arc<JobCache>,
 }
 
 impl RecoverContext {
@@ -83,6 +91,27 @@ impl RecoverContext {
         // logs, and a run that was lost with a queue has none.
         let waits = self.cx.store.runs().running_beside(run).await?.earlier;
         Ok(if waits { RunKnowledge::Queued } else { RunKnowledge::Running })
+    }
+
+    /// Instants of the run's job before the run was sent and after it: by them other runs of the job are found. None of a job
+    /// without instants, or that cannot be planned.
+    pub(super) async fn instants_around(&self, run: &RunningRun) -> store::Result<Vec<Millis>> {
+        let jobs = self.jobs.current(&[run.job_id]).await?;
+        let Some(Ok(rules)) = jobs.get(&run.job_id).map(|job| job.rules.as_ref()) else {
+            return Ok(vec![]);
+        };
+        let later = rules.schedule.following(run.sent_at, INSTANTS);
+        // As far back as the hundred next ones reach ahead.
+        let span = later.last().map_or(0, |last| last - run.sent_at);
+        Ok([rules.schedule.following(run.sent_at - span, INSTANTS), later].concat())
+    }
+
+    /// When the last later run was sent whose result shows, by the block strategy of the job, that the earlier ones are over.
+    pub async fn last_result_after(&self, it: &ToCheck) -> store::Result<Option<Millis>> {
+        let instants = self.instants_around(&it.run).await?;
+        // Under `discard_later` some executors accept a run and report that they have discarded it.
+        let failures_count = it.block.is_some_and(|(block, _)| block == BlockStrategy::Serial);
+        self.cx.store.runs().last_result_after(&it.run, &instants, failures_count).await
     }
 }
 

@@ -33,9 +33,10 @@ pub struct Era {
     pub version: DefinitionVersion,
     /// Up to this instant there may be records of the definition before.
     pub kept: Option<Millis>,
-    /// The records of its schedule, counted from the schedule's start, are as many as its `max_fires`. The job's own count of the fires
-    /// that are left is what the audit checks, so it proves nothing here.
-    pub has_had_all_fires: bool,
+    /// Why its schedule may have no further fire: the records of its schedule, counted from the schedule's start, are as many as its
+    /// `max_fires`, or how many they were cannot be known. The job's own count of the fires that are left is what the audit
+    /// checks, so it proves nothing here.
+    pub used_up: Option<GapReason>,
 }
 
 /// All differences, the earliest first, and up to where it was looked.
@@ -144,7 +145,7 @@ fn missing(
     at: Millis,
 ) -> GapReason {
     let has_later_record = between(&input.records.fires, at, span.to).next().is_some();
-    let is_used_up = era.has_had_all_fires && !has_later_record;
+    let used_up = era.used_up.filter(|_| !has_later_record);
     if !era.version.is_enabled() {
         return GapReason::Disabled;
     }
@@ -157,7 +158,7 @@ fn missing(
     if span.is_last {
         return match input.cursor {
             Some(cursor) if at >= cursor => GapReason::NotPlanned,
-            None if is_used_up => GapReason::UsedUp,
+            None => used_up.unwrap_or(GapReason::Unexplained),
             _ => GapReason::Unexplained,
         };
     }
@@ -166,10 +167,7 @@ fn missing(
     if is_paused && !has_later_record && resumes {
         return GapReason::Paused;
     }
-    match is_used_up {
-        true => GapReason::UsedUp,
-        false => GapReason::Unexplained,
-    }
+    used_up.unwrap_or(GapReason::Unexplained)
 }
 
 /// What a job went through while the engine had paused it is recorded when it goes on, by its later definition.

@@ -24,7 +24,7 @@ fn era(from: i64, to: Option<i64>, seconds: i64, action: &str) -> Era {
     };
     let to = to.map(|to| T + to * 1000);
     let version = DefinitionVersion { from: at, to, begun_by: Some(change), revision: Some(1), rules };
-    Era { version, kept: None, has_had_all_fires: false }
+    Era { version, kept: None, used_up: None }
 }
 
 /// Seconds after `T`: where records are, and what is found of the first 20 s.
@@ -89,9 +89,9 @@ fn what_the_engine_paused_waits_and_is_recorded_when_it_goes_on() {
 fn instants_after_the_last_fire_are_explained_only_if_all_fires_are_on_record() {
     let mut eras = [era(0, Some(12), 5, "create"), era(12, None, 5, "update")];
     assert_eq!(found(&eras, &[5], None), [("missing", "unexplained", 10, 3)], "an edit took the last fire away");
-    eras[1].has_had_all_fires = true;
+    eras[1].used_up = Some(GapReason::UsedUp);
     assert_eq!(found(&eras, &[5], None), [("missing", "unexplained", 10, 1), ("missing", "used_up", 15, 2)]);
-    eras[0].has_had_all_fires = true;
+    eras[0].used_up = Some(GapReason::UsedUp);
     assert_eq!(found(&eras, &[5], None), [("missing", "used_up", 10, 3)]);
     assert_eq!(found(&eras, &[5, 15], None), [("missing", "used_up", 10, 1), ("missing", "used_up", 20, 1)]);
 }

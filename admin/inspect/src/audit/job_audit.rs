@@ -3,7 +3,7 @@
 use carillon_scheduler::Millis;
 
 use crate::audit::compare::{CompareInput, Era, compare};
-use crate::audit::difference::Difference;
+use crate::audit::difference::{Difference, GapReason};
 use crate::audit::fixed_delay::FixedDelayAudit;
 use carillon_store as store;
 use carillon_store::job::deleted::Deleted;
@@ -194,8 +194,8 @@ async fn eras(counts: AllFires<'_>, versions: Vec<DefinitionVersion>) -> store::
         };
         let of_before = |at: &Millis| before.is_some_and(|version| version.may_include(*at));
         let kept = kept.into_iter().filter(of_before).max();
-        let has_had_all_fires = counts.are_recorded(&version).await?;
-        found.push(Era { version, kept, has_had_all_fires });
+        let used_up = counts.used_up(&version).await?;
+        found.push(Era { version, kept, used_up });
     }
     Ok(found)
 }
@@ -210,20 +210,20 @@ struct AllFires<'a> {
 }
 
 impl AllFires<'_> {
-    /// Whether the schedule of a definition had as many recorded fires by the definition's end as it may have. True if it cannot be
-    /// known: records are deleted, or the start of the schedule is not on record.
-    async fn are_recorded(&self, version: &DefinitionVersion) -> store::Result<bool> {
+    /// Why the schedule of a definition may have had all its fires by the definition's end: they are on record, records of them are
+    /// deleted, or the start of the schedule is not on record.
+    async fn used_up(&self, version: &DefinitionVersion) -> store::Result<Option<GapReason>> {
         let Some(most) = max_fires(version) else {
-            return Ok(false);
+            return Ok(None);
         };
         let Some(start) = self.start(version) else {
-            return Ok(true);
+            return Ok(Some(GapReason::Unknown));
         };
-        if self.pruned_to.is_some_and(|to| to > start) {
-            return Ok(true);
-        }
         let recorded = self.store.runs().count_fires(self.job_id, start, version.to.unwrap_or(Millis::MAX)).await?;
-        Ok(recorded >= i64::from(most))
+        if recorded >= i64::from(most) {
+            return Ok(Some(GapReason::UsedUp));
+        }
+        Ok(self.pruned_to.filter(|to| *to > start).map(|_| GapReason::Pruned))
     }
 
     /// When the fires of its schedule began to be counted: with the first of the definitions in a row that have this schedule.

@@ -18,13 +18,14 @@ pub struct ZoneData {
     version: String,
     source: ZoneSource,
     zones: BTreeMap<&'static str, Zone>,
+    edition: OnceLock<String>,
     offered: OnceLock<Vec<&'static str>>,
     passed_over: Option<ZoneDataError>,
 }
 
 impl ZoneData {
     const fn new(version: String, source: ZoneSource, zones: BTreeMap<&'static str, Zone>) -> Self {
-        Self { version, source, zones, offered: OnceLock::new(), passed_over: None }
+        Self { version, source, zones, edition: OnceLock::new(), offered: OnceLock::new(), passed_over: None }
     }
 
     /// The edition that is compiled into the program.
@@ -79,6 +80,19 @@ impl ZoneData {
     /// Such as `2026f`.
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// The version with a digest of the data, such as `2026f-1b2e4a90`: systems mend their data, or build it in another form, under the
+    /// same version.
+    pub fn edition(&self) -> &str {
+        self.edition.get_or_init(|| {
+            let digest = folder::digest(&self.zones);
+            match digest.strip_prefix("md5-").filter(|_| !self.version.starts_with("md5-")) {
+                // It stands in a short column.
+                Some(digits) => format!("{:.8}-{digits}", self.version),
+                None => digest,
+            }
+        })
     }
 
     /// Where the data comes from.

@@ -15,7 +15,7 @@ pub struct Node {
 
 /// What this process is, as nodes report it to each other: Carillon's version, and the time zone data that it computes with.
 pub fn version() -> String {
-    format!("{}, tzdata {}", env!("CARGO_PKG_VERSION"), zone_data().version())
+    format!("{}, tzdata {}", env!("CARGO_PKG_VERSION"), zone_data().edition())
 }
 
 impl LeaseStore<'_> {

@@ -82,9 +82,19 @@ const DAY_COUNTS: &str = "day, job_id, app_id, succeeded, failed, killed, cancel
 impl RetentionStore<'_> {
     /// Runs with a greater id than this, in the order of their ids.
     pub async fn runs_above(self, id: i64, limit: u32) -> Result<Vec<PrunableRun>> {
-        let text = "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) AS at, candidates_id FROM run \
-                    WHERE id > ? ORDER BY id LIMIT ?";
-        let rows = self.query(&self.engine_reads, text, values![id, i64::from(limit)]).await?;
+        self.runs_from("id > ? ORDER BY id", id, limit).await
+    }
+
+    /// Runs with a smaller id than this, the greatest first.
+    pub async fn runs_below(self, id: i64, limit: u32) -> Result<Vec<PrunableRun>> {
+        self.runs_from("id < ? ORDER BY id DESC", id, limit).await
+    }
+
+    async fn runs_from(self, place: &str, id: i64, limit: u32) -> Result<Vec<PrunableRun>> {
+        let text = format!(
+            "SELECT id, job_id, app_id, state, COALESCE(finished_at, due_at) AS at, candidates_id FROM run WHERE {place} LIMIT ?"
+        );
+        let rows = self.query(&self.engine_reads, &text, values![id, i64::from(limit)]).await?;
         Ok(self.readable("run", &rows))
     }
 
@@ -132,12 +142,33 @@ impl RetentionStore<'_> {
             }
         }
         let ids: Vec<i64> = going.iter().map(|run| run.id).collect();
-        let mut done = 0;
-        for (table, key) in [("run_input", "run_id"), ("run_choice", "run_id"), ("run", "id")] {
-            done = self.delete_by_id(&tx, table, key, &ids).await?;
-        }
+        self.prune_input(&tx, &ids).await?;
+        self.delete_by_id(&tx, "run_choice", "run_id", &ids).await?;
+        let done = self.delete_by_id(&tx, "run", "id", &ids).await?;
         tx.commit().await?;
         Ok(done)
+    }
+
+    /// That a run was run again is known for as long as the run is there: its repetition may go before it.
+    async fn prune_input(self, tx: &Transaction, ids: &[i64]) -> Result<()> {
+        let kept = "run_id IN ({ids}) AND rerun_of IS NOT NULL AND EXISTS (SELECT 1 FROM run WHERE run.id = run_input.rerun_of)";
+        let text = format!("SELECT run_id, rerun_of FROM run_input WHERE {kept}");
+        let reruns: Vec<(i64, i64)> = self.tuples(tx, &text, values![self.ids(ids)]).await?;
+        let is_kept = |id: &i64| reruns.iter().any(|(run_id, original)| run_id == id && !ids.contains(original));
+        let (kept, gone): (Vec<i64>, Vec<i64>) = ids.iter().copied().partition(is_kept);
+        if !kept.is_empty() {
+            let text = "UPDATE run_input SET params = NULL, address = NULL WHERE run_id IN ({ids})";
+            self.execute(tx, text, values![self.ids(&kept)]).await?;
+        }
+        self.delete_by_id(tx, "run_input", "run_id", &gone).await?;
+        // What was kept of earlier repetitions of the runs that go now.
+        let text = "SELECT run_id FROM run_input WHERE rerun_of IN ({ids}) \
+             AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = run_input.run_id)";
+        let left: Vec<i64> = self.tuples(tx, text, values![self.ids(ids)]).await?;
+        if !left.is_empty() {
+            self.delete_by_id(tx, "run_input", "run_id", &left).await?;
+        }
+        Ok(())
     }
 
     /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended; locked in the order

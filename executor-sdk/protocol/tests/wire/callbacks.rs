@@ -81,6 +81,32 @@ fn a_result_that_cannot_be_used_holds_up_no_other() {
     let found =
         parse_callbacks(br#"[{"logId":1,"handleMsg":"a"},{"logId":2,"handleMsg":"\udce9"},{"logId":3}]"#).unwrap();
     assert_eq!((found.items.len(), found.items[1].message.as_deref(), found.unusable), (3, Some("\u{fffd}"), 0));
+    // What JSON does not allow is repaired in each result, also beside one that cannot be used.
+    for body in [
+        r#"[null,{"logId":5,"handleCode":200,"handleMsg":"caf\udce9"}]"#,
+        r#"{"callbackList":[null,{"logId":5,"handleCode":200,"handleMsg":"caf\udce9"}]}"#,
+        r#"{"\udce9":1,"callbackList":[null,{"logId":5,"handleCode":200,"handleMsg":"caf\udce9"}]}"#,
+        "[{'logId':0},{'logId':5,'handleCode':200,'handleMsg':'caf\\udce9'}]",
+    ] {
+        let found = parse_callbacks(body.as_bytes()).unwrap();
+        let items: Vec<_> = found.items.iter().map(|item| (item.log_id, item.code, item.message.as_deref())).collect();
+        assert_eq!((items, found.unusable), (vec![(5, 200, Some("caf\u{fffd}"))], 1), "{body}");
+    }
+}
+
+// covers: R061
+#[test]
+fn a_number_in_a_text_is_read_as_gson_reads_it() {
+    for (text, expected) in [("200", 200), ("200.0", 200), ("2e2", 200), (" 502 ", 502), ("-1.0", -1), ("", 0)] {
+        let body = format!(r#"[{{"logId":"5.0","handleCode":"{text}"}}]"#);
+        let items = items(body.as_bytes());
+        assert_eq!((items[0].log_id, items[0].code), (5, expected), "{text}");
+    }
+    for text in ["200.5", "two", "NaN", "inf", "1e300"] {
+        let found = parse_callbacks(format!(r#"[{{"logId":5,"handleCode":"{text}"}}]"#).as_bytes()).unwrap();
+        let expected = format!("item 1: handleCode: \"{text}\" is not a whole number");
+        assert!(found.items.is_empty() && found.problems[0].starts_with(&expected), "{:?}", found.problems);
+    }
 }
 
 // covers: S22, R063

@@ -15,6 +15,8 @@ const READ_SIZE: usize = 4 << 10;
 pub(super) struct Answer {
     pub status: u16,
     pub body: Vec<u8>,
+    /// Where a redirect leads.
+    pub location: Option<Vec<u8>>,
     /// Another request may follow on its connection.
     pub keeps_connection: bool,
 }
@@ -37,7 +39,7 @@ pub(super) async fn read_answer<R: AsyncRead + Unpin>(
     let mut body = Body { bytes: vec![], limit };
     let is_whole = reader.body(head.framing, &mut body).await?;
     let keeps_connection = head.keeps_connection && is_whole && buffer.is_empty();
-    Ok(Answer { status: head.status, body: body.bytes, keeps_connection })
+    Ok(Answer { status: head.status, body: body.bytes, location: head.location, keeps_connection })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +52,7 @@ enum Framing {
 
 struct Head {
     status: u16,
+    location: Option<Vec<u8>>,
     keeps_connection: bool,
     framing: Framing,
 }
@@ -59,7 +62,7 @@ impl Head {
     fn of(response: &Response) -> io::Result<Self> {
         let status = response.code.unwrap_or_default();
         let mut keeps_connection = response.version == Some(1);
-        let (mut length, mut encoding) = (None, None);
+        let (mut length, mut encoding, mut location) = (None, None, None);
         for header in response.headers.iter() {
             let value = header.value.trim_ascii();
             if header.name.eq_ignore_ascii_case("content-length") {
@@ -67,6 +70,8 @@ impl Head {
                 length = Some(parsed.ok_or_else(|| invalid("its content-length is wrong"))?);
             } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
                 encoding = Some(value);
+            } else if header.name.eq_ignore_ascii_case("location") {
+                location = Some(value.to_vec());
             } else if header.name.eq_ignore_ascii_case("connection") {
                 keeps_connection = (keeps_connection || has_word(value, "keep-alive")) && !has_word(value, "close");
             }
@@ -81,7 +86,7 @@ impl Head {
         };
         // An answer with both was changed on its way; where the next one begins is not certain.
         keeps_connection &= framing != Framing::UntilEnd && (encoding.is_none() || length.is_none());
-        Ok(Self { status, keeps_connection, framing })
+        Ok(Self { status, location, keeps_connection, framing })
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::executor::connections::connection::{Connection, Exchange};
 use crate::executor::connections::request_headers::RequestHeaders;
-use crate::executor::outcome::{Outcome, unknown};
+use crate::executor::outcome::{Outcome, is_redirect, redirected, unknown};
 use crate::outgoing::Connector;
 
 /// Limits of each request.
@@ -81,7 +81,8 @@ impl HeldConnections {
     /// Sends one request and reads at most `limit` bytes of the answer's body.
     ///
     /// # Errors
-    /// [`Outcome::NotSent`] if no byte of the request was written, otherwise [`Outcome::Unknown`].
+    /// [`Outcome::NotSent`] if no byte of the request was written, [`Outcome::Refused`] if the answer is a redirect, otherwise
+    /// [`Outcome::Unknown`].
     pub(crate) async fn post(
         &self,
         target: &Target,
@@ -120,6 +121,9 @@ impl HeldConnections {
                     if answer.keeps_connection {
                         target.keep(connection);
                         self.targets.sweep();
+                    }
+                    if is_redirect(answer.status) {
+                        return Err(redirected(answer.status, answer.location.as_deref()));
                     }
                     return Ok((answer.status, answer.body));
                 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Millis, RunState};
 use sea_orm::FromQueryResult;
 
 use crate::error::Result;
@@ -59,15 +59,21 @@ impl RunningRun {
     }
 }
 
-/// Whether runs of the same job are running at a run's address that were sent before it, or after it.
+/// Whether a run's address has, or may have, runs of the same job that were sent before it, or after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunningBeside {
+    /// One that was sent before it is running, or may have arrived: its answer is still awaited.
     pub earlier: bool,
+    /// One that was sent after it is running.
     pub later: bool,
+    /// One that was sent after it may have arrived: its answer is still awaited.
+    pub later_unanswered: bool,
 }
 
 /// How far one look goes; the next one begins behind it.
 const PAGE: i64 = 500;
+/// Ids around a run among which other runs of its job are looked for.
+const NEAR: i64 = 20_000;
 
 /// What a look at a shard asks for.
 #[derive(Clone, Copy, Debug)]
@@ -159,31 +165,68 @@ impl RunStore<'_> {
     }
 
     /// When the last earlier run of the same job ended at the same address or was given up, of those that were there at the same time:
-    /// a run may have waited behind it. Looks at the runs that were made shortly before.
-    pub async fn last_end_beside(self, run: &RunningRun) -> Result<Option<Millis>> {
-        let text = "SELECT MAX(finished_at) FROM run WHERE id > ? AND id < ? AND job_id = ? AND address = ? AND finished_at > ?";
-        let values = values![run.run_id - 20_000, run.run_id, run.job_id, run.address.clone(), run.sent_at];
-        Ok(self.tuple::<Option<_>>(&self.engine_reads, text, values).await?.flatten())
+    /// a run may have waited behind it.
+    pub async fn last_end_beside(self, run: &RunningRun, instants: &[Millis]) -> Result<Option<Millis>> {
+        let ids = (run.run_id - NEAR, run.run_id);
+        self.latest_near("finished_at", "finished_at > ?", ids, run, instants).await
     }
 
-    /// Which other runs of the same job are running at the same address.
+    /// Which other runs of the same job are running at the same address, or may have arrived there.
     pub async fn running_beside(self, run: &RunningRun) -> Result<RunningBeside> {
-        let text = "SELECT COALESCE(other.sent_at, other.marked_at, other.due_at), other.id FROM run \
-             JOIN run other ON other.shard = run.shard AND other.state = {state.running} AND other.state < {state.final} \
+        let text = "SELECT COALESCE(other.sent_at, other.marked_at, other.due_at), other.id, other.state FROM run \
+             JOIN run other ON other.shard = run.shard AND other.state IN ({state.sending}, {state.running}) AND other.state < {state.final} \
              AND other.job_id = run.job_id AND other.address = run.address WHERE run.id = ?";
-        let others: Vec<(Millis, i64)> = self.tuples(&self.engine_reads, text, values![run.run_id]).await?;
+        let others: Vec<(Millis, i64, i16)> = self.tuples(&self.engine_reads, text, values![run.run_id]).await?;
         let own = (run.sent_at, run.run_id);
-        let has = |order| others.iter().any(|other| other.cmp(&own) == order);
-        Ok(RunningBeside { earlier: has(Ordering::Less), later: has(Ordering::Greater) })
+        let (mut earlier, mut later, mut later_unanswered) = (false, false, false);
+        for (sent_at, run_id, state) in others {
+            match (sent_at, run_id).cmp(&own) {
+                Ordering::Less => earlier = true,
+                Ordering::Equal => {}
+                Ordering::Greater if state == RunState::Running.code() => later = true,
+                Ordering::Greater => later_unanswered = true,
+            }
+        }
+        Ok(RunningBeside { earlier, later, later_unanswered })
     }
 
-    /// When the last run of the same job was sent that was sent to the same address after this one and has succeeded. Looks at
-    /// the runs that were made shortly after.
-    pub async fn last_success_after(self, run: &RunningRun) -> Result<Option<Millis>> {
-        let text = "SELECT MAX(COALESCE(sent_at, marked_at)) FROM run WHERE id > ? AND id < ? AND job_id = ? AND address = ? \
-             AND COALESCE(sent_at, marked_at) > ? AND state = {state.succeeded}";
-        let values = values![run.run_id, run.run_id + 20_000, run.job_id, run.address.clone(), run.sent_at];
-        Ok(self.tuple::<Option<_>>(&self.engine_reads, text, values).await?.flatten())
+    /// When the last run of the same job was sent that was sent to the same address after this one, and whose executor has
+    /// reported its success, or its failure if that counts. What a person has said of a run shows nothing of its executor.
+    pub async fn last_result_after(
+        self,
+        run: &RunningRun,
+        instants: &[Millis],
+        failures_count: bool,
+    ) -> Result<Option<Millis>> {
+        let succeeded = "state = {state.succeeded} AND (reason IS NULL OR reason <> {reason.operator})";
+        // A time-out that the admin has found has no code.
+        let failed =
+            "state = {state.failed} AND reason IN ({reason.result}, {reason.timeout}) AND result_code IS NOT NULL";
+        let ended = if failures_count { format!("({succeeded} OR {failed})") } else { succeeded.to_owned() };
+        let condition = format!("COALESCE(sent_at, marked_at) > ? AND {ended}");
+        let ids = (run.run_id, run.run_id + NEAR);
+        self.latest_near("COALESCE(sent_at, marked_at)", &condition, ids, run, instants).await
+    }
+
+    /// The latest time of the runs of a run's job at its address, among those whose ids lie between two others, and those of
+    /// these instants: no index has the job, and the next run of a job that fires seldom may be a million ids away. The
+    /// condition has one parameter, when the run was sent.
+    async fn latest_near(
+        self,
+        time: &str,
+        condition: &str,
+        ids: (i64, i64),
+        run: &RunningRun,
+        instants: &[Millis],
+    ) -> Result<Option<Millis>> {
+        let rest = format!("job_id = ? AND address = ? AND {condition}");
+        let text = format!(
+            "SELECT MAX(at) FROM (SELECT {time} AS at FROM run WHERE id > ? AND id < ? AND {rest} \
+             UNION ALL SELECT {time} AS at FROM run{{index run_fire}} WHERE fire_no IN ({{ids}}) AND {rest}) AS found"
+        );
+        let of_run = || values![run.job_id, run.address.clone(), run.sent_at];
+        let values = [values![ids.0, ids.1], of_run(), values![self.ids(instants)], of_run()].concat();
+        Ok(self.tuple::<Option<_>>(&self.engine_reads, &text, values).await?.flatten())
     }
 
     /// The executor has said yes to a kill.

@@ -1,6 +1,7 @@
 //! Deleting what was kept long enough: what goes, what must stay, and what is left of it.
 
 use carillon_scheduler::AuditObjectKind;
+use carillon_store::RunFilter;
 use carillon_store::audit::list::AuditFilter;
 use carillon_store::backfill::backfills::NewBackfill;
 use carillon_store::backfill::release::OpenBackfill;
@@ -38,6 +39,29 @@ databases! {
         assert_eq!(fixture.store.retention().prune_runs(&ids, 0).await.unwrap(), 2);
         let counts = fixture.store.retention().day_counts(job.id, day, day).await.unwrap();
         assert_eq!((counts[0].succeeded, counts[0].failed), (2, 3));
+    }
+
+    // covers: B1
+    async fn a_run_that_was_run_again_is_known_as_such_after_its_repetition_has_gone(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&each("* * * * * ?")).await;
+        let old = after(-40 * 86_400);
+        let mut ids = vec![];
+        for (second, state) in [(0, FAILED), (1, DONE), (2, FAILED), (3, DONE)] {
+            ids.push(fixture.run(&job, Row { fire_no: old + second * 1000, state, ..Row::default() }).await);
+        }
+        for (again, original) in [(ids[1], ids[0]), (ids[3], ids[2])] {
+            fixture.sql(&format!("INSERT INTO run_input (run_id, params, rerun_of) VALUES ({again}, 'x', {original})")).await;
+        }
+        let filter = RunFilter { job_id: Some(job.id), is_not_rerun: true, limit: 10, ..RunFilter::default() };
+        let offered = async || fixture.store.runs().list(&filter).await.unwrap().items.iter().map(|run| run.id).collect::<Vec<_>>();
+        assert_eq!(fixture.store.retention().prune_runs(&[ids[1]], 0).await.unwrap(), 1);
+        assert_eq!(offered().await, [ids[3]], "each failure was run again");
+        assert_eq!(fixture.count("run_input", "params IS NOT NULL").await, 1, "the large part goes with the run");
+        assert_eq!(fixture.store.retention().prune_runs(&[ids[0], ids[2]], 0).await.unwrap(), 2);
+        assert_eq!(fixture.count("run_input", "1 = 1").await, 1, "nothing asks for the first any more");
+        assert_eq!(fixture.store.retention().prune_runs(&[ids[3]], 0).await.unwrap(), 1);
+        assert_eq!(fixture.count("run_input", "1 = 1").await, 0);
     }
 
     // covers: 001-35

@@ -1,7 +1,7 @@
 //! Time-outs that the admin enforces, and kills: what was asked, what was agreed, what has ended.
 
 use carillon_engine::runtime::Service as _;
-use carillon_scheduler::RunState;
+use carillon_scheduler::{BlockStrategy, RunState};
 use carillon_store::run::cancel::KillRequest;
 use carillon_testkit::{RecordingExecutor, Reply};
 
@@ -175,5 +175,64 @@ fn a_run_that_its_executor_agreed_to_kill_and_still_works_on_is_not_over() {
         assert!(texts.len() == 1 && texts[0].ends_with("and still works on it"), "{texts:?}");
         node.callback(&[(run_id, 200, "done")]).await;
         assert_eq!(node.states(&job).await, [RunState::Succeeded], "what it reports in the end counts");
+    });
+}
+
+/// A run of a job with this strategy whose kill its executor agreed to, and a later run that was sent a minute after it.
+async fn agreed_to_kill(node: &Node, executor: &RecordingExecutor, block: BlockStrategy) -> (i64, i64) {
+    executor.reply_to_probes(refusal("job is running"));
+    executor.reply_to("/log", log("begun\n", false));
+    node.register(executor).await;
+    let job = node.job(|draft| draft.block = block).await;
+    let run_id = node.fire(&job).await;
+    node.round().await;
+    node.engine.runs().kill(run_id, &carillon_store::Actor::engine()).await.unwrap();
+    go_on(node, executor, 15).await;
+    let later = node.fire(&job).await;
+    node.round().await;
+    (run_id, later)
+}
+
+async fn state(node: &Node, run_id: i64) -> RunState {
+    node.store.runs().get(run_id).await.unwrap().unwrap().state
+}
+
+// covers: D3
+#[test]
+fn a_run_that_goes_on_after_its_kill_is_not_over_while_a_later_one_waits_behind_it() {
+    with_executor(async |node, executor| {
+        let (run_id, later) = agreed_to_kill(node, executor, BlockStrategy::Serial).await;
+        go_on(node, executor, 180).await;
+        assert_eq!((state(node, run_id).await, state(node, later).await), (RunState::Running, RunState::Running));
+        node.callback(&[(run_id, 200, "done")]).await;
+        assert_eq!(state(node, run_id).await, RunState::Succeeded, "what it reports in the end counts");
+    });
+}
+
+// covers: D3
+#[test]
+fn a_killed_run_is_over_when_a_later_one_that_waited_behind_it_has_a_result() {
+    with_executor(async |node, executor| {
+        let (run_id, later) = agreed_to_kill(node, executor, BlockStrategy::Serial).await;
+        let job_id = node.store.runs().get(later).await.unwrap().unwrap().job_id;
+        let job = node.store.jobs().get(job_id).await.unwrap().unwrap();
+        node.advance(1_000).await;
+        let last = node.fire(&job).await;
+        node.round().await;
+        node.callback(&[(later, 500, "no disk")]).await;
+        go_on(node, executor, 90).await;
+        assert_eq!((state(node, run_id).await, state(node, last).await), (RunState::Killed, RunState::Running));
+    });
+}
+
+// covers: D3
+#[test]
+fn a_killed_run_is_over_when_its_executor_has_accepted_a_later_one_that_cannot_be_beside_it() {
+    with_executor(async |node, executor| {
+        for block in [BlockStrategy::DiscardLater, BlockStrategy::CoverEarly] {
+            let (run_id, later) = agreed_to_kill(node, executor, block).await;
+            go_on(node, executor, 90).await;
+            assert_eq!((state(node, run_id).await, state(node, later).await), (RunState::Killed, RunState::Running));
+        }
     });
 }

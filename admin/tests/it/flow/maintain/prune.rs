@@ -74,6 +74,29 @@ databases! {
         assert_eq!(node.services.pruner.step().await.next, Duration::from_secs(60));
     }
 
+    // covers: G7
+    async fn a_number_of_runs_is_kept_by_the_first_walk_after_a_start(db: &TestDatabase) {
+        let node = Node::with_shards(db, 2).await;
+        let job = node.job(|_| {}).await;
+        node.round().await;
+        let database = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        database.execute_unprepared("UPDATE report_cursor SET run_id = 1000000").await.unwrap();
+        let rows: Vec<String> = (1..=1500).map(|id| {
+            let at = START + id - 86_400_000;
+            format!("({id}, {}, {}, {}, 0, {at}, 0, 1, 1, {at}, {at}, 9, 1, 1, {at})", job.id, job.app_id, job.shard)
+        }).collect();
+        for rows in rows.chunks(500) {
+            let text = format!("INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, finished_at) VALUES {}", rows.join(","));
+            database.execute_unprepared(&text).await.unwrap();
+        }
+        database.close().await.unwrap();
+        let rule = Retention { runs: Some(10), ..Retention::default() };
+        node.store.retention().set(Scope::Job(job.id), rule, START, &actor()).await.unwrap();
+        round(&node).await;
+        let left: Vec<i64> = node.runs(&job).await.iter().map(|run| run.id).collect();
+        assert_eq!(left, (1491..=1500).collect::<Vec<_>>());
+    }
+
     async fn all_runs_are_walked_over_at_a_fixed_pace_and_old_ones_are_found_without_it(db: &TestDatabase) {
         let node = Node::with_shards(db, 2).await;
         let job = node.job(|_| {}).await;

@@ -29,6 +29,24 @@ fn r040_jobs_of_changed_zones_are_planned_anew_once() {
         node.sql(plan_by_other_data).await;
         node.sql("UPDATE node SET address = '' WHERE id = 'old'").await;
         assert_eq!((step().await, step().await, next().await), (1, 0, job.next_fire_at));
-        assert_eq!(planned().await, zone_data().version());
+        assert_eq!(planned().await, zone_data().edition());
+    });
+}
+
+#[test]
+fn r040_data_that_differs_under_the_same_version_is_other_data() {
+    on_node(async |node| {
+        let in_vancouver = ScheduleDraft::cron("0 0 9 * * ?", "America/Vancouver");
+        let job = node.job(|draft| draft.schedule = in_vancouver).await;
+        node.renew_leases().await;
+        node.sql("UPDATE job_clock SET next_fire_at = next_fire_at + 3600000").await;
+        let version = zone_data().version();
+        for planned_with in [version.to_owned(), format!("{version}-00000000")] {
+            node.store.calendars().set_planned_zone_data(&planned_with).await.unwrap();
+        }
+        assert_eq!(node.services.zone_follower.step().await.did, 1);
+        assert_eq!(node.store.jobs().get(job.id).await.unwrap().unwrap().next_fire_at, job.next_fire_at);
+        let planned = node.store.calendars().planned_zone_data().await.unwrap();
+        assert_eq!(planned.as_deref(), Some(zone_data().edition()));
     });
 }

@@ -54,7 +54,7 @@ fn an_executor_that_has_lost_its_journal_is_asked_and_never_sent_the_run_again()
         assert_eq!((run.state, run.sends), (RunState::Unknown, 1));
         assert_eq!(
             run.message(),
-            "sent, and no answer came; its executor has restarted since, does not know the run and may keep another \
+            "sent, and no clear answer came; its executor has restarted since, does not know the run and may keep another \
              journal, so the run was not sent again"
         );
     });

@@ -131,3 +131,23 @@ fn a_log_that_is_not_there_yet_proves_nothing() {
         assert_eq!(executor.runs().len(), 1);
     });
 }
+
+// covers: H10
+#[test]
+fn a_run_that_is_answered_with_a_redirect_was_not_started() {
+    with_executor(async |node, executor| {
+        for boot_id in [None, Some("boot-1")] {
+            node.register_address(&executor.address, boot_id).await;
+            executor.reply(Reply::Status(301));
+            let job = node.job(|_| ()).await;
+            node.fire(&job).await;
+            node.round().await;
+            let run = &node.runs(&job).await[0];
+            assert_eq!(
+                (run.state, run.reason.as_deref(), run.result_code),
+                (RunState::Failed, Some("refused"), Some(301))
+            );
+            assert!(run.message().contains("HTTP 301"), "{}", run.message());
+        }
+    });
+}

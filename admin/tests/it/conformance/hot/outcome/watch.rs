@@ -1,5 +1,6 @@
 //! Running runs that need a look, and runs in a wrong shard.
 
+use carillon_scheduler::RunState;
 use carillon_scheduler::RunState::{Claimed, Running};
 use carillon_store::app::executors::{Executor, ExecutorSettings};
 use carillon_store::run::cancel::KillRequest;
@@ -54,7 +55,7 @@ databases! {
         fixture.store.runs().note_boot(ids[2], "b2").await.unwrap();
         assert_eq!(fixture.store.runs().runs_of_earlier_boots("new", "b2").await.unwrap().len(), 0);
         assert_eq!(fixture.store.runs().watched(look, 0).await.unwrap().0.len(), 3);
-        let beside = async |run: usize| fixture.store.runs().last_end_beside(&found[run]).await.unwrap();
+        let beside = async |run: usize| fixture.store.runs().last_end_beside(&found[run], &[]).await.unwrap();
         assert_eq!(beside(3).await, None);
         fixture.sql(&format!("UPDATE run SET state = 9, finished_at = {} WHERE id = {}", NOW - 5, ids[0])).await;
         assert_eq!(beside(3).await, Some(NOW - 5), "it was there at the same time");
@@ -77,11 +78,43 @@ databases! {
             beside.push((it.earlier, it.later));
         }
         assert_eq!(beside, [(false, true), (true, true), (true, false), (false, false)]);
-        assert_eq!(fixture.store.runs().last_success_after(run(0)).await.unwrap(), None);
+        let runs = fixture.store.runs();
+        let result = async |place: usize, failures_count: bool| {
+            runs.last_result_after(run(place), &[], failures_count).await.unwrap()
+        };
+        assert_eq!(result(0, true).await, None);
         fixture.sql(&format!("UPDATE run SET state = 9 WHERE id = {}", ids[1])).await;
-        assert_eq!(fixture.store.runs().last_success_after(run(0)).await.unwrap(), Some(NOW + 1));
-        assert_eq!(fixture.store.runs().last_success_after(run(2)).await.unwrap(), None, "it was sent before");
-        assert_eq!(fixture.store.runs().last_success_after(run(3)).await.unwrap(), None, "it was sent elsewhere");
+        assert_eq!(result(0, false).await, Some(NOW + 1));
+        assert_eq!(result(2, false).await, None, "it was sent before");
+        assert_eq!(result(3, false).await, None, "it was sent elsewhere");
+    }
+
+    // covers: D1
+    async fn results_of_later_runs_are_found_by_their_instants_and_told_from_the_word_of_a_person(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.runs_in(&job, &[Running; 2]).await;
+        for (place, id) in ids.iter().enumerate() {
+            fixture.sql(&format!("UPDATE run SET address = 'a', sent_at = {} WHERE id = {id}", NOW + place as i64)).await;
+        }
+        let (far, fire_no) = (ids[0] + 1_000_000, NOW + 60_000);
+        fixture.sql(&format!("UPDATE run SET id = {far}, fire_no = {fire_no} WHERE id = {}", ids[1])).await;
+        let found = fixture.store.runs().runs_to_check(&ids).await.unwrap();
+        let run = &found[&ids[0]].run;
+        let result = async |instants: &[i64], failures_count: bool| {
+            fixture.store.runs().last_result_after(run, instants, failures_count).await.unwrap()
+        };
+        let end = async |state: RunState, reason: &str| {
+            let state = state.code();
+            fixture.sql(&format!("UPDATE run SET state = {state}, reason = '{reason}', result_code = 500 WHERE id = {far}")).await;
+        };
+        end(RunState::Succeeded, "result").await;
+        assert_eq!(result(&[], false).await, None, "a million ids away");
+        assert_eq!(result(&[fire_no], false).await, Some(NOW + 1));
+        end(RunState::Succeeded, "operator").await;
+        assert_eq!(result(&[fire_no], true).await, None, "a person has said so");
+        end(RunState::Failed, "result").await;
+        assert_eq!((result(&[fire_no], false).await, result(&[fire_no], true).await), (None, Some(NOW + 1)));
     }
 
     async fn long_running_runs_are_found_page_by_page_and_read_again(db: &TestDatabase) {
