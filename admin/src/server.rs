@@ -11,7 +11,7 @@ use carillon_alerts::Alerts;
 use carillon_alerts::message::Links;
 use carillon_engine::executor::{ExecutorClient, ExecutorTokens, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
-use carillon_engine::manage::rate::RateLimit;
+use carillon_engine::manage::limits::rate::RateLimit;
 use carillon_engine::metrics::Metrics;
 use carillon_engine::outgoing::{Connector, NetworkRules};
 use carillon_engine::{Engine, EngineParts, Services, Settings};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
-use carillon_engine::manage::costly::CostlyPlace;
+use carillon_engine::manage::limits::costly::CostlyPlace;
 use carillon_store::audit::list::{AuditFilter, AuditKey, AuditRow};
 use carillon_store::{Page, Store};
 use futures_util::stream;

@@ -7,7 +7,7 @@ use actix_web::web;
 use carillon_accounts::openid::Provider;
 use carillon_alerts::Alerts;
 use carillon_engine::Engine;
-use carillon_engine::manage::rate::RateLimit;
+use carillon_engine::manage::limits::rate::RateLimit;
 use carillon_scheduler::Clock;
 use carillon_store::{Actor, Store};
 

@@ -16,8 +16,6 @@ pub const TABLES: &[&str] = &[
      updated_at BIGINT NOT NULL){table}",
     "CREATE INDEX job_app ON job (app_id)",
     "CREATE UNIQUE INDEX job_key ON job (app_id, job_key) WHERE job_key IS NOT NULL",
-    // The gap audit walks over the jobs of a shard.
-    "CREATE INDEX job_shard ON job (shard, id)",
     "CREATE INDEX job_name ON job (name, id)",
     // Fixed delays whose chain has broken are looked for.
     "CREATE INDEX job_kind ON job (schedule_kind, shard)",

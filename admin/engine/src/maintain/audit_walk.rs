@@ -10,7 +10,8 @@ use carillon_scheduler::Millis;
 use crate::job_cache::{CachedJob, JobCache};
 use carillon_store as store;
 use carillon_store::Store;
-use carillon_store::run::view::records::ScheduledJob;
+use carillon_store::run::claim::DueJob;
+use carillon_store::run::view::records::{CursorPosition, FIRST};
 
 /// Jobs that a step looks at.
 const JOBS: usize = 2_000;
@@ -27,8 +28,7 @@ struct Pass {
     epoch: i64,
     from: Millis,
     to: Millis,
-    /// Jobs up to this id were looked at.
-    behind: i64,
+    behind: CursorPosition,
 }
 
 /// Where the passes are.
@@ -60,20 +60,24 @@ impl AuditCursor {
         order.sort_unstable_by_key(|(shard, _)| (*shard < self.shard, *shard));
         let (mut suspects, mut budget) = (vec![], JOBS);
         for (shard, epoch) in order {
-            let pass = self.passes.entry(shard).or_insert(Pass { epoch, from: end - AT_START, to: end, behind: 0 });
+            let pass = self.passes.entry(shard).or_insert(Pass { epoch, from: end - AT_START, to: end, behind: FIRST });
             self.shard = shard;
-            let page = store.runs().scheduled_jobs(shard, pass.behind, budget).await?;
+            let page = store.runs().cursors_behind(shard, pass.behind, budget).await?;
             let is_last = page.len() < budget;
             budget -= page.len();
             let (found, reached) = look(store, jobs, &page, pass.from, pass.to).await?;
             suspects.extend(found);
             match reached {
                 // The others of this page come with the next step.
-                Some(job_id) => pass.behind = job_id,
+                Some(due) => pass.behind = (due.next_fire_at, due.job_id),
                 None if is_last => {
-                    (pass.from, pass.to, pass.behind) = (pass.to, end, 0);
+                    (pass.from, pass.to, pass.behind) = (pass.to, end, FIRST);
                 }
-                None => pass.behind = page.last().map_or(pass.behind, |last| last.job_id),
+                None => {
+                    if let Some(last) = page.last() {
+                        pass.behind = (last.next_fire_at, last.job_id);
+                    }
+                }
             }
             if budget == 0 || suspects.len() >= SUSPECTS {
                 return Ok(suspects);
@@ -85,35 +89,34 @@ impl AuditCursor {
     }
 }
 
-/// The suspects of a page; and, when there are too many, the last job that was looked at, by its id.
+/// The suspects of a page; and, when there are too many, the last job that was looked at.
 async fn look(
     store: &Store,
     cache: &JobCache,
-    page: &[ScheduledJob],
+    page: &[DueJob],
     from: Millis,
     to: Millis,
-) -> store::Result<(Vec<Suspect>, Option<i64>)> {
+) -> store::Result<(Vec<Suspect>, Option<DueJob>)> {
     let mut suspects = vec![];
     for chunk in page.chunks(250) {
-        let wanted: Vec<(i64, i64)> = chunk.iter().map(|job| (job.job_id, job.revision)).collect();
+        let wanted: Vec<(i64, i64)> = chunk.iter().map(|due| (due.job_id, due.revision)).collect();
         let jobs = cache.get_uncached(&wanted).await?;
         let mut instants = vec![];
-        for (job_id, _) in &wanted {
-            if let Some(job) = jobs.get(job_id) {
-                instants.extend(instants_of(job, from, to).map(|at| (at, *job_id)));
+        for due in chunk {
+            if let Some(job) = jobs.get(&due.job_id) {
+                instants.extend(instants_of(job, due, from, to).map(|at| (at, due.job_id)));
             }
         }
         drop(jobs);
         let recorded = store.runs().recorded_among(&instants).await?;
         instants.retain(|instant| !recorded.contains(instant));
         let missing = without_skipped(store, instants, from).await?;
-        for ScheduledJob { job_id, is_used_up, .. } in chunk.iter().copied() {
-            // Without a fire in the span it was used up before, or each pass would look at its job again.
-            let lacks_nothing = is_used_up && !recorded.iter().any(|(_, other)| *other == job_id);
-            if missing.contains(&job_id) && !lacks_nothing {
+        for due in chunk {
+            if missing.contains(&due.job_id) {
+                let job_id = due.job_id;
                 suspects.push(Suspect { job_id, from, to });
                 if suspects.len() == SUSPECTS {
-                    return Ok((suspects, Some(job_id)));
+                    return Ok((suspects, Some(*due)));
                 }
             }
         }
@@ -122,16 +125,15 @@ async fn look(
     Ok((suspects, None))
 }
 
-/// The instants of the span by its present definition. Earlier ones are for `carillon audit`. Instants that its cursor has not come
-/// to are among them: the look at the job as a whole explains them.
-fn instants_of(job: &CachedJob, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
+/// The instants of the span by its present definition. Earlier ones are for `carillon audit`.
+fn instants_of(job: &CachedJob, due: &DueJob, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
     let schedule = job.rules.as_ref().ok().map(|rules| &rules.schedule);
     let schedule = schedule.filter(|schedule| !schedule.is_delay());
     let mut at = from.max(job.stored.updated_at);
-    let mut left = INSTANTS;
+    let (cursor, mut left) = (due.next_fire_at, INSTANTS);
     std::iter::from_fn(move || {
         left = left.checked_sub(1)?;
-        at = schedule?.next_after(at).filter(|next| *next <= to)?;
+        at = schedule?.next_after(at).filter(|next| *next <= to && *next < cursor)?;
         Some(at)
     })
 }

@@ -7,8 +7,8 @@ use carillon_store::backfill::backfills::{Backfill, NewBackfill};
 use chrono::{DateTime, SecondsFormat};
 
 use crate::engine::Engine;
-use crate::manage::costly::blocking;
 use crate::manage::error::Error;
+use crate::manage::limits::costly::blocking;
 
 /// Instants of one backfill.
 pub const MAX_INSTANTS: usize = 100_000;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use carillon_store::source_network;
 
-use carillon_engine::manage::rate::RateLimit;
+use carillon_engine::manage::limits::rate::RateLimit;
 
 /// Look-ups a second of one network, and of all together.
 const OF_ONE: u32 = 1;

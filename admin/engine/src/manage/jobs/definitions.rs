@@ -8,9 +8,9 @@ use carillon_store::{Actor, Definition, Job, TargetJob};
 
 use crate::engine::Engine;
 use crate::manage::authorize::require;
-use crate::manage::costly::blocking;
 use crate::manage::error::Error;
 use crate::manage::jobs::validation::{PlannedSchedule, ValidationContext};
+use crate::manage::limits::costly::blocking;
 
 /// A draft that is not saved.
 pub struct PreviewRequest<'a> {

@@ -39,19 +39,6 @@ const KEPT_WITHIN: i64 = 15_000;
 /// Runs lie no further ahead of a change than the look-ahead; this is more than any.
 const AHEAD: i64 = 60_000;
 
-/// An enabled job whose schedule has instants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScheduledJob {
-    pub job_id: i64,
-    pub revision: i64,
-    /// It has had as many fires as it may have: its further instants are none.
-    pub is_used_up: bool,
-}
-
-/// By the jobs and not by their cursors: a job whose last fire is planned has no cursor any more.
-pub(crate) const SCHEDULED: &str = "SELECT id, revision, fires_left FROM job{index job_shard} \
-     WHERE shard = ? AND id > ? AND enabled = TRUE AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?";
-
 /// Where a cursor stands in its shard: its instant, and its job.
 pub type CursorPosition = (Millis, i64);
 
@@ -91,14 +78,6 @@ impl RunStore<'_> {
         }
         values.extend(values![place.1, limit as i64]);
         self.cursors(cursors(self.backend), values).await
-    }
-
-    /// Jobs of a shard with a greater id than this whose schedules have instants, in the order of their ids.
-    pub async fn scheduled_jobs(self, shard: i32, after: i64, limit: usize) -> Result<Vec<ScheduledJob>> {
-        let rows: Vec<(i64, i64, Option<i32>)> =
-            self.tuples(&self.engine_reads, SCHEDULED, values![shard, after, limit as i64]).await?;
-        let job = |(job_id, revision, fires_left)| ScheduledJob { job_id, revision, is_used_up: fires_left == Some(0) };
-        Ok(rows.into_iter().map(job).collect())
     }
 
     /// The instants among these, each with its job, that have a run by schedule.

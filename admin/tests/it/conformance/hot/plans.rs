@@ -123,7 +123,6 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "agreed" | "not_agreed" | "next_unanswered" => plain(&["2", "1"]),
         "cursors" if kind == Kind::Mariadb => plain(&["2", &cursor, &cursor, "5", "200"]),
         "cursors" => plain(&["2", &cursor, "5", "200"]),
-        "scheduled" => plain(&["2", "5", "200"]),
         "recorded" => list(&[&cursor, "5"]),
         "delayed_cursor" => plain(&["5"]),
         "delayed_cursors" => ids(),
@@ -224,9 +223,6 @@ fn expected(name: &str) -> [&'static str; 3] {
             "Index Scan using job_clock_pkey",
             "job_clock range PRIMARY",
         ],
-        "scheduled" => {
-            ["job USING INDEX job_shard (shard=? AND id>?)", "Index Scan using job_shard", "job range job_shard"]
-        }
         "recorded" => [
             "run USING COVERING INDEX run_fire (fire_no=? AND job_id=? AND cause=? AND part=? AND attempt=?)",
             "using run_fire on run",
@@ -330,7 +326,6 @@ fn locks(name: &str) -> bool {
         "delayed_jobs",
         "open_links",
         "cursors",
-        "scheduled",
         "recorded",
         "open_of_backfills",
         "old_alarms",

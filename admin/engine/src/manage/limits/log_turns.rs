@@ -5,8 +5,8 @@ use std::sync::Arc;
 use carillon_store::Actor;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-use crate::manage::costly::{Requester, requester};
-use crate::manage::shares::Shares;
+use crate::manage::limits::costly::{Requester, requester};
+use crate::manage::limits::shares::Shares;
 
 /// Answers with a log that are in memory at the same time: each takes up to 12 MiB, 4 MiB of JSON, and its text twice while it is
 /// repaired. An executor may take its time to answer, so one account and one app get only some of the places.

@@ -10,8 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::manage::error::Error;
-use crate::manage::rate::RateLimit;
-use crate::manage::shares::Shares;
+use crate::manage::limits::rate::RateLimit;
+use crate::manage::limits::shares::Shares;
 
 /// At once on this node, and of one account.
 const OF_NODE: usize = 4;
