@@ -236,12 +236,12 @@ async fn the_demo_runs_jobs_within_twenty_seconds() {
 #[tokio::test]
 async fn health_says_whether_the_node_of_these_settings_is_ready() {
     let folder = tempdir().unwrap();
-    let mut node = Process::spawn(serve(folder.path(), &["--public-url", "https://console.example/jobs"]));
+    let mut node = Process::spawn(serve(folder.path(), &["--public-url", "https://console.example/carillon"]));
     let listen = node.after("listen.address=").await;
     let listen = listen.split_whitespace().next().unwrap().trim_matches('"').to_owned();
     let health = |arguments: &[&str]| {
         let mut command =
-            on(folder.path(), &["health", "--listen", &listen, "--public-url", "https://console.example/jobs"]);
+            on(folder.path(), &["health", "--listen", &listen, "--public-url", "https://console.example/carillon"]);
         command.args(arguments);
         ended(command)
     };

@@ -44,6 +44,22 @@ databases! {
         assert_eq!(store.apps().executors().await.unwrap(), [back]);
     }
 
+    // covers: G10
+    async fn heartbeats_are_stored_after_a_newer_node_has_added_a_column(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        // Each connection has prepared the statement before.
+        for second in 0..20 {
+            let beat = beat("http://x:1/", Some("boot-1"), NOW + second * 1000);
+            fixture.store.apps().register_executor(&beat).await.unwrap();
+        }
+        fixture.sql("ALTER TABLE executor ADD COLUMN of_a_newer_version INTEGER").await;
+        for second in 20..40 {
+            let beat = beat("http://x:1/", Some("boot-1"), NOW + second * 1000);
+            assert!(!fixture.store.apps().register_executor(&beat).await.unwrap());
+        }
+        assert_eq!(fixture.store.apps().executors().await.unwrap()[0].seen_at, NOW + 39_000);
+    }
+
     // covers: H30
     async fn one_address_under_two_apps_is_two_executors(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;

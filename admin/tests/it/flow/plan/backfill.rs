@@ -65,6 +65,25 @@ fn a_day_of_a_job_each_minute_makes_1440_runs_and_none_twice() {
     });
 }
 
+// covers: G16
+#[test]
+fn a_backfill_that_cannot_go_on_keeps_no_other_waiting() {
+    flow(async |node, _, job| {
+        let other = node
+            .job(|draft| {
+                draft.schedule = ScheduleDraft::cron("0 * * * * ?", "UTC");
+                draft.enabled = false;
+            })
+            .await;
+        let broken = node.engine.backfills().create(minutes(job, 3, 0), 100, &actor()).await.unwrap();
+        let whole = node.engine.backfills().create(minutes(&other, 3, 0), 100, &actor()).await.unwrap();
+        node.sql(&format!("UPDATE backfill_instant SET at = 'x' WHERE backfill_id = {}", broken.id)).await;
+        node.services.backfill_releaser.step().await;
+        let released = async |id: i64| node.store.backfills().get(id).await.unwrap().unwrap().released;
+        assert_eq!((released(broken.id).await, released(whole.id).await), (0, 3));
+    });
+}
+
 // covers: 6.22
 #[test]
 fn the_start_is_in_the_end_is_out_and_the_handler_sees_the_logical_instant() {
