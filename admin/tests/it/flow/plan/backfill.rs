@@ -77,7 +77,7 @@ fn a_backfill_that_cannot_go_on_keeps_no_other_waiting() {
             .await;
         let broken = node.engine.backfills().create(minutes(job, 3, 0), 100, &actor()).await.unwrap();
         let whole = node.engine.backfills().create(minutes(&other, 3, 0), 100, &actor()).await.unwrap();
-        node.sql(&format!("UPDATE backfill_instant SET at = 'x' WHERE backfill_id = {}", broken.id)).await;
+        node.sql(&format!("UPDATE backfill_instant SET at = 'x' || at WHERE backfill_id = {}", broken.id)).await;
         node.services.backfill_releaser.step().await;
         let released = async |id: i64| node.store.backfills().get(id).await.unwrap().unwrap().released;
         assert_eq!((released(broken.id).await, released(whole.id).await), (0, 3));
