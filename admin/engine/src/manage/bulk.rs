@@ -44,7 +44,7 @@ pub trait BulkAction: Sized {
         by: &Actor,
     ) -> impl Future<Output = Result<Vec<i64>, Error>>;
 
-    /// Does it with each object for which the actor may do it, in slices of [`SLICE`], and refuses the others.
+    /// Does it with each object for which the actor may do it, in slices of `SLICE`, and refuses the others.
     fn apply(&self, bulk: &mut Bulk<'_>, ids: &[i64]) -> impl Future<Output = Result<(), Error>>;
 }
 
