@@ -1,9 +1,9 @@
 //! What has been kept long enough is deleted, by the holder of the first shard, a hundred runs at a time, so that other writers
 //! wait for no more than that.
 //!
-//! Two walks in the order of the ids. One looks at each run when it has come to the shortest age for which any rule keeps runs:
+//! Two walks along the ids. One, the oldest first, looks at each run when it has come to the shortest age for which any rule keeps runs:
 //! it reads what is old enough and nothing else, so most runs go by it. The other goes over all runs, the newest first, a thousand a
-//! second or as many as end it within a day: it finds what a longer rule kept, a job's runs above its number, and failures that are not
+//! second or as many as end it within 20 hours: it finds what a longer rule kept, a job's runs above its number, and failures that are not
 //! its last any more. It needs nothing of earlier walks, so a node that is restarted each day deletes as much. It also finds which sets of
 //! executors no run names any more. Which failures are a job's last says a table that the reports keep.
 

@@ -19,8 +19,8 @@
 //! | a person has resolved a run | nothing | |
 //! | `/kill` agrees | it will end **all** runs of the job there | |
 //!
-//! What later runs prove is in the database: it counts whatever `/idleBeat` answers. Runs of a job are looked for among the
-//! 20,000 ids around a run, and by the hundred instants of its schedule before and after it.
+//! The rows about later runs are read from the database, so they hold with any answer to `/idleBeat`, or none. The later runs of a
+//! job are looked for among the next 20,000 ids, and by the next hundred instants of its schedule.
 
 use std::hash::{DefaultHasher, Hasher as _};
 use std::time::Duration;
