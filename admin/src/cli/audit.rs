@@ -206,7 +206,8 @@ mod tests {
 
     #[test]
     fn a_difference_is_one_line() {
-        let look = JobAudit { name: "Settle".into(), differences: vec![], reached: 0, deleted_at: None };
+        let look =
+            JobAudit { name: "Settle".into(), differences: vec![], reached: 0, next_fire_at: None, deleted_at: None };
         let mut difference = Difference {
             job_id: 7,
             from: 1_760_000_000_000,

@@ -62,7 +62,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("open_of_backfills", &release::OPEN_OF_BACKFILLS),
         ("open_runs", &cancel::OPEN_RUNS),
     ];
-    let plain: [(&str, &str); 27] = [
+    let plain: [(&str, &str); 28] = [
         ("due", claim::DUE),
         ("orphans", adopt::ORPHANS),
         ("new", adopt::NEW_ORPHANS),
@@ -80,6 +80,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("delayed_jobs", fixed_delay::DELAYED_JOBS),
         ("open_links", fixed_delay::OPEN_LINKS),
         ("cursors", records::cursors(backend)),
+        ("scheduled", records::SCHEDULED),
         ("old_alarms", prune_rest::OLD_ALARMS),
         ("old_alerts", prune_rest::OLD_ALERTS),
         ("old_deliveries", prune_rest::OLD_DELIVERIES),

@@ -51,6 +51,9 @@ SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND 
 -- cursors
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (? + 0, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
 
+-- scheduled
+SELECT id, shard, revision FROM job WHERE id > ? AND enabled = TRUE AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?;
+
 -- old_alarms
 SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
 
@@ -245,6 +248,9 @@ SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND 
 -- cursors
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
 
+-- scheduled
+SELECT id, shard, revision FROM job WHERE id > ? AND enabled = TRUE AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?;
+
 -- old_alarms
 SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;
 
@@ -438,6 +444,9 @@ SELECT job_id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state IN (0, 1
 
 -- cursors
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at > ? OR next_fire_at = ? AND job_id > ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
+
+-- scheduled
+SELECT id, shard, revision FROM job FORCE INDEX (PRIMARY) WHERE id > ? AND enabled = TRUE AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?;
 
 -- old_alarms
 SELECT id FROM alarm WHERE created_at < ? ORDER BY created_at LIMIT ?;

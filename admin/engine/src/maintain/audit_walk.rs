@@ -1,7 +1,8 @@
 //! The slow part of the audit: a walk over all jobs of this node's shards, a fixed number a step.
 //!
-//! A pass over a shard compares one span for all its jobs; the next pass begins where that span ended. So each instant is
-//! looked at, at the latest when a pass over the shard has been completed after it.
+//! A pass compares one span for all jobs of a shard; the next pass begins where that span ended. So each instant is looked at, at
+//! the latest when a pass has been completed after it. The walk goes by the jobs and not by their cursors: a job whose last fire is
+//! planned has no cursor any more.
 
 use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 
@@ -10,11 +11,11 @@ use carillon_scheduler::Millis;
 use crate::job_cache::{CachedJob, JobCache};
 use carillon_store as store;
 use carillon_store::Store;
-use carillon_store::run::claim::DueJob;
-use carillon_store::run::view::records::{CursorPosition, FIRST};
+use carillon_store::run::view::records::ScheduledJob;
 
-/// Jobs that a step looks at.
+/// Jobs of the shards that are held at which a step looks, and jobs that it reads for it: the others are for other nodes.
 const JOBS: usize = 2_000;
+const READ: usize = 20_000;
 /// Instants of one job. One that has more within a pass fires so often that the quick part never loses sight of it.
 const INSTANTS: usize = 500;
 /// Jobs that a step looks at one by one, because they seem to lack something.
@@ -22,26 +23,35 @@ const SUSPECTS: usize = 50;
 /// A node that takes a shard looks this far back: the pass of the holder before it was not completed.
 pub const AT_START: i64 = 24 * 3_600_000;
 
-/// A pass over a shard.
+/// How far a shard was looked at, by the holder with this epoch.
 #[derive(Clone, Copy)]
-struct Pass {
+struct ShardProgress {
     epoch: i64,
     from: Millis,
-    to: Millis,
-    behind: CursorPosition,
 }
 
-/// Where the passes are.
+/// A pass over the jobs of the shards that were held when it began.
+struct Pass {
+    shards: Vec<(i32, i64)>,
+    to: Millis,
+    /// Jobs up to this id were looked at.
+    behind: i64,
+}
+
+/// Where the walk is.
 #[derive(Default)]
 pub struct AuditCursor {
-    passes: HashMap<i32, Pass>,
-    /// The shard that the last step came to.
-    shard: i32,
+    shards: HashMap<i32, ShardProgress>,
+    pass: Option<Pass>,
+    /// Jobs that have had all their fires, at these revisions: they would seem to lack something in each pass.
+    used_up: HashMap<i64, i64>,
 }
 
 /// A job that seems to lack something in a span.
+#[derive(Clone, Copy)]
 pub struct Suspect {
     pub job_id: i64,
+    pub revision: i64,
     pub from: Millis,
     pub to: Millis,
 }
@@ -55,68 +65,89 @@ impl AuditCursor {
         held: &[(i32, i64)],
         end: Millis,
     ) -> store::Result<Vec<Suspect>> {
-        self.passes.retain(|shard, pass| held.contains(&(*shard, pass.epoch)));
-        let mut order: Vec<(i32, i64)> = held.to_vec();
-        order.sort_unstable_by_key(|(shard, _)| (*shard < self.shard, *shard));
-        let (mut suspects, mut budget) = (vec![], JOBS);
-        for (shard, epoch) in order {
-            let pass = self.passes.entry(shard).or_insert(Pass { epoch, from: end - AT_START, to: end, behind: FIRST });
-            self.shard = shard;
-            let page = store.runs().cursors_behind(shard, pass.behind, budget).await?;
-            let is_last = page.len() < budget;
-            budget -= page.len();
-            let (found, reached) = look(store, jobs, &page, pass.from, pass.to).await?;
+        self.shards.retain(|shard, progress| held.contains(&(*shard, progress.epoch)));
+        for (shard, epoch) in held {
+            self.shards.entry(*shard).or_insert(ShardProgress { epoch: *epoch, from: end - AT_START });
+        }
+        let pass = self.pass.get_or_insert_with(|| Pass { shards: held.to_vec(), to: end, behind: 0 });
+        let (mut suspects, mut looked, mut read) = (vec![], 0, 0);
+        while looked < JOBS && read < READ && suspects.len() < SUSPECTS {
+            let page = store.runs().scheduled_jobs(pass.behind, JOBS).await?;
+            let is_last = page.len() < JOBS;
+            let end_of_page = page.last().map_or(pass.behind, |job| job.job_id);
+            read += page.len();
+            let spans: Vec<(ScheduledJob, Millis)> = page
+                .into_iter()
+                .filter(|job| self.used_up.get(&job.job_id) != Some(&job.revision))
+                .filter_map(|job| Some((job, self.shards.get(&job.shard)?)))
+                .filter(|(job, progress)| pass.shards.contains(&(job.shard, progress.epoch)))
+                .map(|(job, progress)| (job, progress.from))
+                .collect();
+            looked += spans.len();
+            let (found, reached) = look(store, jobs, &spans, pass.to).await?;
             suspects.extend(found);
             match reached {
                 // The others of this page come with the next step.
-                Some(due) => pass.behind = (due.next_fire_at, due.job_id),
-                None if is_last => {
-                    (pass.from, pass.to, pass.behind) = (pass.to, end, FIRST);
-                }
+                Some(job_id) => pass.behind = job_id,
+                None if !is_last => pass.behind = end_of_page,
                 None => {
-                    if let Some(last) = page.last() {
-                        pass.behind = (last.next_fire_at, last.job_id);
+                    for (shard, epoch) in &pass.shards {
+                        let progress = self.shards.get_mut(shard).filter(|progress| progress.epoch == *epoch);
+                        if let Some(progress) = progress {
+                            progress.from = pass.to;
+                        }
                     }
+                    self.pass = None;
+                    break;
                 }
-            }
-            if budget == 0 || suspects.len() >= SUSPECTS {
-                return Ok(suspects);
             }
         }
-        // All were passed: the next step begins with the first shard.
-        self.shard = 0;
         Ok(suspects)
+    }
+
+    /// The walk passes over the job from now on, until it is edited.
+    pub fn pass_over(&mut self, suspect: Suspect) {
+        // Deleted jobs are not taken out: what is still there is looked at once more.
+        if self.used_up.len() >= MOST_USED_UP {
+            self.used_up.clear();
+        }
+        self.used_up.insert(suspect.job_id, suspect.revision);
     }
 }
 
-/// The suspects of a page; and, when there are too many, the last job that was looked at.
+/// Jobs that are passed over.
+const MOST_USED_UP: usize = 100_000;
+
+/// The suspects among these jobs, of instants after those beside them, up to `to`; and, when there are too many, the last job that
+/// was looked at.
 async fn look(
     store: &Store,
     cache: &JobCache,
-    page: &[DueJob],
-    from: Millis,
+    spans: &[(ScheduledJob, Millis)],
     to: Millis,
-) -> store::Result<(Vec<Suspect>, Option<DueJob>)> {
+) -> store::Result<(Vec<Suspect>, Option<i64>)> {
     let mut suspects = vec![];
-    for chunk in page.chunks(250) {
-        let wanted: Vec<(i64, i64)> = chunk.iter().map(|due| (due.job_id, due.revision)).collect();
+    let earliest = spans.iter().map(|(_, from)| *from).min().unwrap_or(to);
+    for chunk in spans.chunks(250) {
+        let wanted: Vec<(i64, i64)> = chunk.iter().map(|(job, _)| (job.job_id, job.revision)).collect();
         let jobs = cache.get_uncached(&wanted).await?;
         let mut instants = vec![];
-        for due in chunk {
-            if let Some(job) = jobs.get(&due.job_id) {
-                instants.extend(instants_of(job, due, from, to).map(|at| (at, due.job_id)));
+        for (ScheduledJob { job_id, .. }, from) in chunk {
+            if let Some(job) = jobs.get(job_id) {
+                instants.extend(instants_of(job, *from, to).map(|at| (at, *job_id)));
             }
         }
         drop(jobs);
         let recorded = store.runs().recorded_among(&instants).await?;
         instants.retain(|instant| !recorded.contains(instant));
-        let missing = without_skipped(store, instants, from).await?;
-        for due in chunk {
-            if missing.contains(&due.job_id) {
-                let job_id = due.job_id;
-                suspects.push(Suspect { job_id, from, to });
+        drop_unplanned(store, chunk, &mut instants, to).await?;
+        let missing = without_skipped(store, instants, earliest).await?;
+        for (job, from) in chunk {
+            if missing.contains(&job.job_id) {
+                let ScheduledJob { job_id, revision, .. } = *job;
+                suspects.push(Suspect { job_id, revision, from: *from, to });
                 if suspects.len() == SUSPECTS {
-                    return Ok((suspects, Some(*due)));
+                    return Ok((suspects, Some(job_id)));
                 }
             }
         }
@@ -125,15 +156,33 @@ async fn look(
     Ok((suspects, None))
 }
 
+/// Without instants that the cursors of their jobs have not come to: of an app that is paused, of a planner that is late.
+async fn drop_unplanned(
+    store: &Store,
+    chunk: &[(ScheduledJob, Millis)],
+    instants: &mut Vec<(Millis, i64)>,
+    to: Millis,
+) -> store::Result<()> {
+    let mut jobs: HashMap<i32, Vec<i64>> = HashMap::new();
+    for (job, _) in chunk.iter().filter(|(job, _)| instants.iter().any(|(_, job_id)| *job_id == job.job_id)) {
+        jobs.entry(job.shard).or_default().push(job.job_id);
+    }
+    for (shard, jobs) in jobs {
+        let cursors = store.runs().cursors_of(shard, to, &jobs).await?;
+        instants.retain(|(at, job_id)| cursors.get(job_id).is_none_or(|cursor| at < cursor));
+    }
+    Ok(())
+}
+
 /// The instants of the span by its present definition. Earlier ones are for `carillon audit`.
-fn instants_of(job: &CachedJob, due: &DueJob, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
+fn instants_of(job: &CachedJob, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
     let schedule = job.rules.as_ref().ok().map(|rules| &rules.schedule);
     let schedule = schedule.filter(|schedule| !schedule.is_delay());
     let mut at = from.max(job.stored.updated_at);
-    let (cursor, mut left) = (due.next_fire_at, INSTANTS);
+    let mut left = INSTANTS;
     std::iter::from_fn(move || {
         left = left.checked_sub(1)?;
-        at = schedule?.next_after(at).filter(|next| *next <= to && *next < cursor)?;
+        at = schedule?.next_after(at).filter(|next| *next <= to)?;
         Some(at)
     })
 }

@@ -80,7 +80,10 @@ impl GapAuditor {
     async fn walk(&self, end: Millis) -> store::Result<()> {
         let mut walk = self.walk.lock().await;
         for suspect in walk.step(&self.cx.store, &self.jobs, &self.held.trusted(), end).await? {
-            self.report(suspect.job_id, suspect.from, suspect.to).await?;
+            let is_over = self.report(suspect.job_id, suspect.from, suspect.to).await?;
+            if is_over {
+                walk.pass_over(suspect);
+            }
         }
         // No pass looks further back, not even one that starts again.
         let mut reported = self.reported.lock().await;
@@ -133,9 +136,10 @@ impl GapAuditor {
         Ok(suspects)
     }
 
-    async fn report(&self, job_id: i64, from: Millis, to: Millis) -> store::Result<()> {
+    /// Answers whether the job's schedule has no instant any more that is not planned.
+    async fn report(&self, job_id: i64, from: Millis, to: Millis) -> store::Result<bool> {
         let Some(looked) = audit_job(&self.cx.store, job_id, from, to, INSTANTS).await? else {
-            return Ok(());
+            return Ok(false);
         };
         let mut reported = self.reported.lock().await;
         let mut new = vec![];
@@ -163,7 +167,8 @@ impl GapAuditor {
         }
         reported.retain(|_, gaps| !gaps.is_empty());
         drop(reported);
-        self.alarm(job_id, &new).await
+        self.alarm(job_id, &new).await?;
+        Ok(looked.next_fire_at.is_none())
     }
 
     /// One alarm for all that a look has found. A node that has taken over looks at the same span again, so the text of an alarm is

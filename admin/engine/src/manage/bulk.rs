@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_scheduler::AuditObjectKind;
-use carillon_store::run::trigger::NewTrigger;
+use carillon_store::run::trigger::{NewTrigger, TriggerResult, TriggeredRun};
 use carillon_store::{Actor, AuditObject};
 use foldhash::HashMap;
 
@@ -63,6 +63,8 @@ pub struct Bulk<'a> {
     pub(super) engine: &'a Engine,
     pub(super) by: &'a Actor,
     pub(super) key: Option<&'a str>,
+    /// The objects were selected by a filter, not one by one.
+    pub(super) is_filtered: bool,
     pub(super) outcome: BulkOutcome,
 }
 
@@ -101,7 +103,8 @@ impl Engine {
             self.costly.count_runs(ids.len(), by)?;
         }
         let outcome = BulkOutcome { matched: ids.len(), ..BulkOutcome::default() };
-        let mut bulk = Bulk { engine: self, by, key: request.idempotency_key, outcome };
+        let is_filtered = matches!(request.selection, Selection::Filter(_));
+        let mut bulk = Bulk { engine: self, by, key: request.idempotency_key, is_filtered, outcome };
         action.apply(&mut bulk, &ids).await?;
         bulk.outcome.refused.sort_by_key(|refusal| refusal.id);
         Ok(bulk.outcome)
@@ -164,6 +167,9 @@ impl Bulk<'_> {
         for (trigger, made) in triggers.iter().zip(made) {
             let job = trigger.job.id;
             match (made, trigger.rerun_of) {
+                (Some(TriggeredRun { run_id, found: TriggerResult::OtherRerun, .. }), Some(run)) => {
+                    self.refuse(run, format!("run {run_id} has run it again at this moment"));
+                }
                 (Some(made), _) => {
                     self.outcome.done += 1;
                     self.engine.job_changed(made.shard);

@@ -69,10 +69,11 @@ impl BulkAction for RunAction {
             let runs = runs.into_iter().map(|(_, run)| run).collect();
             match self {
                 Self::Kill => bulk.kill_each(runs).await?,
-                Self::Rerun { cause, .. } => {
+                Self::Rerun { cause, repeated } => {
                     let runs = bulk.once_for_each_fire(runs, &mut fires);
                     let runs = bulk.startable(runs).await?;
-                    bulk.rerun_each(&runs, *cause).await?;
+                    let is_only_rerun = bulk.is_filtered && !repeated;
+                    bulk.rerun_each(&runs, *cause, is_only_rerun).await?;
                 }
                 Self::Resolve { outcome, note } => bulk.resolve_each(runs, *outcome, note.trim()).await?,
             }
@@ -139,7 +140,12 @@ impl Bulk<'_> {
         Ok(startable)
     }
 
-    async fn rerun_each(&mut self, runs: &[(TargetJob, RunView)], cause: Cause) -> Result<(), Error> {
+    async fn rerun_each(
+        &mut self,
+        runs: &[(TargetJob, RunView)],
+        cause: Cause,
+        is_only_rerun: bool,
+    ) -> Result<(), Error> {
         let store = &self.engine.cx.store;
         let views: Vec<&RunView> = runs.iter().map(|(_, run)| run).collect();
         let given = store.runs().params_of_each(&views).await?;
@@ -147,7 +153,8 @@ impl Bulk<'_> {
             // Also those that its job has now: the job may be edited before the run is sent.
             let params = given.text().map(str::to_owned);
             let idempotency_key = self.key.map(|key| hash(&format!("rerun {} {key}", run.id)));
-            NewTrigger { job: *job, cause, params, address: None, idempotency_key, rerun_of: Some(run.id) }
+            let rerun_of = Some(run.id);
+            NewTrigger { job: *job, cause, params, address: None, idempotency_key, rerun_of, is_only_rerun }
         };
         let triggers: Vec<NewTrigger> = runs.iter().zip(given).map(trigger).collect();
         self.start_each(&triggers).await

@@ -35,7 +35,7 @@ impl AgreedKills {
 
     /// The run counts as killed when its executor has been without it for long enough to have reported another end. While the
     /// executor works on it the run is not over, although the executor agreed: some handlers ignore an interrupt, and some
-    /// executors agree and do nothing.
+    /// executors agree and do nothing. An executor that does not say whether it works on the job counts as one that is silent.
     pub async fn confirm(&self, shard: i32, it: &ToCheck) -> store::Result<()> {
         let (cx, run) = (&self.recover.cx, &it.run);
         let pause = match self.recover.query_run(run).await? {
@@ -44,7 +44,7 @@ impl AgreedKills {
             }
             RunKnowledge::Running | RunKnowledge::Queued | RunKnowledge::Unknown => ms(cx.settings.resolve_every),
             RunKnowledge::Finished => REPORT_GRACE,
-            RunKnowledge::NoAnswer => NO_ANSWER_GRACE,
+            RunKnowledge::Unclear | RunKnowledge::NoAnswer => NO_ANSWER_GRACE,
         };
         let now = cx.clock.now();
         let since = self.note(shard, run.run_id, |it| *it.gone_since.get_or_insert(now));

@@ -28,10 +28,9 @@ use std::time::Duration;
 use carillon_scheduler::{BlockStrategy, Millis, Outcome as Reported, RunEvent, RunReason};
 
 use crate::executor::client::{ExecutorClient, LogAnswer, SUCCESS, TIMEOUT};
-use crate::executor::outcome::Outcome;
 use crate::recover::check_schedule::Sighting;
 use crate::recover::end_of_log::End;
-use crate::recover::run_knowledge::log_shows_start;
+use crate::recover::run_knowledge::{IdleBeat, log_shows_start};
 use carillon_store::run::open::checked::ToCheck;
 use carillon_store::run::settle::finding::RunReport;
 
@@ -42,9 +41,6 @@ const TAIL: usize = 256 * 1024;
 
 /// Between the moment at which a definition is read and the one at which its request leaves.
 const SENT_WITHIN: Millis = 5_000;
-
-/// The refusals of `/idleBeat` that say nothing about the job.
-const NOT_ABOUT_THE_JOB: [&str; 4] = ["not configured", "access token", "accessToken", "uri-mapping"];
 
 #[derive(Clone, Debug)]
 pub enum CheckResult {
@@ -76,19 +72,12 @@ pub async fn check_run(
 ) -> CheckResult {
     let beside = others.long_running;
     let run = &it.run;
-    let beat = match client.idle_beat(address, app, run.job_id, limit).await {
-        Outcome::Accepted => Beat::Idle,
-        Outcome::Refused { code, message } if is_busy(code, &message) => Beat::Busy,
-        Outcome::Refused { message, .. } => Beat::Unclear { why: message, answers: true },
-        Outcome::NotSent { why } | Outcome::Withheld { why } | Outcome::Unknown { why } => {
-            Beat::Unclear { why, answers: false }
-        }
-    };
+    let beat = IdleBeat::from(client.idle_beat(address, app, run.job_id, limit).await);
     let over = is_over(it, others, &beat, before);
     // A log may be large. Without a second run of the job there the executor is busy with this one.
     let wants_log = match (&beat, over) {
-        (Beat::Unclear { why, .. }, None) => return CheckResult::Inconclusive(why.clone()),
-        (Beat::Unclear { answers: false, .. }, _) => false,
+        (IdleBeat::Unclear { why, .. }, None) => return CheckResult::Inconclusive(why.clone()),
+        (IdleBeat::Unclear { answers: false, .. }, _) => false,
         (_, Some(_)) => before.is_some(),
         (_, None) => !beside.is_empty(),
     };
@@ -104,7 +93,7 @@ pub async fn check_run(
     if let Some(seen) = over {
         let why = match seen {
             Sighting::Overtaken => "the executor has taken a later run of this job since",
-            _ if beat == Beat::Idle => "the executor has no run of this job any more",
+            _ if beat == IdleBeat::Idle => "the executor has no run of this job any more",
             _ => "the executor had no run of this job, and has a later one now",
         };
         let why = format!("{address}: {why}, and no result was reported");
@@ -120,27 +109,11 @@ pub async fn check_run(
     }
 }
 
-/// What `/idleBeat` has answered.
-#[derive(PartialEq, Eq)]
-enum Beat {
-    Idle,
-    Busy,
-    /// Nothing about the job; and whether the executor has answered at all.
-    Unclear {
-        why: String,
-        answers: bool,
-    },
-}
-
-fn is_busy(code: i32, message: &str) -> bool {
-    code == 500 && !NOT_ABOUT_THE_JOB.iter().any(|other| message.contains(other))
-}
-
 /// The sighting that proves without the log that the executor no longer has this run. None: the run may still be there.
-fn is_over(it: &ToCheck, others: &OtherRuns, beat: &Beat, before: Option<Sighting>) -> Option<Sighting> {
+fn is_over(it: &ToCheck, others: &OtherRuns, beat: &IdleBeat, before: Option<Sighting>) -> Option<Sighting> {
     let has_later = others.has_later || others.last_result_at.is_some();
     // Busy with no later run: pyxxl is idle for a moment between two runs of its queue.
-    if *beat == Beat::Idle || *beat == Beat::Busy && before == Some(Sighting::Idle) && has_later {
+    if *beat == IdleBeat::Idle || *beat == IdleBeat::Busy && before == Some(Sighting::Idle) && has_later {
         return Some(Sighting::Idle);
     }
     is_overtaken(it, others.has_later, others.last_result_at).then_some(Sighting::Overtaken)

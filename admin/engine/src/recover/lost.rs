@@ -83,7 +83,7 @@ impl RecoverContext {
                 }
             }
             // It has just registered. If it stays silent its lease ends.
-            RunKnowledge::NoAnswer => {}
+            RunKnowledge::Unclear | RunKnowledge::NoAnswer => {}
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ impl RecoverContext {
         };
         let over_by = self.cx.clock.now() - end - ms(TIMEOUT_GRACE);
         match self.query_run(run).await? {
-            RunKnowledge::Running => self.kill_overdue(run, over_by).await?,
+            RunKnowledge::Running | RunKnowledge::Unclear => self.kill_overdue(run, over_by).await?,
             RunKnowledge::Unknown => self.report_lost(run, "over its time, and not known there"),
             RunKnowledge::Finished if over_by > REPORT_GRACE => {
                 self.report_lost(run, "ended there, and never reported");

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 
 use crate::recover::check::{CheckResult, OtherRuns, check_run};
-use crate::recover::check_schedule::{CheckSchedule, Suspicion, next_after};
+use crate::recover::check_schedule::{CheckSchedule, Sighting, Suspicion, next_after};
 use crate::recover::inquiry::Inquiries;
 use crate::recover::lost::TIMEOUT_GRACE;
 use crate::recover::run_knowledge::RecoverContext;
@@ -102,6 +102,8 @@ impl RunChecks {
             check_run(client, target, cx.settings.send_limit, it, &others, before.map(|before| before.seen)).await;
         let now = cx.clock.now();
         let checks = &cx.metrics.checks;
+        // What became of a later run says nothing of how its executor answers.
+        let is_clear = !matches!(result, CheckResult::Suspicious(Sighting::Overtaken, _));
         match result {
             CheckResult::AtWork => {
                 checks.with_label_values(&["at_work"]).inc();
@@ -132,7 +134,9 @@ impl RunChecks {
                 }
             }
         }
-        self.alarmed.lock().remove(target.1);
+        if is_clear {
+            self.alarmed.lock().remove(target.1);
+        }
         Ok(true)
     }
 

@@ -28,6 +28,8 @@ pub enum RunKnowledge {
     Finished,
     /// The executor has no such run.
     Unknown,
+    /// The executor answers, and not about the run's job: it has no `/idleBeat`, or refuses the token.
+    Unclear,
     NoAnswer,
 }
 
@@ -41,6 +43,36 @@ impl RunKnowledge {
             (_, Some(page)) if !page.is_end => Self::Running,
             // A log of an earlier process.
             _ => Self::Unknown,
+        }
+    }
+}
+
+/// What `/idleBeat` has answered.
+#[derive(PartialEq, Eq)]
+pub enum IdleBeat {
+    /// Neither a running nor a waiting run of the job.
+    Idle,
+    Busy,
+    /// Nothing about the job; and whether the executor has answered at all.
+    Unclear {
+        why: String,
+        answers: bool,
+    },
+}
+
+/// The refusals of `/idleBeat` that say nothing about the job.
+const NOT_ABOUT_THE_JOB: [&str; 4] = ["not configured", "access token", "accessToken", "uri-mapping"];
+
+impl From<Outcome> for IdleBeat {
+    fn from(outcome: Outcome) -> Self {
+        let is_busy = |message: &str| !NOT_ABOUT_THE_JOB.iter().any(|other| message.contains(other));
+        match outcome {
+            Outcome::Accepted => Self::Idle,
+            Outcome::Refused { code: 500, message } if is_busy(&message) => Self::Busy,
+            Outcome::Refused { message, .. } => Self::Unclear { why: message, answers: true },
+            Outcome::NotSent { why } | Outcome::Withheld { why } | Outcome::Unknown { why } => {
+                Self::Unclear { why, answers: false }
+            }
         }
     }
 }
@@ -65,13 +97,12 @@ impl RecoverContext {
         }
         let is_own = is_own(run);
         if !is_own {
-            match self.client.idle_beat(address, app, run.job_id, self.cx.settings.send_limit).await {
-                // Neither a running nor a waiting run of the job.
-                Outcome::Accepted => return Ok(RunKnowledge::Unknown),
-                Outcome::Refused { .. } => {}
-                Outcome::NotSent { .. } | Outcome::Withheld { .. } | Outcome::Unknown { .. } => {
-                    return Ok(RunKnowledge::NoAnswer);
-                }
+            let beat = self.client.idle_beat(address, app, run.job_id, self.cx.settings.send_limit).await;
+            match IdleBeat::from(beat) {
+                IdleBeat::Idle => return Ok(RunKnowledge::Unknown),
+                IdleBeat::Busy => {}
+                IdleBeat::Unclear { answers: true, .. } => return Ok(RunKnowledge::Unclear),
+                IdleBeat::Unclear { answers: false, .. } => return Ok(RunKnowledge::NoAnswer),
             }
         }
         let found = match self.client.query_run(address, app, run.run_id, run.due_at).await {

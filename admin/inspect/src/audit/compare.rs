@@ -33,10 +33,37 @@ pub struct Era {
     pub version: DefinitionVersion,
     /// Up to this instant there may be records of the definition before.
     pub kept: Option<Millis>,
-    /// Why its schedule may have no further fire: the records of its schedule, counted from the schedule's start, are as many as its
-    /// `max_fires`, or how many they were cannot be known. The job's own count of the fires that are left is what the audit
-    /// checks, so it proves nothing here.
-    pub used_up: Option<GapReason>,
+    /// Of a schedule with `max_fires`. The job's own count of the fires that are left is what the audit checks, so it proves
+    /// nothing here.
+    pub limit: Option<FireLimit>,
+}
+
+/// How many fires of a schedule with `max_fires` are on record, counted from the schedule's start.
+#[derive(Clone, Copy, Debug)]
+pub struct FireLimit {
+    /// Fires that it may have had, and that are not on record: 0 where that is not known.
+    pub lacking: usize,
+    /// Its last fire on record, or its start.
+    pub last: Millis,
+    /// Instants after `last` that are recorded as skipped.
+    pub skipped: usize,
+    /// Why it has no fire beyond these.
+    pub reason: GapReason,
+}
+
+/// Instants that are worked out to find the last one of a schedule.
+const MOST_LACKING: usize = 10_000;
+
+impl FireLimit {
+    /// Instants after this one are none of the schedule's.
+    fn end(&self, schedule: &Schedule) -> Millis {
+        let beyond = self.lacking + self.skipped;
+        if self.lacking == 0 || beyond > MOST_LACKING {
+            return if self.lacking == 0 { self.last } else { Millis::MAX };
+        }
+        let instants = catch_unwind(AssertUnwindSafe(|| schedule.following(self.last, beyond)));
+        instants.ok().and_then(|instants| instants.last().copied()).unwrap_or(Millis::MAX)
+    }
 }
 
 /// All differences, the earliest first, and up to where it was looked.
@@ -50,6 +77,7 @@ pub fn compare(input: &CompareInput<'_>) -> (Vec<Difference>, Millis) {
             to: input.to.min(version.to.unwrap_or(input.to)),
             kept: *kept,
             is_last: index + 1 == input.eras.len() && !input.is_deleted,
+            end: era.limit.zip(version.schedule()).map_or(Millis::MAX, |(limit, schedule)| limit.end(schedule)),
         };
         if span.after >= span.to {
             continue;
@@ -68,6 +96,8 @@ struct Span {
     to: Millis,
     kept: Option<Millis>,
     is_last: bool,
+    /// The last instant that the schedule may have by its limit of fires.
+    end: Millis,
 }
 
 /// Some: there are too many instants, and it was looked up to this one.
@@ -92,11 +122,19 @@ fn compare_version(
         return None;
     }
     let (expected, reached) = expected(schedule, span, budget)?;
+    let mut lacking = era.limit.map(|limit| limit.lacking);
     for at in &expected {
         let in_range = records.ranges.iter().any(|range| (range.from_at..=range.to_at).contains(at));
         match (records.fires.contains(at), in_range) {
             (true, true) => found.add(*at, GapKind::Twice, GapReason::Unexplained),
-            (false, false) => found.add(*at, GapKind::Missing, missing(input, era, later, span, *at)),
+            (false, false) => {
+                let is_over = *at > span.end || lacking == Some(0);
+                let reason = missing(input, era, later, span, (*at, is_over));
+                if reason == GapReason::Unexplained {
+                    lacking = lacking.map(|lacking| lacking.saturating_sub(1));
+                }
+                found.add(*at, GapKind::Missing, reason);
+            }
             _ => found.whole(*at),
         }
     }
@@ -137,15 +175,16 @@ fn expected(schedule: &Schedule, span: &Span, budget: &mut usize) -> Option<Expe
     .ok()
 }
 
+/// `is_over`: the schedule has no fire so late, by its limit of fires.
 fn missing(
     input: &CompareInput<'_>,
     era: &Era,
     later: Option<&DefinitionVersion>,
     span: &Span,
-    at: Millis,
+    (at, is_over): (Millis, bool),
 ) -> GapReason {
     let has_later_record = between(&input.records.fires, at, span.to).next().is_some();
-    let used_up = era.used_up.filter(|_| !has_later_record);
+    let used_up = era.limit.filter(|_| is_over && !has_later_record).map(|limit| limit.reason);
     if !era.version.is_enabled() {
         return GapReason::Disabled;
     }

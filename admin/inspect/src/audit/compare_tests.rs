@@ -10,7 +10,8 @@ const T: Millis = 1_760_000_040_000;
 
 fn schedule(seconds: i64) -> Schedule {
     let none: &[Arc<carillon_scheduler::Calendar>] = &[];
-    let facts = ScheduleContext { calendars: none, ..ScheduleContext::from_anchor(T) };
+    // Instants before `T` too.
+    let facts = ScheduleContext { calendars: none, ..ScheduleContext::from_anchor(T - 60_000) };
     Schedule::parse(&ScheduleDraft::fixed_rate(seconds), &facts).unwrap()
 }
 
@@ -24,7 +25,7 @@ fn era(from: i64, to: Option<i64>, seconds: i64, action: &str) -> Era {
     };
     let to = to.map(|to| T + to * 1000);
     let version = DefinitionVersion { from: at, to, begun_by: Some(change), revision: Some(1), rules };
-    Era { version, kept: None, used_up: None }
+    Era { version, kept: None, limit: None }
 }
 
 /// Seconds after `T`: where records are, and what is found of the first 20 s.
@@ -89,11 +90,32 @@ fn what_the_engine_paused_waits_and_is_recorded_when_it_goes_on() {
 fn instants_after_the_last_fire_are_explained_only_if_all_fires_are_on_record() {
     let mut eras = [era(0, Some(12), 5, "create"), era(12, None, 5, "update")];
     assert_eq!(found(&eras, &[5], None), [("missing", "unexplained", 10, 3)], "an edit took the last fire away");
-    eras[1].used_up = Some(GapReason::UsedUp);
+    eras[1].limit = limit(0, 5);
     assert_eq!(found(&eras, &[5], None), [("missing", "unexplained", 10, 1), ("missing", "used_up", 15, 2)]);
-    eras[0].used_up = Some(GapReason::UsedUp);
+    eras[0].limit = limit(0, 5);
     assert_eq!(found(&eras, &[5], None), [("missing", "used_up", 10, 3)]);
     assert_eq!(found(&eras, &[5, 15], None), [("missing", "used_up", 10, 1), ("missing", "used_up", 20, 1)]);
+}
+
+fn limit(lacking: usize, last: i64) -> Option<FireLimit> {
+    Some(FireLimit { lacking, last: T + last * 1000, skipped: 0, reason: GapReason::UsedUp })
+}
+
+// covers: G2
+#[test]
+fn as_many_instants_are_missing_as_the_limit_of_fires_lacks() {
+    let mut eras = [era(0, None, 5, "create")];
+    eras[0].limit = limit(1, 5);
+    assert_eq!(found(&eras, &[5], None), [("missing", "unexplained", 10, 1), ("missing", "used_up", 15, 2)]);
+    // The one that is missing lies before the last one.
+    eras[0].limit = limit(1, 10);
+    assert_eq!(found(&eras, &[10], None), [("missing", "unexplained", 5, 1), ("missing", "used_up", 15, 2)]);
+    // It lies before the span.
+    eras[0].limit = limit(1, -10);
+    assert_eq!(found(&eras, &[], None), [("missing", "used_up", 5, 4)]);
+    // Two instants after the last fire were skipped; their range lies before the span.
+    eras[0].limit = Some(FireLimit { skipped: 2, ..limit(1, -10).unwrap() });
+    assert_eq!(found(&eras, &[], None), [("missing", "unexplained", 5, 1), ("missing", "used_up", 10, 3)]);
 }
 
 #[test]

@@ -99,7 +99,7 @@ mod tests {
             enabled,
         };
         let version = DefinitionVersion { from: T + from * 1000, to: None, begun_by: None, revision: None, rules };
-        Era { version, kept: None, used_up: None }
+        Era { version, kept: None, limit: None }
     }
 
     /// Seconds after `T`: where each fire began and ended; and where something is missing in the first 1000 s.

@@ -2,7 +2,7 @@
 
 use carillon_scheduler::Millis;
 
-use crate::audit::compare::{CompareInput, Era, compare};
+use crate::audit::compare::{CompareInput, Era, FireLimit, compare};
 use crate::audit::difference::{Difference, GapReason};
 use crate::audit::fixed_delay::FixedDelayAudit;
 use carillon_store as store;
@@ -18,6 +18,8 @@ pub struct JobAudit {
     pub differences: Vec<Difference>,
     /// Instants after `from` were looked at up to here.
     pub reached: Millis,
+    /// Its first instant that is not planned yet.
+    pub next_fire_at: Option<Millis>,
     /// When it was deleted; it was looked at up to then.
     pub deleted_at: Option<Millis>,
 }
@@ -99,7 +101,8 @@ async fn try_audit(
     };
     let (differences, reached) = differences(store, &input.span(from, to, budget), Some(input.job.shard)).await?;
     let job = input.job;
-    let look = JobAudit { name: job.draft.name, differences, reached, deleted_at: None };
+    let look =
+        JobAudit { name: job.draft.name, differences, reached, next_fire_at: job.next_fire_at, deleted_at: None };
     Ok(Some((look, job.revision)))
 }
 
@@ -117,7 +120,7 @@ pub async fn audit_deleted_job(
     let (eras, records) = (&eras, &records);
     let input = CompareInput { job_id, from, to, cursor, resume_from, is_deleted, eras, records, budget };
     let (differences, reached) = differences(store, &input, None).await?;
-    Ok(JobAudit { name: job.name.clone(), differences, reached, deleted_at: Some(job.at) })
+    Ok(JobAudit { name: job.name.clone(), differences, reached, next_fire_at: None, deleted_at: Some(job.at) })
 }
 
 #[derive(Clone, Copy)]
@@ -194,8 +197,8 @@ async fn eras(counts: AllFires<'_>, versions: Vec<DefinitionVersion>) -> store::
         };
         let of_before = |at: &Millis| before.is_some_and(|version| version.may_include(*at));
         let kept = kept.into_iter().filter(of_before).max();
-        let used_up = counts.used_up(&version).await?;
-        found.push(Era { version, kept, used_up });
+        let limit = counts.limit(&version).await?;
+        found.push(Era { version, kept, limit });
     }
     Ok(found)
 }
@@ -210,20 +213,25 @@ struct AllFires<'a> {
 }
 
 impl AllFires<'_> {
-    /// Why the schedule of a definition may have had all its fires by the definition's end: they are on record, records of them are
-    /// deleted, or the start of the schedule is not on record.
-    async fn used_up(&self, version: &DefinitionVersion) -> store::Result<Option<GapReason>> {
+    /// How many fires the schedule of a definition had by the definition's end. It cannot be known if records of them are deleted,
+    /// or if the start of the schedule is not on record.
+    async fn limit(&self, version: &DefinitionVersion) -> store::Result<Option<FireLimit>> {
         let Some(most) = max_fires(version) else {
             return Ok(None);
         };
+        let limit = |last, reason| FireLimit { lacking: 0, last, skipped: 0, reason };
         let Some(start) = self.start(version) else {
-            return Ok(Some(GapReason::Unknown));
+            return Ok(Some(limit(Millis::MIN, GapReason::Unknown)));
         };
-        let recorded = self.store.runs().count_fires(self.job_id, start, version.to.unwrap_or(Millis::MAX)).await?;
-        if recorded >= i64::from(most) {
-            return Ok(Some(GapReason::UsedUp));
+        let runs = self.store.runs();
+        let (recorded, last) = runs.count_fires(self.job_id, start, version.to.unwrap_or(Millis::MAX)).await?;
+        let last = last.unwrap_or(start);
+        let lacking = (most as usize).saturating_sub(recorded);
+        if lacking > 0 && self.pruned_to.is_some_and(|to| to > start) {
+            return Ok(Some(limit(last, GapReason::Pruned)));
         }
-        Ok(self.pruned_to.filter(|to| *to > start).map(|_| GapReason::Pruned))
+        let skipped = if lacking > 0 { runs.count_skipped(self.job_id, last).await? } else { 0 };
+        Ok(Some(FireLimit { lacking, skipped, ..limit(last, GapReason::UsedUp) }))
     }
 
     /// When the fires of its schedule began to be counted: with the first of the definitions in a row that have this schedule.

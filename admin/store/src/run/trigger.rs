@@ -24,6 +24,8 @@ pub struct NewTrigger {
     pub idempotency_key: Option<String>,
     /// The run that this one repeats.
     pub rerun_of: Option<i64>,
+    /// Nothing is made if a run repeats `rerun_of` already.
+    pub is_only_rerun: bool,
 }
 
 /// The run of a fire, new or found.
@@ -31,8 +33,17 @@ pub struct NewTrigger {
 pub struct TriggeredRun {
     pub run_id: i64,
     pub shard: i32,
-    /// False: an earlier request with the same key had made it.
-    pub is_new: bool,
+    pub found: TriggerResult,
+}
+
+/// Whether a fire has made its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriggerResult {
+    Made,
+    /// An earlier request with the same key had made it.
+    SameKey,
+    /// It repeats the same run, and no second one was to.
+    OtherRerun,
 }
 
 /// Runs that one transaction makes: on SQLite all other writers wait for it.
@@ -105,12 +116,21 @@ impl RunStore<'_> {
         let Some((shard, app_id)) = found.filter(|(_, app_id)| fire.job.is_in(*app_id)) else {
             return Ok(None);
         };
-        if let Some(key) = &fire.idempotency_key {
-            let kind = format!("fire:{job_id}");
-            if let Some(run_id) = self.made_before_in(tx, &kind, key).await? {
-                return Ok(Some(TriggeredRun { run_id, shard, is_new: false }));
+        let key = fire.idempotency_key.as_deref().map(|key| (format!("fire:{job_id}"), key));
+        if let Some((kind, key)) = &key
+            && let Some(run_id) = self.made_before_in(tx, kind, key).await?
+        {
+            return Ok(Some(TriggeredRun { run_id, shard, found: TriggerResult::SameKey }));
+        }
+        // Under the lock of the job: of two requests at the same moment the second finds the run of the first.
+        if let Some(original) = fire.rerun_of.filter(|_| fire.is_only_rerun) {
+            let text = "SELECT MIN(run_id) FROM run_input WHERE rerun_of = ?";
+            if let Some(run_id) = self.tuple::<Option<i64>>(tx, text, values![original]).await?.flatten() {
+                return Ok(Some(TriggeredRun { run_id, shard, found: TriggerResult::OtherRerun }));
             }
-            self.remember(tx, &kind, key, run_id, now).await?;
+        }
+        if let Some((kind, key)) = &key {
+            self.remember(tx, kind, key, run_id, now).await?;
         }
         // The fire's number is its first run's own id, so it can never collide with an instant of another cause.
         let run = NewRun { id: run_id, job_id, cause: fire.cause, fire_no: run_id, scheduled_at: now, due_at: now };
@@ -131,6 +151,6 @@ impl RunStore<'_> {
         }
         let entry = AuditEntry::new(actor, now, AuditAction::Run, AuditObject::run(run_id, app_id), detail);
         self.audit().insert(tx, vec![entry], &[audit_id]).await?;
-        Ok(Some(TriggeredRun { run_id, shard, is_new: true }))
+        Ok(Some(TriggeredRun { run_id, shard, found: TriggerResult::Made }))
     }
 }

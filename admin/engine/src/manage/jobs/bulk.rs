@@ -187,6 +187,7 @@ impl Bulk<'_> {
             address: None,
             idempotency_key: self.key.map(|key| hash(&format!("bulk {} {key}", job.id))),
             rerun_of: None,
+            is_only_rerun: false,
         };
         let triggers: Vec<NewTrigger> = jobs.iter().map(trigger).collect();
         self.start_each(&triggers).await

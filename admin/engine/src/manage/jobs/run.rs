@@ -53,7 +53,7 @@ impl Jobs<'_> {
         }
         self.engine.costly.count_runs(1, by)?;
         let RunRequest { job_id, cause, params, address, idempotency_key } = request;
-        let new = NewTrigger { job, cause, params, address, idempotency_key, rerun_of };
+        let new = NewTrigger { job, cause, params, address, idempotency_key, rerun_of, is_only_rerun: false };
         let made = self.engine.cx.store.runs().insert_triggered(&new, self.engine.cx.clock.now(), by).await?;
         let made = made.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.job_changed(made.shard);

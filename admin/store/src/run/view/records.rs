@@ -59,6 +59,18 @@ pub(crate) const fn cursors(backend: DbBackend) -> &'static str {
     }
 }
 
+/// An enabled job whose schedule has instants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScheduledJob {
+    pub job_id: i64,
+    pub shard: i32,
+    pub revision: i64,
+}
+
+/// By the jobs and not by their cursors: a job whose last fire is planned has no cursor any more.
+pub(crate) const SCHEDULED: &str = "SELECT id, shard, revision FROM job{index PRIMARY} \
+     WHERE id > ? AND enabled = TRUE AND schedule_kind NOT IN ('none', 'fixed_delay') ORDER BY id LIMIT ?";
+
 /// Which of these instants of these jobs have a run: by the unique key of fires, one look-up each.
 pub(crate) static RECORDED: Bulk = Bulk::text(
     &[long("at"), long("job")],
@@ -78,6 +90,13 @@ impl RunStore<'_> {
         }
         values.extend(values![place.1, limit as i64]);
         self.cursors(cursors(self.backend), values).await
+    }
+
+    /// Jobs of all shards with a greater id than this whose schedules have instants, in the order of their ids.
+    pub async fn scheduled_jobs(self, after: i64, limit: usize) -> Result<Vec<ScheduledJob>> {
+        let rows = self.tuples(&self.engine_reads, SCHEDULED, values![after, limit as i64]).await?;
+        let job = |(job_id, shard, revision)| ScheduledJob { job_id, shard, revision };
+        Ok(rows.into_iter().map(job).collect())
     }
 
     /// The instants among these, each with its job, that have a run by schedule.
@@ -104,10 +123,18 @@ impl RunStore<'_> {
         self.tuples(&self.engine_reads, text, values).await
     }
 
-    /// Fires of a job's schedule that are on record, of instants after `from`, up to and including `to`.
-    pub async fn count_fires(self, job_id: i64, from: Millis, to: Millis) -> Result<i64> {
-        let text = "SELECT COUNT(*) FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} AND part = 0 AND attempt = 1";
-        Ok(self.tuple(&self.engine_reads, text, values![from, to, job_id]).await?.unwrap_or(0))
+    /// Fires of a job's schedule that are on record, of instants after `from`, up to and including `to`: how many, and the last one.
+    pub async fn count_fires(self, job_id: i64, from: Millis, to: Millis) -> Result<(usize, Option<Millis>)> {
+        let text = "SELECT COUNT(*), MAX(fire_no) FROM run WHERE fire_no > ? AND fire_no <= ? AND job_id = ? AND cause = {cause.schedule} AND part = 0 AND attempt = 1";
+        let found = self.tuple::<(i64, Option<Millis>)>(&self.engine_reads, text, values![from, to, job_id]).await?;
+        Ok(found.map_or((0, None), |(count, last)| (count as usize, last)))
+    }
+
+    /// Instants of a job's schedule in ranges of skipped ones that reach beyond `from`: all of each range.
+    pub async fn count_skipped(self, job_id: i64, from: Millis) -> Result<usize> {
+        let text = "SELECT count FROM misfire WHERE job_id = ? AND to_at > ?";
+        let counts = self.tuples::<i32>(&self.engine_reads, text, values![job_id, from]).await?;
+        Ok(counts.iter().map(|count| *count as usize).sum())
     }
 
     /// What is on record of one job, of instants after `from`, up to and including `to`.

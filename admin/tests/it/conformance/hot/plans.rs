@@ -123,6 +123,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "agreed" | "not_agreed" | "next_unanswered" => plain(&["2", "1"]),
         "cursors" if kind == Kind::Mariadb => plain(&["2", &cursor, &cursor, "5", "200"]),
         "cursors" => plain(&["2", &cursor, "5", "200"]),
+        "scheduled" => plain(&["5", "200"]),
         "recorded" => list(&[&cursor, "5"]),
         "delayed_cursor" => plain(&["5"]),
         "delayed_cursors" => ids(),
@@ -223,6 +224,7 @@ fn expected(name: &str) -> [&'static str; 3] {
             "Index Scan using job_clock_pkey",
             "job_clock range PRIMARY",
         ],
+        "scheduled" => ["job USING INTEGER PRIMARY KEY (rowid>?)", "Index Scan using job_pkey", "job range PRIMARY"],
         "recorded" => [
             "run USING COVERING INDEX run_fire (fire_no=? AND job_id=? AND cause=? AND part=? AND attempt=?)",
             "using run_fire on run",
@@ -326,6 +328,7 @@ fn locks(name: &str) -> bool {
         "delayed_jobs",
         "open_links",
         "cursors",
+        "scheduled",
         "recorded",
         "open_of_backfills",
         "old_alarms",

@@ -21,6 +21,7 @@ async fn waiting(fixture: &Fixture, job: &Job, params: Option<&str>) -> ClaimedR
         address: None,
         idempotency_key: None,
         rerun_of: None,
+        is_only_rerun: false,
     };
     fixture.store.runs().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
     let epoch = fixture.take(job.shard).await;

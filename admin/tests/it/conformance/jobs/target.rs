@@ -22,7 +22,15 @@ async fn moved(fixture: &Fixture) -> (Job, TargetJob) {
 }
 
 fn trigger(job: TargetJob) -> NewTrigger {
-    NewTrigger { job, cause: Cause::Api, params: None, address: None, idempotency_key: None, rerun_of: None }
+    NewTrigger {
+        job,
+        cause: Cause::Api,
+        params: None,
+        address: None,
+        idempotency_key: None,
+        rerun_of: None,
+        is_only_rerun: false,
+    }
 }
 
 databases! {

@@ -158,6 +158,7 @@ async fn fires(race: &Race) {
             address: None,
             idempotency_key,
             rerun_of: None,
+            is_only_rerun: false,
         };
         repeated(async || race.store().runs().insert_triggered(&fire, NOW, &Actor::engine()).await).await.unwrap();
         race.count(2);

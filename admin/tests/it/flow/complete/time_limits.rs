@@ -178,6 +178,28 @@ fn a_run_that_its_executor_agreed_to_kill_and_still_works_on_is_not_over() {
     });
 }
 
+// covers: D3
+#[test]
+fn a_killed_run_is_over_where_the_executor_does_not_say_whether_it_works_on_the_job() {
+    with_executor(async |node, executor| {
+        executor.reply_to("/log", log("begun\n", false));
+        node.register(executor).await;
+        for reply in [Reply::Status(404), refusal("XXL-JOB idleBeat callback is not configured")] {
+            executor.reply_to_probes(reply);
+            let job = node.job(|_| ()).await;
+            let run_id = node.fire(&job).await;
+            node.round().await;
+            node.engine.runs().kill(run_id, &carillon_store::Actor::engine()).await.unwrap();
+            go_on(node, executor, 45).await;
+            assert_eq!(state(node, run_id).await, RunState::Running, "its result may be under way");
+            go_on(node, executor, 60).await;
+            assert_eq!(state(node, run_id).await, RunState::Killed);
+        }
+        let filter = carillon_store::alarm::alarms::AlarmFilter { limit: 100, ..Default::default() };
+        assert_eq!(node.store.alarms().list(&filter).await.unwrap().items, [], "nothing is known to go on");
+    });
+}
+
 /// A run of a job with this strategy whose kill its executor agreed to, and a later run that was sent a minute after it.
 async fn agreed_to_kill(node: &Node, executor: &RecordingExecutor, block: BlockStrategy) -> (i64, i64) {
     executor.reply_to_probes(refusal("job is running"));

@@ -233,6 +233,29 @@ databases! {
         assert_eq!(counted(&node), [0, 0]);
     }
 
+    // covers: G2
+    async fn the_last_fires_of_a_schedule_are_looked_at_too(db: &TestDatabase) {
+        let node = node(db).await;
+        let mut schedule = ScheduleDraft::fixed_rate(2);
+        schedule.max_fires = Some(3);
+        let limited = node.job(|draft| draft.schedule = schedule.clone()).await;
+        let whole = node.job(|draft| draft.schedule = schedule).await;
+        let once = node.job(|draft| draft.schedule = ScheduleDraft::once(START + 5_000)).await;
+        node.job(|draft| draft.schedule = ScheduleDraft::once(START + 6_000)).await;
+        node.job(|draft| draft.schedule = ScheduleDraft::none()).await;
+        advance_seconds(&node, 30).await;
+        for (job, lost) in [(&limited, 6), (&once, 5)] {
+            sql(db, &format!("DELETE FROM run WHERE job_id = {} AND fire_no = {}", job.id, START + lost * 1000)).await;
+        }
+        watch(&node).await;
+        assert_eq!(counted(&node), [2, 2]);
+        assert_eq!(differences(&node, &limited).await[0], (1, GapKind::Missing, GapReason::Unexplained, 6));
+        assert_eq!(differences(&node, &whole).await.iter().map(|it| it.2).collect::<Vec<_>>(), [GapReason::UsedUp]);
+        advance_seconds(&node, 60).await;
+        watch(&node).await;
+        assert_eq!(counted(&node), [2, 2], "each is told once");
+    }
+
     // covers: F11
     async fn the_audit_keeps_no_definition_of_an_idle_job(db: &TestDatabase) {
         let node = node(db).await;

@@ -158,6 +158,8 @@ fn a_later_run_proves_the_end_of_an_earlier_one_whatever_its_executor_answers_to
             live_for(node, &[executor], 10 * 60).await;
             assert_eq!((state(node, lost).await, state(node, last).await), (RunState::Unknown, RunState::Running));
         }
+        let metrics = node.metrics();
+        assert!(metrics.contains("carillon_alarms_total{kind=\"stuck\"} 1"), "the executor is told of once: {metrics}");
     });
 }
 
