@@ -15,22 +15,33 @@ pub struct SendInFlight {
 }
 
 #[derive(Default)]
-pub struct InFlight(Mutex<HashMap<i64, SendInFlight>>);
+struct Requests {
+    /// With the number of the request.
+    runs: HashMap<i64, (u64, SendInFlight)>,
+    last: u64,
+}
+
+#[derive(Default)]
+pub struct InFlight(Mutex<Requests>);
 
 impl InFlight {
+    /// A second request for a run takes the place of the first.
     pub fn begin(&self, run_id: i64, sent_at: Millis) -> RequestGuard<'_> {
-        self.0.lock().insert(run_id, SendInFlight { sent_at, settled: false });
-        RequestGuard { run_id, in_flight: self }
+        let mut requests = self.0.lock();
+        requests.last += 1;
+        let number = requests.last;
+        requests.runs.insert(run_id, (number, SendInFlight { sent_at, settled: false }));
+        RequestGuard { run_id, number, in_flight: self }
     }
 
     pub fn contains(&self, run_id: i64) -> bool {
-        self.0.lock().contains_key(&run_id)
+        self.0.lock().runs.contains_key(&run_id)
     }
 
     /// A result came first: when its request left.
     pub fn settled(&self, run_id: i64) -> Option<Millis> {
-        let mut map = self.0.lock();
-        let flight = map.get_mut(&run_id)?;
+        let mut requests = self.0.lock();
+        let (_, flight) = requests.runs.get_mut(&run_id)?;
         flight.settled = true;
         Some(flight.sent_at)
     }
@@ -39,19 +50,47 @@ impl InFlight {
 /// One request. A guard, so that one which panics leaves no run behind that is never asked about.
 pub struct RequestGuard<'a> {
     run_id: i64,
+    number: u64,
     in_flight: &'a InFlight,
 }
 
 impl RequestGuard<'_> {
     pub fn end(self) -> Option<SendInFlight> {
         // Removed here, so not once more by the guard.
-        let guard = ManuallyDrop::new(self);
-        guard.in_flight.0.lock().remove(&guard.run_id)
+        ManuallyDrop::new(self).remove()
+    }
+
+    /// None: a later request for the run has taken its place.
+    fn remove(&self) -> Option<SendInFlight> {
+        let mut requests = self.in_flight.0.lock();
+        let is_own = requests.runs.get(&self.run_id).is_some_and(|(number, _)| *number == self.number);
+        if is_own { requests.runs.remove(&self.run_id).map(|(_, flight)| flight) } else { None }
     }
 }
 
 impl Drop for RequestGuard<'_> {
     fn drop(&mut self) {
-        self.in_flight.0.lock().remove(&self.run_id);
+        self.remove();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: G19
+    #[test]
+    fn the_end_of_a_request_leaves_a_later_one_for_the_same_run() {
+        let in_flight = InFlight::default();
+        let (of_batch, refused) = (in_flight.begin(7, 10), in_flight.begin(8, 10));
+        let single = in_flight.begin(7, 20);
+        drop(of_batch);
+        assert_eq!(refused.end(), Some(SendInFlight { sent_at: 10, settled: false }));
+        assert_eq!((in_flight.settled(7), in_flight.contains(8)), (Some(20), false), "its result is recorded");
+        assert_eq!(single.end(), Some(SendInFlight { sent_at: 20, settled: true }));
+        assert!(!in_flight.contains(7));
+        let (first, _second) = (in_flight.begin(7, 30), in_flight.begin(7, 40));
+        assert_eq!(first.end(), None);
+        assert!(in_flight.contains(7));
     }
 }

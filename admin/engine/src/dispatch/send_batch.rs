@@ -102,7 +102,6 @@ impl SendBatch {
         match answers {
             // Refused as a whole, as by a program of an earlier version: no run has started, and each gets its own answer.
             Err(Outcome::Refused { .. }) => {
-                // First: a guard that ends later would take the mark "under way" of the single send away.
                 drop(under_way);
                 self.send_each();
             }

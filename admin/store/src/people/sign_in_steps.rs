@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::people::source_network::source_network;
 use crate::views::PeopleStore;
 
-/// Steps of one network and kind at once. Anyone may begin a sign-in; this bounds the rows.
+/// Steps of one source and kind at once. Anyone may begin a sign-in; this bounds the rows.
 const MAX_OF_SOURCE: i64 = 1_000;
 
 words! {
@@ -27,7 +27,7 @@ pub struct NewStep<'a> {
     pub kind: StepKind,
     /// What the next step needs, as JSON.
     pub detail: &'a str,
-    /// The address of the client.
+    /// The address of the client, or another name of who begins it: the steps of each are counted apart.
     pub source: &'a str,
     pub expires_at: i64,
 }
