@@ -9,7 +9,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use super::arguments::InvalidInput;
 use super::settings::{DatabaseSettings, ServeSettings, ZoneSettings};
-use super::{audit, demo, environment, explain, health, manual, migrate, next, serve, shards, user};
+use super::{audit, demo, environment, explain, health, manual, migrate, next, serve, shards, user, xxl_job};
 
 /// Carillon, a distributed job scheduler.
 ///
@@ -59,6 +59,16 @@ enum Command {
     ///
     /// For the health check of a container: it takes the settings of serve, also from the environment, and waits 2 s.
     Health(Box<health::HealthArgs>),
+    /// Bring jobs here from another scheduler
+    #[command(subcommand)]
+    Import(xxl_job::ImportCommand),
+    /// Let an app that was imported from xxl-job run here, once its jobs are stopped there
+    Cutover(Box<xxl_job::CutoverArgs>),
+    /// Compare what xxl-job plans, second by second, with what the imported jobs would do; exit code 1 if anything is unexplained
+    Shadow(Box<xxl_job::ShadowArgs>),
+    /// Write jobs for another scheduler
+    #[command(subcommand)]
+    Export(xxl_job::ExportCommand),
     /// Print what completes the command line in a shell
     Completions(manual::CompletionsArgs),
     /// Write the manual pages to a folder
@@ -135,6 +145,10 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
             Command::Resync(settings) => shards::resync(settings).await,
             Command::Next(args) => next::run(&args),
             Command::Health(args) => health::run(*args).await,
+            Command::Import(command) => xxl_job::import(command).await,
+            Command::Cutover(args) => xxl_job::cut_over(*args).await,
+            Command::Shadow(args) => xxl_job::shadow(*args).await,
+            Command::Export(command) => xxl_job::export(command).await,
             Command::Completions(args) => {
                 manual::completions(&args, command());
                 Ok(())

@@ -22,5 +22,6 @@ mod settings;
 mod shards;
 mod user;
 mod values;
+mod xxl_job;
 
 pub use command_line::main;

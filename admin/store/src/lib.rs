@@ -12,6 +12,7 @@ pub mod calendar;
 mod error;
 pub mod failpoint;
 pub mod hot_statements;
+pub mod import;
 pub mod job;
 pub mod lease;
 pub mod people;

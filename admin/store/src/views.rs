@@ -45,6 +45,8 @@ views! {
     backfills -> BackfillStore;
     /// Calendars and their versions, and the time zone data that plans follow.
     calendars -> CalendarStore;
+    /// What was brought here from other schedulers.
+    imports -> ImportStore;
     /// Jobs, their definitions, labels, parents and pauses.
     jobs -> JobStore;
     /// Leases of shards, and the nodes that hold them.

@@ -78,6 +78,23 @@ impl JobStore<'_> {
         }
     }
 
+    /// Stores jobs that are imported, in one transaction, under ids that were kept for them.
+    ///
+    /// # Errors
+    /// `Refused`: another job has a key, or an app would have more jobs than it may have.
+    pub async fn create_imported(self, definitions: Vec<(i64, Definition)>, now: Millis, actor: &Actor) -> Result<()> {
+        let jobs: Vec<Job> =
+            definitions.into_iter().map(|(id, definition)| new_job(definition, id, now)).collect();
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let audit_ids = self.take_ids(&ids::ROW, jobs.len()).await?;
+        self.refuse_taken_keys(&self.changes, &jobs).await?;
+        let quota = self.apps().quota_for(&jobs, None).await?;
+        self.insert_jobs(&jobs, NewRows::new(&jobs, actor), (audit_ids.as_slice(), &quota), None).await?;
+        Ok(())
+    }
+
     /// The rows are made before the transaction begins: on SQLite all other writers wait for it.
     async fn insert_jobs(
         self,

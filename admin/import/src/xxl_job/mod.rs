@@ -1,0 +1,33 @@
+//! xxl-job 2.2 to 3.5.
+//!
+//! `source` reads its database by the columns that it has (`shape`); `apps`, `jobs` and `children` map rows to what Carillon has, and
+//! write each difference to the `report`; `zone_proof` compares the instants with those that xxl-job has planned; `plan` compares
+//! with what was imported before, `import` stores it. `cutover` lets an app run here once xxl-job has stopped it.
+
+mod apps;
+mod children;
+mod cron_rewrite;
+mod cutover;
+mod error;
+mod export;
+mod import;
+mod jobs;
+mod plan;
+mod report;
+mod rows;
+mod schedules;
+mod shadow;
+mod shape;
+mod source;
+mod users;
+mod zone_proof;
+
+pub use cutover::{Cutover, cut_over, go_back};
+pub use error::Error;
+pub use export::{Exported, export};
+pub use import::{Imported, import};
+pub use plan::{ImportOptions, ImportPlan};
+pub use report::{Finding, Report, meaning};
+pub use shadow::{Observation, Shadow, Verdict};
+pub use shape::Shape;
+pub use source::{Source, SourceDatabase};

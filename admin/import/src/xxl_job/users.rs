@@ -1,0 +1,48 @@
+//! Accounts, without their passwords: those are kept there as digests without salt, of four characters at least.
+
+use carillon_accounts::people::is_reserved;
+use carillon_store::Store;
+use foldhash::{HashMap, HashSet};
+
+use super::apps::MappedApp;
+use super::error::Error;
+use super::report::Report;
+use super::rows::UserRow;
+
+/// An account that is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MappedUser {
+    pub name: String,
+    /// None: administrator of all apps; else editor of these.
+    pub apps: Option<Vec<String>>,
+}
+
+/// Accounts that are not here yet.
+pub async fn map_users(
+    users: &[UserRow],
+    apps: &HashMap<i64, MappedApp>,
+    store: &Store,
+    report: &mut Report,
+) -> Result<Vec<MappedUser>, Error> {
+    let there: HashSet<String> = store.people().accounts().await?.into_iter().map(|account| account.name).collect();
+    let mut mapped = vec![];
+    for user in users {
+        let of = format!("user {}", user.name);
+        let named = user.permission.split(',').filter_map(|id| apps.get(&id.trim().parse().ok()?));
+        let mut names: Vec<String> = named.map(|app| app.name.clone()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let refused = if is_reserved(&user.name) {
+            "the audit calls a part of the program so"
+        } else if there.contains(&user.name) {
+            "there is an account of this name"
+        } else if !user.is_admin && names.is_empty() {
+            "it may do nothing in any app that is imported"
+        } else {
+            mapped.push(MappedUser { name: user.name.clone(), apps: (!user.is_admin).then_some(names) });
+            continue;
+        };
+        report.add("U1", of, refused);
+    }
+    Ok(mapped)
+}

@@ -1,0 +1,64 @@
+//! `carillon cutover`: an app changes over.
+
+use carillon_import::xxl_job::{cut_over, go_back};
+use carillon_scheduler::{Clock as _, SystemClock};
+use carillon_store::Actor;
+use clap::Args;
+
+use super::{SourceArgs, usage};
+use crate::cli::arguments::InvalidInput;
+use crate::cli::settings::DatabaseSettings;
+use crate::cli::{database, logging};
+use crate::config::LogFormat;
+
+#[derive(Args)]
+pub struct CutoverArgs {
+    /// The app, by its name
+    app: String,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Also while runs in xxl-job have no result yet
+    #[arg(long)]
+    open_too: bool,
+    /// The other way round: disable the app's imported jobs here, so that they can be started in xxl-job again
+    #[arg(long, conflicts_with = "open_too")]
+    back: bool,
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+pub async fn run(args: CutoverArgs) -> anyhow::Result<()> {
+    logging::start(LogFormat::Text, "warn");
+    let store = database::open(&args.database).await?;
+    let (by, now) = (Actor::cli(), SystemClock::new().now());
+    if args.back {
+        let name = match &args.source.source {
+            Some(name) => name.clone(),
+            None => args.source.read().await?.name,
+        };
+        let done = go_back(&name, &store, &args.app, (&by, now)).await.map_err(usage)?;
+        println!("disabled: {} jobs{}", done.switched.len(), list(&done.switched));
+        println!("Give the executors of {} the address and the token of xxl-job again, restart them, and start the jobs there.", args.app);
+        return Ok(());
+    }
+    let source = args.source.read().await?;
+    let done = cut_over(&source, &store, &args.app, args.open_too, (&by, now)).await.map_err(usage)?;
+    println!("enabled: {} jobs{}", done.switched.len(), list(&done.switched));
+    println!("{} jobs of the app stay as they are: they did not run in xxl-job, or are enabled already.", done.others);
+    match done.executors {
+        0 => Err(InvalidInput(format!(
+            "the jobs are enabled, and no executor of {} is registered here: give the executors the address and the token of this node, and \
+             restart them; runs wait until then",
+            args.app
+        ))
+        .into()),
+        count => {
+            println!("{count} executors of {} are registered here.", args.app);
+            Ok(())
+        }
+    }
+}
+
+fn list(names: &[String]) -> String {
+    names.iter().map(|name| format!("\n  {name}")).collect()
+}

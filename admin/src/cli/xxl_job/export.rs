@@ -1,0 +1,62 @@
+//! `carillon export xxl-job`.
+
+use std::io::{self, Write as _};
+
+use carillon_import::xxl_job::export;
+use carillon_scheduler::zone_data;
+use carillon_store::{Job, VisibleApps};
+use clap::Args;
+
+use super::numbers;
+use crate::cli::arguments::InvalidInput;
+use crate::cli::settings::DatabaseSettings;
+use crate::cli::{database, logging};
+use crate::config::LogFormat;
+
+#[derive(Args)]
+pub struct ExportArgs {
+    /// The name under which the jobs were imported: that of xxl-job's database, unless --source gave another one
+    #[arg(long, value_name = "NAME")]
+    source: String,
+    /// The time zone of the JVM of xxl-job
+    #[arg(long, value_name = "ZONE")]
+    zone: String,
+    /// Only these apps; may be given several times
+    #[arg(long = "app", value_name = "NAME")]
+    apps: Vec<String>,
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+pub async fn run(args: ExportArgs) -> anyhow::Result<()> {
+    logging::start(LogFormat::Text, "warn");
+    let store = database::open_read_only(&args.database).await?;
+    let zone = zone_data().zone(&args.zone).map(|zone| zone.current_name());
+    let zone = zone.ok_or_else(|| InvalidInput(format!("--zone: `{}` is no time zone", args.zone)))?;
+    let mut apps = store.apps().list(&VisibleApps::All).await?;
+    if let Some(unknown) = args.apps.iter().find(|name| apps.iter().all(|app| app.name != **name)) {
+        return Err(InvalidInput(format!("--app: there is no app `{unknown}`")).into());
+    }
+    apps.retain(|app| args.apps.is_empty() || args.apps.contains(&app.name));
+    let mut jobs: Vec<Job> = vec![];
+    let mut after = 0;
+    loop {
+        let ids = store.runs().job_ids(after, 500).await?;
+        let Some(last) = ids.last() else {
+            break;
+        };
+        after = *last;
+        for id in ids {
+            jobs.extend(store.jobs().get(id).await?);
+        }
+    }
+    let exported = export(&apps, &jobs, &numbers(&store, &args.source).await?, zone);
+    let mut out = io::stdout().lock();
+    out.write_all(exported.sql.as_bytes())?;
+    // The file is on standard output.
+    eprintln!("{} jobs; {} left out, which xxl-job cannot hold:", exported.jobs, exported.left_out.len());
+    for (id, why) in &exported.left_out {
+        eprintln!("  job {id}: {why}");
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! `carillon shadow`: what xxl-job plans, beside what the imported jobs would do.
+
+use std::time::{Duration, Instant};
+
+use carillon_import::xxl_job::{Observation, Shadow, Verdict};
+use carillon_scheduler::{Millis, Schedule};
+use carillon_store::Store;
+use clap::Args;
+use foldhash::HashMap;
+use serde_json::json;
+
+use super::{SourceArgs, numbers, usage};
+use crate::cli::arguments::{InvalidInput, format_time};
+use crate::cli::settings::DatabaseSettings;
+use crate::cli::{database, logging};
+use crate::config::LogFormat;
+
+#[derive(Args)]
+pub struct ShadowArgs {
+    #[command(flatten)]
+    source: SourceArgs,
+    /// How long to look, such as 5m or 24h
+    #[arg(long = "for", value_name = "TIME", default_value = "5m", value_parser = humantime::parse_duration)]
+    span: Duration,
+    /// One JSON object a line instead of text for people
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+/// Between two looks.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Ends the command with exit code 1.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} instants in xxl-job differ from those here, and nothing explains it")]
+struct Unexplained(usize);
+
+pub async fn run(args: ShadowArgs) -> anyhow::Result<()> {
+    logging::start(LogFormat::Text, "warn");
+    let store = database::open_read_only(&args.database).await?;
+    let name = args.source.read().await?.name;
+    let schedules = schedules(&store, &name).await?;
+    if schedules.is_empty() {
+        return Err(InvalidInput(format!("nothing was imported from {name} that has a schedule")).into());
+    }
+    let db = args.source.connect().await?;
+    let (end, mut shadow) = (Instant::now() + args.span, Shadow::default());
+    let mut counts: HashMap<&str, usize> = HashMap::default();
+    loop {
+        for seen in shadow.observe(&db.read_jobs().await.map_err(usage)?, &schedules) {
+            *counts.entry(seen.verdict.as_str()).or_default() += 1;
+            if args.json || seen.verdict != Verdict::Agrees {
+                println!("{}", if args.json { as_json(&seen) } else { line(&seen) });
+            }
+        }
+        if Instant::now() + EVERY > end {
+            break;
+        }
+        tokio::time::sleep(EVERY).await;
+    }
+    db.close().await?;
+    if !args.json {
+        let of = |verdict: &Verdict| format!("{} {}", counts.get(verdict.as_str()).copied().unwrap_or(0), verdict.as_str());
+        let list: Vec<String> = Verdict::ALL.iter().map(of).collect();
+        println!("{} jobs: {}", schedules.len(), list.join(", "));
+    }
+    match counts.get(Verdict::Unexplained.as_str()) {
+        None => Ok(()),
+        Some(count) => Err(Unexplained(*count).into()),
+    }
+}
+
+/// Of the jobs that were imported, by their numbers there.
+async fn schedules(store: &Store, source: &str) -> anyhow::Result<HashMap<i64, Schedule>> {
+    let mut schedules = HashMap::default();
+    for (job_id, source_id) in numbers(store, source).await? {
+        let schedule = store.jobs().get(job_id).await?.and_then(|job| job.schedule().ok());
+        schedules.extend(schedule.filter(|schedule| schedule.first_after(0).is_some()).map(|it| (source_id, it)));
+    }
+    Ok(schedules)
+}
+
+fn line(seen: &Observation) -> String {
+    let time = |at: Millis| if at > 0 { format_time(at) } else { "none".to_owned() };
+    let here = seen.expected_at.map_or_else(|| "none".to_owned(), format_time);
+    format!(
+        "job {}: {}; after {} xxl-job plans {}, here {here}",
+        seen.id,
+        seen.verdict.as_str(),
+        time(seen.last_at),
+        time(seen.next_at)
+    )
+}
+
+fn as_json(seen: &Observation) -> String {
+    let Observation { id, verdict, last_at, next_at, expected_at } = seen;
+    json!({"job": id, "verdict": verdict.as_str(), "last_at": last_at, "next_at": next_at, "expected_at": expected_at}).to_string()
+}

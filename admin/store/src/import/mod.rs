@@ -1,0 +1,3 @@
+//! What was brought here from another scheduler.
+
+pub mod origins;
