@@ -17,6 +17,7 @@ mod faults;
 mod flow;
 mod interop;
 mod locks;
+mod moving;
 mod openid;
 mod program;
 mod repository;

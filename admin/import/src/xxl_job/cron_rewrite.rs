@@ -2,8 +2,8 @@
 
 /// Names of days and months.
 const NAMES: [&str; 19] = [
-    "SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT", "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT",
-    "NOV", "DEC",
+    "SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT", "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP",
+    "OCT", "NOV", "DEC",
 ];
 
 /// The expression as its parser reads it; None: nothing is skipped.
@@ -65,7 +65,9 @@ mod tests {
         ] {
             assert_eq!(as_read(written).as_deref(), Some(read), "{written}");
         }
-        for kept in ["0 0 12 ? * MON-FRI", "0 0/5 * L-3 * ?", "0 0 0 15W * ?", "0 0 0 ? * 6#3", "0 */0 * * * ?", "0 0 0 LW * ?"] {
+        for kept in
+            ["0 0 12 ? * MON-FRI", "0 0/5 * L-3 * ?", "0 0 0 15W * ?", "0 0 0 ? * 6#3", "0 */0 * * * ?", "0 0 0 LW * ?"]
+        {
             assert_eq!(as_read(kept), None, "{kept}");
         }
     }

@@ -58,7 +58,11 @@ pub async fn cut_over(
     let there = |job: &&ImportedJob| rows.get(&job.source_id).is_some_and(|row| row.is_running);
     let running: Vec<String> = jobs.iter().filter(there).map(|job| job.source_id.to_string()).collect();
     if !running.is_empty() {
-        let text = format!("{} jobs of the app still run in xxl-job; stop them there first: {}", running.len(), running.join(", "));
+        let text = format!(
+            "{} jobs of the app still run in xxl-job; stop them there first: {}",
+            running.len(),
+            running.join(", ")
+        );
         return Err(Error::Input(text));
     }
     let is_open = |job: &&ImportedJob| source.open_runs.contains_key(&job.source_id);

@@ -70,7 +70,9 @@ fn row(job: &Job, numbers: &HashMap<i64, i64>, zone: &str) -> Result<Row, String
     let misfire = match draft.misfire {
         MisfirePolicy::Skip => "DO_NOTHING",
         MisfirePolicy::FireOnce => "FIRE_ONCE_NOW",
-        MisfirePolicy::FireAll | MisfirePolicy::FireWithin => return Err(format!("misfire {}", draft.misfire.as_str())),
+        MisfirePolicy::FireAll | MisfirePolicy::FireWithin => {
+            return Err(format!("misfire {}", draft.misfire.as_str()));
+        }
     };
     let plain = JobDraft::new("", "", "");
     if draft.overlap != plain.overlap {
@@ -138,7 +140,8 @@ fn statement(job: &Job, number: Option<i64>, row: &Row) -> String {
             )
         }
         None => {
-            let value = |wanted: &str| row.iter().find(|(column, _)| *column == wanted).map_or("''", |(_, value)| value);
+            let value =
+                |wanted: &str| row.iter().find(|(column, _)| *column == wanted).map_or("''", |(_, value)| value);
             let (name, handler) = (value("job_desc"), value("executor_handler"));
             format!(
                 "-- job {}, which did not come from xxl-job\nINSERT INTO xxl_job_info ({columns_text})\n  SELECT {values_text}\n  FROM DUAL WHERE NOT EXISTS \

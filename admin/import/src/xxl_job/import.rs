@@ -41,7 +41,8 @@ struct Target<'a> {
 /// # Errors
 /// The database does not answer, or something was changed since the plan was made: what is done stays done.
 pub async fn import(plan: &ImportPlan, store: &Store, by: &Actor, now: Millis) -> Result<Imported, Error> {
-    let mut done = Imported { next_run_id: store.imports().raise_run_ids(plan.run_ids_above).await?, ..Imported::default() };
+    let mut done =
+        Imported { next_run_id: store.imports().raise_run_ids(plan.run_ids_above).await?, ..Imported::default() };
     let mut apps = HashMap::default();
     for wanted in &plan.apps {
         let app = match store.apps().by_name(&wanted.name).await? {

@@ -185,7 +185,8 @@ mod tests {
 
     fn map(row: &JobRow) -> (Option<MappedJob>, Vec<&'static str>) {
         let app = MappedApp { name: "billing".into(), title: String::new() };
-        let (mut report, mapping) = (Report::default(), JobMapping { zone: "UTC", exact: true, now: 1_760_000_000_000 });
+        let (mut report, mapping) =
+            (Report::default(), JobMapping { zone: "UTC", exact: true, now: 1_760_000_000_000 });
         let mapped = mapping.map(row, Some(&app), &mut report);
         (mapped, report.findings().map(|(code, _)| code).collect())
     }

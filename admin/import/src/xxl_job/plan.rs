@@ -71,7 +71,8 @@ impl ImportPlan {
             )));
         }
         let apps = map_apps(&source.groups, &mut report);
-        let (mapped, children) = map_all(source, &apps, &JobMapping { zone, exact: options.exact, now: options.now }, &mut report);
+        let (mapped, children) =
+            map_all(source, &apps, &JobMapping { zone, exact: options.exact, now: options.now }, &mut report);
         report_addresses(source, &mapped, &mut report);
         let users = if options.users { map_users(&source.users, &apps, store, &mut report).await? } else { vec![] };
         // Of several groups with one name the first gives the title.
@@ -119,7 +120,8 @@ impl ImportPlan {
                 (None, Some(_)) => self.report.add("L3", of, format!("job {} here", origin.job_id)),
                 (Some(_), Some(_)) if digest == origin.digest => self.unchanged += 1,
                 (Some(here), stored) => {
-                    let is_as_imported = stored.as_ref().is_none_or(|stored| *stored == stored_digest(&here, &source_ids));
+                    let is_as_imported =
+                        stored.as_ref().is_none_or(|stored| *stored == stored_digest(&here, &source_ids));
                     match is_as_imported {
                         true => self.changed.push((here, job)),
                         false => self.report.add("L1", of, format!("job {} here", origin.job_id)),
@@ -235,7 +237,6 @@ pub(super) fn digest(draft: &JobDraft, children: &[i64]) -> String {
 /// The same of a job as it is stored. `source_ids`: the numbers there, by those here; a child of another origin counts with the negative
 /// of its own.
 pub(super) fn stored_digest(job: &Job, source_ids: &HashMap<i64, i64>) -> String {
-    let children: Vec<i64> =
-        job.draft.children.iter().map(|id| source_ids.get(id).copied().unwrap_or(-id)).collect();
+    let children: Vec<i64> = job.draft.children.iter().map(|id| source_ids.get(id).copied().unwrap_or(-id)).collect();
     digest(&JobDraft { schedule: job.full_schedule(), ..job.draft.clone() }, &children)
 }

@@ -17,8 +17,14 @@ pub struct Report(BTreeMap<&'static str, Vec<Finding>>);
 
 /// The codes in their order, each with what it means.
 const MEANINGS: [(&str, &str); 37] = [
-    ("A1", "an e-mail went out for each failed attempt; here an alert rule sends one after the last attempt: make a channel and a rule for these addresses"),
-    ("B1", "`serial` on a route that changes the executor: such a job was never exclusive across executors; overlap `wait` makes it so"),
+    (
+        "A1",
+        "an e-mail went out for each failed attempt; here an alert rule sends one after the last attempt: make a channel and a rule for these addresses",
+    ),
+    (
+        "B1",
+        "`serial` on a route that changes the executor: such a job was never exclusive across executors; overlap `wait` makes it so",
+    ),
     ("B2", "the block strategy is unknown: `serial`, as xxl-job read it"),
     ("C1", "the cron expression is refused: imported without a schedule"),
     ("C2", "the schedule never fires again: imported without a schedule"),
@@ -34,20 +40,32 @@ const MEANINGS: [(&str, &str); 37] = [
     ("J2", "its group is gone, so it never ran there: not imported"),
     ("K1", "a child that is missing, not imported, the job itself or named twice is left out"),
     ("K2", "a circle of children is cut at this edge"),
-    ("K3", "the parent is a broadcast: its children run once for each fire, after all parts have succeeded, and not once for each part"),
+    (
+        "K3",
+        "the parent is a broadcast: its children run once for each fire, after all parts have succeeded, and not once for each part",
+    ),
     ("K4", "a child without parameters gets none, as there: `takes_result` is off"),
     ("L1", "changed there and here since the last import: left alone"),
     ("L2", "gone there since the last import: left alone"),
     ("L3", "deleted here since the last import: left alone"),
-    ("M1", "`DO_NOTHING` drops what is late by more than 5 s there, without a record; here by more than 60 s (--exact: 5 s), with a record"),
+    (
+        "M1",
+        "`DO_NOTHING` drops what is late by more than 5 s there, without a record; here by more than 60 s (--exact: 5 s), with a record",
+    ),
     ("M2", "the misfire strategy is unknown: `skip`, as xxl-job read it"),
     ("N1", "the name is put on one line, or made up where there is none"),
     ("P1", "the parameters have more than 64 KiB, or the character NUL: not imported"),
     ("R1", "the route is unknown or missing: such a job never ran there; imported with `first`"),
     ("R2", "`consistent_hash` goes by the job's number, which is another one here: another executor gets its runs"),
-    ("R3", "addresses that were entered by hand: enter them on the page of the app at the cut-over; there they replace what registers, here they are added to it"),
+    (
+        "R3",
+        "addresses that were entered by hand: enter them on the page of the app at the cut-over; there they replace what registers, here they are added to it",
+    ),
     ("S1", "the schedule type is unknown: imported without a schedule"),
-    ("S2", "the schedule type is NONE, and an expression of a release before 2.3 is left in job_cron: imported without a schedule"),
+    (
+        "S2",
+        "the schedule type is NONE, and an expression of a release before 2.3 is left in job_cron: imported without a schedule",
+    ),
     ("T1", "the time-out is longer than a week: a week"),
     ("U1", "the account is not made"),
     ("X1", "the app's name cannot be one here, and executors register under it: the app and its jobs are not imported"),

@@ -1,8 +1,6 @@
 //! The schedule of a job.
 
-use carillon_scheduler::{
-    ClockChanges, CronDraft, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft,
-};
+use carillon_scheduler::{ClockChanges, CronDraft, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft};
 
 use super::cron_rewrite::as_read;
 use super::report::Report;
@@ -61,7 +59,8 @@ fn cron_schedule(
             let read = as_read(written).map(|read| (cron(&read, zone), read));
             let accepted = read.and_then(|(draft, read)| Some((parsed(&draft).ok()?, draft, read)));
             // Only if what was planned by it there shows that it is read right.
-            let fits = |schedule: &Schedule| row.next_at == 0 || schedule.next_after(row.next_at - 1) == Some(row.next_at);
+            let fits =
+                |schedule: &Schedule| row.next_at == 0 || schedule.next_after(row.next_at - 1) == Some(row.next_at);
             let Some((schedule, draft, read)) = accepted.filter(|(schedule, _, _)| fits(schedule)) else {
                 return Err(("C1", format!("{written}: {why}")));
             };

@@ -63,7 +63,13 @@ impl Shadow {
                 continue;
             }
             if let Some((verdict, expected_at)) = verdict(row, before, &now, schedule) {
-                observed.push(Observation { id: row.id, verdict, last_at: row.last_at, next_at: now.next_at, expected_at });
+                observed.push(Observation {
+                    id: row.id,
+                    verdict,
+                    last_at: row.last_at,
+                    next_at: now.next_at,
+                    expected_at,
+                });
             }
             self.jobs.insert(row.id, now);
         }
@@ -108,7 +114,14 @@ mod tests {
 
     fn row(next_at: Millis) -> JobRow {
         let conf = "0 * * * * ?".to_owned();
-        JobRow { id: 7, schedule_type: "CRON".into(), schedule_conf: conf, is_running: true, next_at, ..JobRow::default() }
+        JobRow {
+            id: 7,
+            schedule_type: "CRON".into(),
+            schedule_conf: conf,
+            is_running: true,
+            next_at,
+            ..JobRow::default()
+        }
     }
 
     fn verdicts(schedule: Schedule, rows: &[JobRow]) -> Vec<Verdict> {

@@ -45,7 +45,9 @@ impl Shape {
             };
         }
         if let Some(missing) = SINCE_2_3.iter().find(|column| !has("xxl_job_info", column)) {
-            let text = format!("xxl_job_info has no column {missing}: an upgrade to 2.3 was left in the middle; finish it first");
+            let text = format!(
+                "xxl_job_info has no column {missing}: an upgrade to 2.3 was left in the middle; finish it first"
+            );
             return Err(Error::Source(text));
         }
         if !has("xxl_job_info", "job_desc") && !has("xxl_job_info", "name") {

@@ -38,7 +38,10 @@ pub async fn run(args: CutoverArgs) -> anyhow::Result<()> {
         };
         let done = go_back(&name, &store, &args.app, (&by, now)).await.map_err(usage)?;
         println!("disabled: {} jobs{}", done.switched.len(), list(&done.switched));
-        println!("Give the executors of {} the address and the token of xxl-job again, restart them, and start the jobs there.", args.app);
+        println!(
+            "Give the executors of {} the address and the token of xxl-job again, restart them, and start the jobs there.",
+            args.app
+        );
         return Ok(());
     }
     let source = args.source.read().await?;

@@ -62,7 +62,8 @@ pub async fn run(args: ShadowArgs) -> anyhow::Result<()> {
     }
     db.close().await?;
     if !args.json {
-        let of = |verdict: &Verdict| format!("{} {}", counts.get(verdict.as_str()).copied().unwrap_or(0), verdict.as_str());
+        let of =
+            |verdict: &Verdict| format!("{} {}", counts.get(verdict.as_str()).copied().unwrap_or(0), verdict.as_str());
         let list: Vec<String> = Verdict::ALL.iter().map(of).collect();
         println!("{} jobs: {}", schedules.len(), list.join(", "));
     }
@@ -96,5 +97,6 @@ fn line(seen: &Observation) -> String {
 
 fn as_json(seen: &Observation) -> String {
     let Observation { id, verdict, last_at, next_at, expected_at } = seen;
-    json!({"job": id, "verdict": verdict.as_str(), "last_at": last_at, "next_at": next_at, "expected_at": expected_at}).to_string()
+    json!({"job": id, "verdict": verdict.as_str(), "last_at": last_at, "next_at": next_at, "expected_at": expected_at})
+        .to_string()
 }

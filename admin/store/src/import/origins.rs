@@ -79,7 +79,8 @@ impl ImportStore<'_> {
     /// Notes that a job is stored as it was imported.
     pub async fn note_imported(self, source: &str, stored: &[StoredOrigin]) -> Result<()> {
         let tx = self.begin_change().await?;
-        let text = "UPDATE import_origin SET digest = ?, stored_digest = ?, was_running = ? WHERE source = ? AND job_id = ?";
+        let text =
+            "UPDATE import_origin SET digest = ?, stored_digest = ?, was_running = ? WHERE source = ? AND job_id = ?";
         for StoredOrigin { job_id, digest, stored_digest, was_running } in stored {
             let values = values![digest.as_str(), stored_digest.as_str(), *was_running, source, *job_id];
             self.execute(&tx, text, values).await?;

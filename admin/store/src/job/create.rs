@@ -83,8 +83,7 @@ impl JobStore<'_> {
     /// # Errors
     /// `Refused`: another job has a key, or an app would have more jobs than it may have.
     pub async fn create_imported(self, definitions: Vec<(i64, Definition)>, now: Millis, actor: &Actor) -> Result<()> {
-        let jobs: Vec<Job> =
-            definitions.into_iter().map(|(id, definition)| new_job(definition, id, now)).collect();
+        let jobs: Vec<Job> = definitions.into_iter().map(|(id, definition)| new_job(definition, id, now)).collect();
         if jobs.is_empty() {
             return Ok(());
         }

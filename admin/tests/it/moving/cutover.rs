@@ -1,0 +1,78 @@
+//! One app changes over, and back.
+
+use carillon_import::xxl_job::{Error, ImportPlan, Shadow, Shape, Verdict, cut_over, go_back, import};
+use carillon_store::{Actor, Store};
+use foldhash::HashMap;
+
+use super::tables::{NOW, XxlJob, options};
+use crate::conformance::fixture::Fixture;
+
+async fn enabled(store: &Store) -> Vec<i64> {
+    let mut enabled = vec![];
+    for origin in store.imports().origins("xxl_job").await.unwrap() {
+        let job = store.jobs().get(origin.job_id).await.unwrap().unwrap();
+        enabled.extend(job.draft.enabled.then_some(origin.source_id));
+    }
+    enabled
+}
+
+databases! {
+    async fn an_app_runs_here_once_it_is_stopped_there_and_can_go_back(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let store = &fixture.store;
+        let xxl = XxlJob::new(Shape::V34).await;
+        xxl.group(1, "orders", "").await;
+        xxl.group(2, "billing", "").await;
+        xxl.job(10, &[]).await;
+        xxl.job(11, &[("trigger_status", "0")]).await;
+        xxl.job(12, &[("job_group", "2")]).await;
+        let plan = ImportPlan::make(&xxl.read().await, store, &options()).await.unwrap();
+        import(&plan, store, &Actor::cli(), NOW).await.unwrap();
+        let (by, now) = (Actor::cli(), NOW);
+        let cut = async |open_too| cut_over(&xxl.read().await, store, "orders", open_too, (&by, now)).await;
+
+        let Err(Error::Input(text)) = cut(false).await else { panic!("it still runs there") };
+        assert_eq!(text, "1 jobs of the app still run in xxl-job; stop them there first: 10");
+        xxl.sql("UPDATE xxl_job_info SET trigger_status = 0").await;
+        xxl.sql("INSERT INTO xxl_job_log (job_group, job_id, trigger_time, trigger_code, handle_code) VALUES (1, 10, NOW(), 200, 0)").await;
+        let Err(Error::Input(text)) = cut(false).await else { panic!("a run is open there") };
+        assert!(text.contains("no result in xxl-job yet") && text.ends_with(": 10"), "{text}");
+        assert!(enabled(store).await.is_empty());
+        let done = cut(true).await.unwrap();
+        assert_eq!((done.switched, done.others, done.executors), (vec!["Job 10 (10)".to_owned()], 1, 0));
+        assert_eq!(enabled(store).await, [10], "neither the one that was stopped, nor the other app");
+        assert_eq!(cut(true).await.unwrap().switched, [""; 0]);
+
+        let done = go_back("xxl_job", store, "orders", (&by, now)).await.unwrap();
+        assert_eq!((done.switched.len(), enabled(store).await), (1, Vec::<i64>::new()));
+        let Err(Error::Input(text)) = go_back("xxl_job", store, "payments", (&by, now)).await else { panic!("no app") };
+        assert_eq!(text, "there is no app `payments` here");
+    }
+
+    async fn the_shadow_compares_with_the_imported_jobs(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let xxl = XxlJob::new(Shape::V34).await;
+        xxl.odd_jobs(20).await;
+        let plan = ImportPlan::make(&xxl.read().await, &fixture.store, &options()).await.unwrap();
+        import(&plan, &fixture.store, &Actor::cli(), NOW).await.unwrap();
+        let mut schedules = HashMap::default();
+        for origin in fixture.store.imports().origins("xxl_job").await.unwrap() {
+            let job = fixture.store.jobs().get(origin.job_id).await.unwrap().unwrap();
+            schedules.insert(origin.source_id, job.schedule().unwrap());
+        }
+        // As its admin would have planned on.
+        let mut shadow = Shadow::default();
+        for minute in 0..5 {
+            let observed = shadow.observe(&xxl.read().await.jobs, &schedules);
+            assert!(!observed.is_empty() && observed.iter().all(|seen| seen.verdict == Verdict::Agrees), "{minute}: {observed:?}");
+            let cron = "trigger_last_time = trigger_next_time, trigger_next_time = trigger_next_time + 60000";
+            xxl.sql(&format!("UPDATE xxl_job_info SET {cron} WHERE trigger_next_time > 0 AND schedule_type = 'CRON'")).await;
+            let rate = "trigger_last_time = trigger_next_time, trigger_next_time = trigger_next_time + 45000";
+            xxl.sql(&format!("UPDATE xxl_job_info SET {rate} WHERE trigger_next_time > 0 AND schedule_type = 'FIX_RATE'")).await;
+        }
+        xxl.sql("UPDATE xxl_job_info SET trigger_next_time = trigger_next_time + 7000 WHERE id = 100").await;
+        let observed = shadow.observe(&xxl.read().await.jobs, &schedules);
+        let odd: Vec<_> = observed.iter().filter(|seen| seen.verdict != Verdict::Agrees).map(|seen| (seen.id, seen.verdict)).collect();
+        assert_eq!(odd, [(100, Verdict::Unexplained)]);
+    }
+}

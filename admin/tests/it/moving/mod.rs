@@ -1,0 +1,6 @@
+//! Moving in from xxl-job, and back. Its admin is on no registry: tables with its columns stand in for it, of each of the six shapes.
+
+mod cutover;
+mod import;
+mod refusals;
+mod tables;
