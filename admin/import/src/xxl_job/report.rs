@@ -110,3 +110,16 @@ impl Display for Report {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::MEANINGS;
+
+    #[test]
+    fn the_guide_lists_every_code() {
+        let guide = include_str!("../../../docs/xxl-job.md");
+        for (code, meaning) in MEANINGS {
+            assert!(guide.contains(&format!("| {code} | {meaning} |")), "{code}");
+        }
+    }
+}

@@ -5,8 +5,7 @@ use carillon_scheduler::{Clock as _, SystemClock};
 use carillon_store::Actor;
 use clap::Args;
 
-use super::{SourceArgs, usage};
-use crate::cli::arguments::InvalidInput;
+use super::{SourceArgs, counted, usage};
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
 use crate::config::LogFormat;
@@ -37,7 +36,7 @@ pub async fn run(args: CutoverArgs) -> anyhow::Result<()> {
             None => args.source.read().await?.name,
         };
         let done = go_back(&name, &store, &args.app, (&by, now)).await.map_err(usage)?;
-        println!("disabled: {} jobs{}", done.switched.len(), list(&done.switched));
+        println!("disabled: {}{}", counted(done.switched.len(), "job"), list(&done.switched));
         println!(
             "Give the executors of {} the address and the token of xxl-job again, restart them, and start the jobs there.",
             args.app
@@ -46,20 +45,18 @@ pub async fn run(args: CutoverArgs) -> anyhow::Result<()> {
     }
     let source = args.source.read().await?;
     let done = cut_over(&source, &store, &args.app, args.open_too, (&by, now)).await.map_err(usage)?;
-    println!("enabled: {} jobs{}", done.switched.len(), list(&done.switched));
-    println!("{} jobs of the app stay as they are: they did not run in xxl-job, or are enabled already.", done.others);
-    match done.executors {
-        0 => Err(InvalidInput(format!(
-            "the jobs are enabled, and no executor of {} is registered here: give the executors the address and the token of this node, and \
-             restart them; runs wait until then",
-            args.app
-        ))
-        .into()),
-        count => {
-            println!("{count} executors of {} are registered here.", args.app);
-            Ok(())
-        }
+    println!("enabled: {}{}", counted(done.switched.len(), "job"), list(&done.switched));
+    if done.others > 0 {
+        println!("left as they are, enabled already or not running in xxl-job: {}", counted(done.others, "job"));
     }
+    println!("registered here: {}", counted(done.executors, "executor"));
+    if done.executors == 0 {
+        println!(
+            "Runs wait until an executor registers: give the executors of {} the address and the token of this node, and restart them.",
+            args.app
+        );
+    }
+    Ok(())
 }
 
 fn list(names: &[String]) -> String {

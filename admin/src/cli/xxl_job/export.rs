@@ -7,7 +7,7 @@ use carillon_scheduler::zone_data;
 use carillon_store::{Job, VisibleApps};
 use clap::Args;
 
-use super::numbers;
+use super::{counted, numbers};
 use crate::cli::arguments::InvalidInput;
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
@@ -54,7 +54,11 @@ pub async fn run(args: ExportArgs) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(exported.sql.as_bytes())?;
     // The file is on standard output.
-    eprintln!("{} jobs; {} left out, which xxl-job cannot hold:", exported.jobs, exported.left_out.len());
+    let (jobs, left) = (counted(exported.jobs, "job"), exported.left_out.len());
+    eprintln!(
+        "{jobs} written{}",
+        if left > 0 { format!("; xxl-job cannot hold {}:", counted(left, "job")) } else { String::new() }
+    );
     for (id, why) in &exported.left_out {
         eprintln!("  job {id}: {why}");
     }

@@ -8,7 +8,7 @@ use carillon_store::Actor;
 use clap::Args;
 use serde_json::json;
 
-use super::{SourceArgs, usage};
+use super::{SourceArgs, counted, usage};
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
 use crate::config::LogFormat;
@@ -59,8 +59,10 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<()> {
 }
 
 fn print(out: &mut impl Write, source: &Source, plan: &ImportPlan, done: Option<&Imported>) -> io::Result<()> {
-    let (apps, jobs, users) = (source.groups.len(), source.jobs.len(), source.users.len());
-    writeln!(out, "xxl-job {} ({}): {apps} groups, {jobs} jobs, {users} accounts", plan.shape.releases(), plan.source)?;
+    let jobs = source.jobs.len();
+    let (apps, users) = (counted(source.groups.len(), "group"), counted(source.users.len(), "account"));
+    let (releases, all) = (plan.shape.releases(), counted(jobs, "job"));
+    writeln!(out, "xxl-job {releases} ({}): {apps}, {all}, {users}", plan.source)?;
     let mut live: Vec<String> = source.live.iter().map(|(app, count)| format!("{count} as {app}")).collect();
     live.sort_unstable();
     if !live.is_empty() {
@@ -78,12 +80,16 @@ fn print(out: &mut impl Write, source: &Source, plan: &ImportPlan, done: Option<
     out.write_all(NOTES.as_bytes())?;
     match done {
         None => writeln!(out, "Nothing was written: this was a dry run."),
-        Some(done) => writeln!(
-            out,
-            "Done: {} apps and {} jobs made, {} jobs changed, {} accounts made. The next run has the number {} or a greater one.\nAll new jobs \
-             are disabled; `carillon cutover APP` enables those that ran in xxl-job, once they are stopped there.",
-            done.apps, done.created, done.changed, done.users, done.next_run_id
-        ),
+        Some(done) => {
+            let (apps, jobs) = (counted(done.apps, "app"), counted(done.created, "job"));
+            let (changed, users) = (counted(done.changed, "job"), counted(done.users, "account"));
+            writeln!(out, "Done: {apps}, {jobs} and {users} made, {changed} changed.")?;
+            writeln!(out, "The next run has the number {} or a greater one.", done.next_run_id)?;
+            writeln!(
+                out,
+                "New jobs are disabled; `carillon cutover APP` enables those that ran in xxl-job, once they are stopped there."
+            )
+        }
     }
 }
 

@@ -60,7 +60,7 @@ impl SourceArgs {
         let address = found.map_err(|problem| config::Error { problems: vec![problem] })?;
         let right = "--from: give the address of xxl-job's database, mysql://user:password@host:3306/xxl_job";
         let address = address.ok_or_else(|| InvalidInput(right.to_owned()))?;
-        Ok(SourceDatabase::connect(&address).await.map_err(usage)?)
+        SourceDatabase::connect(&address).await.map_err(usage)
     }
 
     async fn read(&self) -> anyhow::Result<Source> {
@@ -103,4 +103,9 @@ pub async fn shadow(args: ShadowArgs) -> anyhow::Result<()> {
 async fn numbers(store: &Store, source: &str) -> anyhow::Result<HashMap<i64, i64>> {
     let origins = store.imports().origins(source).await?;
     Ok(origins.iter().map(|origin| (origin.job_id, origin.source_id)).collect())
+}
+
+/// `1 job`, `2 jobs`
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use foldhash::HashMap;
 use serde_json::json;
 
-use super::{SourceArgs, numbers, usage};
+use super::{SourceArgs, counted, numbers, usage};
 use crate::cli::arguments::{InvalidInput, format_time};
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
@@ -62,10 +62,10 @@ pub async fn run(args: ShadowArgs) -> anyhow::Result<()> {
     }
     db.close().await?;
     if !args.json {
-        let of =
-            |verdict: &Verdict| format!("{} {}", counts.get(verdict.as_str()).copied().unwrap_or(0), verdict.as_str());
-        let list: Vec<String> = Verdict::ALL.iter().map(of).collect();
-        println!("{} jobs: {}", schedules.len(), list.join(", "));
+        let of = |verdict: &Verdict| Some(format!("{}: {}", verdict.as_str(), counts.get(verdict.as_str())?));
+        let list: Vec<String> = Verdict::ALL.iter().filter_map(of).collect();
+        let list = if list.is_empty() { "nothing was planned meanwhile".to_owned() } else { list.join(", ") };
+        println!("{} with a schedule; {list}", counted(schedules.len(), "job"));
     }
     match counts.get(Verdict::Unexplained.as_str()) {
         None => Ok(()),
