@@ -4,17 +4,15 @@
 //! this module names anyhow.
 
 mod arguments;
-mod audit;
 mod command_line;
 mod database;
 mod demo;
+mod diagnosis;
 mod environment;
-mod explain;
 mod health;
 mod limit_settings;
 mod logging;
 mod manual;
-mod migrate;
 mod next;
 mod secret_files;
 mod serve;

@@ -135,7 +135,7 @@ impl Target<'_> {
         Ok(self.store.imports().note_imported(&self.plan.source, &stored).await?)
     }
 
-    /// Nobody knows their passwords: each person gets a link for a new one.
+    /// Their passwords are random and not shown: each person gets a link for a new one.
     async fn make_accounts(&self) -> Result<usize, Error> {
         for user in &self.plan.users {
             let grants: Grants = match &user.apps {

@@ -1,4 +1,4 @@
-//! Which release made the tables. Nothing in the database names it, and people upgrade by hand: it is told by the columns.
+//! Which release made the tables. Nothing in the database names it, and people upgrade by hand: the columns show it.
 
 use foldhash::HashMap;
 

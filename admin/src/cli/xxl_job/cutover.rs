@@ -5,7 +5,7 @@ use carillon_scheduler::{Clock as _, SystemClock};
 use carillon_store::Actor;
 use clap::Args;
 
-use super::{SourceArgs, counted, usage};
+use super::source_args::{SourceArgs, counted, usage};
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
 use crate::config::LogFormat;

@@ -7,7 +7,7 @@ use carillon_scheduler::zone_data;
 use carillon_store::{Job, VisibleApps};
 use clap::Args;
 
-use super::{counted, numbers};
+use super::source_args::{counted, numbers};
 use crate::cli::arguments::InvalidInput;
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};

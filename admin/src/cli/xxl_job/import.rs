@@ -8,7 +8,7 @@ use carillon_store::Actor;
 use clap::Args;
 use serde_json::json;
 
-use super::{SourceArgs, counted, usage};
+use super::source_args::{SourceArgs, counted, usage};
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
 use crate::config::LogFormat;
@@ -26,7 +26,7 @@ pub struct ImportArgs {
     /// Count an instant as missed when it is late by more than 5 s, as xxl-job does, instead of 60 s
     #[arg(long)]
     exact: bool,
-    /// Make its accounts too; nobody knows their passwords, so each needs `carillon user link NAME`
+    /// Make its accounts too, without passwords: each needs `carillon user link NAME`
     #[arg(long)]
     users: bool,
     /// One JSON object instead of text for people

@@ -9,7 +9,7 @@ use clap::Args;
 use foldhash::HashMap;
 use serde_json::json;
 
-use super::{SourceArgs, counted, numbers, usage};
+use super::source_args::{SourceArgs, counted, numbers, usage};
 use crate::cli::arguments::{InvalidInput, format_time};
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
