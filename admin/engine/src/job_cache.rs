@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use carillon_scheduler::{
     BlockStrategy, CatchUp, Labels, MisfirePolicy, Overlap, PlanInput, RouteStrategy, Schedule, ScheduleContext,
-    ScheduleDraft,
+    ScheduleDraft, Zone,
 };
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 use parking_lot::Mutex;
@@ -21,6 +21,13 @@ pub struct CachedJob {
     pub stored: StoredDefinition,
     /// Or why it cannot be planned: another program wrote the row, or zone data has changed.
     pub rules: Result<ParsedJob, String>,
+}
+
+impl CachedJob {
+    /// The zone of its schedule.
+    pub fn zone(&self) -> Zone {
+        self.rules.as_ref().map_or(Zone::UTC, |rules| rules.schedule.draft().zone())
+    }
 }
 
 #[derive(Debug)]

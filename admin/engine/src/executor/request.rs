@@ -1,6 +1,7 @@
 //! What a run's request carries: its body, and the headers beside it.
 
-use carillon_scheduler::{BlockStrategy, FireKey, Millis};
+use carillon_scheduler::job::placeholders::{MOST_FILLED, PlaceholderValues, fill, may_hold_placeholders};
+use carillon_scheduler::{BlockStrategy, Cause, FireKey, Millis, Zone};
 
 use crate::executor::client::{RunHeaders, RunRequest};
 use crate::job_cache::CachedJob;
@@ -10,16 +11,22 @@ use carillon_store::run::adopt::ClaimedRun;
 /// The body of a run's request. `params`: those that were given with its fire.
 pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>) -> RunRequest {
     let block = job.rules.as_ref().map_or(BlockStrategy::default(), |rules| rules.block);
-    let job = &job.stored;
+    let (cached, job) = (job, &job.stored);
+    // The result of a parent is a text of its executor.
+    let is_result = run.cause == Cause::Child && params.is_some();
     let own_params = || match &job.params {
         Params::Here(text) => text.clone(),
         // What is too long is refused before a request is made of it.
         Params::Apart | Params::TooLong => String::new(),
     };
+    let mut params = params.unwrap_or_else(own_params);
+    if may_hold_placeholders(&params) && !is_result {
+        params = fill(&params, &values(run, cached.zone())).into_owned();
+    }
     RunRequest {
         job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
         handler: job.handler.clone(),
-        params: params.unwrap_or_else(own_params),
+        params,
         block_strategy: block_word(block).to_owned(),
         timeout_seconds: job.timeout_seconds,
         log_id: run.run_id,
@@ -32,13 +39,21 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>) -> RunReq
     }
 }
 
+/// What placeholders in its parameters stand for.
+fn values(run: &ClaimedRun, zone: Zone) -> PlaceholderValues {
+    let ClaimedRun { run_id, job_id, scheduled_at, attempt, part, parts, .. } = *run;
+    PlaceholderValues { scheduled_at, zone, run_id, job_id, attempt, part, parts }
+}
+
 /// What a run takes in JSON beside its texts, at most: names of members, numbers, its fire key.
 const MEMBERS: usize = 700;
 
 /// Bytes of [`body`] and the headers as JSON, at most.
 pub fn size_at_most(job: &CachedJob, given: Option<&String>) -> usize {
     let params = match (given, &job.stored.params) {
-        (Some(text), _) | (None, Params::Here(text)) => escaped_len(text),
+        (Some(text), _) | (None, Params::Here(text)) => {
+            escaped_len(text) + if may_hold_placeholders(text) { MOST_FILLED } else { 0 }
+        }
         (None, Params::Apart | Params::TooLong) => 0,
     };
     MEMBERS + params + escaped_len(&job.stored.handler)

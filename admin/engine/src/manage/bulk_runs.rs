@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_accounts::secret::hash;
-use carillon_scheduler::{AuditObjectKind, Cause, Outcome, RunState};
+use carillon_scheduler::job::placeholders::fill_instant;
+use carillon_scheduler::{AuditObjectKind, Cause, Outcome, RunState, Zone};
 use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Actor, AuditObject, RunFilter, RunParams, RunView, TargetJob};
 use foldhash::{HashMap, HashMapExt as _};
@@ -149,9 +150,12 @@ impl Bulk<'_> {
         let store = &self.engine.cx.store;
         let views: Vec<&RunView> = runs.iter().map(|(_, run)| run).collect();
         let given = store.runs().params_of_each(&views).await?;
+        let ids: Vec<i64> = runs.iter().map(|(job, _)| job.id).collect();
+        let jobs = self.engine.job_cache.current(&ids).await?;
+        let zone = |job: i64| jobs.get(&job).map_or(Zone::UTC, |job| job.zone());
         let trigger = |((job, run), given): (&(TargetJob, RunView), RunParams)| {
-            // Also those that its job has now: the job may be edited before the run is sent.
-            let params = given.text().map(str::to_owned);
+            // Also those that its job has now: the job may be edited before the run is sent. They are for the instant of the run.
+            let params = given.text().map(|text| fill_instant(text, run.scheduled_at, zone(job.id)).into_owned());
             let idempotency_key = self.key.map(|key| hash(&format!("rerun {} {key}", run.id)));
             let rerun_of = Some(run.id);
             NewTrigger { job: *job, cause, params, address: None, idempotency_key, rerun_of, is_only_rerun }

@@ -1,6 +1,7 @@
 //! A row of `xxl_job_info` becomes a job.
 
 use carillon_scheduler::job::limits::{self, check_params};
+use carillon_scheduler::job::placeholders::has_placeholders;
 use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, Millis, MisfirePolicy, RetryDelay, RouteStrategy};
 
 use super::apps::MappedApp;
@@ -72,6 +73,9 @@ impl JobMapping<'_> {
         if let Err(why) = check_params(&row.params) {
             report.add("P1", of, why);
             return None;
+        }
+        if has_placeholders(&row.params) {
+            report.add("P2", &of, &row.params);
         }
         let handler = row.handler.trim();
         if handler != row.handler {
@@ -203,7 +207,8 @@ mod tests {
 
     #[test]
     fn each_odd_value_has_its_code() {
-        let odd: [(JobRow, &str, bool); 14] = [
+        let odd: [(JobRow, &str, bool); 15] = [
+            (JobRow { params: "{{run_id}}".into(), ..row() }, "P2", true),
             (JobRow { handler: " closeDay".into(), ..row() }, "H1", true),
             (JobRow { name: "two\nlines".into(), ..row() }, "N1", true),
             (JobRow { name: String::new(), ..row() }, "N1", true),

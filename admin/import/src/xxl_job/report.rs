@@ -16,7 +16,7 @@ pub struct Finding {
 pub struct Report(BTreeMap<&'static str, Vec<Finding>>);
 
 /// The codes in their order, each with what it means.
-const MEANINGS: [(&str, &str); 37] = [
+const MEANINGS: [(&str, &str); 38] = [
     (
         "A1",
         "an e-mail went out for each failed attempt; here an alert rule sends one after the last attempt: make a channel and a rule for these addresses",
@@ -55,6 +55,7 @@ const MEANINGS: [(&str, &str); 37] = [
     ("M2", "the misfire strategy is unknown: `skip`, as xxl-job read it"),
     ("N1", "the name is put on one line, or made up where there is none"),
     ("P1", "the parameters have more than 64 KiB, or the character NUL: not imported"),
+    ("P2", "the parameters hold a placeholder, which is replaced here when a run is sent, and was text there"),
     ("R1", "the route is unknown or missing: such a job never ran there; imported with `first`"),
     ("R2", "`consistent_hash` goes by the job's number, which is another one here: another executor gets its runs"),
     (

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use carillon_scheduler::{Calendar, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft, Zone};
+use carillon_scheduler::{Calendar, Millis, Schedule, ScheduleContext, ScheduleDraft};
 use chrono::DateTime;
 
 use carillon_store::job::history::{DefinitionVersion, VersionRules};
@@ -61,7 +61,7 @@ fn look(schedule: &Schedule, calendars: &[Arc<Calendar>], at: Millis) -> Adjacen
         && would_be(ScheduleDraft { calendars: vec![], start_at: None, end_at: None, ..draft.clone() }, &[])
     {
         let utc = DateTime::from_timestamp_millis(at - offset * 1000).unwrap_or_default();
-        let day = utc.with_timezone(&zone(&draft)).date_naive();
+        let day = utc.with_timezone(&draft.zone()).date_naive();
         let excluding = calendars.iter().filter(|calendar| calendar.excludes(day));
         found.excluded_by = excluding.map(|calendar| calendar.name.clone()).collect();
     }
@@ -83,13 +83,4 @@ fn before(schedule: &Schedule, at: Millis) -> Option<Millis> {
         }
     }
     None
-}
-
-fn zone(draft: &ScheduleDraft) -> Zone {
-    let name = match &draft.kind {
-        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => &cron.timezone,
-        KindDraft::Daily(daily) => &daily.timezone,
-        _ => return Zone::UTC,
-    };
-    name.parse().unwrap_or(Zone::UTC)
 }

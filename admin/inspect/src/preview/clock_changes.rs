@@ -9,7 +9,7 @@ use carillon_scheduler::calendar::is_excluded;
 use carillon_scheduler::{Calendar, KindDraft, Millis, Schedule, Zone};
 use chrono::{DateTime, NaiveDateTime, Timelike as _};
 
-use crate::preview::wall_clock::{bare, local, zone};
+use crate::preview::wall_clock::{bare, local};
 
 const YEAR: i64 = 366 * 86_400;
 /// At most this many sentences.
@@ -32,7 +32,7 @@ pub fn notes(schedule: &Schedule, calendars: &[Arc<Calendar>], from: Millis) -> 
         return vec![];
     };
     let looked_at =
-        Looked { real: &real, wall: &wall, zone: zone(&draft), offset_ms: schedule.spread_offset_seconds() * 1000 };
+        Looked { real: &real, wall: &wall, zone: draft.zone(), offset_ms: schedule.spread_offset_seconds() * 1000 };
     let valid = |at: i64| {
         draft.start_at.is_none_or(|start| at * 1000 >= start) && draft.end_at.is_none_or(|end| at * 1000 <= end)
     };

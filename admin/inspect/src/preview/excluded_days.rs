@@ -6,7 +6,7 @@ use carillon_scheduler::calendar::is_excluded;
 use carillon_scheduler::{Calendar, Excluded, Millis, Schedule, Zone};
 use chrono::{Days, NaiveDate, NaiveTime};
 
-use crate::preview::wall_clock::{bare, local, zone};
+use crate::preview::wall_clock::{bare, local};
 
 /// Days that are listed; more would hide the fires.
 pub(crate) const MOST: usize = 50;
@@ -35,7 +35,7 @@ pub fn excluded(
     if draft.calendars.is_empty() || schedule.is_delay() {
         return found;
     }
-    let (Some(bare), zone) = (bare(schedule, None), zone(&draft)) else {
+    let (Some(bare), zone) = (bare(schedule, None), draft.zone()) else {
         return found;
     };
     let offset = schedule.spread_offset_seconds() * 1000;

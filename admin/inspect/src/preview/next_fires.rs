@@ -5,7 +5,6 @@ use carillon_scheduler::{Millis, Schedule, ScheduleDraft, Zone};
 use crate::forecast::SpreadChoice;
 use crate::preview::clock_changes;
 use crate::preview::excluded_days::{self, ExcludedDay};
-use crate::preview::wall_clock::zone;
 use carillon_store::{Calendars, Job};
 
 /// What to look at.
@@ -44,7 +43,7 @@ pub struct Spread {
 /// Looks ahead. `chosen`: how the offset of the schedule's spread was found, if that was just now.
 pub fn preview(schedule: &Schedule, calendars: &Calendars, chosen: Option<SpreadChoice>, span: Span) -> Preview {
     let draft = schedule.draft();
-    let zone = zone(&draft);
+    let zone = draft.zone();
     let count = span.count.min(left_at(schedule, span));
     let fires = schedule.following(span.from, count);
     let mut notes = clock_changes::notes(schedule, calendars.list(), span.from);

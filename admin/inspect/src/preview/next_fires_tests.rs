@@ -1,13 +1,12 @@
 use std::sync::Arc;
 
 use carillon_scheduler::{
-    Calendar, CronDraft, DailyDraft, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft, Zone,
+    Calendar, DailyDraft, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft, Zone,
 };
 use serde_json::json;
 
 use crate::preview::excluded_days::{self, ExcludedDay};
 use crate::preview::next_fires::{Span, preview};
-use crate::preview::wall_clock::zone;
 use carillon_store::Calendars;
 
 /// 2026-01-15T00:00:00Z, a Thursday.
@@ -115,7 +114,7 @@ fn fires_end_with_what_is_left_of_them() {
 
 #[test]
 fn the_zone_is_that_of_the_schedule() {
-    assert_eq!(zone(&ScheduleDraft::unix_cron("0 0 * * *", "Asia/Tokyo")), "Asia/Tokyo".parse().unwrap());
+    assert_eq!(ScheduleDraft::unix_cron("0 0 * * *", "Asia/Tokyo").zone(), "Asia/Tokyo".parse().unwrap());
     let daily = DailyDraft {
         every_seconds: 60,
         from: "08:00".into(),
@@ -124,7 +123,7 @@ fn the_zone_is_that_of_the_schedule() {
         timezone: "Europe/Berlin".into(),
         clock_changes: Default::default(),
     };
-    assert_eq!(zone(&KindDraft::Daily(daily).into()), "Europe/Berlin".parse().unwrap());
-    assert_eq!(zone(&KindDraft::Cron(CronDraft::new("", "nowhere")).into()), Zone::UTC);
-    assert_eq!(zone(&ScheduleDraft::once(NOW)), Zone::UTC);
+    assert_eq!(ScheduleDraft::from(KindDraft::Daily(daily)).zone(), "Europe/Berlin".parse().unwrap());
+    assert_eq!(ScheduleDraft::cron("", "nowhere").zone(), Zone::UTC);
+    assert_eq!(ScheduleDraft::once(NOW).zone(), Zone::UTC);
 }

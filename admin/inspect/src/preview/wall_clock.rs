@@ -1,17 +1,7 @@
 //! The wall clock of a schedule.
 
-use carillon_scheduler::{KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft, Zone};
+use carillon_scheduler::{KindDraft, Millis, Schedule, ScheduleContext, Zone};
 use chrono::{DateTime, FixedOffset, Offset as _};
-
-/// The wall clock that a schedule goes by.
-pub fn zone(draft: &ScheduleDraft) -> Zone {
-    match &draft.kind {
-        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => cron.timezone.trim().parse(),
-        KindDraft::Daily(daily) => daily.timezone.trim().parse(),
-        _ => Ok(Zone::UTC),
-    }
-    .unwrap_or(Zone::UTC)
-}
 
 /// An instant on that wall clock.
 pub fn local(at: Millis, zone: Zone) -> DateTime<FixedOffset> {

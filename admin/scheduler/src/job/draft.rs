@@ -30,7 +30,7 @@ pub struct JobDraft {
     /// Words to find and select it by, at most 10.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Passed to the handler unchanged.
+    /// Passed to the handler, with its [placeholders](super::placeholders) replaced.
     #[serde(default)]
     pub params: String,
     /// Without parameters of its own, a run that a parent starts gets the parent's result as parameters.

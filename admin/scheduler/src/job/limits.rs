@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use super::placeholders::check_placeholders;
+
 /// Maximum number of characters of a job's name.
 pub const NAME_CHARS: usize = 255;
 /// Maximum number of characters of a handler's name.
@@ -42,7 +44,7 @@ pub const JOB_IDS: RangeInclusive<i64> = 1..=i32::MAX as i64;
 /// Checks the parameters of a job or a run.
 ///
 /// # Errors
-/// Says which limit is exceeded.
+/// Says which limit is exceeded, or which placeholder is wrong.
 pub fn check_params(text: &str) -> Result<(), String> {
     if text.len() > PARAMS_BYTES {
         return Err(format!("has {} bytes; at most {PARAMS_BYTES} (64 KiB) are allowed", text.len()));
@@ -51,5 +53,5 @@ pub fn check_params(text: &str) -> Result<(), String> {
     if text.contains('\0') {
         return Err("must not contain the character NUL".to_owned());
     }
-    Ok(())
+    check_placeholders(text)
 }

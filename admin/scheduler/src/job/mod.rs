@@ -4,6 +4,7 @@ mod block;
 mod draft;
 mod labels;
 pub mod limits;
+pub mod placeholders;
 mod spec;
 mod validate;
 #[cfg(test)]

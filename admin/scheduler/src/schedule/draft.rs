@@ -2,6 +2,7 @@
 
 use crate::calendar::{ClockChanges, Excluded, Weekday};
 use crate::time::Millis;
+use crate::zone::Zone;
 
 /// A schedule that is not validated: a kind, and the members that every kind but `none` may have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -118,6 +119,16 @@ impl ScheduleDraft {
     /// At one instant.
     pub fn once(at: Millis) -> Self {
         KindDraft::Once { at }.into()
+    }
+
+    /// The zone whose clock it goes by; UTC if it goes by none.
+    pub fn zone(&self) -> Zone {
+        match &self.kind {
+            KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => cron.timezone.trim().parse(),
+            KindDraft::Daily(daily) => daily.timezone.trim().parse(),
+            _ => Ok(Zone::UTC),
+        }
+        .unwrap_or(Zone::UTC)
     }
 
     /// The `kind` in the API.

@@ -92,7 +92,7 @@ impl XxlJob {
         self.sql(&format!("INSERT INTO xxl_job_info ({}) VALUES ({})", names.join(", "), values.join(", "))).await;
     }
 
-    /// Each odd value that a shape can hold, in jobs from 100 on; and so many plain jobs from 1000 on.
+    /// Each odd value that a shape can hold, in jobs from 100 on; and `plain` ordinary jobs from 1000 on.
     pub async fn odd_jobs(&self, plain: i64) {
         self.group(1, "orders", "").await;
         self.group(2, "orders", "http://10.0.0.1:9999, http://10.0.0.2:9999/").await;

@@ -72,6 +72,6 @@ backfill-pending = , { $count } not ended
 backfill-reached = { $done } of { $all } instants reached;{" "}
 by-author = by { $author }
 backfill-stock-executors = { $count ->
-    [one] One executor of { $app } is of the kind xxl-job: its handlers do not learn the instant that a run is for. They see the time of sending and the job's parameters, the same for each run of the backfill.
-   *[other] { $count } executors of { $app } are of the kind xxl-job: their handlers do not learn the instant that a run is for. They see the time of sending and the job's parameters, the same for each run of the backfill.
+    [one] One executor of { $app } is of the kind xxl-job: its handlers do not learn the instant that a run is for, unless the job's parameters name it: write <code>{"{{scheduled_at}}"}</code> in them.
+   *[other] { $count } executors of { $app } are of the kind xxl-job: their handlers do not learn the instant that a run is for, unless the job's parameters name it: write <code>{"{{scheduled_at}}"}</code> in them.
 }

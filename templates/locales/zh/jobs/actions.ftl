@@ -56,5 +56,5 @@ backfill-pending = ，未结束 { $count } 个
 backfill-reached = 已处理 { $done } / { $all } 个触发时刻；
 by-author = 由 { $author } 发起
 backfill-stock-executors = { $count ->
-   *[other] { $app } 有 { $count } 个 xxl-job 类型的执行器：其 JobHandler 无法得知一次运行对应的触发时刻，只能看到发送时间和任务参数，补跑的每次运行都相同。
+   *[other] { $app } 有 { $count } 个 xxl-job 类型的执行器：除非任务参数中写有 <code>{"{{scheduled_at}}"}</code>，否则其 JobHandler 无法得知一次运行对应的触发时刻。
 }

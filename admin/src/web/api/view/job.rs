@@ -95,7 +95,7 @@ pub struct JobSettings {
     /// Words to find and select it by: lower case letters, digits, `-`, `_` and `.`; kept in the order of the alphabet
     #[schema(max_items = 10, default = json!([]), required = false, examples(json!(["nightly", "tier-1"])))]
     tags: Vec<String>,
-    /// Given to the handler unchanged; at most 65,536 bytes
+    /// Given to the handler; at most 65,536 bytes. `{{scheduled_at}}`, `{{scheduled_at|FORMAT|ZONE}}`, `{{run_id}}`, `{{job_id}}`, `{{attempt}}`, `{{part}}` and `{{parts}}` are replaced when a run is sent
     #[schema(min_length = 0, max_length = 65_536, default = "", required = false)]
     params: String,
     /// Without `params` of its own, a run that a parent starts gets the parent's result as parameters

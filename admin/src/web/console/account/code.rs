@@ -63,7 +63,7 @@ pub async fn ask(
     let detail = Detail { account_id, name, credentials, method, next, zone };
     let detail = serde_json::to_string(&detail).map_err(|error| PageError::Internal(error.to_string()))?;
     let now = state.clock.now();
-    // Whoever knows the password of one account ends no sign-in of another.
+    // The password of one account ends no sign-in of another.
     let until = (&*format!("account {account_id}"), now + LIMIT_MS);
     let place = StepKey { browser: &browser, handle: &handle };
     step::begin(&state.store, &place, (StepKind::Code, &detail), until, now).await?;

@@ -113,7 +113,13 @@ impl Page {
 async fn page(state: &State, context: PageContext, job: Job, form: Form, dry_run: Option<DryRun>) -> PageResult {
     let backfills = rows(state, &job).await?;
     let executors = state.store.apps().executors_of(&job.draft.app).await?;
-    let stock_executors = executors.iter().filter(|it| it.is_live(context.now) && it.boot_id.is_none()).count();
+    // Their handlers learn the instant from the parameters alone.
+    let names_instant = job.draft.params.contains("{{scheduled_at") || job.draft.params.contains("{{ scheduled_at");
+    let stock_executors = executors
+        .iter()
+        .filter(|_| !names_instant)
+        .filter(|it| it.is_live(context.now) && it.boot_id.is_none())
+        .count();
     let status = form.status();
     Ok(render(&Page { context, job, form, dry_run, stock_executors, backfills }, status))
 }

@@ -5,6 +5,7 @@ use askama::Template;
 use carillon_accounts::secret::random_secret;
 use carillon_engine::manage::{Error, RunRequest};
 use carillon_scheduler::Cause;
+use carillon_scheduler::job::placeholders::fill_instant;
 use carillon_store::app::executors::Executor;
 use carillon_store::{Job, RunView};
 use serde::Deserialize;
@@ -55,7 +56,9 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>, defaults: Q
     if let Some(run) = like {
         form.set("rerun_of", run.id.to_string());
         let given = state.store.runs().params_of(&run).await?;
-        match given.text() {
+        // A run that repeats another one is for its instant.
+        let zone = job.draft.schedule.zone();
+        match given.text().map(|text| fill_instant(text, run.scheduled_at, zone)).as_deref() {
             Some(text) if text != job.draft.params => {
                 form.set("params", text);
                 form.set("note", context.t("run-now-like").with("run", run.id).to_string());
@@ -98,7 +101,9 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>,
     let given = |name: &str| Some(form.value(name).to_owned()).filter(|text| !text.is_empty());
     let rerun_of = given("rerun_of").and_then(|id| id.parse().ok());
     if let Some(run) = original(&state, &context, rerun_of, job.id).await? {
-        params = line_ends::kept(&params, state.store.runs().params_of(&run).await?.text().unwrap_or_default());
+        let given = state.store.runs().params_of(&run).await?;
+        let given = fill_instant(given.text().unwrap_or_default(), run.scheduled_at, job.draft.schedule.zone());
+        params = line_ends::kept(&params, &given);
     }
     let request = RunRequest {
         job_id: job.id,

@@ -1,9 +1,12 @@
 //! The page of a run: timeline, facts, the other runs of its fire, and the log.
 
+use std::borrow::Cow;
+
 use actix_web::HttpRequest;
 use actix_web::web::{Path, Query};
 use askama::Template;
-use carillon_scheduler::{Cause, RunState};
+use carillon_scheduler::job::placeholders::{PlaceholderValues, fill};
+use carillon_scheduler::{Cause, RunState, Zone};
 use carillon_store::{Job, RunParams, RunView};
 
 use crate::web::console::runs::audit_trail::{RunPeople, name_deleted_jobs, people_of};
@@ -49,9 +52,17 @@ impl Page {
         matches!(self.row.run.state, RunState::Unknown | RunState::Lost)
     }
 
-    /// The parameters of the run; None: see the note.
-    fn params(&self) -> Option<&str> {
-        self.given.text()
+    /// The parameters of the run as its executor gets them; None: see the note.
+    fn params(&self) -> Option<Cow<'_, str>> {
+        let run = &self.row.run;
+        let text = self.given.text()?;
+        // The result of a parent is sent as it is.
+        if run.cause == Cause::Child && matches!(self.given, RunParams::Own(_)) {
+            return Some(text.into());
+        }
+        let zone = self.job.as_ref().map_or(Zone::UTC, |job| job.draft.schedule.zone());
+        let RunView { id, job_id, scheduled_at, attempt, part, parts, .. } = *run;
+        Some(fill(text, &PlaceholderValues { scheduled_at, zone, run_id: id, job_id, attempt, part, parts }))
     }
 
     /// Where the parameters come from, and whether those of the job differ now.

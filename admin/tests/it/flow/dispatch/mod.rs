@@ -9,6 +9,7 @@ mod full_pools;
 mod isolation;
 mod limits;
 mod overlap;
+mod placeholders;
 mod probes;
 pub mod routes;
 mod shared_addresses;

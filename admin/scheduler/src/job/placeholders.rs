@@ -1,0 +1,267 @@
+//! Placeholders in parameters: `{{scheduled_at}}`, `{{scheduled_at|FORMAT}}`, `{{scheduled_at|FORMAT|ZONE}}`, `{{run_id}}`, `{{job_id}}`,
+//! `{{attempt}}`, `{{part}}` and `{{parts}}`. They are replaced when a run is sent; any other text in braces stays as it is.
+//!
+//! FORMAT is one of `strftime`, such as `%Y-%m-%d`, or `s` or `ms` for the time since 1970-01-01 UTC; without one it is RFC 3339. ZONE is an
+//! IANA name; without one it is that of the job's schedule.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use chrono::format::{Item, StrftimeItems};
+use chrono::{DateTime, FixedOffset, SecondsFormat};
+
+use crate::time::Millis;
+use crate::zone::{Zone, zone_data};
+
+/// Maximum number of placeholders in one text.
+const MOST: usize = 20;
+/// Maximum number of bytes of a format.
+const FORMAT_BYTES: usize = 64;
+/// Maximum number of bytes that replaces one placeholder.
+const VALUE_BYTES: usize = 200;
+
+/// What placeholders stand for.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaceholderValues {
+    /// The instant of the fire, UTC ms.
+    pub scheduled_at: Millis,
+    /// The zone of the job's schedule.
+    pub zone: Zone,
+    /// The number of the run.
+    pub run_id: i64,
+    /// The number of its job.
+    pub job_id: i64,
+    /// 1, 2 …
+    pub attempt: i32,
+    /// From 0 on.
+    pub part: i32,
+    /// 1, or the executors of a broadcast.
+    pub parts: i32,
+}
+
+#[derive(Debug, PartialEq)]
+enum Placeholder<'a> {
+    ScheduledAt { format: Option<&'a str>, zone: Option<&'a str> },
+    RunId,
+    JobId,
+    Attempt,
+    Part,
+    Parts,
+}
+
+/// A text between placeholders, or one of them with its text.
+enum Piece<'a> {
+    Text(&'a str),
+    Placeholder(Placeholder<'a>, &'a str),
+}
+
+/// The pieces of a text, in its order.
+fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let found = rest.match_indices("{{").find_map(|(begin, _)| {
+            let length = rest[begin..].find("}}")? + 2;
+            let placeholder = parse(&rest[begin + 2..begin + length - 2])?;
+            Some((begin, length, placeholder))
+        });
+        let (piece, length) = match found {
+            None => (Piece::Text(rest), rest.len()),
+            Some((0, length, placeholder)) => (Piece::Placeholder(placeholder, &rest[..length]), length),
+            Some((begin, ..)) => (Piece::Text(&rest[..begin]), begin),
+        };
+        rest = &rest[length..];
+        Some(piece)
+    })
+}
+
+/// None: it is no placeholder of ours.
+fn parse(inner: &str) -> Option<Placeholder<'_>> {
+    let mut parts = inner.split('|').map(str::trim);
+    let name = parts.next()?;
+    let (format, zone, more) = (parts.next(), parts.next(), parts.next());
+    match (name, format, zone, more) {
+        ("scheduled_at", format, zone, None) => {
+            let given = |text: Option<&'_ str>| text.is_some_and(|text| !text.is_empty());
+            Some(Placeholder::ScheduledAt {
+                format: format.filter(|_| given(format)),
+                zone: zone.filter(|_| given(zone)),
+            })
+        }
+        ("run_id", None, ..) => Some(Placeholder::RunId),
+        ("job_id", None, ..) => Some(Placeholder::JobId),
+        ("attempt", None, ..) => Some(Placeholder::Attempt),
+        ("part", None, ..) => Some(Placeholder::Part),
+        ("parts", None, ..) => Some(Placeholder::Parts),
+        _ => None,
+    }
+}
+
+/// Checks the placeholders of a text.
+///
+/// # Errors
+/// Says which one is wrong, and how.
+pub fn check_placeholders(text: &str) -> Result<(), String> {
+    let mut count = 0;
+    for piece in pieces(text) {
+        let Piece::Placeholder(placeholder, written) = piece else {
+            continue;
+        };
+        count += 1;
+        if let Placeholder::ScheduledAt { format, zone } = placeholder {
+            format.map_or(Ok(()), check_format).map_err(|why| format!("{written}: {why}"))?;
+            if let Some(zone) = zone.filter(|zone| zone_data().zone(zone).is_none()) {
+                return Err(format!(
+                    "{written}: `{zone}` is not a time zone; write an IANA name such as UTC or Asia/Shanghai"
+                ));
+            }
+        }
+    }
+    match count {
+        0..=MOST => Ok(()),
+        _ => Err(format!("has {count} placeholders; at most {MOST} are allowed")),
+    }
+}
+
+fn check_format(format: &str) -> Result<(), String> {
+    if format.len() > FORMAT_BYTES {
+        return Err(format!("the format has {} bytes; at most {FORMAT_BYTES} are allowed", format.len()));
+    }
+    let is_wrong = StrftimeItems::new(format).any(|item| item == Item::Error);
+    match is_wrong {
+        true => Err(format!("`{format}` is no format; write one such as %Y-%m-%d, `s` or `ms`")),
+        false => Ok(()),
+    }
+}
+
+/// The text with all placeholders replaced. One that is wrong stays as it is.
+pub fn fill<'a>(text: &'a str, values: &PlaceholderValues) -> Cow<'a, str> {
+    replaced(text, |placeholder| match placeholder {
+        Placeholder::ScheduledAt { format, zone } => instant(values.scheduled_at, values.zone, *format, *zone),
+        Placeholder::RunId => Some(values.run_id.to_string()),
+        Placeholder::JobId => Some(values.job_id.to_string()),
+        Placeholder::Attempt => Some(values.attempt.to_string()),
+        Placeholder::Part => Some(values.part.to_string()),
+        Placeholder::Parts => Some(values.parts.to_string()),
+    })
+}
+
+/// The text with the instant in place of `{{scheduled_at}}`: what repeats a run is for its instant, and has a number of its own.
+pub fn fill_instant(text: &str, scheduled_at: Millis, zone: Zone) -> Cow<'_, str> {
+    replaced(text, |placeholder| match placeholder {
+        Placeholder::ScheduledAt { format, zone: other } => instant(scheduled_at, zone, *format, *other),
+        _ => None,
+    })
+}
+
+/// Whether a text may hold placeholders.
+pub fn may_hold_placeholders(text: &str) -> bool {
+    text.contains("{{")
+}
+
+/// Whether [`fill`] would change a text.
+pub fn has_placeholders(text: &str) -> bool {
+    may_hold_placeholders(text) && pieces(text).any(|piece| matches!(piece, Piece::Placeholder(..)))
+}
+
+/// The most bytes by which [`fill`] makes a text longer.
+pub const MOST_FILLED: usize = MOST * VALUE_BYTES;
+
+fn replaced<'a>(text: &'a str, value: impl Fn(&Placeholder<'_>) -> Option<String>) -> Cow<'a, str> {
+    if !may_hold_placeholders(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut filled = String::with_capacity(text.len());
+    for piece in pieces(text) {
+        match piece {
+            Piece::Text(text) => filled.push_str(text),
+            Piece::Placeholder(placeholder, written) => {
+                match value(&placeholder).filter(|it| it.len() <= VALUE_BYTES) {
+                    Some(value) => filled.push_str(&value),
+                    None => filled.push_str(written),
+                }
+            }
+        }
+    }
+    Cow::Owned(filled)
+}
+
+fn instant(at: Millis, own: Zone, format: Option<&str>, zone: Option<&str>) -> Option<String> {
+    let zone = zone.map_or(Some(own), |name| zone_data().zone(name))?;
+    let offset = FixedOffset::east_opt(zone.offset_at(at.div_euclid(1000)))?;
+    let local = DateTime::from_timestamp_millis(at)?.with_timezone(&offset);
+    match format {
+        None => Some(local.to_rfc3339_opts(SecondsFormat::Secs, true)),
+        Some("s") => Some(at.div_euclid(1000).to_string()),
+        Some("ms") => Some(at.to_string()),
+        Some(format) => {
+            let mut text = String::new();
+            write!(text, "{}", local.format(format)).ok()?;
+            Some(text)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values() -> PlaceholderValues {
+        // 2025-10-26 02:30 in Berlin, the second time.
+        let (scheduled_at, zone) = (1_761_442_200_000, zone_data().zone("Europe/Berlin").unwrap());
+        PlaceholderValues { scheduled_at, zone, run_id: 4711, job_id: 7, attempt: 2, part: 0, parts: 3 }
+    }
+
+    #[test]
+    fn each_placeholder_has_its_value() {
+        for (text, filled) in [
+            ("", ""),
+            ("plain", "plain"),
+            ("{{scheduled_at}}", "2025-10-26T02:30:00+01:00"),
+            ("day={{ scheduled_at | %Y-%m-%d }}", "day=2025-10-26"),
+            ("{{scheduled_at|%F %H:%M|Asia/Shanghai}}", "2025-10-26 09:30"),
+            ("{{scheduled_at||UTC}}", "2025-10-26T01:30:00Z"),
+            ("{{scheduled_at|s}} {{scheduled_at|ms}}", "1761442200 1761442200000"),
+            ("{{run_id}}/{{job_id}}/{{attempt}} {{part}}/{{parts}}", "4711/7/2 0/3"),
+            ("{{{{run_id}}}}", "{{4711}}"),
+        ] {
+            assert_eq!(fill(text, &values()), filled, "{text}");
+            assert_eq!(check_placeholders(text), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_none_of_ours_stays() {
+        for text in
+            ["{{", "{{}}", "{{ user.name }}", "{{run_id|x}}", "{{scheduled_at|a|b|c}}", "{% raw %}", "}}{{", "{{run_id"]
+        {
+            assert_eq!(fill(text, &values()), text);
+            assert!(!has_placeholders(text));
+            assert_eq!(check_placeholders(text), Ok(()));
+        }
+        assert!(has_placeholders("{{ user.name }} {{run_id}}"));
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_is_refused_and_stays() {
+        for (text, why) in [
+            ("{{scheduled_at|%Q}}", "`%Q` is no format; write one such as %Y-%m-%d, `s` or `ms`"),
+            ("{{scheduled_at|%F|Mars}}", "`Mars` is not a time zone; write an IANA name such as UTC or Asia/Shanghai"),
+        ] {
+            assert_eq!(check_placeholders(text), Err(format!("{text}: {why}")));
+            assert_eq!(fill(text, &values()), text);
+        }
+        let long = format!("{{{{scheduled_at|{}}}}}", "x".repeat(65));
+        assert!(check_placeholders(&long).unwrap_err().ends_with("the format has 65 bytes; at most 64 are allowed"));
+        let many = "{{run_id}}".repeat(21);
+        assert_eq!(check_placeholders(&many), Err("has 21 placeholders; at most 20 are allowed".to_owned()));
+    }
+
+    #[test]
+    fn what_repeats_a_run_keeps_its_instant_and_not_its_number() {
+        let text = "{{scheduled_at|%F}} {{run_id}} {{attempt}}";
+        assert_eq!(fill_instant(text, values().scheduled_at, values().zone), "2025-10-26 {{run_id}} {{attempt}}");
+    }
+}
