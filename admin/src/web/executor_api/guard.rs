@@ -46,7 +46,8 @@ fn plain(path: &str) -> String {
 
 /// Whether a path that nothing else has is meant for the protocol.
 fn is_of_executor(request: &ServiceRequest, plain: &str) -> bool {
-    let is_below = plain.strip_prefix(PREFIXES[1]).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let below = |prefix: &str| plain.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let is_below = below(PREFIXES[1]) || below("/api") && !below("/api/v1");
     let name = plain.rsplit('/').next().unwrap_or_default();
     *request.method() == Method::POST && (is_below || NAMES.contains(&name))
 }
