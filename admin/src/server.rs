@@ -90,7 +90,7 @@ impl Admin {
         let settings = Settings::from_options(&config.engine);
         let node = carillon_accounts::secret::random_secret();
         let node: String = node.chars().take(16).collect();
-        let limits = Limits { connect: settings.connect_limit, request: settings.send_limit };
+        let limits = Limits { connect: settings.connect_timeout, request: settings.send_limit };
         let lock = shard_lock(&config, &store.leases().cluster().await?, &node)?;
         let metrics = Arc::new(Metrics::new());
         let request_bytes = metrics.request_bytes.clone();
