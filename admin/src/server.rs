@@ -25,8 +25,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::{self, Config, Problem, PublicUrl};
 use crate::web::executor_api::refusals::RefusedExecutors;
-use crate::web::{self, ListenerRole, Server, ServerHandle};
-use crate::web::{BodyMemory, CredentialLookUps, TokenLookUps};
+use crate::web::{self, BodyMemory, CredentialLookUps, ListenerRole, Server, ServerHandle, TokenLookUps};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]

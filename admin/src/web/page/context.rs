@@ -8,10 +8,9 @@ use carillon_store::app::pauses::Pause;
 use carillon_store::{Actor, Grants, Role, VisibleApps};
 
 use crate::web::from_request::from_request;
-use crate::web::guard::cookies;
-use crate::web::guard::csrf;
 use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::Viewer;
+use crate::web::guard::{cookies, csrf};
 use crate::web::locale::{Count, Language, Message, grouped, language_of, script_words};
 use crate::web::page::assets;
 use crate::web::page::flash::{self, Flash};
