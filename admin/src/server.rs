@@ -25,8 +25,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::{self, Config, Problem, PublicUrl};
 use crate::web::executor_api::refusals::RefusedExecutors;
-use crate::web::{self, ListenerRole, Server, ServerHandle};
-use crate::web::{BodyMemory, CredentialLookUps, TokenLookUps};
+use crate::web::{self, BodyMemory, CredentialLookUps, ListenerRole, Server, ServerHandle, TokenLookUps};
 
 /// Why a node cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -90,7 +89,7 @@ impl Admin {
         let settings = Settings::from_options(&config.engine);
         let node = carillon_accounts::secret::random_secret();
         let node: String = node.chars().take(16).collect();
-        let limits = Limits { connect: settings.connect_limit, request: settings.send_limit };
+        let limits = Limits { connect: settings.connect_timeout, request: settings.send_limit };
         let lock = shard_lock(&config, &store.leases().cluster().await?, &node)?;
         let metrics = Arc::new(Metrics::new());
         let request_bytes = metrics.request_bytes.clone();

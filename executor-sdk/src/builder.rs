@@ -22,153 +22,98 @@ impl Executor {
     }
 }
 
+/// Methods that set one setting: `name(arguments) => setting = value`.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) => $($setting:ident).+ = $value:expr;)+) => {
+        impl ExecutorBuilder {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self, $($argument: $type),*) -> Self {
+                self.settings.$($setting).+ = $value;
+                self
+            }
+        )+}
+    };
+}
+
+setters! {
+    /// Name of the app whose jobs this executor runs, up to 64 characters. Needed.
+    app(name: impl Into<String>) => app = name.into();
+
+    /// The access token, the same as the admin's. Needed: without one, any client that reaches the port could run jobs.
+    token(token: impl Into<String>) => token = token.into();
+
+    /// A second access token that is valid as well, for the time in which a token is replaced by another: admins may present
+    /// either, and an admin that refuses `token` gets this one. Start the executors with the new token and the old one as the
+    /// second, then revoke the old one. Default: none.
+    second_token(token: impl Into<String>) => second_token = Some(token.into());
+
+    /// For networks without TLS: sign requests to admins, and take signed ones only. No access token crosses the network, and a
+    /// request that was recorded or changed there is refused. Needs a Carillon admin, and clocks that differ by less than a
+    /// minute. With [`tls`](Self::tls) the admin's requests carry the token. Default: all requests do, as xxl-job's.
+    signed() => is_signed = true;
+
+    /// Where to listen for requests of the admin, `ip:port`; port 0 takes a free one. Default: `127.0.0.1:0`, which only
+    /// an admin on the same machine reaches.
+    listen(address: impl Into<String>) => listen = address.into();
+
+    /// The address that the admin calls. Default: made from the bound one, `http://ip:port/`; for `0.0.0.0` with the
+    /// address of the network interface that leads to the first admin. Set it behind NAT, in containers and behind
+    /// proxies.
+    advertise(address: impl Into<String>) => advertise = Some(address.into());
+
+    /// Folder for the journal and the logs of runs; one executor at a time uses it. Default:
+    /// `./carillon-executor-data/<app>`.
+    data_dir(folder: impl Into<PathBuf>) => data_dir = Some(folder.into());
+
+    /// How long running jobs may continue after the signal to stop; zero cancels them at once. Default 30 s.
+    grace(grace: Duration) => grace = grace;
+
+    /// Threads of the HTTP server, 1 … 64; jobs do not run on them. Default 1, enough for thousands of runs a second.
+    workers(threads: usize) => workers = threads;
+
+    /// Connections at once, 8 … 65536; each needs a file descriptor of the process. A source that has not shown the token gets
+    /// half of them. Default 256, enough for several admins with up to 32 requests at once.
+    max_connections(connections: usize) => max_connections = connections;
+
+    /// Speak TLS, with the certificate (and those between it and its authority) and the private key in these PEM files, which
+    /// are read again when they change. The certificate must be for the host of the advertised address, which then begins
+    /// with `https://`. Default: plain HTTP.
+    tls(cert: impl Into<PathBuf>, key: impl Into<PathBuf>) => certificates.server = Some((cert.into(), key.into()));
+
+    /// Take requests only from clients that show a certificate of the authority in this PEM file: the admin's
+    /// `--executor-client-cert`. Needs [`tls`](Self::tls). Default: none is asked for.
+    client_ca(authority: impl Into<PathBuf>) => certificates.client_ca = Some(authority.into());
+
+    /// PEM file with the authority of the admins' certificates, for `https://` admins. Default: those that this machine
+    /// trusts.
+    admin_ca(authority: impl Into<PathBuf>) => certificates.admin_ca = Some(authority.into());
+
+    /// What is shown to admins that ask for a certificate (`--executor-tls-client-ca`): PEM files with the certificate and
+    /// its private key. Default: nothing.
+    client_certificate(cert: impl Into<PathBuf>, key: impl Into<PathBuf>) =>
+        certificates.client = Some((cert.into(), key.into()));
+
+    /// Days after which the logs of runs are deleted, any number; 0 keeps them. Default 30.
+    log_days(days: u64) => log_days = days;
+
+    /// MiB that the logs of all runs may take, any number; 0: no limit. Near the limit the oldest are deleted. Default 10,240.
+    log_megabytes(megabytes: u64) => log_megabytes = megabytes;
+
+    /// What an accepted run survives. Default: a crash of the machine.
+    durability(durability: Durability) => durability = durability;
+
+    /// This executor's share of jobs that are spread by weight, 1 to 100: one with 3 gets three times as many runs as one
+    /// with 1. An operator's setting in the admin overrides it. Default: not announced, which counts as 1.
+    weight(weight: u32) => announcement.weight = Some(weight);
+}
+
 impl ExecutorBuilder {
     /// Base address of an admin, with its context path if it has one: `http://host:8080` or
     /// `http://host:8080/xxl-job-admin`. Call it once for each admin; the first that accepts is enough. At least one.
     #[must_use]
     pub fn admin(mut self, address: impl Into<String>) -> Self {
         self.settings.admins.push(address.into());
-        self
-    }
-
-    /// Name of the app whose jobs this executor runs, up to 64 characters. Needed.
-    #[must_use]
-    pub fn app(mut self, name: impl Into<String>) -> Self {
-        self.settings.app = name.into();
-        self
-    }
-
-    /// The access token, the same as the admin's. Needed: without one, any client that reaches the port could run jobs.
-    #[must_use]
-    pub fn token(mut self, token: impl Into<String>) -> Self {
-        self.settings.token = token.into();
-        self
-    }
-
-    /// A second access token that is valid as well, for the time in which a token is replaced by another: admins may present
-    /// either, and an admin that refuses `token` gets this one. Start the executors with the new token and the old one as the
-    /// second, then revoke the old one. Default: none.
-    #[must_use]
-    pub fn second_token(mut self, token: impl Into<String>) -> Self {
-        self.settings.second_token = Some(token.into());
-        self
-    }
-
-    /// For networks without TLS: sign requests to admins, and take signed ones only. No access token crosses the network, and a
-    /// request that was recorded or changed there is refused. Needs a Carillon admin, and clocks that differ by less than a
-    /// minute. With [`tls`](Self::tls) the admin's requests carry the token. Default: all requests do, as xxl-job's.
-    #[must_use]
-    pub fn signed(mut self) -> Self {
-        self.settings.is_signed = true;
-        self
-    }
-
-    /// Where to listen for requests of the admin, `ip:port`; port 0 takes a free one. Default: `127.0.0.1:0`, which only
-    /// an admin on the same machine reaches.
-    #[must_use]
-    pub fn listen(mut self, address: impl Into<String>) -> Self {
-        self.settings.listen = address.into();
-        self
-    }
-
-    /// The address that the admin calls. Default: made from the bound one, `http://ip:port/`; for `0.0.0.0` with the
-    /// address of the network interface that leads to the first admin. Set it behind NAT, in containers and behind
-    /// proxies.
-    #[must_use]
-    pub fn advertise(mut self, address: impl Into<String>) -> Self {
-        self.settings.advertise = Some(address.into());
-        self
-    }
-
-    /// Folder for the journal and the logs of runs; one executor at a time uses it. Default:
-    /// `./carillon-executor-data/<app>`.
-    #[must_use]
-    pub fn data_dir(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.settings.data_dir = Some(folder.into());
-        self
-    }
-
-    /// How long running jobs may continue after the signal to stop; zero cancels them at once. Default 30 s.
-    #[must_use]
-    pub fn grace(mut self, grace: Duration) -> Self {
-        self.settings.grace = grace;
-        self
-    }
-
-    /// Threads of the HTTP server, 1 … 64; jobs do not run on them. Default 1, enough for thousands of runs a second.
-    #[must_use]
-    pub fn workers(mut self, threads: usize) -> Self {
-        self.settings.workers = threads;
-        self
-    }
-
-    /// Connections at once, 8 … 65536; each needs a file descriptor of the process. A source that has not shown the token gets
-    /// half of them. Default 256, enough for several admins with up to 32 requests at once.
-    #[must_use]
-    pub fn max_connections(mut self, connections: usize) -> Self {
-        self.settings.max_connections = connections;
-        self
-    }
-
-    /// Speak TLS, with the certificate (and those between it and its authority) and the private key in these PEM files, which
-    /// are read again when they change. The certificate must be for the host of the advertised address, which then begins
-    /// with `https://`. Default: plain HTTP.
-    #[must_use]
-    pub fn tls(mut self, cert: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
-        self.settings.certificates.server = Some((cert.into(), key.into()));
-        self
-    }
-
-    /// Take requests only from clients that show a certificate of the authority in this PEM file: the admin's
-    /// `--executor-client-cert`. Needs [`tls`](Self::tls). Default: none is asked for.
-    #[must_use]
-    pub fn client_ca(mut self, authority: impl Into<PathBuf>) -> Self {
-        self.settings.certificates.client_ca = Some(authority.into());
-        self
-    }
-
-    /// PEM file with the authority of the admins' certificates, for `https://` admins. Default: those that this machine
-    /// trusts.
-    #[must_use]
-    pub fn admin_ca(mut self, authority: impl Into<PathBuf>) -> Self {
-        self.settings.certificates.admin_ca = Some(authority.into());
-        self
-    }
-
-    /// What is shown to admins that ask for a certificate (`--executor-tls-client-ca`): PEM files with the certificate and
-    /// its private key. Default: nothing.
-    #[must_use]
-    pub fn client_certificate(mut self, cert: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
-        self.settings.certificates.client = Some((cert.into(), key.into()));
-        self
-    }
-
-    /// Days after which the logs of runs are deleted, any number; 0 keeps them. Default 30.
-    #[must_use]
-    pub fn log_days(mut self, days: u64) -> Self {
-        self.settings.log_days = days;
-        self
-    }
-
-    /// MiB that the logs of all runs may take, any number; 0: no limit. Near the limit the oldest are deleted. Default 10,240.
-    #[must_use]
-    pub fn log_megabytes(mut self, megabytes: u64) -> Self {
-        self.settings.log_megabytes = megabytes;
-        self
-    }
-
-    /// What an accepted run survives. Default: a crash of the machine.
-    #[must_use]
-    pub fn durability(mut self, durability: Durability) -> Self {
-        self.settings.durability = durability;
-        self
-    }
-
-    /// This executor's share of jobs that are spread by weight, 1 to 100: one with 3 gets three times as many runs as one
-    /// with 1. An operator's setting in the admin overrides it. Default: not announced, which counts as 1.
-    #[must_use]
-    pub fn weight(mut self, weight: u32) -> Self {
-        self.settings.announcement.weight = Some(weight);
         self
     }
 

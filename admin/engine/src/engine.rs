@@ -30,10 +30,10 @@ use crate::dispatch::route::refresher::ExecutorRefresher;
 use crate::dispatch::route::router::Router;
 use crate::dispatch::send_task::Sender;
 use crate::dispatch::trace::TraceBuffer;
+use crate::executor::address_gate::FreedApps;
 use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;
-use crate::executor::freed_apps::FreedApps;
 use crate::executor::tokens::ExecutorTokens;
 use crate::job_cache::JobCache;
 use crate::lease::clock_guard::ClockGuard;
@@ -44,7 +44,6 @@ use crate::lease::lock::ShardLock;
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
-use crate::maintain::job_pauses::JobPauses;
 use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pause_refresher::PauseRefresher;
 use crate::maintain::pruner::Pruner;
@@ -54,8 +53,7 @@ use crate::manage::limits::costly::CostlyWork;
 use crate::manage::limits::log_turns::LogTurns;
 use crate::manage::run_killer::RunKiller;
 use crate::metrics::Metrics;
-use crate::plan::backfill_releaser::BackfillReleaser;
-use crate::plan::backfill_runs::OpenBackfillRuns;
+use crate::plan::backfill_releaser::{BackfillReleaser, OpenBackfillRuns};
 use crate::plan::due_queue::DueQueue;
 use crate::plan::scan_poller::ScanPoller;
 use crate::plan::scanner::Scanner;
@@ -199,10 +197,7 @@ impl Engine {
         });
         let services = Services {
             refresher: Arc::new(component!(ExecutorRefresher { cx, held, router, jobs })),
-            pause_refresher: Arc::new(PauseRefresher {
-                apps: pauses.clone(),
-                jobs: component!(JobPauses { cx, held, clock_guard, wakes }),
-            }),
+            pause_refresher: Arc::new(component!(PauseRefresher { cx, held, clock_guard, wakes, pauses })),
             coordinator: Arc::new(coordinator),
             scan_poller: Arc::new(component!(ScanPoller {
                 cx, held, clock_guard, wakes;; seen_until: AtomicI64::new(i64::MIN)

@@ -4,8 +4,8 @@ use carillon_scheduler::RunState;
 use carillon_store::Actor;
 
 use crate::executor::client::{self, LogAnswer};
+use crate::manage::entry_points::Runs;
 use crate::manage::error::Error;
-use crate::manage::runs::Runs;
 
 /// A piece of a run's log.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! The parameters of the engine, with the names of its description.
 
+use std::ops::Deref;
 use std::time::Duration;
 
 /// When a run is given up whose executor is gone.
@@ -34,7 +35,7 @@ impl Default for Limits {
 pub struct Options {
     /// How far ahead of its time a fire is claimed; 1 s to 30 s.
     pub look_ahead: Duration,
-    /// How long a node may work a shard after its last renewal; 3 s to 60 s.
+    /// How long a node may work a shard after its last renewal, of the lock and of the database lease; 3 s to 60 s.
     pub lease_ttl: Duration,
     /// Limit for connecting to an executor; 50 ms to 10 s.
     pub connect_timeout: Duration,
@@ -48,7 +49,8 @@ pub struct Options {
     pub flag_after: Duration,
     /// An alarm that is open for this long is escalated; 1 min to 30 days.
     pub escalate_after: Duration,
-    /// A run that is still running this long after it was sent is checked at its executor; 1 s to 1 h.
+    /// A run that is still running this long after it was sent is checked at its executor, then after twice as long and so on; 1 s to
+    /// 1 h. Also the pause between two looks.
     pub check_after: Duration,
     /// What one app may have.
     pub limits: Limits,
@@ -74,10 +76,10 @@ impl Default for Options {
     }
 }
 
+/// The options, and what follows from them.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How far ahead of its time an instant is claimed.
-    pub look_ahead: Duration,
+    options: Options,
     /// A job is claimed when its next fire is nearer than this.
     pub claim_within: Duration,
     /// Poll period of a shard's holder.
@@ -86,51 +88,41 @@ pub struct Settings {
     pub tick_every: Duration,
     /// A mark may be committed this long before its run is due; nothing is sent before.
     pub mark_ahead: Duration,
-    /// Of the lock and of the database lease.
-    pub ttl: Duration,
     pub renew_every: Duration,
     /// A holder trusts its lease for less time than it lasts.
     pub margin: Duration,
-    /// Limit of a whole `/run` request, and of the wait between mark and request.
+    /// Limit of a whole request to an executor, and of the wait between mark and request.
     pub send_limit: Duration,
-    pub connect_limit: Duration,
     /// Wait before a sent run without an answer is "outcome unknown".
     pub unknown_after: Duration,
     /// A run with no registered executor fails this long after it was due.
     pub no_executor_after: Duration,
-    /// Requests at once to one address.
-    pub in_flight: usize,
     /// Marked runs that may wait for one address that takes them one by one; above it the address is saturated.
     pub waiting: usize,
     /// An address is left alone this long after a refused connection or three time-outs.
     pub breaker: Duration,
-    /// Runs in memory; above it nothing more is claimed.
-    pub ring_capacity: usize,
     /// How long a registration counts: of our own SDK, and of any other executor.
     pub own_lease: Duration,
     pub stock_lease: Duration,
     /// Audit of a shard by its holder.
     pub resolve_every: Duration,
-    /// When a run is given up whose executor is gone.
-    pub lost_rule: LostRule,
-    /// A run that was not sent this long after it was due is flagged, unless its job says otherwise.
-    pub flag_after: Duration,
-    /// An alarm that is open for this long is escalated.
-    pub escalate_after: Duration,
     /// This long after its executor agreed to a kill, a run without an end is looked for there; without the run the kill counts,
     /// "unconfirmed".
     pub kill_confirm: Duration,
-    /// A run that is still running this long after it was sent is checked at its executor, then after twice as long and
-    /// so on. Also the pause between two looks.
-    pub check_after: Duration,
-    /// What one app may have.
-    pub limits: Limits,
+}
+
+impl Deref for Settings {
+    type Target = Options;
+
+    fn deref(&self) -> &Options {
+        &self.options
+    }
 }
 
 impl Settings {
     /// How long a lease is trusted from its request on.
     pub fn trust(&self) -> Duration {
-        self.ttl - self.margin
+        self.lease_ttl - self.margin
     }
 
     /// After this time a run that could not go is looked at again.
@@ -141,32 +133,23 @@ impl Settings {
     pub fn from_options(options: &Options) -> Self {
         let seconds = Duration::from_secs;
         Self {
-            look_ahead: options.look_ahead,
             // Half of it, and two scans at least: one scan that comes late makes no run late.
             claim_within: (options.look_ahead / 2).max(seconds(2)).min(options.look_ahead),
             scan_every: seconds(1),
             tick_every: Duration::from_millis(100),
             mark_ahead: Duration::from_millis(200),
-            ttl: options.lease_ttl,
             renew_every: options.lease_ttl * 3 / 10,
             margin: options.lease_ttl / 10,
             send_limit: options.request_timeout,
-            connect_limit: options.connect_timeout,
             unknown_after: (options.request_timeout * 2 + options.lease_ttl / 10).max(seconds(10)),
             no_executor_after: seconds(1),
-            in_flight: options.in_flight,
             waiting: 1000,
             breaker: seconds(10),
-            ring_capacity: options.ring_capacity,
             own_lease: seconds(30),
             stock_lease: seconds(90),
             resolve_every: seconds(10),
-            lost_rule: options.lost_rule,
-            flag_after: options.flag_after,
-            escalate_after: options.escalate_after,
             kill_confirm: seconds(30),
-            check_after: options.check_after,
-            limits: options.limits,
+            options: options.clone(),
         }
     }
 }
@@ -188,7 +171,7 @@ mod tests {
         for seconds in [3, 4, 5, 10, 30, 60] {
             let options = Options { lease_ttl: second * seconds, ..Options::default() };
             let of = Settings::from_options(&options);
-            let trusted = of.ttl - of.margin;
+            let trusted = of.lease_ttl - of.margin;
             // Renewals are made by rounds: one that is due just after a round waits for the next.
             let longest = of.renew_every + of.scan_every;
             assert!(longest < trusted, "{seconds} s: no renewal may come too late");

@@ -8,6 +8,7 @@ mod console;
 mod csv;
 pub mod executor_api;
 mod forms;
+mod from_request;
 mod guard;
 mod health;
 mod limits;

@@ -6,7 +6,7 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use crate::members::{self, Members};
+use crate::members::{self, Members, members};
 
 /// Results that are read of one body.
 pub const MAX_CALLBACK_ITEMS: usize = 100_000;
@@ -207,21 +207,13 @@ struct Item {
     nested: Option<ExecuteResult>,
 }
 
-impl Members for Item {
-    const WHAT: &'static str = "a result, which is a JSON object";
-
-    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "logId" => self.result.log_id = members::int64(map, name)?,
-            "logDateTim" | "logDateTime" => {
-                self.result.log_date_time = members::int64(map, name)?;
-            }
-            "handleCode" => self.result.code = members::int32(map, name)?,
-            "handleMsg" => self.result.message = members::text(map)?,
-            "executeResult" => self.nested = map.next_value()?,
-            _ => members::skip(map)?,
-        }
-        Ok(())
+members! {
+    Item: "a result, which is a JSON object" {
+        "logId" => result.log_id: int64,
+        "logDateTim" | "logDateTime" => result.log_date_time: int64,
+        "handleCode" => result.code: int32,
+        "handleMsg" => result.message: optional_text,
+        "executeResult" => nested: value,
     }
 }
 
@@ -238,7 +230,7 @@ impl From<Item> for CallbackItem {
 
 impl<'de> Deserialize<'de> for CallbackItem {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        members::read_object::<Item, D>(from).map(Self::from)
+        Item::deserialize(from).map(Self::from)
     }
 }
 
@@ -248,21 +240,9 @@ struct ExecuteResult {
     message: Option<String>,
 }
 
-impl Members for ExecuteResult {
-    const WHAT: &'static str = "executeResult, which is a JSON object";
-
-    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "code" => self.code = members::int32(map, name)?,
-            "msg" => self.message = members::text(map)?,
-            _ => members::skip(map)?,
-        }
-        Ok(())
-    }
-}
-
-impl<'de> Deserialize<'de> for ExecuteResult {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        members::read_object(from)
+members! {
+    ExecuteResult: "executeResult, which is a JSON object" {
+        "code" => code: int32,
+        "msg" => message: optional_text,
     }
 }

@@ -1,12 +1,11 @@
 //! Reading the log of a run from its executor.
 
-use serde::de::MapAccess;
+use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::lenient::start_of_text;
-use crate::members::{self, Members};
+use crate::members::{self, members};
 use crate::verdict::{Verdict, parse_answer};
 
 /// Body of `POST /log`. The instant is written under both of its names, which every known executor accepts.
@@ -31,23 +30,11 @@ impl Serialize for LogRequest {
     }
 }
 
-impl Members for LogRequest {
-    const WHAT: &'static str = "a log request, which is a JSON object";
-
-    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "logDateTim" | "logDateTime" => self.log_date_time = members::int64(map, name)?,
-            "logId" => self.log_id = members::int64(map, name)?,
-            "fromLineNum" => self.from_line = members::int64(map, name)?,
-            _ => members::skip(map)?,
-        }
-        Ok(())
-    }
-}
-
-impl<'de> Deserialize<'de> for LogRequest {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        members::read_object(from)
+members! {
+    LogRequest: "a log request, which is a JSON object" {
+        "logDateTim" | "logDateTime" => log_date_time: int64,
+        "logId" => log_id: int64,
+        "fromLineNum" => from_line: int64,
     }
 }
 
@@ -79,24 +66,12 @@ impl From<LogPage> for Value {
     }
 }
 
-impl Members for LogPage {
-    const WHAT: &'static str = "a log page, which is a JSON object";
-
-    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "fromLineNum" => self.from_line = members::int64(map, name)?,
-            "toLineNum" => self.to_line = members::int64(map, name)?,
-            "logContent" => self.content = members::text(map)?.unwrap_or_default(),
-            "isEnd" | "end" => self.is_end = members::boolean(map)?,
-            _ => members::skip(map)?,
-        }
-        Ok(())
-    }
-}
-
-impl<'de> Deserialize<'de> for LogPage {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        members::read_object(from)
+members! {
+    LogPage: "a log page, which is a JSON object" {
+        "fromLineNum" => from_line: int64,
+        "toLineNum" => to_line: int64,
+        "logContent" => content: text,
+        "isEnd" | "end" => is_end: boolean,
     }
 }
 

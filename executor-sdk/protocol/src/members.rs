@@ -23,6 +23,34 @@ pub(crate) trait Members: Default {
     fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error>;
 }
 
+/// How an object is read: its name in error messages, then `"name of a member" => field: reader`. Unknown members are ignored.
+macro_rules! members {
+    ($object:ident: $what:literal { $($($name:literal)|+ => $($field:ident).+: $reader:ident,)+ }) => {
+        impl $crate::members::Members for $object {
+            const WHAT: &'static str = $what;
+
+            fn member<'de, A: serde::de::MapAccess<'de>>(
+                &mut self,
+                name: &str,
+                map: &mut A,
+            ) -> Result<(), A::Error> {
+                match name {
+                    $($($name)|+ => self.$($field).+ = $crate::members::$reader(map, name)?,)+
+                    _ => $crate::members::skip(map)?,
+                }
+                Ok(())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $object {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                $crate::members::read_object(from)
+            }
+        }
+    };
+}
+pub(crate) use members;
+
 /// Reads an object; any other value is an error that names the expected object.
 pub(crate) fn read_object<'de, T: Members, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     from.deserialize_map(ObjectVisitor(PhantomData))
@@ -71,12 +99,17 @@ pub(crate) fn int32<'de, A: MapAccess<'de>>(map: &mut A, name: &str) -> Result<i
 
 /// A text; any other value becomes its JSON text; null is `None`. No tree of values is built, because that needs about 30
 /// times the memory of the JSON.
-pub(crate) fn text<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<String>, A::Error> {
+pub(crate) fn optional_text<'de, A: MapAccess<'de>>(map: &mut A, _: &str) -> Result<Option<String>, A::Error> {
     map.next_value::<Text>().map(|text| text.0)
 }
 
+/// As [`optional_text`]; null is the empty text.
+pub(crate) fn text<'de, A: MapAccess<'de>>(map: &mut A, name: &str) -> Result<String, A::Error> {
+    optional_text(map, name).map(Option::unwrap_or_default)
+}
+
 /// True or false, also as a string; any other value is false.
-pub(crate) fn boolean<'de, A: MapAccess<'de>>(map: &mut A) -> Result<bool, A::Error> {
+pub(crate) fn boolean<'de, A: MapAccess<'de>>(map: &mut A, _: &str) -> Result<bool, A::Error> {
     let json: Box<RawValue> = map.next_value()?;
     Ok(matches!(json.get(), "true" | "\"true\""))
 }
@@ -153,6 +186,11 @@ fn read_text(json: &RawValue) -> Result<Option<String>, serde_json::Error> {
         text if is_text => serde_json::from_str(text).map(Some),
         other => Ok(Some(other.to_owned())),
     }
+}
+
+/// A value as its type reads it.
+pub(crate) fn value<'de, T: Deserialize<'de>, A: MapAccess<'de>>(map: &mut A, _: &str) -> Result<T, A::Error> {
+    map.next_value()
 }
 
 /// The JSON of a member, not parsed; null is `None`.

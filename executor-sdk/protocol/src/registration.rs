@@ -1,9 +1,8 @@
 //! Heartbeat and deregistration of an executor.
 
-use serde::de::MapAccess;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 
-use crate::members::{self, Members};
+use crate::members::{self, members};
 
 /// `registryGroup` of every executor.
 pub const EXECUTOR_GROUP: &str = "EXECUTOR";
@@ -30,23 +29,11 @@ impl Registration {
     }
 }
 
-impl Members for Registration {
-    const WHAT: &'static str = "a registration, which is a JSON object";
-
-    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "registryGroup" => self.group = members::text(map)?.unwrap_or_default(),
-            "registryKey" => self.key = members::text(map)?.unwrap_or_default(),
-            "registryValue" => self.value = members::text(map)?.unwrap_or_default(),
-            _ => members::skip(map)?,
-        }
-        Ok(())
-    }
-}
-
-impl<'de> Deserialize<'de> for Registration {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        members::read_object(from)
+members! {
+    Registration: "a registration, which is a JSON object" {
+        "registryGroup" => group: text,
+        "registryKey" => key: text,
+        "registryValue" => value: text,
     }
 }
 

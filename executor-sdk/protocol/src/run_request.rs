@@ -1,9 +1,8 @@
 //! The request that starts a run, and the small bodies that name a job.
 
-use serde::de::MapAccess;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 
-use crate::members::{self, Members};
+use crate::members::members;
 
 /// `glueType` of a handler that the executor's program registered; the other types carry source text.
 pub const GLUE_BEAN: &str = "BEAN";
@@ -53,34 +52,20 @@ pub struct RunRequest {
     pub broadcast_total: i32,
 }
 
-impl Members for RunRequest {
-    const WHAT: &'static str = "a run request, which is a JSON object";
-
-    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "jobId" => self.job_id = members::int32(map, name)?,
-            "executorHandler" => self.handler = members::text(map)?.unwrap_or_default(),
-            "executorParams" => self.params = members::text(map)?.unwrap_or_default(),
-            "executorBlockStrategy" => {
-                self.block_strategy = members::text(map)?.unwrap_or_default();
-            }
-            "executorTimeout" => self.timeout_seconds = members::int32(map, name)?,
-            "logId" => self.log_id = members::int64(map, name)?,
-            "logDateTime" => self.log_date_time = members::int64(map, name)?,
-            "glueType" => self.glue_type = members::text(map)?.unwrap_or_default(),
-            "glueSource" => self.glue_source = members::text(map)?.unwrap_or_default(),
-            "glueUpdatetime" => self.glue_updatetime = members::int64(map, name)?,
-            "broadcastIndex" => self.broadcast_index = members::int32(map, name)?,
-            "broadcastTotal" => self.broadcast_total = members::int32(map, name)?,
-            _ => members::skip(map)?,
-        }
-        Ok(())
-    }
-}
-
-impl<'de> Deserialize<'de> for RunRequest {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        members::read_object(from)
+members! {
+    RunRequest: "a run request, which is a JSON object" {
+        "jobId" => job_id: int32,
+        "executorHandler" => handler: text,
+        "executorParams" => params: text,
+        "executorBlockStrategy" => block_strategy: text,
+        "executorTimeout" => timeout_seconds: int32,
+        "logId" => log_id: int64,
+        "logDateTime" => log_date_time: int64,
+        "glueType" => glue_type: text,
+        "glueSource" => glue_source: text,
+        "glueUpdatetime" => glue_updatetime: int64,
+        "broadcastIndex" => broadcast_index: int32,
+        "broadcastTotal" => broadcast_total: int32,
     }
 }
 
@@ -92,20 +77,8 @@ pub struct JobRef {
     pub job_id: i32,
 }
 
-impl Members for JobRef {
-    const WHAT: &'static str = "a JSON object with jobId";
-
-    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "jobId" => self.job_id = members::int32(map, name)?,
-            _ => members::skip(map)?,
-        }
-        Ok(())
-    }
-}
-
-impl<'de> Deserialize<'de> for JobRef {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        members::read_object(from)
+members! {
+    JobRef: "a JSON object with jobId" {
+        "jobId" => job_id: int32,
     }
 }

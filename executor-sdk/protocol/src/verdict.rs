@@ -140,7 +140,7 @@ impl Members for Envelope {
     fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
         match name {
             "code" | "handleCode" => self.code = Some(members::int32(map, name)?),
-            "msg" | "handleMsg" => self.message = members::text(map)?,
+            "msg" | "handleMsg" => self.message = members::optional_text(map, name)?,
             "content" | "data" => {
                 let payload = members::json(map)?;
                 self.content = self.content.take().or(payload);

@@ -5,11 +5,9 @@ mod client;
 mod credentials;
 mod heartbeat;
 mod outbox;
-mod outbox_message;
 
 pub(crate) use announcement::Announcement;
 pub(crate) use client::{AdminClient, Identity};
 pub(crate) use credentials::Credentials;
 pub(crate) use heartbeat::Heartbeats;
-pub(crate) use outbox::Outbox;
-pub(crate) use outbox_message::OutboxMessage;
+pub(crate) use outbox::{Outbox, OutboxMessage};

@@ -12,7 +12,6 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::client::{AdminClient, CALLBACK_PATH};
-use super::outbox_message::OutboxMessage;
 use crate::journal::Journal;
 use crate::run::SeenRuns;
 
@@ -24,6 +23,14 @@ const MAX_BYTES: usize = 1 << 20;
 const LINGER: Duration = Duration::from_millis(4);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// A message to the outbox.
+pub(crate) enum OutboxMessage {
+    /// Results to deliver.
+    Results(Vec<CallbackItem>),
+    /// Asks for a notice once all results are delivered: the outbox drops the sender then.
+    Flush(oneshot::Sender<()>),
+}
 
 /// The results that no admin has accepted yet.
 pub(crate) struct Outbox {

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-use super::job_logs::JobLogs;
-use super::quota::on_disk;
+use super::job_logs::{JobLogs, on_disk};
 
 struct LogFile {
     changed_at: SystemTime,

@@ -6,7 +6,6 @@
 mod job_logs;
 mod make_room;
 mod prune;
-mod quota;
 mod read;
 mod write;
 

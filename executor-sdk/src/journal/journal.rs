@@ -8,11 +8,9 @@ use carillon_protocol::CallbackItem;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
-use super::completion_sink::CompletionSink;
-use super::durability::Durability;
 use super::record;
-use super::segments::{LIMITS, Segments};
-use super::write_queue::{Accepted, WriteQueue};
+use super::segments::{Durability, LIMITS, Segments};
+use super::write_queue::{Accepted, CompletionSink, WriteQueue};
 use super::writer::{self, JournaledRun, WriterOutput};
 use crate::error::Error;
 use crate::run::{RecoveredRuns, Run};

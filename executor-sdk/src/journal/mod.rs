@@ -4,8 +4,6 @@
 //! second cost a few dozen syncs and no entry waits for more than two. The invariant: a run is answered "accepted" only
 //! after its line is durable, and a result is called back only after its line is.
 
-mod completion_sink;
-mod durability;
 mod identity;
 mod journal;
 mod record;
@@ -14,7 +12,7 @@ mod segments;
 mod write_queue;
 mod writer;
 
-pub(crate) use completion_sink::{CompletionSink, Completions};
-pub use durability::Durability;
 pub(crate) use journal::Journal;
+pub use segments::Durability;
+pub(crate) use write_queue::{CompletionSink, Completions};
 pub(crate) use writer::JournaledRun;

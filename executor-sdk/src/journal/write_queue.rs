@@ -5,16 +5,31 @@
 //! and the writer reports completions in lists.
 
 use std::mem::take;
+use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_protocol::CallbackItem;
 use parking_lot::{Condvar, Mutex};
-use tokio::sync::oneshot;
-
-use super::completion_sink::CompletionSink;
+use tokio::sync::{Notify, mpsc, oneshot};
 
 /// How long results and acknowledgements wait for an urgent entry to be written with.
 const DEFER: Duration = Duration::from_millis(2);
+
+/// Whether each run could be written, with the sender that the run's request waits for.
+pub(crate) type Completions = Vec<(oneshot::Sender<bool>, bool)>;
+
+/// One thread of the HTTP server, as seen by the journal.
+///
+/// The journal's thread sends all completions of a thread as one list, and the thread distributes them itself: that
+/// wakes one thread instead of one task for each run.
+#[derive(Clone)]
+pub(crate) struct CompletionSink {
+    /// Receives the completions.
+    pub(crate) completions: mpsc::UnboundedSender<Completions>,
+    /// Notified when a run was pushed. The thread calls [`Journal::wake`](super::Journal::wake) after it has read the
+    /// other requests that are ready, so that they share one batch.
+    pub(crate) pushed: Arc<Notify>,
+}
 
 /// An accepted run that waits to be written.
 pub(super) struct Accepted {

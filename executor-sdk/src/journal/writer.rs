@@ -3,9 +3,8 @@
 use carillon_protocol::CallbackItem;
 use tokio::sync::mpsc;
 
-use super::completion_sink::CompletionSink;
 use super::segments::Segments;
-use super::write_queue::{Accepted, Batch, WriteQueue};
+use super::write_queue::{Accepted, Batch, CompletionSink, WriteQueue};
 
 /// An accepted run that went through the journal.
 pub(crate) struct JournaledRun {

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use carillon_protocol::{BlockStrategy, CallbackItem};
+use carillon_protocol::{BlockStrategy, CallbackItem, FAILURE};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -35,7 +35,7 @@ pub(crate) enum EnqueueResult {
 }
 
 pub(super) struct WaitingRun {
-    pub(super) run: Arc<Run>,
+    run: Arc<Run>,
     handler: Arc<dyn BoxedHandler>,
     /// Whether the run is written to the journal, so that it may start.
     is_written: bool,
@@ -45,26 +45,26 @@ pub(super) struct WaitingRun {
 pub(super) struct Lane {
     /// Whether a task works the lane off.
     has_task: bool,
-    pub(super) running: Option<Arc<Run>>,
-    pub(super) queue: VecDeque<WaitingRun>,
+    running: Option<Arc<Run>>,
+    queue: VecDeque<WaitingRun>,
 }
 
 #[derive(Default)]
 pub(super) struct State {
-    pub(super) lanes: HashMap<i32, Lane>,
+    lanes: HashMap<i32, Lane>,
     /// Why new runs are refused, if they are.
     closed: Option<&'static str>,
 }
 
 /// All lanes, by job id.
 pub(crate) struct Lanes {
-    pub(super) state: Mutex<State>,
+    state: Mutex<State>,
     emptied: Notify,
     seen_runs: Arc<SeenRuns>,
     journal: Journal,
     logs: JobLogs,
     runtime: Handle,
-    pub(super) aborted: CancellationToken,
+    aborted: CancellationToken,
 }
 
 impl Lanes {
@@ -128,7 +128,7 @@ impl Lanes {
     }
 
     /// Reports the waiting runs of a lane as not executed, and cancels the running one.
-    pub(super) fn cancel_lane(&self, lane: &mut Lane, reason: &str) {
+    fn cancel_lane(&self, lane: &mut Lane, reason: &str) {
         for waiting in lane.queue.drain(..) {
             self.report(waiting.run.not_executed(reason));
         }
@@ -215,7 +215,7 @@ impl Lanes {
     }
 
     /// Reports the result of a run, unless it has one already.
-    pub(super) fn report(&self, item: CallbackItem) {
+    fn report(&self, item: CallbackItem) {
         if self.seen_runs.finish(&item) {
             self.journal.result(item);
         }
@@ -240,5 +240,52 @@ impl Lanes {
             }
             emptied.await;
         }
+    }
+
+    /// Cancels all runs of a job; `false` if there is none.
+    pub(crate) fn kill_job(&self, job_id: i32, reason: &str) -> bool {
+        let mut state = self.state.lock();
+        let lane = state.lanes.get_mut(&job_id);
+        lane.map(|lane| self.cancel_lane(lane, reason)).is_some()
+    }
+
+    /// Cancels one run of a job; `false` if it is not here.
+    pub(crate) fn kill_run(&self, job_id: i32, log_id: i64, reason: &str) -> bool {
+        let mut state = self.state.lock();
+        let Some(lane) = state.lanes.get_mut(&job_id) else {
+            return false;
+        };
+        let has_id = |run: &Run| run.request.log_id == log_id;
+        if let Some(running) = lane.running.as_ref().filter(|run| has_id(run)) {
+            running.cancel(reason);
+            return true;
+        }
+        let index = lane.queue.iter().position(|waiting| has_id(&waiting.run));
+        let Some(waiting) = index.and_then(|index| lane.queue.remove(index)) else {
+            return false;
+        };
+        self.report(waiting.run.not_executed(reason));
+        true
+    }
+
+    /// Cancels all runs of all jobs.
+    pub(crate) fn cancel_all(&self, reason: &str) {
+        for lane in self.state.lock().lanes.values_mut() {
+            self.cancel_lane(lane, reason);
+        }
+    }
+
+    /// Reports the runs whose handlers did not end. If one ends later, its result is ignored.
+    pub(crate) fn report_unfinished(&self, reason: &str) {
+        for lane in self.state.lock().lanes.values() {
+            if let Some(run) = &lane.running {
+                self.report(run.result(FAILURE, Some(format!("{reason} [job running, killed]"))));
+            }
+        }
+    }
+
+    /// Drops all handlers at once, without a report, as a crash would.
+    pub(crate) fn abort(&self) {
+        self.aborted.cancel();
     }
 }

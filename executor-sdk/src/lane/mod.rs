@@ -1,6 +1,5 @@
 //! The runs of each job in this process: one is executed, the others wait or are refused by the block strategy.
 
-mod cancel;
 mod execute;
 mod lane;
 

@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 use carillon_protocol::CallbackItem;
 use parking_lot::Mutex;
 
-use super::recovered_runs::RecoveredRuns;
-
 /// How long a run is remembered after an admin has its result.
 pub(crate) const MEMORY: Duration = Duration::from_secs(300);
 /// Limit of acknowledged runs, whatever their age: about 40 MB.
@@ -18,6 +16,17 @@ const MEMORY_RUNS: usize = 200_000;
 
 /// Runs at once that no admin has the result of.
 pub(crate) const MOST_OPEN: usize = 500_000;
+
+/// The runs of an earlier process, read from its journal.
+#[derive(Default)]
+pub(crate) struct RecoveredRuns {
+    /// Results that no admin has; among them "interrupted" for the runs that had no result.
+    pub(crate) unreported: Vec<CallbackItem>,
+    /// Results that an admin has.
+    pub(crate) reported: Vec<CallbackItem>,
+    /// Run id, fire key and attempt of the runs that had a key.
+    pub(crate) attempts: Vec<(i64, String, u32)>,
+}
 
 /// The phase of a run on this executor.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_engine::manage::{Error, require};
 use carillon_locale::Language;
-use carillon_scheduler::Zone;
-use carillon_scheduler::{FieldError, Millis};
+use carillon_scheduler::{FieldError, Millis, Zone};
 use carillon_store::alert::channels::ChannelRow;
 use carillon_store::{Actor, App};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,7 @@
 //! The language and the time zone of those who read a message.
 
 use carillon_locale::Language;
-use carillon_scheduler::Millis;
-use carillon_scheduler::Zone;
+use carillon_scheduler::{Millis, Zone};
 use chrono::DateTime;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use foldhash::HashMap;
 
 use crate::context::{Context, MAX_LOGGED_BYTES};
 use crate::dispatch::overlap_tracker::OverlapTracker;
-use crate::plan::backfill_runs::OpenBackfillRuns;
+use crate::plan::backfill_releaser::OpenBackfillRuns;
 use crate::plan::due_queue::DueQueue;
 use crate::plan::wakes::ScanWakes;
 use carillon_store::db::sql::text::cut;

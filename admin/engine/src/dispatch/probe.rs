@@ -161,7 +161,7 @@ impl Prober {
     async fn ask_one(&self, probe: Probe, ordered: &OrderedRun, candidate: &Candidate) -> ProbeAnswer {
         let address = self.router.addresses.get(&candidate.app, &candidate.address);
         let now = || self.cx.clock.monotonic();
-        let (limit, breaker) = (self.cx.settings.connect_limit, self.cx.settings.breaker);
+        let (limit, breaker) = (self.cx.settings.connect_timeout, self.cx.settings.breaker);
         let (name, job) = (&candidate.address, &ordered.admitted.job.stored);
         if probe == Probe::Beat {
             // One at a time asks; the others that wait for it take the same answer.

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::Millis;
-use carillon_scheduler::RouteStrategy;
 use carillon_scheduler::route::Probe;
+use carillon_scheduler::{Millis, RouteStrategy};
 use foldhash::HashMap;
 
 use crate::dispatch::overlap_tracker::Admission;

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use carillon_scheduler::Clock;
+use foldhash::HashSet;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use crate::executor::freed_apps::FreedApps;
 use crate::executor::outcome::Outcome;
 
 /// After this many requests in a row without an answer of the protocol (none in time, the connection closed, an error of a proxy) the
@@ -20,6 +20,31 @@ pub const STALLED_AFTER: Duration = Duration::from_millis(200);
 
 /// Questions whether it is idle that an address is asked at once.
 const IDLE_BEATS: usize = 8;
+
+/// Apps of which an executor has room again, after runs of them found none. By name, as the gates of their executors know them.
+#[derive(Default)]
+pub struct FreedApps {
+    apps: Mutex<HashSet<String>>,
+    /// Wakes the dispatcher.
+    wake: Arc<Notify>,
+}
+
+impl FreedApps {
+    pub fn new(wake: Arc<Notify>) -> Self {
+        Self { apps: Mutex::default(), wake }
+    }
+
+    pub fn add(&self, app: &str) {
+        let is_new = self.apps.lock().insert(app.to_owned());
+        if is_new {
+            self.wake.notify_one();
+        }
+    }
+
+    pub fn take(&self) -> HashSet<String> {
+        std::mem::take(&mut *self.apps.lock())
+    }
+}
 
 pub struct AddressGate {
     app: String,

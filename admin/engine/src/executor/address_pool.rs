@@ -7,8 +7,7 @@ use std::time::Duration;
 use carillon_scheduler::{Clock, Millis};
 use parking_lot::Mutex;
 
-use crate::executor::address_gate::AddressGate;
-use crate::executor::freed_apps::FreedApps;
+use crate::executor::address_gate::{AddressGate, FreedApps};
 use crate::settings::ms;
 
 /// With at most this number of gates none is removed.

@@ -7,7 +7,6 @@ pub mod client;
 mod client_tls;
 mod connections;
 pub(crate) mod directory;
-pub(crate) mod freed_apps;
 pub(crate) mod outcome;
 mod registrations;
 pub(crate) mod request;

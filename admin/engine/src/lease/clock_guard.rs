@@ -186,7 +186,7 @@ impl ClockGuard {
             "{} has jumped; nothing is claimed or sent until that is confirmed",
             self.whose()
         );
-        let ttl = self.cx.settings.ttl;
+        let ttl = self.cx.settings.lease_ttl;
         // This machine may have slept: its monotonic clock did not count that, and its leases are over.
         if samples == 1 && by.abs() > ms(ttl) {
             self.held.close();

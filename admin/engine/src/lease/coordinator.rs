@@ -17,8 +17,7 @@ use crate::lease::degraded::LockHealth;
 use crate::lease::epochs::EpochGuard;
 use crate::lease::held_shards::HeldShards;
 use crate::lease::version_skew::VersionSkew;
-use crate::runtime::Backoff;
-use crate::runtime::{Service, Step};
+use crate::runtime::{Backoff, Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::lease::leases::Lease;
@@ -91,7 +90,7 @@ impl LeaseCoordinator {
     /// The same answer on every node that sees the same nodes.
     async fn share(&self, now: Millis) -> store::Result<BTreeSet<i32>> {
         let node = self.cx.node.as_str();
-        let live = self.cx.store.leases().live_nodes(now - ms(self.cx.settings.ttl)).await?;
+        let live = self.cx.store.leases().live_nodes(now - ms(self.cx.settings.lease_ttl)).await?;
         self.has_peers.store(live.iter().any(|other| other.id != node), Ordering::Relaxed);
         self.skew.compare(&self.cx, &live);
         let ids: Vec<&str> = live.iter().map(|node| node.id.as_str()).collect();

@@ -5,11 +5,9 @@ pub(crate) mod coordinator;
 pub(crate) mod degraded;
 pub(crate) mod epochs;
 pub(crate) mod held_shards;
+pub(crate) mod lease_changes;
 pub(crate) mod lock;
 pub mod redis;
-pub(crate) mod release;
-pub(crate) mod renew;
-pub(crate) mod take;
 pub(crate) mod version_skew;
 
 pub use self::redis::lock::{LockAnswer, Redis};

@@ -10,8 +10,7 @@ use tokio::sync::Mutex;
 use crate::context::Context;
 use crate::lease::held_shards::HeldShards;
 use crate::plan::wakes::ScanWakes;
-use crate::runtime::Periodic;
-use crate::runtime::{Service, Step};
+use crate::runtime::{Periodic, Service, Step};
 use carillon_store as store;
 use carillon_store::{Actor, VersionKey};
 

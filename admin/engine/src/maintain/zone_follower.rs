@@ -69,7 +69,7 @@ impl ZoneFollower {
             return Ok(0);
         }
         let ours = version();
-        let live = self.cx.store.leases().live_nodes(self.cx.clock.now() - ms(self.cx.settings.ttl)).await?;
+        let live = self.cx.store.leases().live_nodes(self.cx.clock.now() - ms(self.cx.settings.lease_ttl)).await?;
         let mut others: Vec<String> = live.into_iter().map(|node| node.version).filter(|it| *it != ours).collect();
         others.sort_unstable();
         others.dedup();

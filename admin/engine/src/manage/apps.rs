@@ -4,17 +4,12 @@ use carillon_store::app::delete_app::AppUse;
 use carillon_store::app::rename::FormerName;
 use carillon_store::{Actor, App};
 
-use crate::engine::Engine;
 use crate::manage::authorize::require;
+use crate::manage::entry_points::Apps;
 use crate::manage::error::Error;
 
 /// Longest title, in characters.
 const TITLE_CHARS: usize = 64;
-
-/// Groups of executors under one name.
-pub struct Apps<'a> {
-    pub(super) engine: &'a Engine,
-}
 
 impl Apps<'_> {
     /// What is wrong with the name and the title of a new app.

@@ -6,7 +6,7 @@ use carillon_store::Actor;
 use carillon_store::backfill::backfills::{Backfill, NewBackfill};
 use chrono::{DateTime, SecondsFormat};
 
-use crate::engine::Engine;
+use crate::manage::entry_points::Backfills;
 use crate::manage::error::Error;
 use crate::manage::limits::costly::blocking;
 
@@ -22,11 +22,6 @@ pub struct BackfillRange {
     pub job_id: i64,
     pub from_at: Millis,
     pub to_at: Millis,
-}
-
-/// Backfills of jobs.
-pub struct Backfills<'a> {
-    pub(super) engine: &'a Engine,
 }
 
 impl Backfills<'_> {

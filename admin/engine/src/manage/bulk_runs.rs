@@ -13,9 +13,9 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::engine::Engine;
 use crate::manage::bulk::{Bulk, BulkAction, MOST_SELECTED, SLICE, without_job};
+use crate::manage::entry_points::Runs;
 use crate::manage::error::Error;
 use crate::manage::run_killer::KillResult;
-use crate::manage::runs::Runs;
 
 /// What is done with each run.
 #[derive(Clone, Debug, PartialEq, Eq)]

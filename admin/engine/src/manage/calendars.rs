@@ -2,14 +2,9 @@ use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::{Calendar, FieldError};
 use carillon_store::{Actor, NamedCalendar};
 
-use crate::engine::Engine;
 use crate::manage::authorize::require;
+use crate::manage::entry_points::Calendars;
 use crate::manage::error::Error;
-
-/// Named lists of days on which jobs do not run.
-pub struct Calendars<'a> {
-    pub(super) engine: &'a Engine,
-}
 
 impl Calendars<'_> {
     /// # Errors

@@ -1,55 +1,36 @@
-//! Where the entry points are found.
+//! The entry points of the engine: one method, and one type with the engine in it, for each subject. Each subject's own file adds its methods.
 
 use crate::engine::Engine;
-use crate::manage::apps::Apps;
-use crate::manage::backfills::Backfills;
-use crate::manage::calendars::Calendars;
-use crate::manage::executor_tokens::AppTokens;
-use crate::manage::executors::Executors;
-use crate::manage::jobs::Jobs;
-use crate::manage::maintenance_windows::MaintenanceWindows;
-use crate::manage::pauses::Pauses;
-use crate::manage::retention::Retentions;
-use crate::manage::runs::Runs;
 
-impl Engine {
-    pub fn apps(&self) -> Apps<'_> {
-        Apps { engine: self }
-    }
+macro_rules! entry_points {
+    ($($(#[$doc:meta])* $name:ident: $subject:ident;)+) => {
+        $($(#[$doc])* pub struct $subject<'a> { pub(crate) engine: &'a Engine })+
 
-    pub fn app_tokens(&self) -> AppTokens<'_> {
-        AppTokens { engine: self }
-    }
+        impl Engine {
+            $(pub fn $name(&self) -> $subject<'_> { $subject { engine: self } })+
+        }
+    };
+}
 
-    pub fn backfills(&self) -> Backfills<'_> {
-        Backfills { engine: self }
-    }
-
-    pub fn calendars(&self) -> Calendars<'_> {
-        Calendars { engine: self }
-    }
-
-    pub fn executors(&self) -> Executors<'_> {
-        Executors { engine: self }
-    }
-
-    pub fn jobs(&self) -> Jobs<'_> {
-        Jobs { engine: self }
-    }
-
-    pub fn maintenance_windows(&self) -> MaintenanceWindows<'_> {
-        MaintenanceWindows { engine: self }
-    }
-
-    pub fn pauses(&self) -> Pauses<'_> {
-        Pauses { engine: self }
-    }
-
-    pub fn retention(&self) -> Retentions<'_> {
-        Retentions { engine: self }
-    }
-
-    pub fn runs(&self) -> Runs<'_> {
-        Runs { engine: self }
-    }
+entry_points! {
+    /// Groups of executors under one name.
+    apps: Apps;
+    /// The tokens of an app's executors.
+    app_tokens: AppTokens;
+    /// Backfills of jobs.
+    backfills: Backfills;
+    /// Named lists of days on which jobs do not run.
+    calendars: Calendars;
+    /// Registrations of executors, addresses that people enter, and what operators set for both.
+    executors: Executors;
+    /// Definitions of jobs.
+    jobs: Jobs;
+    /// Recurring pauses of apps, and of all apps.
+    maintenance_windows: MaintenanceWindows;
+    /// Pauses of apps, and of all apps.
+    pauses: Pauses;
+    /// How long runs are kept: for all jobs, for those of an app, for one job.
+    retention: Retentions;
+    /// Runs, as people act on them.
+    runs: Runs;
 }

@@ -5,17 +5,12 @@ use carillon_scheduler::{FieldError, Millis};
 use carillon_store::app::executor_tokens::{ExecutorToken, NewExecutorToken};
 use carillon_store::{Actor, App};
 
-use crate::engine::Engine;
 use crate::executor::tokens::seal_context;
 use crate::manage::authorize::require;
+use crate::manage::entry_points::AppTokens;
 use crate::manage::error::Error;
 
 const DAY_MS: Millis = 86_400_000;
-
-/// The tokens of an app's executors.
-pub struct AppTokens<'a> {
-    pub(super) engine: &'a Engine,
-}
 
 impl AppTokens<'_> {
     /// Newest first.

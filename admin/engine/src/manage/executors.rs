@@ -7,8 +7,8 @@ use carillon_store as store;
 use carillon_store::app::executors::{Executor, ExecutorSettings};
 use carillon_store::{Actor, App};
 
-use crate::engine::Engine;
 use crate::manage::authorize::require;
+use crate::manage::entry_points::Executors;
 use crate::manage::error::Error;
 use carillon_protocol::normal_address;
 
@@ -19,11 +19,6 @@ pub enum NotAdmitted {
     Address(String),
     /// The limit that is reached.
     TooMany(String),
-}
-
-/// Registrations of executors, addresses that people enter, and what operators set for both.
-pub struct Executors<'a> {
-    pub(super) engine: &'a Engine,
 }
 
 impl Executors<'_> {

@@ -4,8 +4,8 @@ use carillon_store::Actor;
 use carillon_store::app::maintenance_windows::{MOST, MOST_TOGETHER, MaintenanceWindow};
 
 use crate::dispatch::maintenance::Maintenance;
-use crate::engine::Engine;
 use crate::manage::authorize::require;
+use crate::manage::entry_points::MaintenanceWindows;
 use crate::manage::error::Error;
 use crate::manage::pauses::{check_note, operated_app, reached};
 
@@ -44,11 +44,6 @@ impl PlannedWindow {
     pub fn is_in_force(&self, now: Millis) -> bool {
         self.times.first().is_some_and(|(begin, end)| *begin <= now && now < *end)
     }
-}
-
-/// Recurring pauses of apps, and of all apps.
-pub struct MaintenanceWindows<'a> {
-    pub(super) engine: &'a Engine,
 }
 
 impl MaintenanceWindows<'_> {

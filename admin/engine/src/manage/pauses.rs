@@ -5,6 +5,7 @@ use carillon_store::app::pauses::{MOST, MOST_TOGETHER, Pause};
 
 use crate::engine::Engine;
 use crate::manage::authorize::require;
+use crate::manage::entry_points::Pauses;
 use crate::manage::error::Error;
 
 /// Longest note, in characters.
@@ -22,11 +23,6 @@ pub struct PauseRequest {
     pub from: Option<Millis>,
     /// None: until it is ended.
     pub until: Option<Millis>,
-}
-
-/// Pauses of apps, and of all apps.
-pub struct Pauses<'a> {
-    pub(super) engine: &'a Engine,
 }
 
 impl Pauses<'_> {

@@ -2,14 +2,9 @@ use carillon_accounts::policy::{Action, Object};
 use carillon_store::Actor;
 use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
 
-use crate::engine::Engine;
 use crate::manage::authorize::require;
+use crate::manage::entry_points::Retentions;
 use crate::manage::error::Error;
-
-/// How long runs are kept: for all jobs, for those of an app, for one job.
-pub struct Retentions<'a> {
-    pub(super) engine: &'a Engine,
-}
 
 impl Retentions<'_> {
     /// The rule of this scope, and what is in force in it.

@@ -8,17 +8,12 @@ use carillon_store::run::settle::by_hand::ByHand;
 use carillon_store::run::settle::finding::{RunReport, SettleContext};
 use carillon_store::{Actor, RunView};
 
-use crate::engine::Engine;
+use crate::manage::entry_points::Runs;
 use crate::manage::error::Error;
 use crate::manage::run_killer::KillResult;
 
 /// Longest note on an outcome that is set by hand, in characters.
 pub const NOTE_CHARS: usize = 500;
-
-/// Runs, as people act on them.
-pub struct Runs<'a> {
-    pub(crate) engine: &'a Engine,
-}
 
 impl Runs<'_> {
     /// # Errors

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foldhash::HashSet;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::context::Context;
 use crate::lease::held_shards::HeldShards;
-use crate::plan::backfill_runs::OpenBackfillRuns;
 use crate::plan::wakes::ScanWakes;
 use crate::runtime::{Service, Step};
 use carillon_store as store;
@@ -19,6 +20,27 @@ const POLL: Duration = Duration::from_secs(1);
 
 /// Runs that end within this time are followed by one round.
 const ENDED_TOGETHER: Duration = Duration::from_millis(20);
+
+/// The open runs of backfills that this node has created. Their ends wake the releaser early.
+#[derive(Default)]
+pub struct OpenBackfillRuns {
+    runs: Mutex<HashSet<i64>>,
+    pub wake: Arc<Notify>,
+}
+
+impl OpenBackfillRuns {
+    pub fn add(&self, run_ids: &[i64]) {
+        self.runs.lock().extend(run_ids);
+    }
+
+    /// Wakes the service if one of these is a run of a backfill.
+    pub fn ended(&self, run_ids: impl Iterator<Item = i64>) {
+        let mut runs = self.runs.lock();
+        if !runs.is_empty() && run_ids.filter(|id| runs.remove(id)).count() > 0 {
+            self.wake.notify_one();
+        }
+    }
+}
 
 pub struct BackfillReleaser {
     pub cx: Arc<Context>,

@@ -62,7 +62,7 @@ impl Scanner {
         let asked = self.cx.clock.monotonic();
         let changed = self.claim_within_lease(holder, claims).await?;
         let took = self.cx.clock.monotonic() - asked;
-        self.batch.record_duration(took, self.cx.settings.ttl);
+        self.batch.record_duration(took, self.cx.settings.lease_ttl);
         // The claim was the lease's heartbeat too.
         self.held.renewed(self.shard, holder.epoch, asked, self.cx.settings.trust());
         let recorded: Vec<&JobClaim> = claims.iter().filter(|claim| !changed.contains(&claim.due.job_id)).collect();
@@ -80,8 +80,8 @@ impl Scanner {
     /// Not longer than the lease is trusted. What the database does with the claim after that is found by reading the table again.
     async fn claim_within_lease(&self, holder: &HeldLease<'_>, claims: &[JobClaim]) -> store::Result<HashSet<i64>> {
         let held = self.held.all().remove(&self.shard);
-        let left =
-            held.map_or(self.cx.settings.ttl, |held| held.trusted_until.saturating_sub(self.cx.clock.monotonic()));
+        let left = held
+            .map_or(self.cx.settings.lease_ttl, |held| held.trusted_until.saturating_sub(self.cx.clock.monotonic()));
         let mut tries = 0;
         let claiming = async {
             loop {

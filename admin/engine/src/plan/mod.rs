@@ -2,12 +2,10 @@
 
 pub(crate) mod adopt;
 pub(crate) mod backfill_releaser;
-pub(crate) mod backfill_runs;
 pub(crate) mod batch_size;
 pub(crate) mod claimer;
 mod deferred_runs;
 pub(crate) mod due_queue;
-pub(crate) mod failures;
 pub(crate) mod planner;
 pub(crate) mod scan_poller;
 pub(crate) mod scanner;

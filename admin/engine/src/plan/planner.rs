@@ -7,8 +7,7 @@ use std::time::Duration;
 use carillon_scheduler::{Clock, Millis, Plan, plan};
 
 use crate::job_cache::CachedJob;
-use crate::plan::failures::MOST_FAILURES;
-use crate::plan::scanner::{ScanReport, Scanner};
+use crate::plan::scanner::{MOST_FAILURES, ScanReport, Scanner};
 use carillon_store as store;
 use carillon_store::run::claim::{DueJob, HeldLease};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use carillon_scheduler::AlarmKind;
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -14,11 +14,8 @@ use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
 use crate::plan::batch_size::BatchSize;
 use crate::plan::due_queue::DueQueue;
-use crate::plan::failures::PlanFailures;
 use crate::plan::wakes::ScanWakes;
-use crate::runtime::Backoff;
-use crate::runtime::Periodic;
-use crate::runtime::{Service, Step};
+use crate::runtime::{Backoff, Periodic, Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::Error;
@@ -32,6 +29,27 @@ pub(crate) const NONE: i64 = -1;
 
 /// New cursors and new runs lie in the future, or a little behind: one that was written during the last scan, or is caught up.
 pub(crate) const OVERLAP_MS: i64 = 60_000;
+
+/// After this many failures in a row the job is paused.
+pub const MOST_FAILURES: u32 = 3;
+
+/// How often in a row planning a job has failed: one failure may have a passing cause.
+#[derive(Default)]
+pub struct PlanFailures(Mutex<HashMap<i64, u32>>);
+
+impl PlanFailures {
+    /// True: it was one too many.
+    pub fn record(&self, job_id: i64) -> bool {
+        let mut map = self.0.lock();
+        let count = map.entry(job_id).or_default();
+        *count += 1;
+        *count >= MOST_FAILURES
+    }
+
+    pub fn clear(&self, job_id: i64) {
+        self.0.lock().remove(&job_id);
+    }
+}
 
 pub struct Scanner {
     pub shard: i32,
@@ -74,7 +92,8 @@ impl Scanner {
     /// One round under this epoch. True: nothing was left, so the next round may wait until something comes near.
     #[tracing::instrument(name = "scan", level = "debug", skip_all, fields(shard = self.shard, lease.epoch = epoch))]
     async fn round(&self, epoch: i64, report: &mut ScanReport) -> store::Result<bool> {
-        let holder = HeldLease { shard: self.shard, epoch, node: &self.cx.node, ttl_ms: ms(self.cx.settings.ttl) };
+        let holder =
+            HeldLease { shard: self.shard, epoch, node: &self.cx.node, ttl_ms: ms(self.cx.settings.lease_ttl) };
         let now = self.cx.clock.now();
         let until = now + ms(self.cx.settings.look_ahead);
         // A job is claimed when its cursor is near, and then as far as the look-ahead goes: one claim for several of its fires.

@@ -15,12 +15,9 @@ use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
 use crate::plan::batch_size::BatchSize;
 use crate::plan::due_queue::DueQueue;
-use crate::plan::failures::PlanFailures;
-use crate::plan::scanner::{NONE, Scanner};
+use crate::plan::scanner::{NONE, PlanFailures, Scanner};
 use crate::plan::wakes::ScanWakes;
-use crate::runtime::Backoff;
-use crate::runtime::Periodic;
-use crate::runtime::steps;
+use crate::runtime::{Backoff, Periodic, steps};
 
 pub struct ScannerPool {
     pub cx: Arc<Context>,

@@ -1,9 +1,10 @@
 //! The actor of a request, as the guard has found it: the person of a session, or the owner of a token.
 
-use actix_web::dev::Payload;
+use actix_web::HttpMessage as _;
 use actix_web::error::ErrorUnauthorized;
-use actix_web::{FromRequest, HttpMessage as _, HttpRequest};
 use carillon_store::{Actor, App, AuditObject, VisibleApps};
+
+use crate::web::from_request::from_request;
 
 pub struct Caller(pub Actor);
 
@@ -23,12 +24,7 @@ impl Caller {
     }
 }
 
-impl FromRequest for Caller {
-    type Error = actix_web::Error;
-    type Future = std::future::Ready<Result<Self, Self::Error>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let actor = request.extensions().get::<Actor>().cloned();
-        std::future::ready(actor.map(Self).ok_or_else(|| ErrorUnauthorized("signed out")))
-    }
-}
+from_request!(Caller: actix_web::Error, |request| {
+    let actor = request.extensions().get::<Actor>().cloned();
+    actor.map(Self).ok_or_else(|| ErrorUnauthorized("signed out"))
+});

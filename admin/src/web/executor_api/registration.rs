@@ -2,8 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse};
 use carillon_engine::manage::NotAdmitted;
-use carillon_protocol::normal_address;
-use carillon_protocol::{self as wire, Answer, headers};
+use carillon_protocol::{self as wire, Answer, headers, normal_address};
 use carillon_scheduler::route::check_weight;
 use carillon_scheduler::{Labels, validate_app_name};
 use carillon_store::app::executors::{Executor, ExecutorSettings};

@@ -1,7 +1,8 @@
 //! The fields of a request as they were sent.
 
-use actix_web::dev::Payload;
-use actix_web::{FromRequest, HttpMessage as _, HttpRequest};
+use actix_web::HttpMessage as _;
+
+use crate::web::from_request::from_request;
 
 /// The fields of a form that passed the guard, in their order.
 #[derive(Clone, Debug, Default)]
@@ -14,12 +15,4 @@ impl Fields {
     }
 }
 
-impl FromRequest for Fields {
-    type Error = actix_web::Error;
-    type Future = std::future::Ready<Result<Self, Self::Error>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let fields = request.extensions_mut().remove::<Fields>();
-        std::future::ready(Ok(fields.unwrap_or_default()))
-    }
-}
+from_request!(Fields: actix_web::Error, |request| Ok(request.extensions_mut().remove::<Self>().unwrap_or_default()));

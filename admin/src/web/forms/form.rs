@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use actix_web::HttpMessage as _;
 use actix_web::http::StatusCode;
 use carillon_engine::manage::Error;
 use carillon_scheduler::FieldError;
 
 use crate::web::forms::fields::Fields;
+use crate::web::from_request::from_request;
 
 #[derive(Clone, Debug, Default)]
 pub struct Form {
@@ -220,6 +222,10 @@ pub fn seconds(text: &str) -> Option<i64> {
 pub fn not_a_time(text: &str) -> String {
     format!("“{text:.32}” is not a time; write seconds, or a time such as 5m or 1h 30m")
 }
+
+from_request!(Form: actix_web::Error, |request| {
+    Ok(Self::from(request.extensions_mut().remove::<Fields>().unwrap_or_default()))
+});
 
 impl From<Fields> for Form {
     /// The values of a repeated field are joined by line ends.

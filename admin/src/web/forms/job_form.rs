@@ -3,8 +3,7 @@
 use carillon_scheduler::{JobDraft, Zone};
 
 use crate::web::forms::form::Form;
-use crate::web::forms::schedule_form;
-use crate::web::forms::{child_jobs, line_ends, retry_form};
+use crate::web::forms::{child_jobs, line_ends, retry_form, schedule_form};
 
 /// A field that is one member of the definition, under its name.
 struct Field {

@@ -1,11 +1,11 @@
 //! The console's session: a cookie with the session's id, and the person who is signed in.
 
 use actix_web::cookie::{Cookie, SameSite};
-use actix_web::dev::Payload;
 use actix_web::error::ErrorUnauthorized;
-use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use actix_web::{HttpMessage, HttpRequest};
 use carillon_accounts::session;
 
+use crate::web::from_request::from_request;
 use crate::web::guard::cookies;
 
 const COOKIE: &str = "carillon_session";
@@ -22,16 +22,11 @@ impl std::ops::Deref for Viewer {
     }
 }
 
-impl FromRequest for Viewer {
-    type Error = actix_web::Error;
-    type Future = std::future::Ready<Result<Self, Self::Error>>;
-
-    /// The session guard puts it there for every page that needs a session.
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let viewer = request.extensions().get::<Self>().cloned();
-        std::future::ready(viewer.ok_or_else(|| ErrorUnauthorized("signed out")))
-    }
-}
+// The session guard puts the viewer there for every page that needs a session.
+from_request!(Viewer: actix_web::Error, |request| {
+    let viewer = request.extensions().get::<Self>().cloned();
+    viewer.ok_or_else(|| ErrorUnauthorized("signed out"))
+});
 
 /// The session id that the browser sent.
 pub fn session_id(request: &HttpRequest) -> Option<String> {

@@ -1,17 +1,16 @@
 //! The context of a page: its viewer, colours and time zone, and how it writes times and durations.
 
-use actix_web::dev::Payload;
-use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
+use actix_web::{HttpMessage, HttpRequest, web};
 use carillon_accounts::policy::{self, Action, Object};
 use carillon_scheduler::zone::ZoneSource;
 use carillon_scheduler::{Millis, Zone, zone_data};
 use carillon_store::app::pauses::Pause;
 use carillon_store::{Actor, Grants, Role, VisibleApps};
 
-use crate::web::guard::cookies;
-use crate::web::guard::csrf;
+use crate::web::from_request::from_request;
 use crate::web::guard::request_id::RequestId;
 use crate::web::guard::session_cookie::Viewer;
+use crate::web::guard::{cookies, csrf};
 use crate::web::locale::{Count, Language, Message, grouped, language_of, script_words};
 use crate::web::page::assets;
 use crate::web::page::flash::{self, Flash};
@@ -257,14 +256,7 @@ impl PageContext {
     }
 }
 
-impl FromRequest for PageContext {
-    type Error = actix_web::Error;
-    type Future = std::future::Ready<Result<Self, Self::Error>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        std::future::ready(Ok(Self::new(request)))
-    }
-}
+from_request!(PageContext: actix_web::Error, |request| Ok(Self::new(request)));
 
 /// One of the three themes; any other text means the system's.
 pub fn theme(text: &str) -> &'static str {

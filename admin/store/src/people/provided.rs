@@ -10,8 +10,7 @@ use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::Result;
-use crate::people::accounts::NO_RESET_LINK;
-use crate::people::accounts::{Account, NewAccount, SELECT};
+use crate::people::accounts::{Account, NO_RESET_LINK, NewAccount, SELECT};
 use crate::people::grants::Grants;
 use crate::views::PeopleStore;
 

@@ -6,8 +6,8 @@ use carillon_scheduler::{FieldError, JobDraft, Millis};
 use carillon_store::app::job_limit::NewInApp;
 use carillon_store::{Actor, Definition, Job, TargetJob};
 
-use crate::engine::Engine;
 use crate::manage::authorize::require;
+use crate::manage::entry_points::Jobs;
 use crate::manage::error::Error;
 use crate::manage::jobs::validation::{PlannedSchedule, ValidationContext};
 use crate::manage::limits::costly::blocking;
@@ -22,11 +22,6 @@ pub struct PreviewRequest<'a> {
     /// Instants after it; None: now.
     pub from: Option<Millis>,
     pub count: usize,
-}
-
-/// Definitions of jobs.
-pub struct Jobs<'a> {
-    pub(in crate::manage) engine: &'a Engine,
 }
 
 impl Jobs<'_> {

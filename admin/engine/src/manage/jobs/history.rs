@@ -5,8 +5,8 @@ use carillon_store::job::revisions::Revision;
 use carillon_store::{Actor, Job, VisibleApps};
 use serde_json::Value;
 
+use crate::manage::entry_points::Jobs;
 use crate::manage::error::Error;
-use crate::manage::jobs::Jobs;
 
 /// What it would mean to restore a former definition.
 pub struct Restorable {

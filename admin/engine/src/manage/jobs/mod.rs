@@ -10,5 +10,5 @@ mod run;
 mod validation;
 
 pub use bulk::JobAction;
-pub use definitions::{Jobs, PreviewRequest};
+pub use definitions::PreviewRequest;
 pub use run::RunRequest;

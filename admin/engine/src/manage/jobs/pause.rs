@@ -5,8 +5,8 @@ use carillon_scheduler::Millis;
 use carillon_store::job::change::JobChange;
 use carillon_store::{Actor, Job, PauseNote, TargetJob};
 
+use crate::manage::entry_points::Jobs;
 use crate::manage::error::Error;
-use crate::manage::jobs::definitions::Jobs;
 use crate::manage::pauses::{wrong_end, wrong_note};
 
 impl Jobs<'_> {

@@ -6,8 +6,8 @@ use carillon_scheduler::job::limits::check_params;
 use carillon_store::Actor;
 use carillon_store::run::trigger::NewTrigger;
 
+use crate::manage::entry_points::Jobs;
 use crate::manage::error::Error;
-use crate::manage::jobs::definitions::Jobs;
 use carillon_protocol::normal_address;
 
 /// A run without an instant of the schedule: by hand, or through the API.

@@ -11,8 +11,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::web::api::view::time::Time;
-use crate::web::api::view::view;
-use crate::web::api::view::words;
+use crate::web::api::view::{view, words};
 
 view! {
     /// What rules have made of alarms: one for each group, until it is over

@@ -1,12 +1,10 @@
 //! The parameters of the path.
 
-use std::future::{Ready, ready};
-
-use actix_web::dev::Payload;
+use actix_web::HttpRequest;
 use actix_web::web::Path;
-use actix_web::{FromRequest, HttpRequest};
 
 use crate::web::api::error::Error;
+use crate::web::from_request::from_request;
 
 /// Declares a parameter that is an id.
 macro_rules! ids {
@@ -14,14 +12,7 @@ macro_rules! ids {
         $(#[$meta])*
         pub struct $type(pub i64);
 
-        impl FromRequest for $type {
-            type Error = Error;
-            type Future = Ready<Result<Self, Error>>;
-
-            fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-                ready(number(request, $name).map(Self))
-            }
-        }
+        from_request!($type: Error, |request| number(request, $name).map(Self));
     )+ };
 }
 
@@ -43,25 +34,12 @@ fn number(request: &HttpRequest, name: &str) -> Result<i64, Error> {
 /// The `{key}` of a path.
 pub struct JobKey(pub String);
 
-impl FromRequest for JobKey {
-    type Error = Error;
-    type Future = Ready<Result<Self, Error>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(Ok(Self(request.match_info().query("key").to_owned())))
-    }
-}
+from_request!(JobKey: Error, |request| Ok(Self(request.match_info().query("key").to_owned())));
 
 /// The `{name}` of a path.
 pub struct Name(pub String);
 
-impl FromRequest for Name {
-    type Error = Error;
-    type Future = Ready<Result<Self, Error>>;
-
-    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let wrong = |_| Error::field("name", "is not UTF-8");
-        let decoded = Path::<String>::from_request(request, payload).into_inner();
-        ready(decoded.map(|name| Self(name.into_inner())).map_err(wrong))
-    }
-}
+from_request!(Name: Error, |request| {
+    let wrong = |_| Error::field("name", "is not UTF-8");
+    Path::<String>::extract(request).into_inner().map(|name| Self(name.into_inner())).map_err(wrong)
+});

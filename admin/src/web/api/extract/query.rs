@@ -1,13 +1,10 @@
 //! Query strings. The route's description names its parameters; others are refused before the handler runs.
 
-use std::future::{Ready, ready};
-
-use actix_web::dev::Payload;
-use actix_web::{FromRequest, HttpRequest};
 use carillon_scheduler::Millis;
 
 use crate::web::api::error::Error;
 use crate::web::api::view::time;
+use crate::web::from_request::from_request;
 
 /// Page sizes: default and largest.
 pub const LIMIT: u32 = 100;
@@ -21,15 +18,9 @@ pub fn place((first, second): (i64, i64)) -> String {
 /// The parameters of a request.
 pub struct Query(Vec<(String, String)>);
 
-impl FromRequest for Query {
-    type Error = Error;
-    type Future = Ready<Result<Self, Error>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let pairs = url::form_urlencoded::parse(request.query_string().as_bytes());
-        ready(Ok(Self(pairs.into_owned().collect())))
-    }
-}
+from_request!(Query: Error, |request| {
+    Ok(Self(url::form_urlencoded::parse(request.query_string().as_bytes()).into_owned().collect()))
+});
 
 impl Query {
     /// All values of a parameter, in their order.

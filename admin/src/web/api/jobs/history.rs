@@ -8,8 +8,7 @@ use serde_json::Value;
 use super::list::with_next_fire;
 use crate::web::api::answer::Answer;
 use crate::web::api::extract::{Caller, Id, Query, RevisionNumber};
-use crate::web::api::view::view;
-use crate::web::api::view::{JobView, List, Time, words};
+use crate::web::api::view::{JobView, List, Time, view, words};
 use crate::web::state::Shared;
 
 view! {

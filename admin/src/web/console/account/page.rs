@@ -1,8 +1,7 @@
 //! The page of the own account: what it may do, its password, sessions and tokens.
 
-use actix_web::dev::Payload;
+use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use actix_web::{FromRequest, HttpRequest};
 use askama::Template;
 use carillon_accounts::second_factor::Proposal;
 use carillon_accounts::sign_in::Client;
@@ -15,6 +14,7 @@ use crate::web::access::Caller;
 use crate::web::console::account::login;
 use crate::web::console::users::grant_lines::{GrantLine, grant_lines};
 use crate::web::forms::Form;
+use crate::web::from_request::from_request;
 use crate::web::guard::second_factor_rule;
 use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::{PageContext, PageError, PageResult, render};
@@ -102,19 +102,11 @@ impl Own {
     }
 }
 
-impl FromRequest for Own {
-    type Error = actix_web::Error;
-    type Future = std::future::Ready<Result<Self, Self::Error>>;
-
-    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let mut own = || {
-            let by = Caller::from_request(request, payload).into_inner()?;
-            let viewer = Viewer::from_request(request, payload).into_inner()?;
-            Ok(Self { by, viewer, request: request.clone(), proof: login::sent_proof(request) })
-        };
-        std::future::ready(own())
-    }
-}
+from_request!(Own: actix_web::Error, |request| {
+    let viewer = Viewer::extract(request).into_inner();
+    let by = Caller::extract(request).into_inner();
+    by.and_then(|by| Ok(Self { by, viewer: viewer?, request: request.clone(), proof: login::sent_proof(request) }))
+});
 
 /// What a form of the page sent, and what it has led to.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use carillon_engine::manage::Error;
 
 use crate::web::access::Caller;
 use crate::web::console::bulk::ids_of;
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::Form;
 use crate::web::page::{PageContext, PageError, PageResult, done, local_address, refused};
 use crate::web::state::Shared;
 
@@ -19,8 +19,7 @@ pub const ACTIONS: [(&str, &str, i64); 4] = [
 /// Refused alerts that the message names.
 const NAMED: usize = 3;
 
-pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let form = Form::from(fields);
+pub async fn bulk(state: Shared, by: Caller, context: PageContext, form: Form) -> PageResult {
     let back = local_address(form.value("back"));
     let chosen = ACTIONS.iter().find(|(word, ..)| form.is("action", word));
     let (_, _, seconds) = chosen.ok_or_else(|| PageError::Bad("there is no such action".to_owned()))?;

@@ -14,7 +14,7 @@ use crate::web::access::Caller;
 use crate::web::console::alerts::message_line::{DeliveryLine, lines};
 use crate::web::console::alerts::rules::accept;
 use crate::web::console::alerts::words::channel_title;
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::Form;
 use crate::web::page::{PageContext, PageError, PageResult, done, refused, render, show};
 use crate::web::state::{Shared, State};
 
@@ -140,8 +140,7 @@ pub async fn new(state: Shared, context: PageContext, query: Query<NewQuery>) ->
 }
 
 /// `POST /alerts/channels`
-pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let form = Form::from(fields);
+pub async fn create(state: Shared, by: Caller, context: PageContext, form: Form) -> PageResult {
     let kind = kind_of(form.value("kind"))?;
     save(&state, by, context, (kind, None), form).await
 }
@@ -158,9 +157,9 @@ pub async fn edit(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
 }
 
 /// `POST /alerts/channels/{id}`
-pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, form: Form) -> PageResult {
     let channel = state.alerts.channel(*id, &by.0).await?;
-    save(&state, by, context, (channel.kind, Some(channel)), Form::from(fields)).await
+    save(&state, by, context, (channel.kind, Some(channel)), form).await
 }
 
 /// `channel`: the one that is changed; None: a new one.

@@ -13,8 +13,8 @@ use carillon_store::alert::rules::AlertRule;
 use crate::web::access::Caller;
 use crate::web::console::alerts::rule_form::{LABELS, draft, filled, first};
 use crate::web::console::alerts::words::{KINDS, kind_label, kind_word};
+use crate::web::forms::Form;
 use crate::web::forms::child_jobs::{self, ChildJob};
-use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, done, render, show};
 use crate::web::state::{Shared, State};
 
@@ -129,8 +129,8 @@ pub async fn new(state: Shared, context: PageContext) -> PageResult {
 }
 
 /// `POST /alerts/rules`
-pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    save(&state, by, context, fields, None).await
+pub async fn create(state: Shared, by: Caller, context: PageContext, form: Form) -> PageResult {
+    save(&state, by, context, form, None).await
 }
 
 /// `GET /alerts/rules/{id}`
@@ -144,12 +144,11 @@ pub async fn edit(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
 }
 
 /// `POST /alerts/rules/{id}`
-pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
-    save(&state, by, context, fields, Some(*id)).await
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, form: Form) -> PageResult {
+    save(&state, by, context, form, Some(*id)).await
 }
 
-async fn save(state: &State, by: Caller, context: PageContext, fields: Fields, id: Option<i64>) -> PageResult {
-    let mut form = Form::from(fields);
+async fn save(state: &State, by: Caller, context: PageContext, mut form: Form, id: Option<i64>) -> PageResult {
     child_jobs::add_named(&state.store, &mut form, &context.visible()).await?;
     if form.is("step", "add_child") {
         return form_page(state, context, form, id).await;

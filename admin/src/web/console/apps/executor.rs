@@ -64,8 +64,7 @@ pub async fn edit(state: Shared, context: PageContext, id: Path<i64>, query: Que
 }
 
 /// `POST /apps/{id}/executor`
-pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let (app, executor) = find(&state, *id, form.value("address")).await?;
     // An empty field means the value that the executor registers with.
     let weight = form.optional_number("weight", 1);

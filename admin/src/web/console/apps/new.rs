@@ -7,7 +7,7 @@ use askama::Template;
 use serde::Deserialize;
 
 use crate::web::access::Caller;
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::Form;
 use crate::web::page::{PageContext, PageResult, done, render, show};
 use crate::web::state::Shared;
 
@@ -31,8 +31,7 @@ pub async fn new(context: PageContext, defaults: Query<FormDefaults>) -> HttpRes
 }
 
 /// `POST /apps`
-pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn create(state: Shared, by: Caller, context: PageContext, mut form: Form) -> PageResult {
     if form.is("step", "preview") {
         return Ok(show(&NewPage { context, form }));
     }

@@ -64,8 +64,7 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
 }
 
 /// `POST /apps/{id}/executors`
-pub async fn enter(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn enter(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let entered = state.engine.executors().enter(*id, form.value("address").trim(), &by.0).await;
     if let Some(entered) = form.accept_at("address", entered)? {
         let text = context.t("app-address-is-entered").with("address", entered.address);
@@ -75,8 +74,7 @@ pub async fn enter(state: Shared, by: Caller, context: PageContext, id: Path<i64
 }
 
 /// `POST /apps/{id}`
-pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let name = form.value("name").trim().to_owned();
     let title = form.given("title").unwrap_or_else(|| name.clone());
     let updated = state.engine.apps().update(*id, Some(&name), Some(&title), &by.0).await;
@@ -92,9 +90,8 @@ pub async fn set_starters(
     by: Caller,
     context: PageContext,
     id: Path<i64>,
-    fields: Fields,
+    mut form: Form,
 ) -> PageResult {
-    let mut form = Form::from(fields);
     let names = form.value("starters").split([',', ' ', '\n', '\r']).map(str::trim).filter(|name| !name.is_empty());
     let names: Vec<String> = names.map(str::to_owned).collect();
     match state.engine.apps().set_starters(*id, &names, &by.0).await {

@@ -6,7 +6,7 @@ use carillon_store::App;
 use carillon_store::app::executor_tokens::{ExecutorToken, MAX_TOKENS};
 
 use crate::web::access::Caller;
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::Form;
 use crate::web::page::{PageContext, PageResult, done, render, uncached};
 use crate::web::state::{Shared, State};
 
@@ -60,8 +60,7 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
 }
 
 /// `POST /apps/{id}/tokens`: the answer shows the token, so it is no redirect.
-pub async fn create(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn create(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let name = form.value("name").trim().to_owned();
     let days = form.optional_number("days", 1);
     if !form.is_valid() {
@@ -82,8 +81,7 @@ pub async fn revoke(state: Shared, by: Caller, context: PageContext, ids: Path<(
 }
 
 /// `POST /apps/{id}/tokens/rule`
-pub async fn set_rule(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn set_rule(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let is_set = form.is("own_tokens_only", "yes");
     let set = state.engine.app_tokens().set_own_tokens_only(*id, is_set, &by.0).await;
     if let Some(app) = form.accept_at("own_tokens_only", set)? {

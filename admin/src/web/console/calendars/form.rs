@@ -8,8 +8,8 @@ use carillon_store::NamedCalendar;
 
 use crate::web::access::Caller;
 use crate::web::console::calendars::preview::{CalendarPreview, preview};
+use crate::web::forms::Form;
 use crate::web::forms::calendar_form::{LABELS, calendar_of, filled};
-use crate::web::forms::{Fields, Form};
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, done, render};
 use crate::web::state::{Shared, State};
@@ -65,8 +65,8 @@ pub async fn new(state: Shared, context: PageContext) -> PageResult {
 }
 
 /// `POST /calendars`
-pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    save(&state, by, context, None, fields).await
+pub async fn create(state: Shared, by: Caller, context: PageContext, form: Form) -> PageResult {
+    save(&state, by, context, None, form).await
 }
 
 /// `GET /calendars/{name}/edit`
@@ -77,9 +77,9 @@ pub async fn edit(state: Shared, context: PageContext, name: Path<String>) -> Pa
 }
 
 /// `POST /calendars/{name}/edit`
-pub async fn update(state: Shared, by: Caller, context: PageContext, name: Path<String>, fields: Fields) -> PageResult {
+pub async fn update(state: Shared, by: Caller, context: PageContext, name: Path<String>, form: Form) -> PageResult {
     let before = state.engine.calendars().get(&name).await?;
-    save(&state, by, context, Some(before), fields).await
+    save(&state, by, context, Some(before), form).await
 }
 
 async fn save(
@@ -87,9 +87,9 @@ async fn save(
     by: Caller,
     context: PageContext,
     before: Option<NamedCalendar>,
-    fields: Fields,
+    form: Form,
 ) -> PageResult {
-    let (mut form, calendar) = read(fields, before.as_ref());
+    let (mut form, calendar) = read(form, before.as_ref());
     let seen = before.as_ref().map(|before| form.number("version", before.version));
     if form.is_valid() && !form.is("step", "preview") {
         let calendars = state.engine.calendars();
@@ -108,8 +108,7 @@ async fn save(
 }
 
 /// The name of a calendar does not change.
-fn read(fields: Fields, before: Option<&NamedCalendar>) -> (Form, Calendar) {
-    let mut form = Form::from(fields);
+fn read(mut form: Form, before: Option<&NamedCalendar>) -> (Form, Calendar) {
     if let Some(before) = before {
         form.set("name", &before.calendar.name);
     }

@@ -12,8 +12,8 @@ use serde::Deserialize;
 
 use crate::web::access::Caller;
 use crate::web::console::badge::Badge;
+use crate::web::forms::Form;
 use crate::web::forms::moment::{self, moment};
-use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageError, PageResult, done, redirect_with_flash, render};
 use crate::web::state::{Shared, State};
 
@@ -171,9 +171,8 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>, defaults: Q
 }
 
 /// `POST /jobs/{id}/backfill`: a dry run, or the start of the range that a dry run has shown.
-pub async fn start(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
+pub async fn start(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
-    let mut form = Form::from(fields);
     if form.is("step", "preview") {
         return page(&state, context, job, form, None).await;
     }

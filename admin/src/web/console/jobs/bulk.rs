@@ -8,9 +8,9 @@ use carillon_store::{App, PauseNote};
 use crate::web::access::Caller;
 use crate::web::console::bulk::{BulkList, Next, hidden_fields};
 use crate::web::console::jobs::query::ListQuery;
+use crate::web::forms::Form;
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::moment::moment;
-use crate::web::forms::{Fields, Form};
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageError, PageResult, render};
 use crate::web::state::Shared;
@@ -69,8 +69,7 @@ fn what(context: &PageContext, action: &str, count: usize) -> Message {
 const LIST: BulkList<JobAction> = BulkList { path: "/jobs", select_first: "jobs-select-first", action, what };
 
 /// `POST /jobs/bulk`: `step` `ask` shows the number of jobs and what the action needs, `do` does it.
-pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn bulk(state: Shared, by: Caller, context: PageContext, mut form: Form) -> PageResult {
     let query = ListQuery::from(&form);
     let (filter, back) = (query.filter(&state, &context).await?, query.address(None));
     let ids = match LIST.next(&state, &by, &context, &mut form, filter, &back).await? {

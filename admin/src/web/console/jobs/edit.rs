@@ -13,7 +13,7 @@ use crate::web::console::jobs::form_page::{Purpose, page};
 use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
 use crate::web::forms::moment::zone_of;
-use crate::web::forms::{Fields, Form, child_jobs, line_ends};
+use crate::web::forms::{Form, child_jobs, line_ends};
 use crate::web::page::{PageContext, PageError, PageResult, done};
 use crate::web::state::{Shared, State};
 
@@ -63,8 +63,7 @@ pub async fn edit(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
 }
 
 /// `POST /jobs`
-pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn create(state: Shared, by: Caller, context: PageContext, mut form: Form) -> PageResult {
     let Some(draft) = draft_to_save(&state, &mut form, None, &context).await? else {
         return refused(&state, context, Purpose::New, form).await;
     };
@@ -75,9 +74,8 @@ pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fie
 }
 
 /// `POST /jobs/{id}/edit`
-pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
+pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let old = state.engine.jobs().get(*id).await?;
-    let mut form = Form::from(fields);
     let Some(draft) = draft_to_save(&state, &mut form, Some(&old), &context).await? else {
         return refused(&state, context, Purpose::Edit(&old), form).await;
     };

@@ -33,8 +33,7 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>) -> PageResu
 }
 
 /// `POST /jobs/{id}/disable`
-pub async fn disable(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn disable(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let ends_at = moment(&mut form, "until", context.zone);
     let note = PauseNote { note: form.value("note").to_owned(), ends_at };
     if form.is_valid()

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::web::access::Caller;
 use crate::web::console::runs::page::visible_run;
-use crate::web::forms::{Fields, Form, line_ends};
+use crate::web::forms::{Form, line_ends};
 use crate::web::page::{PageContext, PageError, PageResult, redirect, render};
 use crate::web::state::{Shared, State};
 use crate::web::text::strategies;
@@ -87,9 +87,8 @@ async fn original(
 }
 
 /// `POST /jobs/{id}/run`
-pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
+pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
-    let mut form = Form::from(fields);
     if form.value("key").len() > KEY_BYTES {
         let text = "The key of this form is longer than the page makes it";
         return Err(PageError::Bad(text.into()));

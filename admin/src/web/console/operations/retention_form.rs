@@ -6,7 +6,7 @@ use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
 
 use crate::web::access::Caller;
 use crate::web::console::operations::retention::{days, number};
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::Form;
 use crate::web::locale::{Language, Message};
 use crate::web::page::{PageContext, PageError, PageResult, done, render};
 use crate::web::state::{Shared, State};
@@ -39,8 +39,8 @@ pub async fn all(state: Shared, context: PageContext) -> PageResult {
 }
 
 /// `POST /retention/edit`
-pub async fn set_all(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    set(&state, &by, context, Scope::All, fields).await
+pub async fn set_all(state: Shared, by: Caller, context: PageContext, form: Form) -> PageResult {
+    set(&state, &by, context, Scope::All, form).await
 }
 
 /// `GET /apps/{id}/retention`
@@ -49,8 +49,8 @@ pub async fn of_app(state: Shared, context: PageContext, id: Path<i64>) -> PageR
 }
 
 /// `POST /apps/{id}/retention`
-pub async fn set_app(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
-    set(&state, &by, context, Scope::App(*id), fields).await
+pub async fn set_app(state: Shared, by: Caller, context: PageContext, id: Path<i64>, form: Form) -> PageResult {
+    set(&state, &by, context, Scope::App(*id), form).await
 }
 
 /// `GET /jobs/{id}/retention`
@@ -59,8 +59,8 @@ pub async fn of_job(state: Shared, context: PageContext, id: Path<i64>) -> PageR
 }
 
 /// `POST /jobs/{id}/retention`
-pub async fn set_job(state: Shared, by: Caller, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
-    set(&state, &by, context, Scope::Job(*id), fields).await
+pub async fn set_job(state: Shared, by: Caller, context: PageContext, id: Path<i64>, form: Form) -> PageResult {
+    set(&state, &by, context, Scope::Job(*id), form).await
 }
 
 async fn edit(state: &State, context: PageContext, scope: Scope) -> PageResult {
@@ -74,8 +74,7 @@ async fn edit(state: &State, context: PageContext, scope: Scope) -> PageResult {
     page(state, context, scope, form).await
 }
 
-async fn set(state: &State, by: &Caller, context: PageContext, scope: Scope, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+async fn set(state: &State, by: &Caller, context: PageContext, scope: Scope, mut form: Form) -> PageResult {
     let mut value = |name: &str| form.optional_number(name, 0);
     let [days, failure_days, failures, runs] = ["days", "failure_days", "failures", "runs"].map(&mut value);
     let rule = Retention { days, failure_days, failures, runs };

@@ -8,8 +8,8 @@ use carillon_store::App;
 use carillon_store::app::pauses::Pause;
 
 use crate::web::access::Caller;
+use crate::web::forms::Form;
 use crate::web::forms::moment::moment;
-use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, done, refused, render};
 use crate::web::state::Shared;
 use crate::web::text::format::period;
@@ -81,8 +81,7 @@ pub(super) fn chosen_app(form: &mut Form) -> Option<i64> {
 }
 
 /// `POST /pauses`
-pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn create(state: Shared, by: Caller, context: PageContext, mut form: Form) -> PageResult {
     let from = moment(&mut form, "from", context.zone);
     let until = moment(&mut form, "until", context.zone);
     let app_id = chosen_app(&mut form);

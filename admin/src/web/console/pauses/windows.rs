@@ -9,7 +9,7 @@ use carillon_store::App;
 
 use crate::web::access::Caller;
 use crate::web::console::pauses::list::chosen_app;
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::Form;
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, done, redirect_with_flash, render};
 use crate::web::state::{Shared, State};
@@ -70,8 +70,7 @@ pub async fn new(state: Shared, by: Caller, context: PageContext) -> PageResult 
 }
 
 /// `POST /pauses/windows`
-pub async fn create(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn create(state: Shared, by: Caller, context: PageContext, mut form: Form) -> PageResult {
     let app_id = chosen_app(&mut form);
     let expression = match form.is("rule", "cron") {
         true => form.value("expression").to_owned(),

@@ -9,9 +9,9 @@ use carillon_store::App;
 use crate::web::access::Caller;
 use crate::web::console::bulk::{BulkList, Next, hidden_fields};
 use crate::web::console::runs::query::ListQuery;
+use crate::web::forms::Form;
 use crate::web::forms::child_jobs;
 use crate::web::forms::moment::written;
-use crate::web::forms::{Fields, Form};
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageError, PageResult, render, show};
 use crate::web::state::{Shared, State};
@@ -106,8 +106,7 @@ pub async fn ask_rerun(state: Shared, context: PageContext, query: Query<ListQue
 const LIST: BulkList<RunAction> = BulkList { path: "/runs", select_first: "runs-select-first", action, what };
 
 /// `POST /runs/bulk`: `step` `ask` shows the number of runs and what the action needs, `do` does it.
-pub async fn bulk(state: Shared, by: Caller, context: PageContext, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn bulk(state: Shared, by: Caller, context: PageContext, mut form: Form) -> PageResult {
     let mut query = ListQuery::from(&form);
     query.job = child_jobs::with_id(&state.store, &query.app, &query.job, &context.visible()).await?;
     let (filter, back) = (query.filter(&state, &context).await?, query.address(None));

@@ -8,7 +8,7 @@ use carillon_scheduler::{Outcome, RunState};
 use crate::web::access::Caller;
 use crate::web::console::badge::run_badge;
 use crate::web::console::runs::row::RunRow;
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::Form;
 use crate::web::page::{PageContext, PageResult, done, refused, render};
 use crate::web::state::{Shared, State};
 
@@ -37,8 +37,7 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>) -> PageResu
 }
 
 /// `POST /runs/{id}/resolve`
-pub async fn resolve(state: Shared, context: PageContext, by: Caller, id: Path<i64>, fields: Fields) -> PageResult {
-    let mut form = Form::from(fields);
+pub async fn resolve(state: Shared, context: PageContext, by: Caller, id: Path<i64>, mut form: Form) -> PageResult {
     if form.is("step", "preview") {
         return page(&state, context, *id, form).await;
     }

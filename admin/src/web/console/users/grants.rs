@@ -8,7 +8,7 @@ use carillon_store::VisibleApps;
 use crate::web::access::Caller;
 use crate::web::console::users::grant_lines::read;
 use crate::web::console::users::page::{find, show};
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::Form;
 use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::{PageContext, PageResult, done};
 use crate::web::state::Shared;
@@ -20,11 +20,10 @@ pub async fn update(
     viewer: Viewer,
     context: PageContext,
     id: Path<i64>,
-    fields: Fields,
+    mut form: Form,
 ) -> PageResult {
     let account = find(&state, *id).await?;
     let apps = state.store.apps().list(&VisibleApps::All).await?;
-    let mut form = Form::from(fields);
     let grants = read(&mut form, &apps);
     if account.id == viewer.account_id && grants != account.grants {
         form.add_error("grants", "You cannot change your own roles; another administrator can.");

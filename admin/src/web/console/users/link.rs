@@ -1,8 +1,7 @@
 //! The page that shows a link for a new password, once.
 
-use actix_web::HttpRequest;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use carillon_accounts::people::ResetLink;
 use carillon_scheduler::Millis;

@@ -10,7 +10,7 @@ use carillon_store::{App, Role, VisibleApps};
 use crate::web::access::Caller;
 use crate::web::console::users::grant_lines::{GrantField, grant_fields, read};
 use crate::web::console::users::link;
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::Form;
 use crate::web::page::{PageContext, PageResult, render};
 use crate::web::state::Shared;
 
@@ -39,10 +39,9 @@ pub async fn create(
     request: HttpRequest,
     by: Caller,
     context: PageContext,
-    fields: Fields,
+    mut form: Form,
 ) -> PageResult {
     let apps = state.store.apps().list(&VisibleApps::All).await?;
-    let mut form = Form::from(fields);
     let grants = read(&mut form, &apps);
     let name = form.value("name").to_owned();
     if form.is_valid() {

@@ -1,5 +1,7 @@
 //! Keys: the names by which programs and files know jobs, unique in an app.
 
+use std::collections::BTreeSet;
+
 use carillon_scheduler::FieldError;
 use foldhash::HashMap;
 use sea_orm::ConnectionTrait;
@@ -23,7 +25,7 @@ impl JobStore<'_> {
             return Ok(());
         }
         let mut conditions = Conditions::default();
-        conditions.among("app_id", keyed().map(|(_, job)| job.app_id));
+        conditions.among("app_id", keyed().map(|(_, job)| job.app_id).collect::<BTreeSet<_>>());
         conditions.among("job_key", keyed().map(|(_, job)| job.draft.key.clone()));
         let (filter, values) = conditions.finish();
         let text = format!("SELECT app_id, job_key, id FROM job{filter}");

@@ -23,6 +23,23 @@ async fn next_run(node: &Node, executor: &RecordingExecutor, job: &Job) -> i64 {
     run_of(node, executor, job).await
 }
 
+/// The states of two runs of a job ten minutes after the later one has reported this, if it has.
+async fn two_runs(
+    node: &Node,
+    executor: &RecordingExecutor,
+    block: BlockStrategy,
+    reported: Option<(i32, &str)>,
+) -> (RunState, RunState) {
+    let job = job_with(node, block, 0).await;
+    let earlier = run_of(node, executor, &job).await;
+    let later = next_run(node, executor, &job).await;
+    if let Some((code, text)) = reported {
+        node.callback(&[(later, code, text)]).await;
+    }
+    live_for(node, &[executor], 10 * 60).await;
+    (state(node, earlier).await, state(node, later).await)
+}
+
 fn no_log() -> Reply {
     Reply::Body(json!({"code": 200, "content": null}).to_string())
 }
@@ -95,11 +112,8 @@ fn a_run_that_was_accepted_under_discard_later_shows_that_an_earlier_one_is_over
             // It waits in the queue.
             (BlockStrategy::Serial, RunState::Running),
         ] {
-            let job = job_with(node, block, 0).await;
-            let lost = run_of(node, executor, &job).await;
-            let after = next_run(node, executor, &job).await;
-            live_for(node, &[executor], 10 * 60).await;
-            assert_eq!((state(node, lost).await, state(node, after).await), (expected, RunState::Running), "{block:?}");
+            let states = two_runs(node, executor, block, None).await;
+            assert_eq!(states, (expected, RunState::Running), "{block:?}");
         }
     });
 }
@@ -133,12 +147,8 @@ fn a_later_run_that_reported_a_failure_shows_that_an_earlier_one_is_over_where_r
             // Some executors accept a run and report that they have discarded it.
             (BlockStrategy::DiscardLater, RunState::Running),
         ] {
-            let job = job_with(node, block, 0).await;
-            let lost = run_of(node, executor, &job).await;
-            let after = next_run(node, executor, &job).await;
-            node.callback(&[(after, 500, "no disk")]).await;
-            live_for(node, &[executor], 10 * 60).await;
-            assert_eq!((state(node, lost).await, state(node, after).await), (expected, RunState::Failed), "{block:?}");
+            let states = two_runs(node, executor, block, Some((500, "no disk"))).await;
+            assert_eq!(states, (expected, RunState::Failed), "{block:?}");
         }
     });
 }
