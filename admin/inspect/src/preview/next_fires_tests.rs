@@ -1,8 +1,6 @@
 use std::sync::Arc;
 
-use carillon_scheduler::{
-    Calendar, DailyDraft, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft, Zone,
-};
+use carillon_scheduler::{Calendar, DailyDraft, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft, Zone};
 use serde_json::json;
 
 use crate::preview::excluded_days::{self, ExcludedDay};

@@ -39,7 +39,13 @@ fn r072_doubled_and_trailing_slashes_reach_the_protocol_and_other_paths_get_its_
         let result = json!([{"logId": run, "logDateTim": 1, "handleCode": 200}]);
         let reported = post(node, "/xxl-job-admin/api/callback/", &result);
         assert_eq!(node.while_completing(reported).await.1["code"], 200);
-        for path in ["/xxl-job-admin/registry", "/xxl-job-admin/api/api/registry", "/jobs/api/callback", "/api/registr", "/api/callbacks"] {
+        for path in [
+            "/xxl-job-admin/registry",
+            "/xxl-job-admin/api/api/registry",
+            "/jobs/api/callback",
+            "/api/registr",
+            "/api/callbacks",
+        ] {
             let (status, answer) = post(node, path, &registration(&executor.address)).await;
             let said = answer["msg"].as_str().unwrap();
             assert_eq!((status, &answer["code"]), (200, &json!(500)), "{path}");
