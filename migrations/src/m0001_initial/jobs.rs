@@ -38,7 +38,7 @@ pub const TABLES: &[&str] = &[
     "CREATE INDEX job_clock_delayed ON job_clock (delayed_job) WHERE delayed_job IS NOT NULL",
     // Jobs of other schedulers. stored_digest NULL: the job is not stored yet, and its number is kept for it.
     "CREATE TABLE import_origin (source VARCHAR(64) NOT NULL, source_id BIGINT NOT NULL, job_id BIGINT NOT NULL, digest VARCHAR(64) NOT NULL, \
-     stored_digest VARCHAR(64), was_running BOOLEAN NOT NULL, PRIMARY KEY (source, source_id)){table}",
+     stored_digest VARCHAR(64), PRIMARY KEY (source, source_id)){table}",
     "CREATE TABLE job_child (job_id BIGINT NOT NULL, position INTEGER NOT NULL, child_id BIGINT NOT NULL, \
      PRIMARY KEY (job_id, position)){table}",
     "CREATE INDEX job_child_child ON job_child (child_id)",

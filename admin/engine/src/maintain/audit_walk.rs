@@ -4,6 +4,8 @@
 //! the latest when a pass has been completed after it. The walk goes by the jobs and not by their cursors: a job whose last fire is
 //! planned has no cursor any more.
 
+use std::collections::VecDeque;
+
 use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 
 use carillon_scheduler::Millis;
@@ -43,6 +45,8 @@ struct Pass {
 pub struct AuditCursor {
     shards: HashMap<i32, ShardProgress>,
     pass: Option<Pass>,
+    /// What was found and is not reported yet.
+    found: VecDeque<Suspect>,
     /// Jobs that have had all their fires, at these revisions: they would seem to lack something in each pass.
     used_up: HashMap<i64, i64>,
 }
@@ -57,21 +61,25 @@ pub struct Suspect {
 }
 
 impl AuditCursor {
-    /// The next jobs, as far as `end`; of the shards that are held, with their epochs.
+    /// Looks at the next jobs, as far as `end`; of the shards that are held, with their epochs. Not while something that was found
+    /// waits.
     pub async fn step(
         &mut self,
         store: &Store,
         jobs: &JobCache,
         held: &[(i32, i64)],
         end: Millis,
-    ) -> store::Result<Vec<Suspect>> {
+    ) -> store::Result<()> {
+        if !self.found.is_empty() {
+            return Ok(());
+        }
         self.shards.retain(|shard, progress| held.contains(&(*shard, progress.epoch)));
         for (shard, epoch) in held {
             self.shards.entry(*shard).or_insert(ShardProgress { epoch: *epoch, from: end - AT_START });
         }
         let pass = self.pass.get_or_insert_with(|| Pass { shards: held.to_vec(), to: end, behind: 0 });
-        let (mut suspects, mut looked, mut read) = (vec![], 0, 0);
-        while looked < JOBS && read < READ && suspects.len() < SUSPECTS {
+        let (mut looked, mut read) = (0, 0);
+        while looked < JOBS && read < READ && self.found.len() < SUSPECTS {
             let page = store.runs().scheduled_jobs(pass.behind, JOBS).await?;
             let is_last = page.len() < JOBS;
             let end_of_page = page.last().map_or(pass.behind, |job| job.job_id);
@@ -85,7 +93,7 @@ impl AuditCursor {
                 .collect();
             looked += spans.len();
             let (found, reached) = look(store, jobs, &spans, pass.to).await?;
-            suspects.extend(found);
+            self.found.extend(found);
             match reached {
                 // The others of this page come with the next step.
                 Some(job_id) => pass.behind = job_id,
@@ -102,7 +110,17 @@ impl AuditCursor {
                 }
             }
         }
-        Ok(suspects)
+        Ok(())
+    }
+
+    /// The next job that seems to lack something; it stays until it is [reported](Self::drop_reported).
+    pub fn next_suspect(&self) -> Option<Suspect> {
+        self.found.front().copied()
+    }
+
+    /// What the walk has found first is reported.
+    pub fn drop_reported(&mut self) {
+        self.found.pop_front();
     }
 
     /// The walk passes over the job from now on, until it is edited.

@@ -18,7 +18,7 @@ use crate::lease::held_shards::HeldShards;
 use crate::maintain::audit_walk;
 use crate::maintain::audit_walk::AuditCursor;
 use crate::runtime::{Service, Step};
-use carillon_inspect::audit::{Difference, GapKind, audit_job};
+use carillon_inspect::audit::{Difference, GapKind, GapReason, audit_job};
 use carillon_store as store;
 
 /// How often, and the span that one step looks at, at most.
@@ -79,11 +79,12 @@ impl GapAuditor {
     /// The next slice of all jobs.
     async fn walk(&self, end: Millis) -> store::Result<()> {
         let mut walk = self.walk.lock().await;
-        for suspect in walk.step(&self.cx.store, &self.jobs, &self.held.trusted(), end).await? {
-            let is_over = self.report(suspect.job_id, suspect.from, suspect.to).await?;
-            if is_over {
+        walk.step(&self.cx.store, &self.jobs, &self.held.trusted(), end).await?;
+        while let Some(suspect) = walk.next_suspect() {
+            if self.report(suspect.job_id, suspect.from, suspect.to).await? {
                 walk.pass_over(suspect);
             }
+            walk.drop_reported();
         }
         // No pass looks further back, not even one that starts again.
         let mut reported = self.reported.lock().await;
@@ -136,7 +137,7 @@ impl GapAuditor {
         Ok(suspects)
     }
 
-    /// Answers whether the job's schedule has no instant any more that is not planned.
+    /// Answers whether the job's schedule had had all its fires before the span ended.
     async fn report(&self, job_id: i64, from: Millis, to: Millis) -> store::Result<bool> {
         let Some(looked) = audit_job(&self.cx.store, job_id, from, to, INSTANTS).await? else {
             return Ok(false);
@@ -168,7 +169,9 @@ impl GapAuditor {
         reported.retain(|_, gaps| !gaps.is_empty());
         drop(reported);
         self.alarm(job_id, &new).await?;
-        Ok(looked.next_fire_at.is_none())
+        // All that is planned may lie after the span: then the next pass looks at it.
+        let is_over = |it: &Difference| matches!(it.reason, GapReason::UsedUp | GapReason::Pruned | GapReason::Unknown);
+        Ok(looked.next_fire_at.is_none() && looked.differences.iter().any(is_over))
     }
 
     /// One alarm for all that a look has found. A node that has taken over looks at the same span again, so the text of an alarm is

@@ -1,11 +1,11 @@
 //! One action for many runs.
 
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_accounts::secret::hash;
-use carillon_scheduler::job::placeholders::fill_instant;
-use carillon_scheduler::{AuditObjectKind, Cause, Outcome, RunState, Zone};
+use carillon_scheduler::{AuditObjectKind, Cause, Outcome, RunState};
 use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Actor, AuditObject, RunFilter, RunParams, RunView, TargetJob};
 use foldhash::{HashMap, HashMapExt as _};
@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::manage::bulk::{Bulk, BulkAction, MOST_SELECTED, SLICE, without_job};
 use crate::manage::entry_points::Runs;
 use crate::manage::error::Error;
+use crate::manage::jobs::repeated_params;
 use crate::manage::run_killer::KillResult;
 
 /// What is done with each run.
@@ -150,12 +151,15 @@ impl Bulk<'_> {
         let store = &self.engine.cx.store;
         let views: Vec<&RunView> = runs.iter().map(|(_, run)| run).collect();
         let given = store.runs().params_of_each(&views).await?;
-        let ids: Vec<i64> = runs.iter().map(|(job, _)| job.id).collect();
-        let jobs = self.engine.job_cache.current(&ids).await?;
-        let zone = |job: i64| jobs.get(&job).map_or(Zone::UTC, |job| job.zone());
+        let mut jobs = HashMap::new();
+        for (target, _) in runs {
+            if let Entry::Vacant(place) = jobs.entry(target.id) {
+                place.insert(store.jobs().get(target.id).await?);
+            }
+        }
         let trigger = |((job, run), given): (&(TargetJob, RunView), RunParams)| {
             // Also those that its job has now: the job may be edited before the run is sent. They are for the instant of the run.
-            let params = given.text().map(|text| fill_instant(text, run.scheduled_at, zone(job.id)).into_owned());
+            let params = jobs[&job.id].as_ref().and_then(|now| repeated_params(run, &given, now));
             let idempotency_key = self.key.map(|key| hash(&format!("rerun {} {key}", run.id)));
             let rerun_of = Some(run.id);
             NewTrigger { job: *job, cause, params, address: None, idempotency_key, rerun_of, is_only_rerun }

@@ -2,20 +2,26 @@
 //! fires twice.
 
 use carillon_scheduler::Millis;
+use carillon_store::import::origins::Origin;
 use carillon_store::{Actor, App, Job, Store};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use super::error::Error;
+use super::jobs::{RAN, row_digest};
 use super::rows::JobRow;
 use super::source::Source;
 
 /// What was switched.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cutover {
     /// Jobs that were switched, by name.
     pub switched: Vec<String>,
+    /// Those of them that have no schedule here: they do not fire.
+    pub without_schedule: Vec<String>,
     /// Jobs that were imported and were so already, or did not run there.
     pub others: usize,
+    /// Jobs of the app there that were not imported, by their numbers.
+    pub not_imported: Vec<i64>,
     /// Executors of the app that are registered here.
     pub executors: usize,
 }
@@ -23,7 +29,7 @@ pub struct Cutover {
 /// A job that was imported.
 struct ImportedJob {
     source_id: i64,
-    was_running: bool,
+    digest: String,
     job: Job,
 }
 
@@ -31,9 +37,9 @@ async fn imported(store: &Store, source: &str, app: &str) -> Result<(App, Vec<Im
     let found = store.apps().by_name(app).await?;
     let app = found.ok_or_else(|| Error::Input(format!("there is no app `{app}` here")))?;
     let mut jobs = vec![];
-    for origin in store.imports().origins(source).await? {
-        if let Some(job) = store.jobs().get(origin.job_id).await?.filter(|job| job.app_id == app.id) {
-            jobs.push(ImportedJob { source_id: origin.source_id, was_running: origin.was_running, job });
+    for Origin { source_id, job_id, digest, .. } in store.imports().origins(source).await? {
+        if let Some(job) = store.jobs().get(job_id).await?.filter(|job| job.app_id == app.id) {
+            jobs.push(ImportedJob { source_id, digest, job });
         }
     }
     match jobs.is_empty() {
@@ -42,10 +48,10 @@ async fn imported(store: &Store, source: &str, app: &str) -> Result<(App, Vec<Im
     }
 }
 
-/// Enables the jobs of an app that ran there. `open_too`: also while runs there have no result yet.
+/// Enables the jobs of an app that ran there: those with the tag `ran-in-xxl`. `open_too`: also while runs there have no result yet.
 ///
 /// # Errors
-/// `Input`: a job of the app still runs there, or a run has no result; nothing is enabled.
+/// `Input`: a job of the app still runs there, a run has no result, or a job was changed there since its import; nothing is enabled.
 pub async fn cut_over(
     source: &Source,
     store: &Store,
@@ -54,25 +60,34 @@ pub async fn cut_over(
     (by, now): (&Actor, Millis),
 ) -> Result<Cutover, Error> {
     let (app, jobs) = imported(store, &source.name, app).await?;
+    let groups: HashSet<i64> = source.groups.iter().filter(|it| it.app == app.name).map(|it| it.id).collect();
+    let of_app: Vec<&JobRow> = source.jobs.iter().filter(|row| groups.contains(&row.group)).collect();
+    refuse_any(of_app.iter().filter(|row| row.is_running), "still run in xxl-job; stop these jobs there first")?;
+    if !open_too {
+        let open = of_app.iter().filter(|row| source.open_runs.contains_key(&row.id));
+        refuse_any(open, "have runs without a result in xxl-job; wait for these, or leave them with --open-too")?;
+    }
     let rows: HashMap<i64, &JobRow> = source.jobs.iter().map(|row| (row.id, row)).collect();
-    let there = |job: &&ImportedJob| rows.get(&job.source_id).is_some_and(|row| row.is_running);
-    let running: Vec<String> = jobs.iter().filter(there).map(|job| job.source_id.to_string()).collect();
-    if !running.is_empty() {
-        let text = format!(
-            "{} jobs of the app still run in xxl-job; stop them there first: {}",
-            running.len(),
-            running.join(", ")
-        );
-        return Err(Error::Input(text));
+    let is_outdated =
+        |row: &&&JobRow| jobs.iter().any(|job| job.source_id == row.id && !job.digest.starts_with(&row_digest(row)));
+    refuse_any(of_app.iter().filter(is_outdated), "were changed in xxl-job since their import; import again first")?;
+    let imported: HashSet<i64> = jobs.iter().map(|job| job.source_id).collect();
+    let not_imported = of_app.iter().map(|row| row.id).filter(|id| !imported.contains(id)).collect();
+    // A job that is deleted there stays as it is.
+    let is_wanted = |it: &ImportedJob| {
+        let ran = it.job.draft.tags.iter().any(|tag| tag == RAN);
+        ran && !it.job.draft.enabled && rows.contains_key(&it.source_id)
+    };
+    let done = switch_all(store, &app, jobs, (is_wanted, true), (by, now)).await?;
+    Ok(Cutover { not_imported, ..done })
+}
+
+fn refuse_any<'a>(rows: impl Iterator<Item = &'a &'a JobRow>, what: &str) -> Result<(), Error> {
+    let list: Vec<String> = rows.map(|row| row.id.to_string()).collect();
+    match list.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Input(format!("{} jobs of the app {what}: {}", list.len(), list.join(", ")))),
     }
-    let is_open = |job: &&ImportedJob| source.open_runs.contains_key(&job.source_id);
-    let open: Vec<String> = jobs.iter().filter(is_open).map(|job| job.source_id.to_string()).collect();
-    if !open.is_empty() && !open_too {
-        let text = "runs of these jobs have no result in xxl-job yet; wait for them, or leave them with --open-too";
-        return Err(Error::Input(format!("{text}: {}", open.join(", "))));
-    }
-    let switch = |it: &ImportedJob| it.was_running && !it.job.draft.enabled;
-    switch_all(store, &app, jobs, (switch, true), (by, now)).await
 }
 
 /// Disables all jobs of an app that were imported.
@@ -92,12 +107,16 @@ async fn switch_all(
     (by, now): (&Actor, Millis),
 ) -> Result<Cutover, Error> {
     let (wanted, others): (Vec<_>, Vec<_>) = jobs.into_iter().partition(is_wanted);
-    let mut switched = vec![];
+    let mut done = Cutover { others: others.len(), ..Cutover::default() };
     for ImportedJob { job, .. } in wanted {
         store.jobs().set_enabled(job.id, enabled, now, by).await?;
-        switched.push(format!("{} ({})", job.draft.name, job.id));
+        let name = format!("{} ({})", job.draft.name, job.id);
+        if job.draft.schedule.kind() == "none" {
+            done.without_schedule.push(name.clone());
+        }
+        done.switched.push(name);
     }
     let executors = store.apps().executors_of(&app.name).await?;
-    let executors = executors.iter().filter(|executor| executor.is_live(now)).count();
-    Ok(Cutover { switched, others: others.len(), executors })
+    done.executors = executors.iter().filter(|executor| executor.is_live(now)).count();
+    Ok(done)
 }

@@ -4,6 +4,9 @@ use carillon_scheduler::job::limits::{self, check_params};
 use carillon_scheduler::job::placeholders::has_placeholders;
 use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, Millis, MisfirePolicy, RetryDelay, RouteStrategy};
 
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
 use super::apps::MappedApp;
 use super::report::Report;
 use super::rows::JobRow;
@@ -50,7 +53,8 @@ pub struct JobMapping<'a> {
 pub struct MappedJob {
     pub id: i64,
     pub draft: JobDraft,
-    pub is_running: bool,
+    /// Of its row, and of how it is read; without whether it runs there, and when.
+    pub digest: String,
 }
 
 impl JobMapping<'_> {
@@ -104,7 +108,12 @@ impl JobMapping<'_> {
         draft.retries = capped(row.retries, *limits::RETRIES.end(), ("Y1", &of), report);
         draft.retry_delay = RetryDelay::Exponential { base_seconds: 0, cap_seconds: 300 };
         draft.enabled = false;
-        Some(MappedJob { id: row.id, draft, is_running })
+        Some(MappedJob { id: row.id, draft, digest: self.digest(row) })
+    }
+
+    fn digest(&self, row: &JobRow) -> String {
+        let Self { zone, exact, .. } = self;
+        format!("{}:{:.20}", row_digest(row), digest_of(&json!([zone, exact])))
     }
 
     fn misfire(&self, row: &JobRow, report: &mut Report) -> (MisfirePolicy, i64) {
@@ -124,6 +133,20 @@ impl JobMapping<'_> {
             }
         }
     }
+}
+
+/// Of what a row says, but for whether it runs, and when. The digest of a mapped job begins with it.
+pub fn row_digest(row: &JobRow) -> String {
+    let JobRow { name, author, schedule_type, schedule_conf, misfire, route, handler, params, block, .. } = row;
+    let JobRow { group, timeout, retries, glue_type, children, .. } = row;
+    let texts =
+        [name, author, schedule_type, schedule_conf, misfire, route, handler, params, block, glue_type, children];
+    digest_of(&json!([texts, group, timeout, retries])).chars().take(40).collect()
+}
+
+/// As hexadecimal digits.
+pub fn digest_of(value: &Value) -> String {
+    Sha256::digest(value.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// On one line; made up where there is none.
@@ -198,8 +221,8 @@ mod tests {
     #[test]
     fn a_plain_job_is_mapped_without_a_finding() {
         let (mapped, codes) = map(&row());
-        let MappedJob { id, draft, is_running } = mapped.unwrap();
-        assert_eq!((id, is_running, codes), (17, true, vec![]));
+        let MappedJob { id, draft, .. } = mapped.unwrap();
+        assert_eq!((id, codes), (17, vec![]));
         assert_eq!((draft.key.as_str(), draft.enabled, draft.takes_result), ("xxl-17", false, false));
         assert_eq!((draft.misfire, draft.misfire_threshold_seconds), (MisfirePolicy::Skip, 5));
         assert_eq!(draft.tags, [IMPORTED, RAN]);

@@ -2,18 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carillon_scheduler::job::limits::JOB_IDS;
 use carillon_scheduler::{JobDraft, Millis, RouteStrategy, zone_data};
-use carillon_store::import::origins::Origin;
+use carillon_store::import::origins::{Origin, is_kept_id};
 use carillon_store::{App, Calendars, Definition, DefinitionContext, Job, Store};
 use foldhash::{HashMap, HashSet};
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use super::apps::{MappedApp, map_apps};
 use super::children::map_children;
 use super::error::Error;
-use super::jobs::{JobMapping, MappedJob};
+use super::jobs::{JobMapping, MappedJob, RAN, digest_of};
 use super::report::Report;
 use super::shape::Shape;
 use super::source::Source;
@@ -29,6 +27,8 @@ pub struct ImportOptions {
     pub exact: bool,
     /// Accounts too.
     pub users: bool,
+    /// Another zone may fit more of what is planned there.
+    pub trust_zone: bool,
     pub now: Millis,
 }
 
@@ -49,6 +49,8 @@ pub struct ImportPlan {
     /// Of each job that is imported, by the numbers there.
     pub children: BTreeMap<i64, Vec<i64>>,
     pub users: Vec<MappedUser>,
+    /// Apps, each with one that starts its jobs.
+    pub starters: Vec<(String, String)>,
     /// The ids of runs go on above this one.
     pub run_ids_above: i64,
 }
@@ -64,16 +66,18 @@ impl ImportPlan {
         let zone = zone.ok_or_else(|| Error::Input(format!("--zone: `{}` is no time zone", options.zone)))?;
         let mut report = Report::default();
         let proof = prove(&source.jobs, zone, &mut report);
-        if let Some((better, count)) = &proof.better {
+        if let Some((better, count)) = proof.better.as_ref().filter(|_| !options.trust_zone) {
             let (agree, of) = (proof.agree, proof.of);
             return Err(Error::Input(format!(
-                "--zone: {agree} of {of} running cron jobs are planned by {zone}, {count} by {better}: give the time zone of the JVM"
+                "--zone: {agree} of {of} running cron jobs are planned by {zone}, {count} by {better}: give the time zone of the JVM, or --trust-zone"
             )));
         }
         let apps = map_apps(&source.groups, &mut report);
         let (mapped, children) =
             map_all(source, &apps, &JobMapping { zone, exact: options.exact, now: options.now }, &mut report);
         report_addresses(source, &mapped, &mut report);
+        let links = foreign_links(&mapped, &children).into_iter();
+        let starters = links.map(|(parent, child)| (child.draft.app.clone(), parent.draft.app.clone())).collect();
         let users = if options.users { map_users(&source.users, &apps, store, &mut report).await? } else { vec![] };
         // Of several groups with one name the first gives the title.
         let groups = source.groups.iter().rev().filter_map(|group| apps.get(&group.id));
@@ -89,6 +93,7 @@ impl ImportPlan {
             unchanged: 0,
             children,
             users,
+            starters,
             run_ids_above: source.last_log_id + RUN_IDS_APART,
         };
         plan.compare(source, store, mapped).await?;
@@ -105,31 +110,49 @@ impl ImportPlan {
         let source_ids: HashMap<i64, i64> = origins.iter().map(|origin| (origin.job_id, origin.source_id)).collect();
         let origins: HashMap<i64, Origin> = origins.into_iter().map(|origin| (origin.source_id, origin)).collect();
         for mut job in mapped {
-            let of = format!("job {}", job.id);
-            let Some(origin) = origins.get(&job.id) else {
-                self.check_keys(store, &mut job).await?;
-                self.report_number(&job, next);
-                self.new.push(job);
-                continue;
+            let origin = origins.get(&job.id);
+            let here = match origin {
+                Some(origin) => store.jobs().get(origin.job_id).await?,
+                None => None,
             };
-            let here = store.jobs().get(origin.job_id).await?;
-            let digest = digest(&job.draft, self.children_of(job.id));
-            match (here, &origin.stored_digest) {
-                // The import has ended between the two.
-                (None, None) => self.new.push(job),
-                (None, Some(_)) => self.report.add("L3", of, format!("job {} here", origin.job_id)),
-                (Some(_), Some(_)) if digest == origin.digest => self.unchanged += 1,
-                (Some(here), stored) => {
-                    let is_as_imported =
-                        stored.as_ref().is_none_or(|stored| *stored == stored_digest(&here, &source_ids));
-                    match is_as_imported {
-                        true => self.changed.push((here, job)),
-                        false => self.report.add("L1", of, format!("job {} here", origin.job_id)),
+            let Some((here, origin)) = here.zip(origin) else {
+                match origin {
+                    Some(Origin { job_id, stored_digest: Some(_), .. }) => {
+                        self.report.add("L3", format!("job {}", job.id), format!("job {job_id} here"));
+                    }
+                    // Also one whose import has ended between its number and the job.
+                    _ => {
+                        self.check_keys(store, &mut job).await?;
+                        if origin.is_none() {
+                            self.report_number(&job, next);
+                        }
+                        self.new.push(job);
                     }
                 }
-            }
+                continue;
+            };
+            self.compare_with(here, origin, job, &source_ids);
         }
         Ok(())
+    }
+
+    fn compare_with(&mut self, here: Job, origin: &Origin, mut job: MappedJob, source_ids: &HashMap<i64, i64>) {
+        // It counts as one that ran there although it is stopped by now, as before the cut-over; a person may take the tag away.
+        let ran = |tags: &[String]| tags.iter().any(|tag| tag == RAN);
+        if ran(&here.draft.tags) && !ran(&job.draft.tags) {
+            job.draft.tags.push(RAN.to_owned());
+        }
+        let is_as_imported =
+            origin.stored_digest.as_ref().is_none_or(|stored| *stored == stored_digest(&here, source_ids));
+        let has_changed = origin.stored_digest.is_none() || origin.digest != job.digest;
+        let has_moved = job.draft.schedule.anchor_at.is_some_and(|at| at != here.anchor_at);
+        match (has_changed, is_as_imported) {
+            (true, true) => self.changed.push((here, job)),
+            (true, false) => self.report.add("L1", format!("job {}", job.id), format!("job {} here", here.id)),
+            // The phase of its fixed rate, as after a restart there.
+            (false, true) if has_moved => self.changed.push((here, job)),
+            (false, _) => self.unchanged += 1,
+        }
     }
 
     async fn check_keys(&mut self, store: &Store, job: &mut MappedJob) -> Result<(), Error> {
@@ -146,7 +169,7 @@ impl ImportPlan {
 
     /// Whether it keeps its number.
     fn report_number(&mut self, job: &MappedJob, next: i64) {
-        if job.id >= next && JOB_IDS.contains(&job.id) {
+        if is_kept_id(job.id, next) {
             return;
         }
         let of = format!("job {}", job.id);
@@ -188,6 +211,10 @@ fn map_all(
         }
     }
     let children = map_children(&lists, report);
+    for (parent, child) in foreign_links(&mapped, &children) {
+        let apps = format!("child {} of app {}", child.id, child.draft.app);
+        report.add("K5", format!("job {}", parent.id), apps);
+    }
     let named: BTreeSet<i64> = children.values().flatten().copied().collect();
     for job in &mapped {
         let of = format!("job {}", job.id);
@@ -199,6 +226,17 @@ fn map_all(
         }
     }
     (mapped, children)
+}
+
+/// Jobs with a child of another app.
+pub(super) fn foreign_links<'a>(
+    mapped: &'a [MappedJob],
+    children: &BTreeMap<i64, Vec<i64>>,
+) -> Vec<(&'a MappedJob, &'a MappedJob)> {
+    let jobs: HashMap<i64, &MappedJob> = mapped.iter().map(|job| (job.id, job)).collect();
+    let links = children.iter().flat_map(|(parent, list)| list.iter().map(|child| (*parent, *child)));
+    let links = links.filter_map(|(parent, child)| Some((*jobs.get(&parent)?, *jobs.get(&child)?)));
+    links.filter(|(parent, child)| parent.draft.app != child.draft.app).collect()
 }
 
 /// What is wrong with it, whatever its app and its children are.
@@ -226,17 +264,29 @@ fn report_addresses(source: &Source, mapped: &[MappedJob], report: &mut Report) 
     }
 }
 
-/// Of a definition whose children are named by their numbers there. Whether it is enabled is a matter of people, and
-/// its key may be taken here.
-pub(super) fn digest(draft: &JobDraft, children: &[i64]) -> String {
-    let draft = JobDraft { enabled: true, children: vec![], key: String::new(), ..draft.clone() };
-    let digest = Sha256::digest(json!([draft, children]).to_string());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The same of a job as it is stored. `source_ids`: the numbers there, by those here; a child of another origin counts with the negative
+/// Of a job as it is stored, but for whether it is enabled, which is a matter of people, and its key, which may be taken. A member that a
+/// later version adds is none of them. `source_ids`: the numbers there, by those here; a child of another origin counts with the negative
 /// of its own.
 pub(super) fn stored_digest(job: &Job, source_ids: &HashMap<i64, i64>) -> String {
     let children: Vec<i64> = job.draft.children.iter().map(|id| source_ids.get(id).copied().unwrap_or(-id)).collect();
-    digest(&JobDraft { schedule: job.full_schedule(), ..job.draft.clone() }, &children)
+    let draft = &job.draft;
+    let texts =
+        [&draft.app, &draft.name, &draft.handler, &draft.description, &draft.owner, &draft.params, &draft.route_labels];
+    let words = [
+        draft.catch_up.as_str(),
+        draft.misfire.as_str(),
+        draft.route.as_str(),
+        draft.overlap.as_str(),
+        draft.block.as_str(),
+    ];
+    let numbers = [
+        draft.timeout_seconds,
+        draft.retries,
+        draft.flag_after_seconds,
+        draft.pause_after_failures,
+        draft.overlap_queue,
+    ];
+    let late = (draft.misfire_threshold_seconds, draft.misfire_limit, draft.misfire_window_seconds);
+    let others = json!([draft.tags, draft.takes_result, draft.retry_delay, job.full_schedule(), children, late]);
+    digest_of(&json!([texts, words, numbers, others]))
 }

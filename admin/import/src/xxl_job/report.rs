@@ -16,7 +16,7 @@ pub struct Finding {
 pub struct Report(BTreeMap<&'static str, Vec<Finding>>);
 
 /// The codes in their order, each with what it means.
-const MEANINGS: [(&str, &str); 38] = [
+const MEANINGS: [(&str, &str); 40] = [
     (
         "A1",
         "an e-mail went out for each failed attempt; here an alert rule sends one after the last attempt: make a channel and a rule for these addresses",
@@ -45,6 +45,8 @@ const MEANINGS: [(&str, &str); 38] = [
         "the parent is a broadcast: its children run once for each fire, after all parts have succeeded, and not once for each part",
     ),
     ("K4", "a child without parameters gets none, as there: `takes_result` is off"),
+    ("K5", "the child is of another app: that app lets jobs of this one start its jobs, as there"),
+    ("K6", "the children are refused: the job has none"),
     ("L1", "changed there and here since the last import: left alone"),
     ("L2", "gone there since the last import: left alone"),
     ("L3", "deleted here since the last import: left alone"),
@@ -54,7 +56,10 @@ const MEANINGS: [(&str, &str); 38] = [
     ),
     ("M2", "the misfire strategy is unknown: `skip`, as xxl-job read it"),
     ("N1", "the name is put on one line, or made up where there is none"),
-    ("P1", "the parameters have more than 64 KiB, or the character NUL: not imported"),
+    (
+        "P1",
+        "the parameters have more than 64 KiB, the character NUL, or a placeholder that is wrong here: not imported",
+    ),
     ("P2", "the parameters hold a placeholder, which is replaced here when a run is sent, and was text there"),
     ("R1", "the route is unknown or missing: such a job never ran there; imported with `first`"),
     ("R2", "`consistent_hash` goes by the job's number, which is another one here: another executor gets its runs"),

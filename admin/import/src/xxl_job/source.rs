@@ -23,7 +23,7 @@ pub struct Source {
     pub last_log_id: i64,
     /// Executors that have sent a heartbeat within the last 90 s, by app.
     pub live: HashMap<String, usize>,
-    /// Runs that were accepted and have no result, by job.
+    /// Runs of the last seven days that were accepted and have no result, by job.
     pub open_runs: HashMap<i64, usize>,
 }
 
@@ -51,6 +51,8 @@ impl SourceDatabase {
     /// # Errors
     /// The tables are not those of an xxl-job admin, or may not be read.
     pub async fn read(&self, name: Option<&str>) -> Result<Source, Error> {
+        // Under another level the snapshot would not last.
+        self.0.execute_unprepared("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").await?;
         self.0.execute_unprepared("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").await?;
         let found = Source::read_snapshot(&self.0, name).await;
         self.0.execute_unprepared("ROLLBACK").await?;
@@ -99,11 +101,11 @@ impl Source {
         let groups = groups(db, &columns).await?;
         let jobs = Self::jobs(db, &columns).await?;
         let users = users(db).await?;
-        let last = texts(db, &["MAX(id)"], "FROM xxl_job_log").await?;
+        let last = last_log_id(db).await?;
         let live = texts(
             db,
             &["registry_key", "COUNT(DISTINCT registry_value)"],
-            "FROM xxl_job_registry WHERE registry_group = 'EXECUTOR' AND update_time > NOW() - INTERVAL 90 SECOND GROUP BY registry_key",
+            "FROM xxl_job_registry WHERE registry_group = 'EXECUTOR' AND update_time > (SELECT MAX(update_time) FROM xxl_job_registry) - INTERVAL 90 SECOND GROUP BY registry_key",
         );
         let live = match columns.contains_key("xxl_job_registry") {
             true => live.await?.iter().map(|row| (row.text(0), row.number(1) as usize)).collect(),
@@ -112,7 +114,7 @@ impl Source {
         let open = texts(
             db,
             &["job_id", "COUNT(*)"],
-            "FROM xxl_job_log WHERE trigger_code = 200 AND handle_code = 0 AND trigger_time > NOW() - INTERVAL 1 DAY GROUP BY job_id",
+            "FROM xxl_job_log WHERE trigger_code = 200 AND handle_code = 0 AND trigger_time > (SELECT MAX(trigger_time) FROM xxl_job_log) - INTERVAL 7 DAY GROUP BY job_id",
         )
         .await?;
         Ok(Self {
@@ -121,7 +123,7 @@ impl Source {
             groups,
             jobs,
             users,
-            last_log_id: last.first().map_or(0, |row| row.number(0)),
+            last_log_id: last,
             live,
             open_runs: open.iter().map(|row| (row.number(0), row.number(1) as usize)).collect(),
         })
@@ -184,6 +186,27 @@ impl Source {
             }
         };
         Ok(texts(db, &wanted, "FROM xxl_job_info ORDER BY id").await?.iter().map(job).collect())
+    }
+}
+
+/// Ids that a log may have. A script in a browser must keep them exact, and so must what is added to them.
+const MOST_LOG_ID: i64 = 1 << 52;
+
+/// The greatest number that a run has had, also if the log was cleared.
+///
+/// # Errors
+/// No numbers would be left here.
+async fn last_log_id(db: &DatabaseConnection) -> Result<i64, Error> {
+    let greatest = texts(db, &["MAX(id)"], "FROM xxl_job_log").await?;
+    let next = "FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'xxl_job_log'";
+    // The server may have an old value, which is too small at most.
+    let next = texts(db, &["auto_increment"], next).await?;
+    let number = |rows: Vec<Texts>| rows.first().map_or(0, |row| row.number(0));
+    match number(greatest).max(number(next) - 1) {
+        last if last > MOST_LOG_ID => {
+            Err(Error::Source(format!("xxl_job_log has the id {last}: no ids are left for runs here")))
+        }
+        last => Ok(last.max(0)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Accounts, without their passwords: those are kept there as digests without salt, of four characters at least.
 
-use carillon_accounts::people::is_reserved;
+use carillon_accounts::people::name_complaint;
 use carillon_store::Store;
 use foldhash::{HashMap, HashSet};
 
@@ -32,12 +32,12 @@ pub async fn map_users(
         let mut names: Vec<String> = named.map(|app| app.name.clone()).collect();
         names.sort_unstable();
         names.dedup();
-        let refused = if is_reserved(&user.name) {
-            "the audit calls a part of the program so"
+        let refused = if let Some(complaint) = name_complaint(&user.name) {
+            complaint
         } else if there.contains(&user.name) {
-            "there is an account of this name"
+            "there is an account of this name".to_owned()
         } else if !user.is_admin && names.is_empty() {
-            "it may do nothing in any app that is imported"
+            "it may do nothing in any app that is imported".to_owned()
         } else {
             mapped.push(MappedUser { name: user.name.clone(), apps: (!user.is_admin).then_some(names) });
             continue;

@@ -36,7 +36,11 @@ pub fn prove(jobs: &[JobRow], zone: &str, report: &mut Report) -> ZoneProof {
     }
     let better = match differing.is_empty() {
         true => None,
-        false => best(&planned).filter(|(other, count)| other != zone && *count > count_of(&planned, zone)),
+        false => {
+            let best =
+                best(&planned).map(|(other, _)| (planned.iter().filter(|row| agrees(row, &other)).count(), other));
+            best.filter(|(count, _)| *count > planned.len() - differing.len()).map(|(count, other)| (other, count))
+        }
     };
     ZoneProof { agree: planned.len() - differing.len(), of: planned.len(), better }
 }

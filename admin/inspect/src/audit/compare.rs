@@ -55,13 +55,14 @@ pub struct FireLimit {
 const MOST_LACKING: usize = 10_000;
 
 impl FireLimit {
-    /// Instants after this one are none of the schedule's.
-    fn end(&self, schedule: &Schedule) -> Millis {
+    /// Instants after this one are none of the schedule's. `from`: since when its definition is in force, as what it went through
+    /// while it was disabled is no fire.
+    fn end(&self, schedule: &Schedule, from: Millis) -> Millis {
         let beyond = self.lacking + self.skipped;
         if self.lacking == 0 || beyond > MOST_LACKING {
             return if self.lacking == 0 { self.last } else { Millis::MAX };
         }
-        let instants = catch_unwind(AssertUnwindSafe(|| schedule.following(self.last, beyond)));
+        let instants = catch_unwind(AssertUnwindSafe(|| schedule.following(self.last.max(from), beyond)));
         instants.ok().and_then(|instants| instants.last().copied()).unwrap_or(Millis::MAX)
     }
 }
@@ -77,7 +78,10 @@ pub fn compare(input: &CompareInput<'_>) -> (Vec<Difference>, Millis) {
             to: input.to.min(version.to.unwrap_or(input.to)),
             kept: *kept,
             is_last: index + 1 == input.eras.len() && !input.is_deleted,
-            end: era.limit.zip(version.schedule()).map_or(Millis::MAX, |(limit, schedule)| limit.end(schedule)),
+            end: era
+                .limit
+                .zip(version.schedule())
+                .map_or(Millis::MAX, |(limit, schedule)| limit.end(schedule, version.from)),
         };
         if span.after >= span.to {
             continue;

@@ -104,7 +104,7 @@ fn limit(lacking: usize, last: i64) -> Option<FireLimit> {
 // covers: G2
 #[test]
 fn as_many_instants_are_missing_as_the_limit_of_fires_lacks() {
-    let mut eras = [era(0, None, 5, "create")];
+    let mut eras = [era(-60, None, 5, "create")];
     eras[0].limit = limit(1, 5);
     assert_eq!(found(&eras, &[5], None), [("missing", "unexplained", 10, 1), ("missing", "used_up", 15, 2)]);
     // The one that is missing lies before the last one.
@@ -113,6 +113,12 @@ fn as_many_instants_are_missing_as_the_limit_of_fires_lacks() {
     // It lies before the span.
     eras[0].limit = limit(1, -10);
     assert_eq!(found(&eras, &[], None), [("missing", "used_up", 5, 4)]);
+    // It was disabled between the last fire and this definition.
+    let mut eras = [era(0, Some(11), 5, "disable"), era(11, None, 5, "enable")];
+    eras[1].limit = limit(1, -10);
+    let found_after = found(&eras, &[], None);
+    assert_eq!(found_after[1..], [("missing", "unexplained", 15, 1), ("missing", "used_up", 20, 1)], "{found_after:?}");
+    let mut eras = [era(-60, None, 5, "create")];
     // Two instants after the last fire were skipped; their range lies before the span.
     eras[0].limit = Some(FireLimit { skipped: 2, ..limit(1, -10).unwrap() });
     assert_eq!(found(&eras, &[], None), [("missing", "unexplained", 5, 1), ("missing", "used_up", 10, 3)]);

@@ -17,6 +17,8 @@ use crate::zone::{Zone, zone_data};
 const MOST: usize = 20;
 /// Maximum number of bytes of a format.
 const FORMAT_BYTES: usize = 64;
+/// Maximum number of bytes of a placeholder.
+const PLACEHOLDER_BYTES: usize = 160;
 /// Maximum number of bytes that replaces one placeholder.
 const VALUE_BYTES: usize = 200;
 
@@ -63,8 +65,10 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
             return None;
         }
         let found = rest.match_indices("{{").find_map(|(begin, _)| {
-            let length = rest[begin..].find("}}")? + 2;
-            let placeholder = parse(&rest[begin + 2..begin + length - 2])?;
+            // Not the whole text again for each brace in it.
+            let near = &rest[begin..rest.floor_char_boundary(begin + PLACEHOLDER_BYTES)];
+            let length = near.find("}}")? + 2;
+            let placeholder = parse(&near[2..length - 2])?;
             Some((begin, length, placeholder))
         });
         let (piece, length) = match found {
@@ -130,7 +134,7 @@ fn check_format(format: &str) -> Result<(), String> {
         return Err(format!("the format has {} bytes; at most {FORMAT_BYTES} are allowed", format.len()));
     }
     let is_wrong = StrftimeItems::new(format).any(|item| item == Item::Error);
-    match is_wrong {
+    match is_wrong || instant(0, Zone::UTC, Some(format), None).is_none_or(|text| text.len() > VALUE_BYTES) {
         true => Err(format!("`{format}` is no format; write one such as %Y-%m-%d, `s` or `ms`")),
         false => Ok(()),
     }
@@ -248,6 +252,10 @@ mod tests {
     fn what_cannot_be_replaced_is_refused_and_stays() {
         for (text, why) in [
             ("{{scheduled_at|%Q}}", "`%Q` is no format; write one such as %Y-%m-%d, `s` or `ms`"),
+            (
+                "{{scheduled_at|%c%c%c%c%c%c%c%c%c%c}}",
+                "`%c%c%c%c%c%c%c%c%c%c` is no format; write one such as %Y-%m-%d, `s` or `ms`",
+            ),
             ("{{scheduled_at|%F|Mars}}", "`Mars` is not a time zone; write an IANA name such as UTC or Asia/Shanghai"),
         ] {
             assert_eq!(check_placeholders(text), Err(format!("{text}: {why}")));
@@ -257,6 +265,13 @@ mod tests {
         assert!(check_placeholders(&long).unwrap_err().ends_with("the format has 65 bytes; at most 64 are allowed"));
         let many = "{{run_id}}".repeat(21);
         assert_eq!(check_placeholders(&many), Err("has 21 placeholders; at most 20 are allowed".to_owned()));
+    }
+
+    #[test]
+    fn a_text_of_braces_is_read_once() {
+        let braces = "{".repeat(65_000) + "}}";
+        assert_eq!(fill(&braces, &values()), braces);
+        assert_eq!(fill(&format!("{braces}{{{{run_id}}}}"), &values()), format!("{braces}4711"));
     }
 
     #[test]

@@ -49,6 +49,13 @@ pub async fn run(args: CutoverArgs) -> anyhow::Result<()> {
     if done.others > 0 {
         println!("left as they are, enabled already or not running in xxl-job: {}", counted(done.others, "job"));
     }
+    if !done.without_schedule.is_empty() {
+        println!("without a schedule here, so they do not fire:{}", list(&done.without_schedule));
+    }
+    if !done.not_imported.is_empty() {
+        let ids: Vec<String> = done.not_imported.iter().map(ToString::to_string).collect();
+        println!("in xxl-job and not imported: jobs {}", ids.join(", "));
+    }
     println!("registered here: {}", counted(done.executors, "executor"));
     if done.executors == 0 {
         println!(

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use carillon_import::xxl_job::{self, ImportOptions, ImportPlan, Imported, Source, meaning};
+use carillon_import::xxl_job::{self, ImportOptions, ImportPlan, Imported, Report, Source, meaning};
 use carillon_scheduler::{Clock as _, SystemClock};
 use carillon_store::Actor;
 use clap::Args;
@@ -29,6 +29,9 @@ pub struct ImportArgs {
     /// Make its accounts too, without passwords: each needs `carillon user link NAME`
     #[arg(long)]
     users: bool,
+    /// Import although another zone fits more of what xxl-job has planned
+    #[arg(long)]
+    trust_zone: bool,
     /// One JSON object instead of text for people
     #[arg(long)]
     json: bool,
@@ -44,7 +47,8 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<()> {
     };
     let source = args.source.read().await?;
     let now = SystemClock::new().now();
-    let options = ImportOptions { zone: args.zone, exact: args.exact, users: args.users, now };
+    let options =
+        ImportOptions { zone: args.zone, exact: args.exact, users: args.users, trust_zone: args.trust_zone, now };
     let plan = ImportPlan::make(&source, &store, &options).await.map_err(usage)?;
     let done = match args.dry_run {
         true => None,
@@ -84,7 +88,14 @@ fn print(out: &mut impl Write, source: &Source, plan: &ImportPlan, done: Option<
             let (apps, jobs) = (counted(done.apps, "app"), counted(done.created, "job"));
             let (changed, users) = (counted(done.changed, "job"), counted(done.users, "account"));
             writeln!(out, "Done: {apps}, {jobs} and {users} made, {changed} changed.")?;
-            writeln!(out, "The next run has the number {} or a greater one.", done.next_run_id)?;
+            if done.refused.findings().next().is_some() {
+                writeln!(out, "Refused on the way:\n{}", done.refused)?;
+            }
+            let (next, wait) = (
+                done.next_run_id,
+                "nodes that are running use up smaller numbers for a minute: let executors come after that",
+            );
+            writeln!(out, "Runs go on with the number {next}; {wait}.")?;
             writeln!(
                 out,
                 "New jobs are disabled; `carillon cutover APP` enables those that ran in xxl-job, once they are stopped there."
@@ -106,7 +117,8 @@ What is different for all jobs:
 ";
 
 fn as_json(source: &Source, plan: &ImportPlan, done: Option<&Imported>) -> serde_json::Value {
-    let findings = plan.report.findings().map(|(code, rows)| {
+    let refused = done.map(|done| &done.refused);
+    let findings = plan.report.findings().chain(refused.into_iter().flat_map(Report::findings)).map(|(code, rows)| {
         let rows: Vec<_> = rows.iter().map(|row| json!({"of": row.of, "text": row.text})).collect();
         json!({"code": code, "meaning": meaning(code), "rows": rows})
     });

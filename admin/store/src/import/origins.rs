@@ -18,12 +18,10 @@ pub struct Origin {
     pub source_id: i64,
     /// The job here, which need not be stored yet.
     pub job_id: i64,
-    /// A digest of what was imported last.
+    /// A digest of its row there when it was imported last, and of how it was read.
     pub digest: String,
     /// A digest of the job as it was stored then; None: it is not stored yet.
     pub stored_digest: Option<String>,
-    /// It was enabled there when it was imported.
-    pub was_running: bool,
 }
 
 /// A job that is to be imported.
@@ -31,7 +29,14 @@ pub struct Origin {
 pub struct NewOrigin {
     pub source_id: i64,
     pub digest: String,
-    pub was_running: bool,
+}
+
+/// Numbers that are left for new jobs above the greatest that is kept.
+const ROOM: i64 = 100_000_000;
+
+/// Whether a job can have the number that it has there. `next`: the next one here.
+pub fn is_kept_id(source_id: i64, next: i64) -> bool {
+    source_id >= next && source_id <= JOB_IDS.end() - ROOM
 }
 
 /// A job that was imported, as it is stored now.
@@ -40,13 +45,13 @@ pub struct StoredOrigin {
     pub job_id: i64,
     pub digest: String,
     pub stored_digest: String,
-    pub was_running: bool,
 }
 
 impl ImportStore<'_> {
     /// What was imported from a source, by the numbers there.
     pub async fn origins(self, source: &str) -> Result<Vec<Origin>> {
-        let text = "SELECT source_id, job_id, digest, stored_digest, was_running FROM import_origin WHERE source = ? ORDER BY source_id";
+        let text =
+            "SELECT source_id, job_id, digest, stored_digest FROM import_origin WHERE source = ? ORDER BY source_id";
         self.all(&self.read, text, values![source]).await
     }
 
@@ -62,16 +67,16 @@ impl ImportStore<'_> {
     async fn try_reserve_job_ids(self, source: &str, new: &[NewOrigin]) -> Result<()> {
         let tx = self.begin_change().await?;
         let next = self.next_id_in(&tx, &ids::JOB).await?;
-        let is_kept = |origin: &&NewOrigin| origin.source_id >= next && JOB_IDS.contains(&origin.source_id);
+        let is_kept = |origin: &&NewOrigin| is_kept_id(origin.source_id, next);
         let mut free = new.iter().filter(is_kept).map(|origin| origin.source_id + 1).fold(next, i64::max);
         let mut rows = vec![];
         for origin in new {
             let job_id = if is_kept(&origin) { origin.source_id } else { free };
             free = free.max(job_id + 1);
-            rows.push(values![source, origin.source_id, job_id, origin.digest.as_str(), origin.was_running]);
+            rows.push(values![source, origin.source_id, job_id, origin.digest.as_str()]);
         }
         self.set_next_id_in(&tx, &ids::JOB, free).await?;
-        let columns = "source, source_id, job_id, digest, was_running";
+        let columns = "source, source_id, job_id, digest";
         self.insert_rows(&tx, "import_origin", columns, rows).await?;
         Ok(tx.commit().await?)
     }
@@ -79,10 +84,9 @@ impl ImportStore<'_> {
     /// Notes that a job is stored as it was imported.
     pub async fn note_imported(self, source: &str, stored: &[StoredOrigin]) -> Result<()> {
         let tx = self.begin_change().await?;
-        let text =
-            "UPDATE import_origin SET digest = ?, stored_digest = ?, was_running = ? WHERE source = ? AND job_id = ?";
-        for StoredOrigin { job_id, digest, stored_digest, was_running } in stored {
-            let values = values![digest.as_str(), stored_digest.as_str(), *was_running, source, *job_id];
+        let text = "UPDATE import_origin SET digest = ?, stored_digest = ? WHERE source = ? AND job_id = ?";
+        for StoredOrigin { job_id, digest, stored_digest } in stored {
+            let values = values![digest.as_str(), stored_digest.as_str(), source, *job_id];
             self.execute(&tx, text, values).await?;
         }
         Ok(tx.commit().await?)

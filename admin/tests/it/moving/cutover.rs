@@ -32,16 +32,33 @@ databases! {
         let cut = async |open_too| cut_over(&xxl.read().await, store, "orders", open_too, (&by, now)).await;
 
         let Err(Error::Input(text)) = cut(false).await else { panic!("it still runs there") };
-        assert_eq!(text, "1 jobs of the app still run in xxl-job; stop them there first: 10");
+        assert_eq!(text, "1 jobs of the app still run in xxl-job; stop these jobs there first: 10");
         xxl.sql("UPDATE xxl_job_info SET trigger_status = 0").await;
         xxl.sql("INSERT INTO xxl_job_log (job_group, job_id, trigger_time, trigger_code, handle_code) VALUES (1, 10, NOW(), 200, 0)").await;
         let Err(Error::Input(text)) = cut(false).await else { panic!("a run is open there") };
-        assert!(text.contains("no result in xxl-job yet") && text.ends_with(": 10"), "{text}");
+        assert!(text.contains("without a result in xxl-job") && text.ends_with(": 10"), "{text}");
         assert!(enabled(store).await.is_empty());
         let done = cut(true).await.unwrap();
         assert_eq!((done.switched, done.others, done.executors), (vec!["Job 10 (10)".to_owned()], 1, 0));
         assert_eq!(enabled(store).await, [10], "neither the one that was stopped, nor the other app");
         assert_eq!(cut(true).await.unwrap().switched, [""; 0]);
+
+        // An import after they are stopped there forgets nothing.
+        let plan = ImportPlan::make(&xxl.read().await, store, &options()).await.unwrap();
+        assert_eq!((plan.changed.len(), plan.unchanged), (0, 3));
+        // What runs there, and what was changed there, holds it up, imported or not; what is deleted there is left alone.
+        xxl.job(13, &[("executor_route_strategy", "'ROUND'")]).await;
+        let Err(Error::Input(text)) = cut(true).await else { panic!("it runs there") };
+        assert!(text.ends_with("first: 13"), "{text}");
+        xxl.sql("UPDATE xxl_job_info SET trigger_status = 0, executor_param = 'new' WHERE id IN (10, 13)").await;
+        let Err(Error::Input(text)) = cut(true).await else { panic!("it was changed there") };
+        assert_eq!(text, "1 jobs of the app were changed in xxl-job since their import; import again first: 10");
+        go_back("xxl_job", store, "orders", (&by, now)).await.unwrap();
+        xxl.sql("DELETE FROM xxl_job_info WHERE id = 10").await;
+        let done = cut(true).await.unwrap();
+        assert_eq!((done.switched, done.not_imported), (vec![], vec![13]));
+        xxl.job(10, &[("trigger_status", "0")]).await;
+        assert_eq!(cut(true).await.unwrap().switched.len(), 1);
 
         let done = go_back("xxl_job", store, "orders", (&by, now)).await.unwrap();
         assert_eq!((done.switched.len(), enabled(store).await), (1, Vec::<i64>::new()));

@@ -111,6 +111,38 @@ databases! {
         assert_eq!((plan.new.len(), plan.changed.len()), (0, 0));
     }
 
+    async fn chains_arrive_whatever_the_order_of_their_numbers_and_turn_round(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let xxl = XxlJob::new(Shape::V34).await;
+        xxl.group(1, "orders", "").await;
+        xxl.group(4, "billing", "").await;
+        for id in 1..=620 {
+            let child = if id == 3 { "'590'" } else if id == 620 { "'11,12'" } else { "''" };
+            let group = if id == 12 { "4" } else { "1" };
+            xxl.job(id, &[("child_jobid", child), ("job_group", group)]).await;
+        }
+        let (plan, done) = brought(&xxl, &fixture.store).await;
+        assert_eq!((done.created, done.refused.rows("J1").len()), (620, 0));
+        let here = jobs(&fixture.store).await;
+        let child = |parent: i64, place: usize| here[&parent].draft.children.get(place).copied();
+        assert_eq!((child(3, 0), child(620, 1)), (Some(here[&590].id), Some(here[&12].id)));
+        // A child of another app is started, as there.
+        assert_eq!(plan.report.rows("K5"), ["job 620"]);
+        let links = fixture.store.jobs().child_links(&[here[&620].id]).await.unwrap();
+        assert!(links.len() == 2 && links.iter().all(|link| link.is_started), "{links:?}");
+        // The chain turns round, and a child is deleted here.
+        fixture.store.jobs().delete(here[&11].id, NOW, &Actor::cli()).await.unwrap();
+        for (id, child) in [(3, "''"), (590, "'3'"), (1, "'11,2'")] {
+            xxl.sql(&format!("UPDATE xxl_job_info SET child_jobid = {child} WHERE id = {id}")).await;
+        }
+        let (_, done) = brought(&xxl, &fixture.store).await;
+        assert_eq!((done.changed, done.refused.rows("K1"), done.refused.rows("K6").len()), (3, vec!["job 1"], 0));
+        let here = jobs(&fixture.store).await;
+        assert_eq!((here[&3].draft.children.len(), &here[&590].draft.children[..], &here[&1].draft.children[..]), (0, &[here[&3].id][..], &[here[&2].id][..]));
+        let (plan, _) = brought(&xxl, &fixture.store).await;
+        assert_eq!((plan.new.len(), plan.changed.len()), (0, 0));
+    }
+
     async fn an_import_that_ended_in_the_middle_goes_on_with_the_same_numbers(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         // Its number is taken, so the numbers up to it cannot be kept.

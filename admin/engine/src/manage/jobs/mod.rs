@@ -11,4 +11,4 @@ mod validation;
 
 pub use bulk::JobAction;
 pub use definitions::PreviewRequest;
-pub use run::RunRequest;
+pub use run::{RunRequest, repeated_params};

@@ -3,8 +3,9 @@
 use carillon_accounts::policy::Action;
 use carillon_scheduler::Cause;
 use carillon_scheduler::job::limits::check_params;
-use carillon_store::Actor;
+use carillon_scheduler::job::placeholders::{fill_instant, has_placeholders};
 use carillon_store::run::trigger::NewTrigger;
+use carillon_store::{Actor, Job, RunParams, RunView};
 
 use crate::manage::entry_points::Jobs;
 use crate::manage::error::Error;
@@ -21,6 +22,19 @@ pub struct RunRequest {
     pub address: Option<String>,
     /// A repeated request with the same key finds the run of the first one.
     pub idempotency_key: Option<String>,
+}
+
+/// What a run gets that repeats another one: its parameters, or those of its job if it was never sent or its own are not on record, for
+/// the instant of the original. None: those that the job has when it is sent.
+pub fn repeated_params(original: &RunView, given: &RunParams, job: &Job) -> Option<String> {
+    let zone = job.draft.schedule.zone();
+    match given.text() {
+        Some(text) => Some(fill_instant(text, original.scheduled_at, zone).into_owned()),
+        None => {
+            let own = &job.draft.params;
+            has_placeholders(own).then(|| fill_instant(own, original.scheduled_at, zone).into_owned())
+        }
+    }
 }
 
 impl Jobs<'_> {

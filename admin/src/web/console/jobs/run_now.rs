@@ -3,9 +3,8 @@
 use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_accounts::secret::random_secret;
-use carillon_engine::manage::{Error, RunRequest};
+use carillon_engine::manage::{Error, RunRequest, repeated_params};
 use carillon_scheduler::Cause;
-use carillon_scheduler::job::placeholders::fill_instant;
 use carillon_store::app::executors::Executor;
 use carillon_store::{Job, RunView};
 use serde::Deserialize;
@@ -56,17 +55,15 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>, defaults: Q
     if let Some(run) = like {
         form.set("rerun_of", run.id.to_string());
         let given = state.store.runs().params_of(&run).await?;
-        // A run that repeats another one is for its instant.
-        let zone = job.draft.schedule.zone();
-        match given.text().map(|text| fill_instant(text, run.scheduled_at, zone)).as_deref() {
-            Some(text) if text != job.draft.params => {
-                form.set("params", text);
-                form.set("note", context.t("run-now-like").with("run", run.id).to_string());
-            }
-            Some(_) => {}
-            None => {
-                form.set("note", context.t("run-now-not-on-record").with("run", run.id).to_string());
-            }
+        let repeated = repeated_params(&run, &given, &job).unwrap_or_else(|| job.draft.params.clone());
+        let note = match given.text() {
+            Some(_) if repeated != job.draft.params => Some("run-now-like"),
+            Some(_) => None,
+            None => Some("run-now-not-on-record"),
+        };
+        form.set("params", repeated);
+        if let Some(note) = note {
+            form.set("note", context.t(note).with("run", run.id).to_string());
         }
     }
     page(&state, context, job, form).await
@@ -101,7 +98,7 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>,
     let rerun_of = given("rerun_of").and_then(|id| id.parse().ok());
     if let Some(run) = original(&state, &context, rerun_of, job.id).await? {
         let given = state.store.runs().params_of(&run).await?;
-        let given = fill_instant(given.text().unwrap_or_default(), run.scheduled_at, job.draft.schedule.zone());
+        let given = repeated_params(&run, &given, &job).unwrap_or_default();
         params = line_ends::kept(&params, &given);
     }
     let request = RunRequest {
