@@ -8,8 +8,10 @@ use carillon_scheduler::zone_data;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use super::arguments::InvalidInput;
+use super::database::migrate;
+use super::diagnosis::{audit, explain};
 use super::settings::{DatabaseSettings, ServeSettings, ZoneSettings};
-use super::{audit, demo, environment, explain, files, health, manual, migrate, next, serve, shards, user};
+use super::{demo, environment, files, health, manual, next, serve, shards, user};
 
 /// Carillon, a distributed job scheduler.
 ///

@@ -4,18 +4,16 @@
 //! `apply` and `drift`, 2 means changes and all failures end with 1. Only this module names anyhow.
 
 mod arguments;
-mod audit;
 mod command_line;
 mod database;
 mod demo;
+mod diagnosis;
 mod environment;
-mod explain;
 mod files;
 mod health;
 mod limit_settings;
 mod logging;
 mod manual;
-mod migrate;
 mod next;
 mod secret_files;
 mod serve;

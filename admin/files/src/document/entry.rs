@@ -8,6 +8,9 @@ use serde_json::{Map, Value};
 
 use super::fault::Fault;
 
+/// What stands for parameters that an export left out. Files with it are refused: the parameters would be lost.
+pub const REDACTED: &str = "<redacted>";
+
 /// An app that the set needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppEntry {

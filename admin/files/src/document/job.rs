@@ -6,8 +6,7 @@ use carillon_scheduler::{FieldError, JobDraft, ScheduleContext, ScheduleDraft, S
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::REDACTED;
-use super::entry::{JobEntry, JobRef, fault_at};
+use super::entry::{JobEntry, JobRef, REDACTED, fault_at};
 use super::fault::Fault;
 use super::members::to_json;
 use crate::yaml::{Content, Node};
@@ -73,10 +72,8 @@ impl Reader {
         if members.remove("set").is_some() {
             self.fault("set", "belongs to the file, not to a job");
         }
-        if members.get("key").and_then(Value::as_str).is_none_or(str::is_empty) && !members.contains_key("key") {
-            self.fault("key", "is missing; it is required");
-        } else if members["key"] == "" {
-            self.fault("key", "is empty; a job in a file needs one");
+        if members.get("key").is_none_or(|key| key == "") {
+            self.fault("key", "is missing; a job in a file needs one");
         }
         let children = members.remove("children").map(|value| self.children(value)).unwrap_or_default();
         let moved_from = members.remove("moved").and_then(|value| self.moved(&value));
@@ -99,20 +96,18 @@ impl Reader {
                 Err(error) => error,
             };
             let (path, said) = (error.path().to_string(), error.inner().to_string());
-            let said = said.trim_start_matches("unknown field").to_owned();
-            let top = path.split(['.', '[']).next().unwrap_or_default().to_owned();
-            if let Some(name) = said.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
-                self.fault(name, "is missing; it is required");
+            let top = path.split(['.', '[']).next().unwrap_or_default();
+            let missing = said.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+            if let Some(name) = missing.filter(|_| path == ".") {
+                // Not one that was taken out because it is wrong.
+                if self.faults.iter().all(|fault| fault.field.split(['.', '[']).next() != Some(name)) {
+                    self.fault(name, "is missing; it is required");
+                }
                 members.insert(name.to_owned(), "missing".into());
-            } else if members.remove(&top).is_some() {
-                let said = match said.len() == error.inner().to_string().len() {
-                    true => said,
-                    false => format!("is no member{}", said.split_once(',').map_or("", |_| " of a job in a file")),
-                };
-                self.fault(&path, said);
             } else {
-                self.fault(&path, said);
-                return None;
+                let is_unknown = said.starts_with(&format!("unknown field `{path}`"));
+                self.fault(&path, if is_unknown { "is no member of a job in a file" } else { &said });
+                members.remove(top)?;
             }
         }
         None

@@ -7,9 +7,6 @@ mod job;
 mod members;
 mod set;
 
-pub use entry::{AppEntry, JobEntry, JobRef};
+pub use entry::{AppEntry, JobEntry, JobRef, REDACTED};
 pub use fault::Fault;
 pub use set::{FileSet, read};
-
-/// What stands for parameters that an export left out. Files with it are refused: the parameters would be lost.
-pub const REDACTED: &str = "<redacted>";

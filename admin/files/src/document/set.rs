@@ -218,6 +218,23 @@ mod tests {
     }
 
     #[test]
+    fn a_member_of_a_wrong_form_is_named_once() {
+        let said = faults(&format!(
+            "{HEAD}  - app: billing\n    name: [a]\n    handler: h\n    retry_delay: {{kind: fixed}}\n    tags: [a, {{}}]\n"
+        ));
+        let starts = [
+            "a.yaml:4: jobs[0]: key: is missing",
+            "a.yaml:5: jobs[0]: name: invalid type: sequence",
+            "a.yaml:7: jobs[0]: retry_delay: missing field `seconds`",
+            "a.yaml:8: jobs[0]: tags[1]: invalid type: map",
+        ];
+        assert_eq!(said.len(), starts.len(), "{said:#?}");
+        for start in starts {
+            assert!(said.iter().any(|line| line.starts_with(start)), "{start}\n{said:#?}");
+        }
+    }
+
+    #[test]
     fn the_frame_of_a_file_is_checked() {
         assert_eq!(
             faults("jobs: []\nsets: x\n"),

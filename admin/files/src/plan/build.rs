@@ -6,7 +6,7 @@ use carillon_scheduler::{JobDraft, KindDraft};
 use serde_json::{Map, Value};
 
 use super::change::{AppChange, Change, JobChange, Plan};
-use super::diff::difference;
+use super::diff::{Difference, difference};
 use super::order::levels;
 use crate::document::{AppEntry, Fault, FileSet, JobEntry, JobRef};
 use crate::live::{Live, LiveJob};
@@ -203,7 +203,7 @@ fn completed(entry: &JobEntry, live: &LiveJob) -> JobEntry {
     entry
 }
 
-fn change(change: Change, entry: &JobEntry, live: Option<&LiveJob>, differences: Vec<super::Difference>) -> JobChange {
+fn change(change: Change, entry: &JobEntry, live: Option<&LiveJob>, differences: Vec<Difference>) -> JobChange {
     JobChange {
         change,
         reference: entry.reference(),

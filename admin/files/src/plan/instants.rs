@@ -34,11 +34,14 @@ impl InstantChange {
                 .collect::<Vec<_>>()
         };
         let (gone, new) = (only_in(&before, &after), only_in(&after, &before));
+        let first = |instants: Vec<String>| -> Vec<String> {
+            instants.iter().take(LISTED).map(|at| at.replace(".000Z", "Z")).collect()
+        };
         Self {
             appear: new.len(),
             disappear: gone.len(),
-            first_appear: new.into_iter().take(LISTED).collect(),
-            first_disappear: gone.into_iter().take(LISTED).collect(),
+            first_appear: first(new),
+            first_disappear: first(gone),
             is_cut,
         }
     }

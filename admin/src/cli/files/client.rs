@@ -132,10 +132,10 @@ fn retry_after(answer: &reqwest::Response) -> Duration {
 
 fn refused(status: StatusCode, answer: &Value) -> RequestError {
     let error = &answer["error"];
-    let fault = |fault: &Value| {
-        Some((fault["field"].as_str().unwrap_or_default().to_owned(), fault["message"].as_str()?.to_owned()))
-    };
+    let fault = |fault: &Value| Some((fault["field"].as_str()?.to_owned(), fault["message"].as_str()?.to_owned()));
+    // Other answers are about the request, not about a member.
     let faults = match error["errors"].as_array() {
+        _ if status != StatusCode::BAD_REQUEST => vec![],
         Some(all) if !all.is_empty() => all.iter().filter_map(fault).collect(),
         _ => fault(error).into_iter().collect(),
     };

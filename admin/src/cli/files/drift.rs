@@ -25,7 +25,7 @@ pub async fn run(args: DriftArgs) -> anyhow::Result<ExitCode> {
     let set = source::read(&args.path)?;
     let client = Client::new(&args.server)?;
     let live = server::read(&client).await?;
-    // All that differs is shown, whoever owns it.
+    // Jobs of other owners are shown too.
     let options = Options { adopts: true, prunes: true };
     let mut plan = build(&set, &live, options).map_err(|faults| faulty(&faults))?;
     set_pauses_apart(&mut plan);

@@ -1,5 +1,6 @@
 //! `carillon export`: the jobs of a server as files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -79,9 +80,9 @@ pub async fn run(args: ExportArgs) -> anyhow::Result<()> {
 
 /// Keys for the jobs that are written, and for their children.
 async fn add_keys(client: &Client, live: &Live, options: &ExportOptions) -> anyhow::Result<()> {
-    let written: Vec<&LiveJob> = live.jobs().filter(|job| options.includes(job)).collect();
-    let is_wanted =
-        |job: &LiveJob| options.includes(job) || written.iter().any(|parent| parent.draft.children.contains(&job.id));
+    let written = live.jobs().filter(|job| options.includes(job));
+    let children: BTreeSet<i64> = written.flat_map(|job| job.draft.children.iter().copied()).collect();
+    let is_wanted = |job: &LiveJob| options.includes(job) || children.contains(&job.id);
     for (id, key) in new_keys(live, is_wanted) {
         let Some(job) = live.by_id(id) else { continue };
         let mut body = json!(job.draft);

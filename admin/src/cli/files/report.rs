@@ -25,9 +25,23 @@ pub fn print(plan: &Plan, output: Output) -> ExitCode {
     if plan.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHANGES) }
 }
 
-/// All faults of the files as one error.
+/// All faults of the files, found before anything was written.
 pub fn faulty(faults: &[Fault]) -> anyhow::Error {
-    let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    let count = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
-    anyhow::anyhow!("{count}; nothing was changed:\n  {}", lines.join("\n  "))
+    anyhow::anyhow!("{}; nothing was changed:\n  {}", count(faults), lines(faults))
+}
+
+/// Faults that the server found when it was to store a job.
+pub fn refused(faults: &[Fault]) -> anyhow::Error {
+    anyhow::anyhow!("{}:\n  {}", count(faults), lines(faults))
+}
+
+fn count(faults: &[Fault]) -> String {
+    match faults.len() {
+        1 => "1 fault".to_owned(),
+        count => format!("{count} faults"),
+    }
+}
+
+fn lines(faults: &[Fault]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  ")
 }

@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::client::{Client, RequestError};
-use super::report::faulty;
+use super::report;
 
 /// Jobs of one batch.
 const BATCH: usize = 1000;
@@ -147,9 +147,9 @@ fn refused(job: &JobChange, error: RequestError) -> anyhow::Error {
         return anyhow::anyhow!("{}: changed since the plan: {error}", job.reference);
     }
     let faults: Vec<_> = error.faults().iter().filter_map(|(member, message)| job.fault(member, message)).collect();
-    match faults.is_empty() || faults.iter().all(|fault| fault.message.is_empty()) {
+    match faults.is_empty() {
         true => anyhow::Error::from(error).context(job.reference.to_string()),
-        false => faulty(&faults),
+        false => report::refused(&faults),
     }
 }
 
@@ -165,8 +165,8 @@ fn refused_batch(jobs: &[&JobChange], error: RequestError) -> anyhow::Error {
         job.fault(member, message)
     };
     let faults: Vec<_> = error.faults().iter().filter_map(fault).collect();
-    if error.is_conflict() || faults.is_empty() {
+    if faults.is_empty() {
         return anyhow::Error::from(error).context("new jobs were refused");
     }
-    faulty(&faults)
+    report::refused(&faults)
 }

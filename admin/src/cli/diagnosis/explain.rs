@@ -7,9 +7,9 @@ use carillon_scheduler::Millis;
 use carillon_store::VisibleApps;
 use clap::Args;
 
-use super::arguments::{InvalidInput, time};
-use super::settings::DatabaseSettings;
-use super::{database, logging};
+use crate::cli::arguments::{InvalidInput, time};
+use crate::cli::settings::DatabaseSettings;
+use crate::cli::{database, logging};
 
 #[derive(Args)]
 pub struct ExplainArgs {

@@ -3,8 +3,8 @@
 use crate::config::{Error, LogFormat};
 use carillon_store::Store;
 
-use super::logging;
-use super::settings::DatabaseSettings;
+use crate::cli::logging;
+use crate::cli::settings::DatabaseSettings;
 
 pub async fn run(settings: DatabaseSettings) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");

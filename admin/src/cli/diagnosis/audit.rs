@@ -15,9 +15,9 @@ use carillon_store::Store;
 use clap::Args;
 use serde_json::json;
 
-use super::arguments::{InvalidInput, format_time};
-use super::settings::DatabaseSettings;
-use super::{database, logging};
+use crate::cli::arguments::{InvalidInput, format_time};
+use crate::cli::settings::DatabaseSettings;
+use crate::cli::{database, logging};
 
 /// Instants of one job that are worked out, at most.
 const INSTANTS: usize = 1_000_000;

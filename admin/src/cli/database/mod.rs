@@ -1,13 +1,15 @@
 //! The database of a command that does not run a node, but may run beside one.
 
+pub mod migrate;
+
 use std::sync::Arc;
 
 use crate::config::{Database, Error};
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
 use carillon_store::{Result, Store};
 
-use super::arguments::InvalidInput;
-use super::settings::DatabaseSettings;
+use crate::cli::arguments::InvalidInput;
+use crate::cli::settings::DatabaseSettings;
 
 /// Opens a database that exists: a missing one would be one in a misspelt folder.
 pub async fn open(settings: &DatabaseSettings) -> anyhow::Result<Arc<Store>> {
