@@ -11,7 +11,7 @@ use super::arguments::InvalidInput;
 use super::database::migrate;
 use super::diagnosis::{audit, explain};
 use super::settings::{DatabaseSettings, ServeSettings, ZoneSettings};
-use super::{demo, environment, health, manual, next, serve, shards, user, xxl_job};
+use super::{demo, environment, files, health, manual, next, serve, shards, user, xxl_job};
 
 /// Carillon, a distributed job scheduler.
 ///
@@ -61,6 +61,16 @@ enum Command {
     ///
     /// For the health check of a container: it takes the settings of serve, also from the environment, and waits 2 s.
     Health(Box<health::HealthArgs>),
+    /// Write the jobs of a server as files, or for another scheduler
+    Export(Box<ExportArgs>),
+    /// Make a server as files say: create, change and, with --prune, delete jobs
+    ///
+    /// Everything is checked before the first change, and all faults are reported at once. A second apply changes nothing.
+    Apply(Box<files::ApplyArgs>),
+    /// Compare a server with the files that were applied; exit code 2 if they differ
+    Drift(Box<files::DriftArgs>),
+    /// Print the JSON schema of job files
+    Schema,
     /// Bring jobs here from another scheduler
     #[command(subcommand)]
     Import(xxl_job::ImportCommand),
@@ -68,14 +78,21 @@ enum Command {
     Cutover(Box<xxl_job::CutoverArgs>),
     /// Compare what xxl-job plans, second by second, with what the imported jobs would do; exit code 1 if anything is unexplained
     Shadow(Box<xxl_job::ShadowArgs>),
-    /// Write jobs for another scheduler
-    #[command(subcommand)]
-    Export(xxl_job::ExportCommand),
     /// Print what completes the command line in a shell
     Completions(manual::CompletionsArgs),
     /// Write the manual pages to a folder
     #[command(hide = true)]
     Manual(manual::ManualArgs),
+}
+
+/// Files, unless another scheduler is named.
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+struct ExportArgs {
+    #[command(flatten)]
+    files: files::ExportArgs,
+    #[command(subcommand)]
+    other: Option<xxl_job::ExportCommand>,
 }
 
 impl Cli {
@@ -86,6 +103,11 @@ impl Cli {
             Some(Command::Serve(settings)) => settings.problems(),
             Some(_) => vec![],
         }
+    }
+
+    /// The exit code 2 of the command says that there are changes.
+    fn reports_changes(&self) -> bool {
+        matches!(self.command, Some(Command::Apply(_) | Command::Drift(_)))
     }
 
     /// Chooses the time zone data of the process.
@@ -111,32 +133,49 @@ fn print_version() {
     println!("carillon {}\ntzdata {} ({})", env!("CARGO_PKG_VERSION"), data.version(), data.source());
 }
 
+/// Ends the program with what is wrong with its arguments. Exit code 2 means changes for some commands.
+fn refuse(error: &clap::Error) -> ! {
+    let is_comparison = std::env::args().nth(1).is_some_and(|command| command == "apply" || command == "drift");
+    let code = if is_comparison { error.exit_code().min(1) } else { error.exit_code() };
+    let _ = error.print();
+    std::process::exit(code)
+}
+
 /// Reads the command line, runs the subcommand, says what went wrong.
 pub fn main() -> ExitCode {
     let command = command();
-    let wanted = Cli::from_arg_matches(&command.clone().get_matches()).unwrap_or_else(|error| error.exit());
+    let matches = command.clone().try_get_matches().unwrap_or_else(|error| refuse(&error));
+    let wanted = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let checked = if wanted.version { Ok(()) } else { environment::check(&command) };
     let checked = checked.map_err(|unknown| unknown.with(wanted.problems()).into());
+    let usage_code = if wanted.reports_changes() { 1 } else { 2 };
     match checked.and_then(|()| run(wanted)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("carillon: {}", error_chain(&error));
-            ExitCode::from(if is_usage_error(&error) { 2 } else { 1 })
+            ExitCode::from(if is_usage_error(&error) { usage_code } else { 1 })
         }
     }
 }
 
-fn run(wanted: Cli) -> anyhow::Result<()> {
+fn run(wanted: Cli) -> anyhow::Result<ExitCode> {
     wanted.load_zone_data()?;
     if wanted.version {
         print_version();
-        return Ok(());
+        return Ok(ExitCode::SUCCESS);
     }
     // Before the first TLS connection: with two providers in one program rustls would panic instead of choosing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        match wanted.command.unwrap_or(Command::Serve(wanted.serve)) {
+        let done = match wanted.command.unwrap_or(Command::Serve(wanted.serve)) {
+            Command::Apply(args) => return files::apply(*args).await,
+            Command::Drift(args) => return files::drift(*args).await,
+            Command::Export(args) => match args.other {
+                Some(command) => xxl_job::export(command).await,
+                None => files::export(args.files).await,
+            },
+            Command::Schema => files::schema(),
             Command::Serve(settings) => serve::run(*settings).await,
             Command::Demo(settings) => demo::run(*settings).await,
             Command::User(command) => user::run(command).await,
@@ -150,13 +189,13 @@ fn run(wanted: Cli) -> anyhow::Result<()> {
             Command::Import(command) => xxl_job::import(command).await,
             Command::Cutover(args) => xxl_job::cut_over(*args).await,
             Command::Shadow(args) => xxl_job::shadow(*args).await,
-            Command::Export(command) => xxl_job::export(command).await,
             Command::Completions(args) => {
                 manual::completions(&args, command());
                 Ok(())
             }
             Command::Manual(args) => manual::pages(&args, command()),
-        }
+        };
+        done.map(|()| ExitCode::SUCCESS)
     })
 }
 

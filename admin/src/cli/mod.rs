@@ -1,7 +1,7 @@
 //! The command line: one file a subcommand, and `settings.rs`, which is the manual.
 //!
-//! Invariant: wrong input ends with exit code 2 and a message that says what would be right; any other failure ends with 1. Only
-//! this module names anyhow.
+//! Invariant: wrong input ends with exit code 2 and a message that says what would be right; any other failure ends with 1. For
+//! `apply` and `drift`, 2 means changes and all failures end with 1. Only this module names anyhow.
 
 mod arguments;
 mod command_line;
@@ -9,6 +9,7 @@ mod database;
 mod demo;
 mod diagnosis;
 mod environment;
+mod files;
 mod health;
 mod limit_settings;
 mod logging;

@@ -22,6 +22,7 @@ mod text;
 
 pub use actix_web::dev::{Server, ServerHandle};
 
+pub use api::document as openapi_document;
 pub use console::account::openid::CALLBACK as OPENID_CALLBACK;
 pub use limits::body_memory::BodyMemory;
 pub use limits::token_look_ups::{CredentialLookUps, TokenLookUps};

@@ -14,6 +14,7 @@ mod cli;
 mod conformance;
 mod console;
 mod faults;
+mod files;
 mod flow;
 mod interop;
 mod locks;

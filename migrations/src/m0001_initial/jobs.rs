@@ -1,10 +1,10 @@
 //! Jobs: definition, cursor, labels, children, calendars, backfills.
 
 pub const TABLES: &[&str] = &[
-    // schedule_text: the schedule as the API spells it. resume_from_at: the cursor of a job that the engine paused. spread_offset:
-    // seconds within the schedule's spread. fires_left NULL: without a limit. parent: the job has children. flag_after_seconds 0:
+    // schedule_text: the schedule as the API spells it. set_name: the set of files that defines it. resume_from_at: the cursor of a job that the
+    // engine paused. spread_offset: seconds within the schedule's spread. fires_left NULL: without a limit. parent: the job has children. flag_after_seconds 0:
     // the server's setting. pause_after_failures 0: never.
-    "CREATE TABLE job (id {id}, app_id BIGINT NOT NULL, job_key VARCHAR(64), shard INTEGER NOT NULL, name VARCHAR(255) NOT NULL, \
+    "CREATE TABLE job (id {id}, app_id BIGINT NOT NULL, job_key VARCHAR(64), set_name VARCHAR(64), shard INTEGER NOT NULL, name VARCHAR(255) NOT NULL, \
      handler VARCHAR(255) NOT NULL, schedule_kind VARCHAR(32) NOT NULL, schedule_text {long} NOT NULL, anchor_at BIGINT NOT NULL, \
      spread_offset INTEGER NOT NULL DEFAULT 0, fires_left INTEGER, catch_up VARCHAR(32) NOT NULL, misfire VARCHAR(32) NOT NULL, \
      misfire_threshold_ms BIGINT NOT NULL, misfire_limit INTEGER NOT NULL DEFAULT 100, misfire_window_ms BIGINT NOT NULL DEFAULT 3600000, \

@@ -21,6 +21,9 @@ pub struct JobDraft {
     /// The name by which programs and files know it, unique in its app; empty: it has none.
     #[serde(default)]
     pub key: String,
+    /// The name of the set of files that defines it; empty: no files do.
+    #[serde(default)]
+    pub set: String,
     /// What it is for, for users; up to 1,000 characters.
     #[serde(default)]
     pub description: String,
@@ -100,6 +103,7 @@ impl JobDraft {
             name: name.into(),
             handler: handler.into(),
             key: String::new(),
+            set: String::new(),
             description: String::new(),
             owner: String::new(),
             tags: vec![],

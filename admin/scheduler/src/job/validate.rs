@@ -30,6 +30,7 @@ impl JobDraft {
         check("name", check_line(&self.name, 1..=limits::NAME_CHARS));
         check("handler", check_line(&self.handler, 1..=limits::HANDLER_CHARS));
         check("key", check_key(&self.key));
+        check("set", check_key(&self.set));
         check("description", check_description(&self.description));
         check("owner", check_owner(&self.owner));
         check("tags", check_tags(&self.tags));

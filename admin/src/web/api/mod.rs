@@ -24,5 +24,5 @@ mod routes;
 mod runs;
 pub mod view;
 
-pub use mount::{all, configure};
+pub use mount::{all, configure, document};
 pub use openapi::ROOT;

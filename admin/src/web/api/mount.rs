@@ -21,7 +21,12 @@ use crate::web::guard::bearer;
 use crate::web::guard::request_id::RequestId;
 use crate::web::state::{Shared, State};
 
-static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| openapi::document(routes::all()).to_string().into());
+static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
+
+/// The document that the API serves about itself.
+pub fn document() -> serde_json::Value {
+    openapi::document(routes::all())
+}
 
 /// The routes, with paths below [`ROOT`].
 pub fn all() -> Vec<Route> {

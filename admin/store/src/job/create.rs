@@ -230,10 +230,11 @@ fn job_row(job: &Job) -> impl Iterator<Item = NamedValue> {
 }
 
 /// What both the insert and the update write.
-pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 26] {
+pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 27] {
     let draft = &job.draft;
     named![
-        job_key: Some(draft.key.as_str()).filter(|key| !key.is_empty()),
+        job_key: given(&draft.key),
+        set_name: given(&draft.set),
         name: draft.name.as_str(),
         handler: draft.handler.as_str(),
         schedule_kind: draft.schedule.kind(),
@@ -260,6 +261,11 @@ pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 26] {
         spread_offset: job.spread_offset,
         fires_left: job.fires_left,
     ]
+}
+
+/// None: the member is empty.
+fn given(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// Whether something follows from the success of its runs: children run, or failures in a row are forgotten.

@@ -206,7 +206,7 @@ pub(crate) fn whole_second(at: Millis) -> Millis {
 const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
      j.block, j.timeout_seconds, j.retries, j.retry_delay, j.parent, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
-     j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, l.description, l.owner, l.tags, \
+     j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, l.description, l.owner, l.tags, \
      s.note AS pause_note, s.author AS pause_author, s.paused_at, s.ends_at AS pause_ends_at";
 const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id LEFT JOIN job_label l ON l.job_id = j.id \
      LEFT JOIN job_pause s ON s.job_id = j.id";
@@ -295,6 +295,7 @@ impl FromQueryResult for Job {
             name: get(row, "name")?,
             handler: get(row, "handler")?,
             key: get::<Option<String>>(row, "job_key")?.unwrap_or_default(),
+            set: get::<Option<String>>(row, "set_name")?.unwrap_or_default(),
             description: get::<Option<String>>(row, "description")?.unwrap_or_default(),
             owner: get::<Option<String>>(row, "owner")?.unwrap_or_default(),
             tags: get::<Option<String>>(row, "tags")?.as_deref().map(tags_of).unwrap_or_default(),

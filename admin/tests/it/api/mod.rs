@@ -4,7 +4,7 @@ mod apps;
 mod audit;
 mod backfills;
 mod calendars;
-mod client;
+pub mod client;
 mod databases;
 mod document;
 mod executors;

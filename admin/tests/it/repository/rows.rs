@@ -1,7 +1,7 @@
 //! The rows of `rows.tsv` and the tests that cover them.
 //!
 //! A row is a requirement: `000` to `004` and `6` are those of five published designs, `H` the hard cases, `I` the
-//! invariants, `S` the security checklist, `F`, `V`, `A`, `G`, `B`, `R` and `W` defects that were found in the engine, in security
+//! invariants, `S` the security checklist, `J` jobs as files, `F`, `V`, `A`, `G`, `B`, `R` and `W` defects that were found in the engine, in security
 //! and in use. A test names its rows in a line `covers: 003-10, H5` above it; nothing else may have one. The state of a row is `proved`, `partial: why`,
 //! `open` (with a reason or without) or `n/a: why`, for one that asks nothing of the program.
 

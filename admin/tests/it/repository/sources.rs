@@ -13,6 +13,7 @@ const WITHOUT_CYCLES: &[&str] = &[
     "admin/accounts/src",
     "admin/alerts/src",
     "admin/engine/src",
+    "admin/files/src",
     "admin/inspect/src",
     "admin/locale/src",
     "admin/scheduler/src",

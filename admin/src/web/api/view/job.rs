@@ -86,6 +86,9 @@ pub struct JobSettings {
     /// none
     #[schema(max_length = 64, default = "", required = false)]
     key: String,
+    /// The name of the set of files that defines it, under the rules of `key`; empty: no files do
+    #[schema(max_length = 64, default = "", required = false)]
+    set: String,
     /// What it is for; up to 1,000 characters
     #[schema(max_length = 1_000, default = "", required = false)]
     description: String,

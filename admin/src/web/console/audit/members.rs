@@ -49,6 +49,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("runs", "retention-most"),
     ("second_factor", "factor"),
     ("sessions", "sessions"),
+    ("set", "job-set"),
     ("shards", "shards"),
     ("started_by", "app-starters-apps"),
     ("spread_offset", "member-spread-offset"),

@@ -39,6 +39,7 @@ pub async fn copy(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
     let mut draft = job.draft.clone();
     draft.enabled = false;
     draft.key.clear();
+    draft.set.clear();
     draft.name = copy_name(&context, &draft.name);
     let form = filled(&draft, context.zone);
     let page = page(&state, context, Purpose::Copy(&job), form).await?;
@@ -102,6 +103,7 @@ async fn draft_to_save(
     }
     let mut draft = draft(form, context.zone);
     if let Some(job) = before {
+        draft.set.clone_from(&job.draft.set);
         draft.params = line_ends::kept(&draft.params, &job.draft.params);
         draft.description = line_ends::kept(&draft.description, &job.draft.description);
     }

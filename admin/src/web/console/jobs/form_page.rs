@@ -48,6 +48,8 @@ pub struct Page {
     /// Jobs to choose further children from.
     offered: Vec<ChildJob>,
     is_new: bool,
+    /// The set of files that defines the job that is edited.
+    set: Option<String>,
 }
 
 impl Page {
@@ -139,6 +141,7 @@ pub async fn page(
     let children: Vec<i64> = form.items("children").iter().filter_map(|id| id.parse().ok()).collect();
     Ok(Page {
         title,
+        set: before.map(|job| job.draft.set.clone()).filter(|set| !set.is_empty()),
         origin: origin.map(|job| (job.id, job.draft.name.clone())),
         action,
         back,

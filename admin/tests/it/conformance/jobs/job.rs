@@ -19,6 +19,7 @@ fn every_member() -> JobDraft {
         name: "Tagesabschluß 日次 🚀 '\"\\".into(),
         handler: "closeDay".into(),
         key: "close-day_2.1".into(),
+        set: "billing.files".into(),
         takes_result: false,
         description: "Schließt den Tag 🚀\n zweite Zeile".into(),
         owner: "Ada 日次".into(),

@@ -4,6 +4,7 @@ use carillon_scheduler::ScheduleDraft;
 
 use super::client::{Console, ConsoleClient};
 use super::conflict::{filled, save, with};
+use super::forms::but;
 use super::run;
 
 /// In the second pass of an hour that comes twice in Berlin: 02:30 on 2026-10-25.
@@ -89,5 +90,26 @@ fn a_long_name_fits_the_form_and_a_copy_keeps_what_fits() {
         assert!(name.contains("maxlength=\"510\""), "a character may count twice for a browser: {name}");
         let fields = filled(&admin.get("/jobs/1/edit").await);
         assert_eq!(save(&admin, &fields).await.status, 303);
+    });
+}
+
+// covers: J13
+#[test]
+fn a_job_of_files_keeps_its_set_and_its_form_warns() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|job| job.set = "billing.files".to_owned()).await;
+        let admin = console.admin().await;
+        assert!(admin.get("/jobs/1").await.body.contains("<code>billing.files</code>"));
+        let form = admin.get("/jobs/1/edit").await;
+        assert!(form.body.contains("data-testid=\"set\"") && form.body.contains("billing.files"), "{}", form.body);
+        let revision = form.hidden("revision");
+        let mut fields = but(&[("name", "other")]);
+        fields.push(("revision", &revision));
+        assert_eq!(admin.submit("/jobs/1/edit", &fields).await.status, 303);
+        let job = console.store.jobs().get(1).await.unwrap().unwrap();
+        assert_eq!((&*job.draft.name, &*job.draft.set), ("other", "billing.files"));
+        let copy = admin.get("/jobs/1/copy").await.body;
+        assert!(!copy.contains("billing.files"), "no files define a copy");
     });
 }

@@ -1,0 +1,47 @@
+//! From the scalars of a file to JSON: what a member is decides whether `1` is a number or a text.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::yaml::{Content, Node};
+
+/// The members that are numbers, beside those that are called `…_seconds`.
+const NUMBERS: [&str; 6] =
+    ["max_fires", "misfire_limit", "overlap_queue", "pause_after_failures", "retries", "seconds"];
+const BOOLEANS: [&str; 2] = ["enabled", "takes_result"];
+
+/// The value of a member as the API takes it. The line of every member inside is added to `lines` under its path.
+pub fn to_json(node: &Node, path: &str, lines: &mut BTreeMap<String, usize>) -> Value {
+    lines.insert(path.to_owned(), node.line);
+    let name = path.rsplit('.').next().unwrap_or(path).split('[').next().unwrap_or_default();
+    match &node.content {
+        Content::Scalar { text, is_plain: true } => scalar(name, text),
+        Content::Scalar { text, .. } => text.clone().into(),
+        Content::List(items) => {
+            let item = |(index, item)| to_json(item, &format!("{path}[{index}]"), lines);
+            items.iter().enumerate().map(item).collect()
+        }
+        Content::Map(members) => {
+            let member = |(key, value): &(crate::yaml::Key, Node)| {
+                let path = format!("{path}.{}", key.text);
+                let value = to_json(value, &path, lines);
+                lines.insert(path, key.line);
+                (key.text.clone(), value)
+            };
+            members.iter().map(member).collect::<Map<_, _>>().into()
+        }
+    }
+}
+
+/// A text that is none of what the member takes stays a text, which the check of the member then names.
+fn scalar(name: &str, text: &str) -> Value {
+    let as_text = || Value::from(text);
+    match name {
+        name if NUMBERS.contains(&name) || name.ends_with("_seconds") => {
+            text.parse::<i64>().map_or_else(|_| as_text(), Value::from)
+        }
+        name if BOOLEANS.contains(&name) => text.parse::<bool>().map_or_else(|_| as_text(), Value::from),
+        _ => as_text(),
+    }
+}

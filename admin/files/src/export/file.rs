@@ -1,0 +1,165 @@
+//! The files of an export.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use carillon_scheduler::{ClockChanges, JobDraft, Weekday};
+use serde_json::{Map, Value, json};
+
+use crate::document::{JobRef, REDACTED};
+use crate::live::{Live, LiveApp, LiveJob};
+use crate::yaml::write;
+
+/// What is written.
+#[derive(Clone, Debug, Default)]
+pub struct ExportOptions {
+    /// The name of the set. None: that of the jobs, or else `main`.
+    pub set: Option<String>,
+    /// Only jobs of these apps; empty: of all.
+    pub apps: Vec<String>,
+    /// Only jobs of this set.
+    pub only_set: Option<String>,
+    /// Parameters may hold secrets: `<redacted>` stands for them.
+    pub redacts_params: bool,
+    /// What is left of `max_fires` instead of it, for an installation that has not run these jobs.
+    pub for_another_server: bool,
+}
+
+impl ExportOptions {
+    pub fn includes(&self, job: &LiveJob) -> bool {
+        (self.apps.is_empty() || self.apps.contains(&job.draft.app))
+            && self.only_set.as_ref().is_none_or(|set| *set == job.draft.set)
+    }
+}
+
+/// The file of one app.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportedFile {
+    pub app: String,
+    pub text: String,
+}
+
+/// Why a job cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    NoKey {
+        id: i64,
+        app: String,
+        name: String,
+    },
+    /// A child has no key, or the token does not see it.
+    Child {
+        parent: String,
+        child: i64,
+    },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoKey { id, app, name } => write!(f, "job {id} of app {app} has no key: {name}"),
+            Self::Child { parent, child } => {
+                write!(f, "{parent} has the child {child}, which has no key or is not visible to this token")
+            }
+        }
+    }
+}
+
+/// A file for each app that has jobs.
+///
+/// # Errors
+/// All jobs that cannot be named.
+pub fn export(live: &Live, options: &ExportOptions) -> Result<Vec<ExportedFile>, Vec<Problem>> {
+    let jobs: Vec<&LiveJob> = live.jobs().filter(|job| options.includes(job)).collect();
+    let set = set_name(&jobs, options);
+    let mut problems = vec![];
+    let mut by_app: BTreeMap<&str, BTreeMap<&str, Value>> = BTreeMap::new();
+    for job in jobs {
+        match job_members(live, job, options) {
+            Ok(members) => {
+                by_app.entry(&job.draft.app).or_default().insert(&job.draft.key, members.into());
+            }
+            Err(found) => problems.extend(found),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let file = |(app, jobs): (&str, BTreeMap<&str, Value>)| ExportedFile {
+        app: app.to_owned(),
+        text: text(&set, app, live.app(app), jobs.into_values().collect()),
+    };
+    Ok(by_app.into_iter().map(file).collect())
+}
+
+fn set_name(jobs: &[&LiveJob], options: &ExportOptions) -> String {
+    let of_jobs = || {
+        let first = &jobs.first()?.draft.set;
+        jobs.iter().all(|job| job.draft.set == *first && !first.is_empty()).then(|| first.clone())
+    };
+    options.set.clone().or_else(of_jobs).unwrap_or_else(|| "main".to_owned())
+}
+
+fn text(set: &str, name: &str, app: Option<&LiveApp>, jobs: Vec<Value>) -> String {
+    let mut entry = json!({"name": name});
+    if let Some(app) = app.filter(|app| !app.title.is_empty()) {
+        entry["title"] = app.title.as_str().into();
+    }
+    let parts = [("format", json!(1)), ("set", json!(set)), ("apps", json!([entry])), ("jobs", Value::Array(jobs))];
+    let part = |(name, value): (&str, Value)| write(&Map::from_iter([(name.to_owned(), value)]));
+    let body: String = parts.into_iter().map(part).collect();
+    format!("# yaml-language-server: $schema=carillon.schema.json\n{body}")
+}
+
+fn job_members(live: &Live, job: &LiveJob, options: &ExportOptions) -> Result<Map<String, Value>, Vec<Problem>> {
+    let JobDraft { app, name, .. } = &job.draft;
+    let Some(reference) = job.reference() else {
+        return Err(vec![Problem::NoKey { id: job.id, app: app.clone(), name: name.clone() }]);
+    };
+    let mut draft = JobDraft { set: String::new(), children: vec![], ..job.draft.clone() };
+    if options.redacts_params && !draft.params.is_empty() {
+        draft.params = REDACTED.to_owned();
+    }
+    if options.for_another_server
+        && let Some(left) = job.fires_left
+    {
+        // A schedule needs one fire at least: an exhausted one is written as paused.
+        draft.schedule.max_fires = Some(left.max(1));
+        draft.enabled &= left > 0;
+    }
+    let mut members = without_defaults(&draft);
+    let children = children(live, job, &reference)?;
+    if !children.is_empty() {
+        members.insert("children".to_owned(), children.into());
+    }
+    Ok(members)
+}
+
+fn children(live: &Live, job: &LiveJob, parent: &JobRef) -> Result<Vec<String>, Vec<Problem>> {
+    let (mut keys, mut problems) = (vec![], vec![]);
+    for id in &job.draft.children {
+        match live.by_id(*id).and_then(LiveJob::reference) {
+            Some(child) if child.app == parent.app => keys.push(child.key),
+            Some(child) => keys.push(child.to_string()),
+            None => problems.push(Problem::Child { parent: parent.to_string(), child: *id }),
+        }
+    }
+    if problems.is_empty() { Ok(keys) } else { Err(problems) }
+}
+
+/// The members of a job that are not what the server would choose by itself.
+pub(crate) fn without_defaults(draft: &JobDraft) -> Map<String, Value> {
+    let members = |draft: &JobDraft| match json!(draft) {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    };
+    let default = members(&JobDraft::new("", "", ""));
+    let mut members = members(draft);
+    members.retain(|name, value| default.get(name) != Some(value));
+    if let Some(Value::Object(schedule)) = members.get_mut("schedule") {
+        let (clock_changes, weekdays) = (ClockChanges::default(), Weekday::ALL);
+        let default = json!({"timezone": "UTC", "clock_changes": clock_changes, "weekdays": weekdays});
+        schedule.retain(|name, value| default.get(name) != Some(value));
+    }
+    members
+}

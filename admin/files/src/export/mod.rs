@@ -1,0 +1,9 @@
+//! From the jobs of a server to files: one for each app, without defaults, with sorted members, so that a difference shows what
+//! changed.
+
+mod file;
+mod keys;
+
+pub(crate) use file::without_defaults;
+pub use file::{ExportOptions, ExportedFile, Problem, export};
+pub use keys::new_keys;

@@ -1,0 +1,99 @@
+//! What a server has: the answers of its API.
+
+use std::collections::BTreeMap;
+
+use carillon_scheduler::JobDraft;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::document::JobRef;
+
+/// An app of the server.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct LiveApp {
+    pub id: i64,
+    pub name: String,
+    pub title: String,
+}
+
+/// A job of the server.
+#[derive(Clone, Debug)]
+pub struct LiveJob {
+    pub id: i64,
+    pub revision: i64,
+    /// With the ids of its children.
+    pub draft: JobDraft,
+    /// Of `max_fires`.
+    pub fires_left: Option<u32>,
+    /// Why and by whom it is paused, as far as it was noted.
+    pub pause: Option<Pause>,
+}
+
+/// Why a job is paused.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct Pause {
+    pub note: String,
+    pub author: String,
+    pub from: String,
+}
+
+/// The members of an answer that are no part of the definition.
+#[derive(Deserialize)]
+struct Stored {
+    id: i64,
+    revision: i64,
+    fires_left: Option<u32>,
+    pause: Option<Pause>,
+}
+
+const STORED: [&str; 8] =
+    ["id", "revision", "fires_left", "pause", "paused_reason", "next_fire_at", "created_at", "updated_at"];
+
+impl LiveJob {
+    /// # Errors
+    /// The answer has a member that this program does not know, or lacks one.
+    pub fn from_answer(mut answer: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        let stored = STORED.into_iter().filter_map(|name| answer.remove_entry(name)).collect();
+        let Stored { id, revision, fires_left, pause } = serde_json::from_value(Value::Object(stored))?;
+        let draft = serde_json::from_value(Value::Object(answer))?;
+        Ok(Self { id, revision, draft, fires_left, pause })
+    }
+
+    /// None: it has no key.
+    pub fn reference(&self) -> Option<JobRef> {
+        (!self.draft.key.is_empty()).then(|| JobRef::new(&self.draft.app, &self.draft.key))
+    }
+}
+
+/// All that a token may see of a server.
+#[derive(Clone, Debug, Default)]
+pub struct Live {
+    pub apps: Vec<LiveApp>,
+    jobs: BTreeMap<i64, LiveJob>,
+    ids: BTreeMap<JobRef, i64>,
+}
+
+impl Live {
+    pub fn new(apps: Vec<LiveApp>, jobs: impl IntoIterator<Item = LiveJob>) -> Self {
+        let jobs: BTreeMap<i64, LiveJob> = jobs.into_iter().map(|job| (job.id, job)).collect();
+        let ids = jobs.values().filter_map(|job| Some((job.reference()?, job.id))).collect();
+        Self { apps, jobs, ids }
+    }
+
+    /// By id, ascending.
+    pub fn jobs(&self) -> impl Iterator<Item = &LiveJob> {
+        self.jobs.values()
+    }
+
+    pub fn by_id(&self, id: i64) -> Option<&LiveJob> {
+        self.jobs.get(&id)
+    }
+
+    pub fn by_reference(&self, reference: &JobRef) -> Option<&LiveJob> {
+        self.jobs.get(self.ids.get(reference)?)
+    }
+
+    pub fn app(&self, name: &str) -> Option<&LiveApp> {
+        self.apps.iter().find(|app| app.name == name)
+    }
+}
