@@ -62,7 +62,7 @@ enum Command {
     /// For the health check of a container: it takes the settings of serve, also from the environment, and waits 2 s.
     Health(Box<health::HealthArgs>),
     /// Write the jobs of a server as files, or for another scheduler
-    Export(Box<ExportArgs>),
+    Export(Box<Export>),
     /// Make a server as files say: create, change and, with --prune, delete jobs
     ///
     /// Everything is checked before the first change, and all faults are reported at once. A second apply changes nothing.
@@ -88,7 +88,7 @@ enum Command {
 /// Files, unless another scheduler is named.
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-struct ExportArgs {
+struct Export {
     #[command(flatten)]
     files: files::ExportArgs,
     #[command(subcommand)]
