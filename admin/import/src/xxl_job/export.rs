@@ -1,30 +1,39 @@
-//! The way back: jobs as one SQL file for the tables of xxl-job 3.4, which a person reads and runs. Nothing in it starts a job, and no
-//! account is touched.
+//! The way back: jobs as one SQL file for the tables of xxl-job 3.4, which a person reads and runs. Nothing in it starts or stops a job,
+//! and no account is touched.
 
 use std::fmt::Write as _;
 
-use carillon_scheduler::{CronDraft, JobDraft, KindDraft, MisfirePolicy, RouteStrategy, ScheduleDraft};
+use carillon_scheduler::{CatchUp, ClockChanges, JobDraft, KindDraft, MisfirePolicy, RouteStrategy, ScheduleDraft};
 use carillon_store::{App, Job};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
-use super::jobs::{BLOCKS, ROUTES};
+use super::jobs::{BLOCKS, IMPORTED, RAN, ROUTES};
+use super::unix_cron::quartz;
 
-/// The file, and what is not in it: a job by its number here, and why.
+/// The file, and what it does not hold: jobs by their numbers here, each with the reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
     pub sql: String,
     pub jobs: usize,
     pub left_out: Vec<(i64, String)>,
+    /// Jobs in the file that lose something, and what.
+    pub changed: Vec<(i64, String)>,
 }
 
 /// Characters of a description that the console there lets through.
 const NAME: usize = 50;
 /// Bytes of parameters there: `text`.
 const PARAMS: usize = 65_535;
+/// Characters of the other columns there.
+const SCHEDULE: usize = 128;
+const CHILDREN: usize = 255;
+const HANDLER: usize = 255;
+const AUTHOR: usize = 64;
 
 /// Jobs of these apps. `numbers`: what jobs that were imported have there, by their ids. `zone`: of the JVM there.
 pub fn export(apps: &[App], jobs: &[Job], numbers: &HashMap<i64, i64>, zone: &str) -> Exported {
     let mut exported = Exported { sql: HEAD.to_owned(), ..Exported::default() };
+    let children: HashSet<i64> = jobs.iter().flat_map(|job| &job.draft.children).copied().collect();
     for app in apps {
         let (name, title) = (quoted(&app.name), quoted(if app.title.is_empty() { &app.name } else { &app.title }));
         let _ = writeln!(
@@ -38,6 +47,10 @@ pub fn export(apps: &[App], jobs: &[Job], numbers: &HashMap<i64, i64>, zone: &st
                 Ok(values) => {
                     exported.jobs += 1;
                     exported.sql.push_str(&statement(job, numbers.get(&job.id).copied(), &values));
+                    let lost = lost(&job.draft, children.contains(&job.id));
+                    if !lost.is_empty() {
+                        exported.changed.push((job.id, lost.join(", ")));
+                    }
                 }
                 Err(why) => exported.left_out.push((job.id, why)),
             }
@@ -47,7 +60,9 @@ pub fn export(apps: &[App], jobs: &[Job], numbers: &HashMap<i64, i64>, zone: &st
     exported
 }
 
-const HEAD: &str = "-- Jobs for the tables of xxl-job 3.4. All of them are stopped; start them in its console.\n\
+const HEAD: &str = "SET NAMES utf8mb4;\n\
+    -- Jobs for the tables of xxl-job 3.4. Run this file before you start jobs in the console of xxl-job.\n\
+    -- A job that xxl-job has already gets the definition of this file, and stays started or stopped. A job that is new there is stopped.\n\
     START TRANSACTION;\n\
     INSERT IGNORE INTO xxl_job_lock (lock_name) VALUES ('schedule_lock');\n";
 
@@ -89,15 +104,26 @@ fn row(job: &Job, numbers: &HashMap<i64, i64>, zone: &str) -> Result<Row, String
         let number = numbers.get(child).ok_or_else(|| format!("child {child}, which was not imported from xxl-job"))?;
         children.push(number.to_string());
     }
+    let children = children.join(",");
     let name: String = draft.name.chars().take(NAME).collect();
     let owner = if draft.owner.is_empty() { "carillon" } else { &draft.owner };
+    let limited = [
+        ("schedule", &*schedule_conf, SCHEDULE),
+        ("children", &children, CHILDREN),
+        ("handler", &draft.handler, HANDLER),
+        ("owner", owner, AUTHOR),
+    ];
+    if let Some((member, _, most)) = limited.iter().find(|(_, text, most)| text.chars().count() > *most) {
+        return Err(format!("{member} of more than {most} characters"));
+    }
+    let remark = if numbers.contains_key(&job.id) { "from Carillon".to_owned() } else { remark(job.id) };
     let text = |text: &str| quoted(text);
     Ok(vec![
         ("job_group", "@app".to_owned()),
         ("job_desc", text(&name)),
         ("add_time", "NOW()".to_owned()),
         ("update_time", "NOW()".to_owned()),
-        ("author", text(&owner.chars().take(64).collect::<String>())),
+        ("author", text(owner)),
         ("alarm_email", text("")),
         ("schedule_type", text(schedule_type)),
         ("schedule_conf", text(&schedule_conf)),
@@ -110,14 +136,41 @@ fn row(job: &Job, numbers: &HashMap<i64, i64>, zone: &str) -> Result<Row, String
         ("executor_fail_retry_count", draft.retries.to_string()),
         ("glue_type", text("BEAN")),
         ("glue_source", text("")),
-        ("glue_remark", text("from Carillon")),
+        ("glue_remark", text(&remark)),
         // Without it every trigger there fails.
         ("glue_updatetime", "NOW()".to_owned()),
-        ("child_jobid", text(&children.join(","))),
+        ("child_jobid", text(&children)),
         ("trigger_status", "0".to_owned()),
         ("trigger_last_time", "0".to_owned()),
         ("trigger_next_time", "0".to_owned()),
     ])
+}
+
+/// What xxl-job lacks and does without: the members that the job loses. `is_child`: another job starts it.
+fn lost(draft: &JobDraft, is_child: bool) -> Vec<&'static str> {
+    let has_schedule = draft.schedule.kind != KindDraft::None;
+    let clock_changes = match &draft.schedule.kind {
+        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => cron.clock_changes,
+        _ => ClockChanges::Xxl,
+    };
+    let has_own_tag = draft.tags.iter().any(|tag| tag != IMPORTED && tag != RAN);
+    // A run with parameters of its own takes no result.
+    let takes_result = is_child && draft.takes_result && draft.params.is_empty();
+    let members = [
+        (clock_changes == ClockChanges::Carillon, "clock_changes carillon"),
+        (has_schedule && draft.catch_up == CatchUp::All, "catch_up all"),
+        (takes_result, "takes_result true"),
+        (draft.flag_after_seconds > 0, "flag_after_seconds"),
+        (!draft.description.is_empty(), "description"),
+        (has_own_tag, "tags"),
+        (draft.name.chars().count() > NAME, "name beyond 50 characters"),
+    ];
+    members.iter().filter(|(is_lost, _)| *is_lost).map(|(_, member)| *member).collect()
+}
+
+/// By which a job that was made here is found there again.
+fn remark(id: i64) -> String {
+    format!("carillon job {id}")
 }
 
 /// A job that came from there keeps its row; another one is added unless it is there.
@@ -127,8 +180,8 @@ fn statement(job: &Job, number: Option<i64>, row: &Row) -> String {
     let (columns_text, values_text) = (columns.join(", "), values.join(", "));
     match number {
         Some(number) => {
-            // Addresses of its alarms and the time of its making stay as they are there.
-            let kept = ["add_time", "alarm_email"];
+            // The row keeps the addresses of its alarms, the time of its making, and whether and when it runs.
+            let kept = ["add_time", "alarm_email", "trigger_status", "trigger_last_time", "trigger_next_time"];
             let set: Vec<String> = row
                 .iter()
                 .filter(|(column, _)| !kept.contains(column))
@@ -139,16 +192,12 @@ fn statement(job: &Job, number: Option<i64>, row: &Row) -> String {
                 "INSERT INTO xxl_job_info (id, {columns_text})\n  VALUES ({number}, {values_text})\n  ON DUPLICATE KEY UPDATE {set};\n"
             )
         }
-        None => {
-            let value =
-                |wanted: &str| row.iter().find(|(column, _)| *column == wanted).map_or("''", |(_, value)| value);
-            let (name, handler) = (value("job_desc"), value("executor_handler"));
-            format!(
-                "-- job {}, which did not come from xxl-job\nINSERT INTO xxl_job_info ({columns_text})\n  SELECT {values_text}\n  FROM DUAL WHERE NOT EXISTS \
-                 (SELECT 1 FROM xxl_job_info WHERE job_group = @app AND job_desc = {name} AND executor_handler = {handler});\n",
-                job.id
-            )
-        }
+        None => format!(
+            "-- job {}, which did not come from xxl-job\nINSERT INTO xxl_job_info ({columns_text})\n  SELECT {values_text}\n  FROM DUAL WHERE NOT EXISTS \
+             (SELECT 1 FROM xxl_job_info WHERE glue_remark = {});\n",
+            job.id,
+            quoted(&remark(job.id))
+        ),
     }
 }
 
@@ -173,34 +222,15 @@ fn schedule(draft: &ScheduleDraft, zone: &str) -> Result<(&'static str, String),
     }
 }
 
-/// With a second in front, and `?` in one of the day fields.
-fn quartz(cron: &CronDraft) -> Result<String, String> {
-    let [minute, hour, day, month, weekday] = cron.expression.split_whitespace().collect::<Vec<_>>()[..] else {
-        return Err(format!("unix_cron {}", cron.expression));
-    };
-    match (day, weekday) {
-        (_, "*") => Ok(format!("0 {minute} {hour} {day} {month} ?")),
-        ("*", weekday) if weekday.bytes().all(|byte| byte.is_ascii_digit() || b",-".contains(&byte)) => {
-            // Sunday is 0 or 7 here, 1 there.
-            let shifted = |c: char| c.to_digit(10).map_or(c.to_string(), |day| (day % 7 + 1).to_string());
-            let weekday: String = weekday.chars().map(shifted).collect();
-            Ok(format!("0 {minute} {hour} ? {month} {weekday}"))
-        }
-        ("*", weekday) if weekday.bytes().all(|byte| byte.is_ascii_alphabetic() || b",-".contains(&byte)) => {
-            Ok(format!("0 {minute} {hour} ? {month} {weekday}"))
-        }
-        _ => Err(format!("unix_cron {}", cron.expression)),
-    }
-}
-
-/// A text as MySQL reads it in any mode: as bytes, without a character that has a meaning.
+/// A text as MySQL reads it in any mode: as bytes, without a character that has a meaning. The literal takes the collation of the column
+/// that it is compared with.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| !c.is_control() && c != '\'' && c != '\\';
     if text.chars().all(is_plain) {
         return format!("'{text}'");
     }
     let bytes: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
-    format!("CONVERT(X'{bytes}' USING utf8mb4)")
+    format!("_utf8mb4 X'{bytes}'")
 }
 
 #[cfg(test)]
@@ -208,20 +238,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_unix_expression_with_one_day_field_becomes_one_of_quartz() {
-        let of = |expression: &str| quartz(&CronDraft::new(expression, "UTC"));
-        assert_eq!(of("30 4 * * 1-5").as_deref(), Ok("0 30 4 ? * 2-6"));
-        assert_eq!(of("30 4 * * 0,6").as_deref(), Ok("0 30 4 ? * 1,7"));
-        assert_eq!(of("30 4 * * MON-FRI").as_deref(), Ok("0 30 4 ? * MON-FRI"));
-        assert_eq!(of("*/5 * 1 * *").as_deref(), Ok("0 */5 * 1 * ?"));
-        assert!(of("0 0 1 * 1").is_err());
-        assert!(of("0 0 * * */2").is_err());
-    }
-
-    #[test]
     fn no_text_can_leave_its_quotes() {
         assert_eq!(quoted("Close 日"), "'Close 日'");
-        assert_eq!(quoted("a'; DROP"), "CONVERT(X'61273b2044524f50' USING utf8mb4)");
-        assert_eq!(quoted("a\\"), "CONVERT(X'615c' USING utf8mb4)");
+        assert_eq!(quoted("a'; DROP"), "_utf8mb4 X'61273b2044524f50'");
+        assert_eq!(quoted("a\\"), "_utf8mb4 X'615c'");
     }
 }

@@ -19,6 +19,7 @@ mod schedules;
 mod shadow;
 mod shape;
 mod source;
+mod unix_cron;
 mod users;
 mod zone_proof;
 

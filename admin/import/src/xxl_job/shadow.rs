@@ -1,7 +1,7 @@
 //! Compares what xxl-job plans with what the imported jobs would do, while it runs. Its two times of a job are the exact planned
 //! instants; its log is not looked at, as the time there is when the trigger ran.
 
-use carillon_scheduler::{Millis, Schedule, words};
+use carillon_scheduler::{KindDraft, Millis, Schedule, words};
 use foldhash::HashMap;
 
 use super::rows::JobRow;
@@ -13,7 +13,7 @@ words! {
         Agrees = 0 "agrees",
         /// xxl-job was late and has computed from the present: instants between were left out.
         Late = 1 "late",
-        /// The phase of a fixed rate has moved, as after a restart there.
+        /// The phase of a fixed rate has moved, as after a restart there; reported once for each move.
         PhaseMoved = 2 "phase moved",
         /// A person has stopped it, or its schedule is exhausted.
         Stopped = 3 "stopped",
@@ -46,59 +46,85 @@ pub struct Shadow {
 struct Seen {
     conf: String,
     next_at: Millis,
+    /// The instants of a fixed rate modulo its period, ms.
+    phase: Option<Millis>,
 }
 
 impl Shadow {
-    /// Looks at the rows as they are now. `schedules`: of the jobs that were imported, by their numbers there.
-    pub fn observe(&mut self, rows: &[JobRow], schedules: &HashMap<i64, Schedule>) -> Vec<Observation> {
+    /// Looks at the rows as they are at `now`. `schedules`: of the jobs that were imported, by their numbers there.
+    pub fn observe(&mut self, rows: &[JobRow], schedules: &HashMap<i64, Schedule>, now: Millis) -> Vec<Observation> {
         let mut observed = vec![];
         for row in rows {
             let Some(schedule) = schedules.get(&row.id) else {
                 continue;
             };
             let conf = format!("{} {}", row.schedule_type, row.schedule_conf);
-            let now = Seen { conf, next_at: if row.is_running { row.next_at } else { 0 } };
+            let next_at = if row.is_running { row.next_at } else { 0 };
+            let seen = Seen { conf, next_at, phase: phase(row, next_at) };
             let before = self.jobs.get(&row.id);
-            if before.is_some_and(|before| before.next_at == now.next_at && before.conf == now.conf) {
+            if before.is_some_and(|before| before.next_at == seen.next_at && before.conf == seen.conf) {
                 continue;
             }
-            if let Some((verdict, expected_at)) = verdict(row, before, &now, schedule) {
+            if let Some((verdict, expected_at)) = verdict(row, before, &seen, (schedule, now)) {
                 observed.push(Observation {
                     id: row.id,
                     verdict,
                     last_at: row.last_at,
-                    next_at: now.next_at,
+                    next_at: seen.next_at,
                     expected_at,
                 });
             }
-            self.jobs.insert(row.id, now);
+            self.jobs.insert(row.id, seen);
         }
         observed
     }
 }
 
+/// The period of a fixed rate there, in seconds.
+fn period(row: &JobRow) -> Option<i64> {
+    let period = row.schedule_conf.parse().ok().filter(|seconds| *seconds > 0);
+    period.filter(|_| row.schedule_type == "FIX_RATE")
+}
+
+fn phase(row: &JobRow, next_at: Millis) -> Option<Millis> {
+    (next_at > 0).then_some(next_at / 1000 * 1000 % period(row)?.checked_mul(1000)?)
+}
+
 /// None: it says nothing.
-fn verdict(row: &JobRow, before: Option<&Seen>, now: &Seen, schedule: &Schedule) -> Option<(Verdict, Option<Millis>)> {
-    if before.is_some_and(|before| before.conf != now.conf) {
+fn verdict(
+    row: &JobRow,
+    before: Option<&Seen>,
+    seen: &Seen,
+    (schedule, now): (&Schedule, Millis),
+) -> Option<(Verdict, Option<Millis>)> {
+    if before.is_some_and(|before| before.conf != seen.conf) {
         return Some((Verdict::Changed, None));
     }
-    if now.next_at == 0 {
+    if seen.next_at == 0 {
         return before.is_some_and(|before| before.next_at > 0).then_some((Verdict::Stopped, None));
     }
-    let second = now.next_at.div_euclid(1000) * 1000;
-    let is_instant = schedule.next_after(second - 1) == Some(second);
+    let second = seen.next_at.div_euclid(1000) * 1000;
+    let at_or_after = schedule.next_after(second - 1);
+    let is_instant = at_or_after == Some(second);
     if row.schedule_type == "FIX_RATE" {
-        let expected = schedule.next_after(second - 1);
-        return Some((if is_instant { Verdict::Agrees } else { Verdict::PhaseMoved }, expected));
+        let is_same = matches!(schedule.draft().kind, KindDraft::FixedRate { seconds } if Some(seconds) == period(row));
+        let is_followed = before.is_some_and(|before| before.phase == seen.phase);
+        let verdict = match is_same {
+            false => Verdict::Unexplained,
+            true if is_instant || is_followed => Verdict::Agrees,
+            true => Verdict::PhaseMoved,
+        };
+        return Some((verdict, at_or_after));
     }
     // At the first look the instant before may be one of another definition.
     let expected = match before {
         Some(_) if row.last_at > 0 => schedule.next_after(row.last_at),
-        _ => schedule.next_after(second - 1),
+        _ => at_or_after,
     };
     let verdict = match expected {
         Some(expected) if expected == second => Verdict::Agrees,
-        Some(expected) if is_instant && expected < second => Verdict::Late,
+        // An instant that is still to come cannot have been missed.
+        Some(expected) if is_instant && expected < second && expected <= now => Verdict::Late,
         _ => Verdict::Unexplained,
     };
     Some((verdict, expected))
@@ -124,9 +150,10 @@ mod tests {
         }
     }
 
+    /// Each row is seen 1 s after the instant before its next one.
     fn verdicts(schedule: Schedule, rows: &[JobRow]) -> Vec<Verdict> {
         let (mut shadow, schedules) = (Shadow::default(), HashMap::from_iter([(7, schedule)]));
-        let look = |row| shadow.observe(std::slice::from_ref(row), &schedules);
+        let look = |row: &JobRow| shadow.observe(std::slice::from_ref(row), &schedules, row.next_at - 59_000);
         rows.iter().flat_map(look).map(|observation| observation.verdict).collect()
     }
 
@@ -153,5 +180,30 @@ mod tests {
         let rows = [rate(T + 60_007), rate(T + 120_007), rate(T + 155_000)];
         let found = verdicts(parsed(&draft).unwrap(), &rows);
         assert_eq!(found, [Verdict::Agrees, Verdict::Agrees, Verdict::PhaseMoved]);
+    }
+
+    #[test]
+    fn an_instant_that_is_still_to_come_was_not_missed() {
+        let schedules = HashMap::from_iter([(7, parsed(&cron("0 * * * * ?", "UTC")).unwrap())]);
+        let skips = JobRow { last_at: T, ..row(T + 120_000) };
+        for (now, verdict) in [(T + 59_999, Verdict::Unexplained), (T + 60_000, Verdict::Late)] {
+            let mut shadow = Shadow::default();
+            shadow.observe(&[row(T)], &schedules, T - 1);
+            let observed = shadow.observe(std::slice::from_ref(&skips), &schedules, now);
+            assert_eq!((observed[0].verdict, observed[0].expected_at), (verdict, Some(T + 60_000)));
+        }
+    }
+
+    #[test]
+    fn a_moved_phase_is_reported_once_and_another_period_is_unexplained() {
+        use Verdict::{Agrees, PhaseMoved, Unexplained};
+        let rate = |next_at| JobRow { schedule_type: "FIX_RATE".into(), schedule_conf: "60".into(), ..row(next_at) };
+        let rows = [T + 60_000, T + 155_000, T + 215_999, T + 275_001, T + 340_000].map(rate);
+        let draft = |seconds| ScheduleDraft { anchor_at: Some(T), ..ScheduleDraft::fixed_rate(seconds) };
+        let found = verdicts(parsed(&draft(60)).unwrap(), &rows);
+        assert_eq!(found, [Agrees, PhaseMoved, Agrees, Agrees, PhaseMoved]);
+        // Each instant of these schedules is one of the other, too.
+        assert_eq!(verdicts(parsed(&draft(30)).unwrap(), &rows[..1]), [Unexplained]);
+        assert_eq!(verdicts(parsed(&cron("0 * * * * ?", "UTC")).unwrap(), &rows[..1]), [Unexplained]);
     }
 }

@@ -59,14 +59,24 @@ impl SourceDatabase {
         found
     }
 
-    /// The jobs alone, as they are now.
+    /// What is planned now: the numbers, schedules and instants of the jobs; other members are empty.
     ///
     /// # Errors
-    /// As [`Self::read`]
-    pub async fn read_jobs(&self) -> Result<Vec<JobRow>, Error> {
-        let (_, columns) = columns(&self.0).await?;
-        Shape::of(&columns)?;
-        Source::jobs(&self.0, &columns).await
+    /// The server does not answer, or the tables may not be read.
+    pub async fn read_jobs(&self, shape: Shape) -> Result<Vec<JobRow>, Error> {
+        let is_old = shape == Shape::V22;
+        let (kind, conf) = if is_old { ("'CRON'", "job_cron") } else { ("schedule_type", "schedule_conf") };
+        let wanted = ["id", kind, conf, "trigger_status", "trigger_last_time", "trigger_next_time"];
+        let job = |row: &Texts| JobRow {
+            id: row.number(0),
+            schedule_type: row.trimmed(1),
+            schedule_conf: if is_old { row.trimmed(2) } else { row.text(2) },
+            is_running: row.number(3) == 1,
+            last_at: row.number(4),
+            next_at: row.number(5),
+            ..JobRow::default()
+        };
+        Ok(texts(&self.0, &wanted, "FROM xxl_job_info ORDER BY id").await?.iter().map(job).collect())
     }
 
     /// Ends the connection.

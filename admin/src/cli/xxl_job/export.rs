@@ -54,13 +54,17 @@ pub async fn run(args: ExportArgs) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(exported.sql.as_bytes())?;
     // The file is on standard output.
-    let (jobs, left) = (counted(exported.jobs, "job"), exported.left_out.len());
-    eprintln!(
-        "{jobs} written{}",
-        if left > 0 { format!("; xxl-job cannot hold {}:", counted(left, "job")) } else { String::new() }
-    );
-    for (id, why) in &exported.left_out {
+    eprintln!("{} written", counted(exported.jobs, "job"));
+    list("xxl-job cannot hold", &exported.left_out);
+    list("xxl-job holds less of", &exported.changed);
+    Ok(())
+}
+
+fn list(what: &str, jobs: &[(i64, String)]) {
+    if !jobs.is_empty() {
+        eprintln!("{what} {}:", counted(jobs.len(), "job"));
+    }
+    for (id, why) in jobs {
         eprintln!("  job {id}: {why}");
     }
-    Ok(())
 }

@@ -24,7 +24,7 @@ pub enum ImportCommand {
 /// What can be exported.
 #[derive(Subcommand)]
 pub enum ExportCommand {
-    /// One SQL file for the tables of xxl-job 3.4, on standard output; all jobs in it are stopped
+    /// One SQL file for the tables of xxl-job 3.4, on standard output; it starts and stops no job
     XxlJob(Box<export::ExportArgs>),
 }
 

@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use carillon_import::xxl_job::{Observation, Shadow, Verdict};
-use carillon_scheduler::{Millis, Schedule};
+use carillon_scheduler::{Clock as _, Millis, Schedule, SystemClock};
 use carillon_store::Store;
 use clap::Args;
 use foldhash::HashMap;
 use serde_json::json;
 
-use super::source_args::{SourceArgs, counted, numbers, usage};
+use super::source_args::{SourceArgs, counted, numbers};
 use crate::cli::arguments::{InvalidInput, format_time};
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
@@ -40,16 +40,34 @@ struct Unexplained(usize);
 pub async fn run(args: ShadowArgs) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
     let store = database::open_read_only(&args.database).await?;
-    let name = args.source.read().await?.name;
-    let schedules = schedules(&store, &name).await?;
+    let end = Instant::now().checked_add(args.span);
+    let end = end.ok_or_else(|| InvalidInput("--for: the time is too long".to_owned()))?;
+    let source = args.source.read().await?;
+    let schedules = schedules(&store, &source.name).await?;
     if schedules.is_empty() {
-        return Err(InvalidInput(format!("nothing was imported from {name} that has a schedule")).into());
+        return Err(InvalidInput(format!("nothing was imported from {} that has a schedule", source.name)).into());
     }
     let db = args.source.connect().await?;
-    let (end, mut shadow) = (Instant::now() + args.span, Shadow::default());
+    let (clock, mut shadow, mut outage) = (SystemClock::new(), Shadow::default(), None);
     let mut counts: HashMap<&str, usize> = HashMap::default();
     loop {
-        for seen in shadow.observe(&db.read_jobs().await.map_err(usage)?, &schedules) {
+        // The pool connects again at the next look.
+        let rows = match db.read_jobs(source.shape).await {
+            Ok(rows) => {
+                if outage.take().is_some() {
+                    eprintln!("the database of xxl-job answers again");
+                }
+                rows
+            }
+            Err(error) => {
+                if outage.is_none() {
+                    eprintln!("{error}; this command goes on and connects again");
+                }
+                outage = Some(error);
+                vec![]
+            }
+        };
+        for seen in shadow.observe(&rows, &schedules, clock.now()) {
             *counts.entry(seen.verdict.as_str()).or_default() += 1;
             if args.json || seen.verdict != Verdict::Agrees {
                 println!("{}", if args.json { as_json(&seen) } else { line(&seen) });
@@ -59,6 +77,9 @@ pub async fn run(args: ShadowArgs) -> anyhow::Result<()> {
             break;
         }
         tokio::time::sleep(EVERY).await;
+    }
+    if let Some(error) = outage {
+        return Err(error.into());
     }
     db.close().await?;
     if !args.json {

@@ -1,8 +1,7 @@
 //! One app changes over, and back.
 
-use carillon_import::xxl_job::{Error, ImportPlan, Shadow, Shape, Verdict, cut_over, go_back, import};
+use carillon_import::xxl_job::{Error, ImportPlan, Shape, cut_over, go_back, import};
 use carillon_store::{Actor, Store};
-use foldhash::HashMap;
 
 use super::tables::{NOW, XxlJob, options};
 use crate::conformance::fixture::Fixture;
@@ -64,32 +63,5 @@ databases! {
         assert_eq!((done.switched.len(), enabled(store).await), (1, Vec::<i64>::new()));
         let Err(Error::Input(text)) = go_back("xxl_job", store, "payments", (&by, now)).await else { panic!("no app") };
         assert_eq!(text, "there is no app `payments` here");
-    }
-
-    async fn the_shadow_compares_with_the_imported_jobs(db: &TestDatabase) {
-        let fixture = Fixture::new(db).await;
-        let xxl = XxlJob::new(Shape::V34).await;
-        xxl.odd_jobs(20).await;
-        let plan = ImportPlan::make(&xxl.read().await, &fixture.store, &options()).await.unwrap();
-        import(&plan, &fixture.store, &Actor::cli(), NOW).await.unwrap();
-        let mut schedules = HashMap::default();
-        for origin in fixture.store.imports().origins("xxl_job").await.unwrap() {
-            let job = fixture.store.jobs().get(origin.job_id).await.unwrap().unwrap();
-            schedules.insert(origin.source_id, job.schedule().unwrap());
-        }
-        // As its admin would have planned on.
-        let mut shadow = Shadow::default();
-        for minute in 0..5 {
-            let observed = shadow.observe(&xxl.read().await.jobs, &schedules);
-            assert!(!observed.is_empty() && observed.iter().all(|seen| seen.verdict == Verdict::Agrees), "{minute}: {observed:?}");
-            let cron = "trigger_last_time = trigger_next_time, trigger_next_time = trigger_next_time + 60000";
-            xxl.sql(&format!("UPDATE xxl_job_info SET {cron} WHERE trigger_next_time > 0 AND schedule_type = 'CRON'")).await;
-            let rate = "trigger_last_time = trigger_next_time, trigger_next_time = trigger_next_time + 45000";
-            xxl.sql(&format!("UPDATE xxl_job_info SET {rate} WHERE trigger_next_time > 0 AND schedule_type = 'FIX_RATE'")).await;
-        }
-        xxl.sql("UPDATE xxl_job_info SET trigger_next_time = trigger_next_time + 7000 WHERE id = 100").await;
-        let observed = shadow.observe(&xxl.read().await.jobs, &schedules);
-        let odd: Vec<_> = observed.iter().filter(|seen| seen.verdict != Verdict::Agrees).map(|seen| (seen.id, seen.verdict)).collect();
-        assert_eq!(odd, [(100, Verdict::Unexplained)]);
     }
 }

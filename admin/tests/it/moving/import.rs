@@ -1,32 +1,27 @@
 //! A database of each shape, with a thousand jobs and every odd value.
 
-use carillon_import::xxl_job::{ImportPlan, Imported, Shape, export, import};
-use carillon_scheduler::{JobDraft, MisfirePolicy, ScheduleDraft};
-use carillon_store::{Actor, Job, Store, VisibleApps};
+use carillon_import::xxl_job::{ImportPlan, Imported, Shape, import};
+use carillon_scheduler::{JobDraft, MisfirePolicy};
+use carillon_store::{Actor, Job, Store};
 use foldhash::HashMap;
 
 use super::tables::{NOW, SHAPES, XxlJob, options};
 use crate::conformance::fixture::Fixture;
 use crate::services::{Kind, TestDatabase, on};
 
-async fn brought(xxl: &XxlJob, store: &Store) -> (ImportPlan, Imported) {
+pub async fn brought(xxl: &XxlJob, store: &Store) -> (ImportPlan, Imported) {
     let plan = ImportPlan::make(&xxl.read().await, store, &options()).await.unwrap();
     let done = import(&plan, store, &Actor::cli(), NOW).await.unwrap();
     (plan, done)
 }
 
 /// By the numbers there.
-async fn jobs(store: &Store) -> HashMap<i64, Job> {
+pub async fn jobs(store: &Store) -> HashMap<i64, Job> {
     let mut jobs = HashMap::default();
     for origin in store.imports().origins("xxl_job").await.unwrap() {
         jobs.extend(store.jobs().get(origin.job_id).await.unwrap().map(|job| (origin.source_id, job)));
     }
     jobs
-}
-
-fn drafts(jobs: &HashMap<i64, Job>) -> HashMap<i64, JobDraft> {
-    let draft = |job: &Job| JobDraft { schedule: job.full_schedule(), ..job.draft.clone() };
-    jobs.iter().map(|(id, job)| (*id, draft(job))).collect()
 }
 
 databases! {
@@ -205,60 +200,5 @@ fn accounts_come_without_passwords_and_those_that_cannot_are_named() {
         assert_eq!(grants, HashMap::from_iter([("root", 1), ("bob", 2)]));
         let again = ImportPlan::make(&xxl.read().await, &fixture.store, &options).await.unwrap();
         assert_eq!(again.users, []);
-    });
-}
-
-#[test]
-fn what_is_exported_and_imported_again_is_the_same() {
-    on(Kind::Postgres, async |db: &TestDatabase| {
-        let fixture = Fixture::new(db).await;
-        let xxl = XxlJob::new(Shape::V34).await;
-        xxl.odd_jobs(50).await;
-        brought(&xxl, &fixture.store).await;
-        let first = jobs(&fixture.store).await;
-        // One that did not come from there, and one that it cannot hold.
-        let own = fixture
-            .create(&JobDraft {
-                schedule: ScheduleDraft::unix_cron("5 4 * * 1-5", super::tables::ZONE),
-                ..JobDraft::new("billing", "It's ours", "handle")
-            })
-            .await;
-        let chained = fixture
-            .create(&JobDraft {
-                schedule: ScheduleDraft::fixed_delay(9),
-                ..JobDraft::new("billing", "chain", "handle")
-            })
-            .await;
-        let apps = fixture.store.apps().list(&VisibleApps::All).await.unwrap();
-        let mut all: Vec<Job> = first.values().cloned().collect();
-        all.sort_by_key(|job| job.id);
-        all.extend([own.clone(), chained.clone()]);
-        let numbers = first.iter().map(|(source, job)| (job.id, *source)).collect();
-        let exported = export(&apps, &all, &numbers, super::tables::ZONE);
-        assert_eq!(exported.left_out, [(chained.id, "schedule fixed_delay".to_owned())]);
-        assert_eq!(exported.jobs, first.len() + 1);
-
-        let back = XxlJob::new(Shape::V34).await;
-        for _ in 0..2 {
-            back.sql(&exported.sql).await;
-        }
-        let elsewhere = TestDatabase::new(Kind::Sqlite).await;
-        let second = Fixture::new(&elsewhere).await;
-        let (plan, done) = brought(&back, &second.store).await;
-        assert_eq!(done.created, first.len() + 1, "once, although it ran twice: {}", plan.report);
-        let there = jobs(&second.store).await;
-        let own_there = there.values().find(|job| job.draft.name == "It's ours").unwrap();
-        assert_eq!(own_there.draft.schedule, super::tables::cron("0 5 4 ? * 2-6"));
-        for (id, draft) in drafts(&first) {
-            // They arrive stopped, so nothing says that they ran, nor in which phase.
-            let mut here = drafts(&there)[&id].clone();
-            here.tags.clone_from(&draft.tags);
-            if draft.owner.is_empty() {
-                assert_eq!(here.owner, "carillon", "the console there wants an author");
-                here.owner.clear();
-            }
-            here.schedule.anchor_at = draft.schedule.anchor_at;
-            assert_eq!(here, draft, "job {id}");
-        }
     });
 }

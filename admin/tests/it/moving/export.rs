@@ -1,0 +1,148 @@
+//! The file of the way back, run on tables of xxl-job.
+
+use carillon_import::xxl_job::{Exported, Shape, export};
+use carillon_scheduler::{JobDraft, ScheduleDraft};
+use carillon_store::{Job, VisibleApps};
+use foldhash::HashMap;
+
+use super::import::{brought, jobs};
+use super::tables::{NOW, XxlJob, ZONE, cron};
+use crate::conformance::fixture::Fixture;
+use crate::services::{Kind, TestDatabase, on};
+
+fn drafts(jobs: &HashMap<i64, Job>) -> HashMap<i64, JobDraft> {
+    let draft = |job: &Job| JobDraft { schedule: job.full_schedule(), ..job.draft.clone() };
+    jobs.iter().map(|(id, job)| (*id, draft(job))).collect()
+}
+
+#[test]
+fn what_is_exported_and_imported_again_is_the_same() {
+    on(Kind::Postgres, async |db: &TestDatabase| {
+        let fixture = Fixture::new(db).await;
+        let xxl = XxlJob::new(Shape::V34).await;
+        xxl.odd_jobs(50).await;
+        brought(&xxl, &fixture.store).await;
+        let first = jobs(&fixture.store).await;
+        // One that did not come from there, and one that it cannot hold.
+        let own = fixture
+            .create(&JobDraft {
+                schedule: ScheduleDraft::unix_cron("5 4 * * 1-5", ZONE),
+                ..JobDraft::new("billing", "It's ours", "handle")
+            })
+            .await;
+        let chained = fixture
+            .create(&JobDraft {
+                schedule: ScheduleDraft::fixed_delay(9),
+                ..JobDraft::new("billing", "chain", "handle")
+            })
+            .await;
+        let apps = fixture.store.apps().list(&VisibleApps::All).await.unwrap();
+        let mut all: Vec<Job> = first.values().cloned().collect();
+        all.sort_by_key(|job| job.id);
+        all.extend([own.clone(), chained.clone()]);
+        let numbers = first.iter().map(|(source, job)| (job.id, *source)).collect();
+        let exported = export(&apps, &all, &numbers, ZONE);
+        assert_eq!(exported.left_out, [(chained.id, "schedule fixed_delay".to_owned())]);
+        assert_eq!(exported.jobs, first.len() + 1);
+
+        let back = XxlJob::new(Shape::V34).await;
+        for _ in 0..2 {
+            back.sql(&exported.sql).await;
+        }
+        let elsewhere = TestDatabase::new(Kind::Sqlite).await;
+        let second = Fixture::new(&elsewhere).await;
+        let (plan, done) = brought(&back, &second.store).await;
+        assert_eq!(done.created, first.len() + 1, "once, although it ran twice: {}", plan.report);
+        let there = jobs(&second.store).await;
+        let own_there = there.values().find(|job| job.draft.name == "It's ours").unwrap();
+        assert_eq!(own_there.draft.schedule, cron("0 5 4 ? * 2-6"));
+        for (id, draft) in drafts(&first) {
+            // They arrive stopped, so nothing says that they ran, nor in which phase.
+            let mut here = drafts(&there)[&id].clone();
+            here.tags.clone_from(&draft.tags);
+            if draft.owner.is_empty() {
+                assert_eq!(here.owner, "carillon", "the console there wants an author");
+                here.owner.clear();
+            }
+            here.schedule.anchor_at = draft.schedule.anchor_at;
+            assert_eq!(here, draft, "job {id}");
+        }
+    });
+}
+
+async fn exported(fixture: &Fixture, jobs: &[Job], numbers: HashMap<i64, i64>) -> Exported {
+    export(&fixture.store.apps().list(&VisibleApps::All).await.unwrap(), jobs, &numbers, ZONE)
+}
+
+#[test]
+fn two_jobs_made_here_with_one_name_and_handler_are_both_written_once_whatever_the_collation() {
+    on(Kind::Sqlite, async |db: &TestDatabase| {
+        let fixture = Fixture::new(db).await;
+        let own = JobDraft::new("billing", "It's ours", "handle");
+        let own = [fixture.create(&own).await, fixture.create(&own).await];
+        let exported = exported(&fixture, &own, HashMap::default()).await;
+        assert!(exported.sql.starts_with("SET NAMES utf8mb4;\n"));
+        let back = XxlJob::new(Shape::V34).await;
+        for table in ["xxl_job_info", "xxl_job_group"] {
+            back.sql(&format!("ALTER TABLE {table} CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")).await;
+        }
+        for _ in 0..2 {
+            back.sql(&exported.sql).await;
+        }
+        let names: Vec<String> = back.read().await.jobs.into_iter().map(|job| job.name).collect();
+        assert_eq!(names, ["It's ours", "It's ours"]);
+    });
+}
+
+#[test]
+fn a_job_that_runs_there_goes_on_and_a_new_one_is_stopped() {
+    on(Kind::Sqlite, async |db: &TestDatabase| {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&JobDraft::new("billing", "ours", "handle")).await;
+        let back = XxlJob::new(Shape::V34).await;
+        back.group(1, "billing", "").await;
+        back.job(7, &[("trigger_last_time", &NOW.to_string())]).await;
+        for number in [7, 8] {
+            let jobs = std::slice::from_ref(&job);
+            back.sql(&exported(&fixture, jobs, HashMap::from_iter([(job.id, number)])).await.sql).await;
+        }
+        let found = back.read().await.jobs;
+        let found: Vec<_> = found.iter().map(|it| (it.name.as_str(), it.is_running, it.last_at, it.next_at)).collect();
+        assert_eq!(found, [("ours", true, NOW, NOW + 60_000), ("ours", false, 0, 0)]);
+    });
+}
+
+#[test]
+fn what_is_too_long_is_left_out_and_what_is_lost_is_listed() {
+    on(Kind::Sqlite, async |db: &TestDatabase| {
+        let fixture = Fixture::new(db).await;
+        let plain = || JobDraft::new("billing", "ours", "handle");
+        let minutes: Vec<String> = (0..59).map(|minute| minute.to_string()).collect();
+        let long = [
+            JobDraft { schedule: ScheduleDraft::cron(format!("0 {} * * * ?", minutes.join(",")), ZONE), ..plain() },
+            JobDraft { owner: "o".repeat(65), ..plain() },
+        ];
+        let child = fixture.create(&JobDraft { flag_after_seconds: 60, ..plain() }).await;
+        let lossy = [
+            JobDraft { schedule: ScheduleDraft::cron("0 * * * * ?", ZONE), children: vec![child.id], ..plain() },
+            JobDraft { description: "d".into(), tags: vec!["from-xxl".into(), "night".into()], ..plain() },
+            JobDraft { name: "n".repeat(51), ..plain() },
+            JobDraft { name: "n".repeat(50), tags: vec!["from-xxl".into()], owner: "o".repeat(64), ..plain() },
+        ];
+        let mut all = vec![child.clone()];
+        for draft in long.iter().chain(&lossy) {
+            all.push(fixture.create(draft).await);
+        }
+        let done = exported(&fixture, &all, HashMap::from_iter([(child.id, 7)])).await;
+        let at = |number: usize, text: &str| (all[number].id, text.to_owned());
+        let long = ["schedule of more than 128 characters", "owner of more than 64 characters"];
+        assert_eq!(done.left_out, [at(1, long[0]), at(2, long[1])]);
+        let lost = [
+            at(0, "takes_result true, flag_after_seconds"),
+            at(3, "clock_changes carillon, catch_up all"),
+            at(4, "description, tags"),
+            at(5, "name beyond 50 characters"),
+        ];
+        assert_eq!((done.jobs, done.changed), (5, lost.to_vec()));
+    });
+}
