@@ -3,7 +3,7 @@
 use carillon_import::xxl_job::{ImportPlan, Shadow, Shape, SourceDatabase, Verdict, import};
 use carillon_store::Actor;
 use foldhash::HashMap;
-use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
+use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DbBackend, Statement};
 
 use super::tables::{NOW, SHAPES, XxlJob, options};
 use crate::conformance::fixture::Fixture;
@@ -63,15 +63,18 @@ async fn a_look_after_a_lost_connection_connects_again() {
     let first = db.read_jobs(Shape::V34).await.unwrap().len();
     let others = "SELECT GROUP_CONCAT(CONCAT('KILL ', id) SEPARATOR ';') FROM information_schema.processlist";
     let others = format!("{others} WHERE db = DATABASE() AND id <> CONNECTION_ID()");
-    let kill: String = xxl
-        .raw
+    // One connection, which ends all others.
+    let mut options = ConnectOptions::new(xxl.database.direct_url());
+    options.max_connections(1);
+    let raw = Database::connect(options).await.unwrap();
+    let kill: String = raw
         .query_one_raw(Statement::from_string(DbBackend::MySql, others))
         .await
         .unwrap()
         .unwrap()
         .try_get_by_index(0)
         .unwrap();
-    xxl.sql(&kill).await;
+    raw.execute_unprepared(&kill).await.unwrap();
     // The look that finds the connection closed may fail.
     let _ = db.read_jobs(Shape::V34).await;
     assert_eq!(db.read_jobs(Shape::V34).await.unwrap().len(), first);
