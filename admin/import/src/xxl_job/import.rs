@@ -151,20 +151,9 @@ impl Target<'_> {
         let draft = JobDraft { enabled: here.draft.enabled, key: here.draft.key.clone(), ..job.draft.clone() };
         let wanted = self.children_of(job.id);
         let children = if wanted == here.draft.children { wanted } else { vec![] };
-        let why = match self.definition(&draft, children, Some(here)) {
-            Ok(definition) => {
-                let target = TargetJob::from(here.id);
-                let changed =
-                    self.store.jobs().update(target, &definition, Some(here.revision), self.now, self.by).await;
-                match changed.map_err(refusal) {
-                    Ok(_) => {
-                        self.done.changed += 1;
-                        return Ok(Some(job));
-                    }
-                    Err(why) => why?,
-                }
-            }
-            Err(why) => why,
+        let Err(why) = self.update(here, &draft, children).await? else {
+            self.done.changed += 1;
+            return Ok(Some(job));
         };
         self.done.refused.add("J1", format!("job {}", job.id), why);
         Ok(None)
@@ -184,25 +173,26 @@ impl Target<'_> {
             let Some(here) = here.filter(|here| here.draft.children != children) else {
                 continue;
             };
-            let why = match self.definition(
-                &JobDraft { schedule: here.full_schedule(), ..here.draft.clone() },
-                children,
-                Some(&here),
-            ) {
-                Ok(definition) => {
-                    let target = TargetJob::from(here.id);
-                    let changed =
-                        self.store.jobs().update(target, &definition, Some(here.revision), self.now, self.by).await;
-                    match changed.map_err(refusal) {
-                        Ok(_) => continue,
-                        Err(why) => why?,
-                    }
-                }
-                Err(why) => why,
-            };
-            self.done.refused.add("K6", of, why);
+            let draft = JobDraft { schedule: here.full_schedule(), ..here.draft.clone() };
+            if let Err(why) = self.update(&here, &draft, children).await? {
+                self.done.refused.add("K6", of, why);
+            }
         }
         Ok(())
+    }
+
+    /// Gives a stored job this definition; the inner error says why it is refused.
+    async fn update(&self, here: &Job, draft: &JobDraft, children: Vec<i64>) -> Result<Result<(), String>, Error> {
+        let definition = match self.definition(draft, children, Some(here)) {
+            Ok(definition) => definition,
+            Err(why) => return Ok(Err(why)),
+        };
+        let target = TargetJob::from(here.id);
+        let changed = self.store.jobs().update(target, &definition, Some(here.revision), self.now, self.by).await;
+        match changed {
+            Ok(_) => Ok(Ok(())),
+            Err(error) => refusal(error).map(Err),
+        }
     }
 
     async fn all_jobs(&self) -> Result<HashSet<i64>, Error> {

@@ -239,7 +239,7 @@ pub(super) fn foreign_links<'a>(
     links.filter(|(parent, child)| parent.draft.app != child.draft.app).collect()
 }
 
-/// What is wrong with it, whatever its app and its children are.
+/// Checks a definition without its app and its children, which an import makes later.
 fn check(draft: &JobDraft, now: Millis) -> Result<(), String> {
     let app = App { id: 0, name: draft.app.clone(), title: String::new(), created_at: 0, own_tokens_only: false };
     let checked = Definition::check_in(DefinitionContext::new(&app, &Calendars::default()), draft, now);

@@ -22,7 +22,7 @@ impl std::ops::Deref for Viewer {
     }
 }
 
-// The session guard puts the viewer there for every page that needs a session.
+// The session guard has put the viewer into the extensions of each request for a page that needs a session.
 from_request!(Viewer: actix_web::Error, |request| {
     let viewer = request.extensions().get::<Self>().cloned();
     viewer.ok_or_else(|| ErrorUnauthorized("signed out"))
