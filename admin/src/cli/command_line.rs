@@ -11,7 +11,7 @@ use super::arguments::InvalidInput;
 use super::database::migrate;
 use super::diagnosis::{audit, explain};
 use super::settings::{DatabaseSettings, ServeSettings, ZoneSettings};
-use super::{demo, environment, files, health, manual, next, serve, shards, user, xxl_job};
+use super::{demo, environment, files, health, manual, moving, next, serve, shards, user};
 
 /// Carillon, a distributed job scheduler.
 ///
@@ -73,11 +73,11 @@ enum Command {
     Schema,
     /// Bring jobs here from another scheduler
     #[command(subcommand)]
-    Import(xxl_job::ImportCommand),
+    Import(moving::ImportCommand),
     /// Let an app that was imported from xxl-job run here, once its jobs are stopped there
-    Cutover(Box<xxl_job::CutoverArgs>),
+    Cutover(Box<moving::CutoverArgs>),
     /// Compare what xxl-job plans, second by second, with what the imported jobs would do; exit code 1 if anything is unexplained
-    Shadow(Box<xxl_job::ShadowArgs>),
+    Shadow(Box<moving::ShadowArgs>),
     /// Print what completes the command line in a shell
     Completions(manual::CompletionsArgs),
     /// Write the manual pages to a folder
@@ -92,7 +92,7 @@ struct Export {
     #[command(flatten)]
     files: files::ExportArgs,
     #[command(subcommand)]
-    other: Option<xxl_job::ExportCommand>,
+    other: Option<moving::ExportCommand>,
 }
 
 impl Cli {
@@ -172,7 +172,7 @@ fn run(wanted: Cli) -> anyhow::Result<ExitCode> {
             Command::Apply(args) => return files::apply(*args).await,
             Command::Drift(args) => return files::drift(*args).await,
             Command::Export(args) => match args.other {
-                Some(command) => xxl_job::export(command).await,
+                Some(command) => moving::export(command).await,
                 None => files::export(args.files).await,
             },
             Command::Schema => files::schema(),
@@ -186,9 +186,9 @@ fn run(wanted: Cli) -> anyhow::Result<ExitCode> {
             Command::Resync(settings) => shards::resync(settings).await,
             Command::Next(args) => next::run(&args),
             Command::Health(args) => health::run(*args).await,
-            Command::Import(command) => xxl_job::import(command).await,
-            Command::Cutover(args) => xxl_job::cut_over(*args).await,
-            Command::Shadow(args) => xxl_job::shadow(*args).await,
+            Command::Import(command) => moving::import(command).await,
+            Command::Cutover(args) => moving::cut_over(*args).await,
+            Command::Shadow(args) => moving::shadow(*args).await,
             Command::Completions(args) => {
                 manual::completions(&args, command());
                 Ok(())

@@ -14,6 +14,7 @@ mod health;
 mod limit_settings;
 mod logging;
 mod manual;
+mod moving;
 mod next;
 mod secret_files;
 mod serve;
@@ -21,6 +22,5 @@ mod settings;
 mod shards;
 mod user;
 mod values;
-mod xxl_job;
 
 pub use command_line::main;

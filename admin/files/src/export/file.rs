@@ -92,6 +92,12 @@ pub fn export(live: &Live, options: &ExportOptions) -> Result<Vec<ExportedFile>,
     Ok(by_app.into_iter().map(file).collect())
 }
 
+/// A file with these jobs of one app, which have keys and no children.
+pub fn write_jobs(set: &str, app: &str, jobs: &[JobDraft]) -> String {
+    let members = |draft: &JobDraft| without_defaults(&JobDraft { set: String::new(), ..draft.clone() }).into();
+    text(set, app, None, jobs.iter().map(members).collect())
+}
+
 fn set_name(jobs: &[&LiveJob], options: &ExportOptions) -> String {
     let of_jobs = || {
         let first = &jobs.first()?.draft.set;

@@ -5,5 +5,5 @@ mod file;
 mod keys;
 
 pub(crate) use file::without_defaults;
-pub use file::{ExportOptions, ExportedFile, Problem, export};
+pub use file::{ExportOptions, ExportedFile, Problem, export, write_jobs};
 pub use keys::new_keys;

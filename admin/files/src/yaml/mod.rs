@@ -9,5 +9,5 @@ mod read;
 mod write;
 
 pub use node::{Content, Key, Node};
-pub use read::{SyntaxFault, read};
+pub use read::{SyntaxFault, read, read_documents};
 pub use write::write;

@@ -27,6 +27,30 @@ pub struct Key {
 }
 
 impl Node {
+    /// The member of an object.
+    pub fn member(&self, name: &str) -> Option<&Self> {
+        match &self.content {
+            Content::Map(members) => members.iter().find(|(key, _)| key.text == name).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// A single value.
+    pub fn text(&self) -> Option<&str> {
+        match &self.content {
+            Content::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Those of a list; of anything else none.
+    pub fn items(&self) -> &[Self] {
+        match &self.content {
+            Content::List(items) => items,
+            _ => &[],
+        }
+    }
+
     /// What stands there, for errors.
     pub fn kind(&self) -> &'static str {
         match self.content {

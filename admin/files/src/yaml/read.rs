@@ -18,16 +18,37 @@ impl SyntaxFault {
     }
 }
 
-/// Levels of nesting. A job has four.
-const DEEPEST: usize = 16;
+/// Levels of nesting. A job has four, an object of Kubernetes in a list up to 20.
+const DEEPEST: usize = 32;
 
 /// The one document of a file.
 ///
 /// # Errors
 /// It is no YAML, or it uses what job files do not allow.
 pub fn read(text: &str) -> Result<Node, SyntaxFault> {
+    let mut documents = read_documents(text)?.into_iter();
+    let root = documents.next().ok_or_else(|| SyntaxFault::new(1, "the file is empty"))?;
+    match documents.next() {
+        None => Ok(root),
+        Some(second) => Err(SyntaxFault::new(second.line, "a second document begins here; write one document a file")),
+    }
+}
+
+/// All documents of a text, such as objects of Kubernetes.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_documents(text: &str) -> Result<Vec<Node>, SyntaxFault> {
     let mut reader = Reader { events: Parser::new_from_str_with_options(text, options()), text };
-    reader.document()
+    let mut documents = vec![];
+    loop {
+        let (event, line) = reader.next()?;
+        match event {
+            Event::StreamEnd => return Ok(documents),
+            Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
+            event => documents.push(reader.node(event, line, 0)?),
+        }
+    }
 }
 
 fn options() -> Options {
@@ -42,21 +63,6 @@ struct Reader<'t, I> {
 }
 
 impl<'t, I: Iterator<Item = Result<(Event<'t>, Span), ScanError>>> Reader<'t, I> {
-    fn document(&mut self) -> Result<Node, SyntaxFault> {
-        let mut root = None;
-        loop {
-            let (event, line) = self.next()?;
-            match event {
-                Event::StreamEnd => return root.ok_or_else(|| SyntaxFault::new(1, "the file is empty")),
-                Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
-                _ if root.is_some() => {
-                    return Err(SyntaxFault::new(line, "a second document begins here; write one document a file"));
-                }
-                event => root = Some(self.node(event, line, 0)?),
-            }
-        }
-    }
-
     fn next(&mut self) -> Result<(Event<'t>, usize), SyntaxFault> {
         match self.events.next() {
             Some(Ok((event, span))) => Ok((event, span.start.line())),

@@ -4,7 +4,10 @@ use super::limits::{DESCRIPTION_CHARS, KEY_CHARS, OWNER_CHARS, TAG_CHARS, TAGS};
 use crate::checks::check_line;
 
 /// Checks a key of a job or the name of a set of files: empty, or at most 64 lower case letters, digits, `-`, `_` and `.`.
-pub(super) fn check_key(key: &str) -> Result<(), String> {
+///
+/// # Errors
+/// Says which rule is broken.
+pub fn check_key(key: &str) -> Result<(), String> {
     match key.chars().count() {
         count if count > KEY_CHARS => Err(format!("has {count} characters; at most {KEY_CHARS} are allowed")),
         _ => match key.chars().find(|&c| !is_word_char(c)) {

@@ -12,6 +12,6 @@ mod validate_tests;
 
 pub use block::BlockStrategy;
 pub use draft::JobDraft;
-pub use labels::check_tag;
+pub use labels::{check_key, check_tag};
 pub use spec::JobSpec;
 pub use validate::validate_app_name;
