@@ -39,6 +39,9 @@ pub const TABLES: &[&str] = &[
     // Jobs of other schedulers. stored_digest NULL: the job is not stored yet, and its number is kept for it.
     "CREATE TABLE import_origin (source VARCHAR(64) NOT NULL, source_id BIGINT NOT NULL, job_id BIGINT NOT NULL, digest VARCHAR(64) NOT NULL, \
      stored_digest VARCHAR(64), PRIMARY KEY (source, source_id)){table}",
+    "CREATE INDEX import_origin_job ON import_origin (job_id)",
+    // What the last import said, as JSON.
+    "CREATE TABLE import_report (source VARCHAR(64) NOT NULL PRIMARY KEY, imported_at BIGINT NOT NULL, report {long} NOT NULL){table}",
     "CREATE TABLE job_child (job_id BIGINT NOT NULL, position INTEGER NOT NULL, child_id BIGINT NOT NULL, \
      PRIMARY KEY (job_id, position)){table}",
     "CREATE INDEX job_child_child ON job_child (child_id)",

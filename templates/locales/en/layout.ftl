@@ -12,6 +12,7 @@ nav-misfires = Misfires
 nav-executors = Executors
 nav-nodes = Nodes
 nav-retention = Retention
+nav-imports = Import
 nav-users = Users
 nav-audit = Audit
 nav-menu = Menu

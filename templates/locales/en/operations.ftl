@@ -117,3 +117,27 @@ misfire-policy = misfire policy: { $policy ->
 # The gap audit of some of the jobs.
 gaps-none-first = No differences in the first { $count } of { $all } jobs
 gaps-none-part = No differences in these { $count } of { $all } jobs
+# What other schedulers brought.
+import-from = From { $source }
+import-releases = Version of xxl-job
+import-zone = { $agree } of { $of } running cron jobs were planned there at instants of the time zone that was given
+import-counts = { $created } made, { $changed } changed, { $unchanged } unchanged by the last import
+import-apps = Apps with imported jobs
+import-jobs = Imported jobs
+import-enabled = Enabled here
+import-waiting = Wait for the change-over
+import-next = Next step
+import-nothing-waits = nothing waits
+import-cutover = Stop the jobs of an app in xxl-job and let its executors register here; then the command enables the jobs that ran there. --back disables them again.
+import-no-findings = Every job means the same here as there.
+import-findings = What is different here
+import-findings-hint = Each difference has a code; the guide for moving in lists them all. The numbers of jobs are those there.
+import-more = { $count ->
+    [one] and 1 more
+   *[other] and { $count } more
+}
+import-unreadable = Another version of the program has written this report. Import again to see it.
+import-none = Nothing has been imported yet
+import-again = Import again, or from elsewhere
+import-how = Imports run on the command line of a machine that reaches the other scheduler. From xxl-job jobs arrive in the database of this installation; from crontabs and Kubernetes in a file for carillon apply.
+import-how-hint = Jobs arrive disabled, and an import may be repeated at any time. With --dry-run nothing is written.

@@ -12,6 +12,7 @@ nav-misfires = 调度过期
 nav-executors = 执行器管理
 nav-nodes = 调度中心节点
 nav-retention = 数据保留
+nav-imports = 导入
 nav-users = 用户管理
 nav-audit = 审计
 nav-menu = 菜单

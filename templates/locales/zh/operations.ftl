@@ -108,3 +108,24 @@ misfire-policy = 调度过期策略：{ $policy ->
 # 只检查了部分任务
 gaps-none-first = 前 { $count } 个任务没有差异，共 { $all } 个
 gaps-none-part = 这 { $count } 个任务没有差异，共 { $all } 个
+# What other schedulers brought.
+import-from = 来自 { $source }
+import-releases = xxl-job 版本
+import-zone = 那里 { $of } 个运行中的 Cron 任务里，有 { $agree } 个的计划时刻符合所给时区
+import-counts = 上次导入：新建 { $created } 个，更改 { $changed } 个，未变 { $unchanged } 个
+import-apps = 有导入任务的应用
+import-jobs = 导入的任务
+import-enabled = 已在此启用
+import-waiting = 等待切换
+import-next = 下一步
+import-nothing-waits = 没有等待的任务
+import-cutover = 先在 xxl-job 中停止该应用的任务，并让其执行器注册到这里；然后执行此命令，启用在那里运行过的任务。加 --back 可再次停用它们。
+import-no-findings = 每个任务在这里的含义与那里相同。
+import-findings = 在这里有所不同
+import-findings-hint = 每种差异有一个代码，迁移指南列出全部代码。任务编号为那里的编号。
+import-more = 另有 { $count } 项
+import-unreadable = 此报告由其他版本的程序写入。请重新导入后查看。
+import-none = 尚未导入任何内容
+import-again = 再次导入，或从其他来源导入
+import-how = 导入在能访问另一调度器的机器的命令行上执行。来自 xxl-job 的任务直接进入本系统的数据库；来自 crontab 和 Kubernetes 的任务写入供 carillon apply 使用的文件。
+import-how-hint = 任务导入后为停用状态，可随时重复导入。使用 --dry-run 时不写入任何内容。

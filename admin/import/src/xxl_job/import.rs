@@ -15,6 +15,7 @@ use foldhash::{HashMap, HashSet};
 use super::error::Error;
 use super::jobs::MappedJob;
 use super::plan::{ImportPlan, stored_digest};
+use super::record::ImportRecord;
 use super::report::Report;
 
 /// What was done.
@@ -76,6 +77,7 @@ pub async fn import(plan: &ImportPlan, store: &Store, by: &Actor, now: Millis) -
     target.link(&stored).await?;
     target.note(&stored).await?;
     target.make_accounts().await?;
+    ImportRecord::new(plan, &target.done, &target.job_ids).keep(&plan.source, store, now).await?;
     Ok(target.done)
 }
 

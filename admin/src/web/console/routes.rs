@@ -5,7 +5,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, ServiceConfig};
 
 use crate::web::access::{Route, access, by_path, guarded};
-use crate::web::console::operations::{gaps, misfires, nodes, retention, retention_form};
+use crate::web::console::operations::{gaps, imports, misfires, nodes, retention, retention_form};
 use crate::web::console::{
     account, alerts, apps, audit, calendars, dashboard, forecast, jobs, pauses, reports, runs, search, users,
 };
@@ -86,6 +86,7 @@ pub fn all() -> Vec<Route> {
         "/misfires" => GET View AnyApp: misfires::list;
         "/gaps" => GET View AnyApp: gaps::page;
         "/nodes" => GET View Installation: nodes::page;
+        "/imports" => GET Administer Installation: imports::page;
         "/retention" => GET View Shared: retention::page;
         "/retention/edit" => GET Administer Installation: retention_form::all, POST Administer Installation: retention_form::set_all;
 

@@ -1,3 +1,4 @@
 //! What was brought here from another scheduler.
 
 pub mod origins;
+pub mod reports;

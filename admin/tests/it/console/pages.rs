@@ -31,6 +31,7 @@ fn every_text_is_shown_as_text() {
             "/runs",
             "/gaps",
             "/retention",
+            "/imports",
             "/nodes",
             "/pauses",
             "/users",

@@ -11,6 +11,7 @@ const SOURCES: &[&str] = &[
     "admin/accounts/src",
     "admin/alerts/src",
     "admin/engine/src",
+    "admin/import/src",
     "admin/inspect/src",
     "admin/scheduler/src",
     "admin/src",

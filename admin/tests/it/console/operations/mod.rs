@@ -5,6 +5,7 @@ mod calendars;
 mod explain;
 mod families;
 mod gaps;
+mod imports;
 mod retention;
 mod skipped;
 
