@@ -65,6 +65,10 @@ image: ## A container image of it, under target/packages
 image-test: ## Start the image from its archive, and check the files for compose and Kubernetes; wants root
 	@.ci/image-test
 
+.PHONY: interop
+interop: packages ## Published executors in Java, Go, Python and Rust against a node (ARGS='pyxxl' for some of them)
+	@.ci/interop $(ARGS)
+
 .PHONY: bench
 bench: packages ## Measure on this machine; takes minutes, wants an idle one (ARGS='--against ratchjob' or '-p carillon-scheduler')
 	@.ci/with-services cargo bench --locked $(if $(filter --bench -p --package --workspace,$(ARGS)),$(ARGS),\

@@ -14,9 +14,10 @@ use crate::program::settings;
 use crate::services::setting;
 
 const APP: &str = "python-demo";
-const WORK: &str = include_str!("executors/work.py");
-const FLASK: &str = include_str!("executors/flask.py");
-const FASTAPI: &str = include_str!("executors/fastapi.py");
+const JOBS: &str = include_str!("../../interop/clients/jobs.py");
+const WORK: &str = include_str!("../../interop/clients/work.py");
+const FLASK: &str = include_str!("../../interop/clients/flask.py");
+const FASTAPI: &str = include_str!("../../interop/clients/fastapi.py");
 
 /// A node that checks running runs after a second, and an executor.
 struct Fixture {
@@ -116,6 +117,7 @@ impl Fixture {
 }
 
 fn python(folder: &Path, program: &str) -> Command {
+    std::fs::write(folder.join("jobs.py"), JOBS).unwrap();
     std::fs::write(folder.join("work.py"), WORK).unwrap();
     let file = folder.join("executor.py");
     std::fs::write(&file, program).unwrap();

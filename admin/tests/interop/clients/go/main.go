@@ -3,24 +3,36 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log"
 	"os"
+	"strconv"
 	"time"
 
 	xxl "github.com/xxl-job/xxl-job-executor-go"
 )
 
 func main() {
+	app := os.Getenv("EXECUTOR_APP")
+	if app == "" {
+		app = "python-demo"
+	}
 	executor := xxl.NewExecutor(
 		xxl.ServerAddr(os.Getenv("CARILLON_ADMIN")),
 		xxl.AccessToken(os.Getenv("CARILLON_ACCESS_TOKEN")),
 		xxl.ExecutorIp("127.0.0.1"),
 		xxl.ExecutorPort(os.Getenv("EXECUTOR_LISTEN_PORT")),
-		xxl.RegistryKey("python-demo"),
+		xxl.RegistryKey(app),
 	)
 	executor.Init()
 	executor.RegTask("wait", wait)
 	executor.RegTask("for-ever", forEver)
+	executor.RegTask("echo", func(ctx context.Context, param *xxl.RunReq) string { return "got " + param.ExecutorParams })
+	executor.RegTask("fail", func(ctx context.Context, param *xxl.RunReq) string { panic("it is broken") })
+	executor.RegTask("sleep", sleep)
+	executor.RegTask("part", func(ctx context.Context, param *xxl.RunReq) string {
+		return fmt.Sprintf("%d of %d", param.BroadcastIndex, param.BroadcastTotal)
+	})
 	log.Fatal(executor.Run())
 }
 
@@ -42,4 +54,14 @@ func wait(ctx context.Context, param *xxl.RunReq) string {
 // Does not look at its context, as many handlers do not.
 func forEver(ctx context.Context, param *xxl.RunReq) string {
 	select {}
+}
+
+func sleep(ctx context.Context, param *xxl.RunReq) string {
+	seconds, _ := strconv.Atoi(param.ExecutorParams)
+	select {
+	case <-time.After(time.Duration(seconds) * time.Second):
+		return "slept"
+	case <-ctx.Done():
+		return "stopped: " + ctx.Err().Error()
+	}
 }
