@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::executor::Executor;
 use crate::handler::JobHandler;
 use crate::journal::Durability;
+use crate::script::ScriptType;
 use crate::settings::Settings;
 
 /// Collects the settings of an executor; [`build`](Self::build) refuses wrong ones by name.
@@ -130,6 +131,15 @@ impl ExecutorBuilder {
     #[must_use]
     pub fn job(mut self, name: impl Into<String>, handler: impl JobHandler) -> Self {
         self.settings.jobs.push((name.into(), Arc::new(handler)));
+        self
+    }
+
+    /// Runs scripts of these types, which the admin sends with their source: whoever may write a script there runs code here. The
+    /// handler finds it in [`JobContext::script`](crate::JobContext::script) and decides how it is run. Default: requests with a
+    /// script are refused.
+    #[must_use]
+    pub fn scripts(mut self, types: impl IntoIterator<Item = ScriptType>, handler: impl JobHandler) -> Self {
+        self.settings.scripts = Some((types.into_iter().collect(), Arc::new(handler)));
         self
     }
 

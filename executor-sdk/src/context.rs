@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::job_log::RunLog;
 use crate::run::{Run, wall_clock};
+use crate::script::Script;
 
 /// What a handler knows about its run; cheap to clone.
 #[derive(Clone)]
@@ -50,6 +51,11 @@ impl JobContext {
     /// The handler's name, as the job uses it.
     pub fn handler(&self) -> &str {
         &self.run.request.handler
+    }
+
+    /// The script to run, if the admin has sent one: see [`ExecutorBuilder::scripts`](crate::ExecutorBuilder::scripts).
+    pub fn script(&self) -> Option<Script<'_>> {
+        Script::of(&self.run.request)
     }
 
     /// The same for all attempts of one fire: the key with which a handler ensures that the work is done once. `None`

@@ -11,6 +11,7 @@ use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::handler::BoxedHandler;
 use crate::journal::Durability;
+use crate::script::ScriptType;
 
 /// What the builder collects.
 pub(crate) struct Settings {
@@ -31,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) durability: Durability,
     pub(crate) announcement: Announcement,
     pub(crate) jobs: Vec<(String, Arc<dyn BoxedHandler>)>,
+    /// Types of scripts, and what runs them.
+    pub(crate) scripts: Option<(Vec<ScriptType>, Arc<dyn BoxedHandler>)>,
 }
 
 impl Default for Settings {
@@ -53,6 +56,7 @@ impl Default for Settings {
             durability: Durability::Machine,
             announcement: Announcement::default(),
             jobs: Vec::new(),
+            scripts: None,
         }
     }
 }
@@ -113,10 +117,16 @@ impl Settings {
                 return Err(Error::setting("job", format!("\"{name}\" is registered twice")));
             }
         }
-        if handlers.is_empty() {
+        if handlers.is_empty() && self.scripts.is_none() {
             return Err(Error::setting("job", "none is set; give at least one handler"));
         }
         Ok(handlers)
+    }
+
+    /// What runs scripts, by type.
+    pub(crate) fn scripts(&self) -> HashMap<ScriptType, Arc<dyn BoxedHandler>> {
+        let scripts = self.scripts.iter();
+        scripts.flat_map(|(types, handler)| types.iter().map(|kind| (*kind, Arc::clone(handler)))).collect()
     }
 
     /// Binds the address to listen on.

@@ -9,9 +9,9 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use super::arguments::InvalidInput;
 use super::database::migrate;
-use super::diagnosis::{audit, explain};
+use super::diagnosis::{audit, explain, health};
 use super::settings::{DatabaseSettings, ServeSettings, ZoneSettings};
-use super::{demo, environment, files, health, manual, moving, next, serve, shards, user};
+use super::{demo, environment, files, manual, moving, next, serve, shards, user, worker};
 
 /// Carillon, a distributed job scheduler.
 ///
@@ -78,6 +78,11 @@ enum Command {
     Cutover(Box<moving::CutoverArgs>),
     /// Compare what xxl-job plans, second by second, with what the imported jobs would do; exit code 1 if anything is unexplained
     Shadow(Box<moving::ShadowArgs>),
+    /// Run scripts: an executor of script jobs, each in a process of its own, as another user
+    ///
+    /// It takes no handler jobs. Whoever may write scripts in the admin runs code on this machine, with the rights of the users that
+    /// --run-as names.
+    Worker(Box<worker::WorkerArgs>),
     /// Print what completes the command line in a shell
     Completions(manual::CompletionsArgs),
     /// Write the manual pages to a folder
@@ -143,6 +148,9 @@ fn refuse(error: &clap::Error) -> ! {
 
 /// Reads the command line, runs the subcommand, says what went wrong.
 pub fn main() -> ExitCode {
+    if let Some(code) = worker::shim() {
+        return code;
+    }
     let command = command();
     let matches = command.clone().try_get_matches().unwrap_or_else(|error| refuse(&error));
     let wanted = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
@@ -189,6 +197,7 @@ fn run(wanted: Cli) -> anyhow::Result<ExitCode> {
             Command::Import(command) => moving::import(command).await,
             Command::Cutover(args) => moving::cut_over(*args).await,
             Command::Shadow(args) => moving::shadow(*args).await,
+            Command::Worker(args) => worker::run(*args).await,
             Command::Completions(args) => {
                 manual::completions(&args, command());
                 Ok(())

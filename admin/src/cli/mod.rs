@@ -10,7 +10,6 @@ mod demo;
 mod diagnosis;
 mod environment;
 mod files;
-mod health;
 mod limit_settings;
 mod logging;
 mod manual;
@@ -22,5 +21,6 @@ mod settings;
 mod shards;
 mod user;
 mod values;
+mod worker;
 
 pub use command_line::main;

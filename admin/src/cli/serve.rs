@@ -11,7 +11,7 @@ use carillon_scheduler::SystemClock;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::health::reachable;
+use super::diagnosis::health::reachable;
 use super::logging;
 use super::settings::ServeSettings;
 

@@ -11,6 +11,7 @@ use crate::handler::BoxedHandler;
 use crate::journal::{CompletionSink, Journal};
 use crate::lane::{EnqueueResult, Lanes};
 use crate::run::{MOST_OPEN, Phase, Run, RunMeta, SeenRuns, wall_clock};
+use crate::script::ScriptType;
 
 /// By how much the clocks of admin and executor may differ.
 const CLOCK_ERROR_MS: i64 = 5_000;
@@ -30,6 +31,7 @@ pub(super) enum Reply {
 
 pub(crate) struct Admission {
     pub(crate) handlers: HashMap<String, Arc<dyn BoxedHandler>>,
+    pub(crate) scripts: HashMap<ScriptType, Arc<dyn BoxedHandler>>,
     pub(crate) lanes: Arc<Lanes>,
     pub(crate) seen_runs: Arc<SeenRuns>,
     pub(crate) journal: Journal,
@@ -67,9 +69,10 @@ impl Admission {
         {
             return Err(format!("attempt {higher} of this fire was here already"));
         }
-        if !matches!(request.glue_type.as_str(), GLUE_BEAN | "") {
-            let kind = &request.glue_type;
-            return Err(format!("glueType[{kind}] is not valid."));
+        let kind = request.glue_type.as_str();
+        if !matches!(kind, GLUE_BEAN | "") {
+            let runs = ScriptType::from_glue_type(kind).and_then(|kind| self.scripts.get(&kind));
+            return runs.cloned().ok_or_else(|| format!("glueType[{kind}] is not valid."));
         }
         let handler = self.handlers.get(&request.handler).cloned();
         handler.ok_or_else(|| format!("job handler [{}] not found.", request.handler))

@@ -9,7 +9,7 @@ use reqwest::header::HOST;
 
 use crate::config::Config;
 
-use super::settings::ServeSettings;
+use crate::cli::settings::ServeSettings;
 
 /// Limit of the whole request.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -55,7 +55,7 @@ fn url(config: &Config, path: &str) -> String {
 }
 
 /// An address of this machine that reaches a listener.
-pub(super) fn reachable(listen: SocketAddr) -> SocketAddr {
+pub fn reachable(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),

@@ -1,0 +1,61 @@
+//! The processes of a script: those of its group, and whatever else its user or session has.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// By what the processes of a run are found.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcessTree {
+    /// The first process; it leads a group and a session.
+    pub leader: Pid,
+    /// The user that nothing else runs as; `None`: only the session tells them, and a process that has left it goes on.
+    pub user: Option<u32>,
+}
+
+/// A tree that makes processes faster than they end is left to its limits.
+const ROUNDS: usize = 100;
+
+impl ProcessTree {
+    /// Asks the group to end.
+    pub fn terminate(self) {
+        let _ = kill_process_group(self.leader, Signal::TERM);
+    }
+
+    /// Ends all of them.
+    pub fn kill(self) {
+        for _ in 0..ROUNDS {
+            let found = self.processes();
+            if found.is_empty() {
+                return;
+            }
+            found.into_iter().for_each(|process| _ = kill_process(process, Signal::KILL));
+        }
+        tracing::warn!(process.id = self.leader.as_raw_pid(), "the script makes processes faster than they end");
+    }
+
+    /// Those that have not ended.
+    fn processes(self) -> Vec<Pid> {
+        let Ok(entries) = fs::read_dir("/proc") else { return vec![] };
+        let ids = entries.flatten().filter_map(|entry| {
+            let id = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
+            let is_own = match self.user {
+                Some(user) => entry.metadata().ok()?.uid() == user,
+                None => true,
+            };
+            is_own.then_some(id)
+        });
+        ids.filter(|id| self.is_alive_member(*id)).collect()
+    }
+
+    /// `/proc/ID/stat`: id, (name), state, parent, group, session. The name may hold brackets.
+    fn is_alive_member(self, id: Pid) -> bool {
+        let Ok(stat) = fs::read_to_string(format!("/proc/{}/stat", id.as_raw_pid())) else { return false };
+        let Some((_, rest)) = stat.rsplit_once(')') else { return false };
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        let is_alive = !matches!(fields.first(), None | Some(&("Z" | "X")));
+        let session = fields.get(3).and_then(|text| text.parse::<i32>().ok());
+        is_alive && (self.user.is_some() || session == Some(self.leader.as_raw_pid()))
+    }
+}
