@@ -54,10 +54,10 @@ pub struct WorkerArgs {
     /// Scripts at once, with --same-user
     #[arg(long, env = "CARILLON_WORKER_SLOTS", value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     slots: u32,
-    /// The program for a type, such as python=/opt/python/bin/python3; may be repeated [default: that of the PATH]
+    /// The program for a type, such as python=/opt/python/bin/python3; may be repeated [default: that in the folders of --path]
     #[arg(long, env = "CARILLON_WORKER_INTERPRETER", value_name = "TYPE=PATH", value_delimiter = ',')]
     interpreter: Vec<String>,
-    /// The PATH of scripts
+    /// The PATH of scripts, where their interpreters are looked for too
     #[arg(long, env = "CARILLON_WORKER_PATH", value_name = "PATH", default_value = "/usr/local/bin:/usr/bin:/bin")]
     path: String,
     /// CPU time of each process of a script, in seconds; 0: no limit
@@ -133,9 +133,9 @@ impl WorkerArgs {
             })
         };
         let given = self.interpreter.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        let found = Interpreters::find(&given)?;
+        let found = Interpreters::find(&self.path, &given)?;
         if found.types().next().is_none() {
-            return Err("no interpreter was found on this machine; name one, such as shell=/bin/sh".to_owned());
+            return Err("no interpreter was found in the folders of --path; name one, such as shell=/bin/sh".to_owned());
         }
         Ok(found)
     }

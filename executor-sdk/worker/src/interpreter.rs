@@ -33,17 +33,17 @@ pub const fn suffix(kind: ScriptType) -> &'static str {
 }
 
 impl Interpreters {
-    /// Those of the PATH, and in place of them those that are given.
+    /// Those in the folders of `path`, and in place of them those that are given.
     ///
     /// # Errors
     /// A given one is no program.
-    pub fn find(given: &[(ScriptType, PathBuf)]) -> Result<Self, String> {
+    pub fn find(path: &str, given: &[(ScriptType, PathBuf)]) -> Result<Self, String> {
         if let Some((kind, path)) = given.iter().find(|(_, path)| !is_program(path)) {
             return Err(format!("{}: {} is no program that can be executed", kind.as_str(), path.display()));
         }
         let found = ScriptType::ALL.into_iter().filter_map(|kind| {
             let given = given.iter().find(|(other, _)| *other == kind).map(|(_, path)| path.clone());
-            Some((kind, given.or_else(|| names(kind).iter().find_map(|name| in_path(name)))?))
+            Some((kind, given.or_else(|| names(kind).iter().find_map(|name| in_path(path, name)))?))
         });
         Ok(Self(found.collect()))
     }
@@ -58,11 +58,26 @@ impl Interpreters {
     }
 }
 
-fn in_path(name: &str) -> Option<PathBuf> {
-    let folders = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
+fn in_path(folders: &str, name: &str) -> Option<PathBuf> {
+    env::split_paths(folders).map(|folder| folder.join(name)).find(|path| is_program(path))
 }
 
 fn is_program(path: &Path) -> bool {
     path.is_file() && access(path, Access::EXEC_OK).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_given_program_goes_first_and_one_that_is_none_is_named() {
+        let sh = PathBuf::from("/bin/sh");
+        let found = Interpreters::find("", &[(ScriptType::Python, sh.clone())]).unwrap();
+        assert_eq!(found.types().collect::<Vec<_>>(), [ScriptType::Python]);
+        assert_eq!(found.of(ScriptType::Python), Some(sh.as_path()));
+        let wrong = Interpreters::find("", &[(ScriptType::Php, "/etc/passwd".into())]).unwrap_err();
+        assert_eq!(wrong, "php: /etc/passwd is no program that can be executed");
+        assert!(Interpreters::find("/usr/bin:/bin", &[]).unwrap().of(ScriptType::Shell).is_some());
+    }
 }
