@@ -134,10 +134,7 @@ mod tests {
         assert_eq!(wrong("echo \0", ""), ["script.source: must not contain NUL"]);
         let long = "x".repeat(SCRIPT_BYTES + 1);
         assert_eq!(wrong(&long, ""), ["script.source: has 262145 bytes; at most 262144 are allowed"]);
-        assert_eq!(
-            wrong("x", &"r".repeat(101)),
-            ["script.remark: has 101 characters; at most 100 are allowed"]
-        );
+        assert_eq!(wrong("x", &"r".repeat(101)), ["script.remark: has 101 characters; at most 100 are allowed"]);
         let short = ScriptDraft::new(ScriptKind::Shell, "x", " new ").check_remark().unwrap_err();
         assert_eq!(
             short.to_string(),
@@ -157,9 +154,6 @@ mod tests {
         let script: ScriptDraft = serde_json::from_value(json!({"type": "nodejs", "version": 7})).unwrap();
         assert_eq!((script.kind, script.version, script.source), (ScriptKind::NodeJs, Some(7), None));
         let unknown = serde_json::from_value::<ScriptDraft>(json!({"type": "groovy"})).unwrap_err().to_string();
-        assert_eq!(
-            unknown,
-            "`groovy` is not a script type; allowed: shell, python, nodejs, php, powershell"
-        );
+        assert_eq!(unknown, "`groovy` is not a script type; allowed: shell, python, nodejs, php, powershell");
     }
 }

@@ -137,7 +137,8 @@ impl JobStore<'_> {
         let Some(source) = &definition.script_source else {
             // The source stays: the one that the job has now.
             let kept = old.draft.script.as_ref().filter(|kept| kept.kind == script.kind);
-            *script = kept.cloned().ok_or_else(|| Error::Changed(format!("job {} has another script by now", old.id)))?;
+            *script =
+                kept.cloned().ok_or_else(|| Error::Changed(format!("job {} has another script by now", old.id)))?;
             return Ok(());
         };
         let text = "SELECT version FROM job_script WHERE job_id = ? ORDER BY version DESC";

@@ -177,6 +177,10 @@ impl Definition {
         self.app_id
     }
 
+    pub fn has_script(&self) -> bool {
+        self.draft.script.is_some()
+    }
+
     /// Saving it makes a version of the script.
     pub fn has_new_script(&self) -> bool {
         self.script_source.is_some()
