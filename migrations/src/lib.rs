@@ -2,6 +2,7 @@
 
 mod dialect;
 mod m0001_initial;
+mod m0002_scripts;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -9,7 +10,10 @@ use sea_orm_migration::prelude::*;
 use crate::step::Step;
 
 /// All steps, oldest first. A released step is never edited.
-const STEPS: &[Step] = &[Step { name: "m0001_initial", statements: m0001_initial::STATEMENTS }];
+const STEPS: &[Step] = &[
+    Step { name: "m0001_initial", statements: m0001_initial::STATEMENTS },
+    Step { name: "m0002_scripts", statements: m0002_scripts::STATEMENTS },
+];
 
 pub struct Migrator;
 

@@ -11,6 +11,8 @@ pub enum Action {
     Operate,
     /// Make, change and delete a job.
     Edit,
+    /// Read and write the source of a job's script: an editor's, with the right to scripts.
+    Script,
     /// Change what belongs to an app as a whole, or to the installation.
     Administer,
 }
@@ -20,7 +22,7 @@ impl Action {
         match self {
             Self::View => Role::Viewer,
             Self::Operate => Role::Operator,
-            Self::Edit => Role::Editor,
+            Self::Edit | Self::Script => Role::Editor,
             Self::Administer => Role::Admin,
         }
     }
@@ -58,8 +60,9 @@ pub fn decide(actor: &Actor, action: Action, object: Object) -> Decision {
         (Object::AnyApp, _) | (Object::Shared, Action::View) => grants.highest(),
         (Object::Shared | Object::Installation, _) => grants.role_for_all(),
     };
+    let lacks_scripts = action == Action::Script && !matches!(object, Object::App(id) if grants.has_scripts(id));
     match role {
-        Some(role) if role >= action.role() => Decision::Allowed,
+        Some(role) if role >= action.role() && !lacks_scripts => Decision::Allowed,
         None if matches!(object, Object::App(_)) => Decision::Hidden,
         _ => Decision::Forbidden,
     }
@@ -78,7 +81,8 @@ pub fn refusal(action: Action, object: Object) -> String {
         Object::AnyApp => "of an app",
         Object::Shared | Object::Installation => "of all apps",
     };
-    format!("only {article} {role} {place} may do this")
+    let scripts = if action == Action::Script { " with the right to scripts" } else { "" };
+    format!("only {article} {role} {place}{scripts} may do this")
 }
 
 #[cfg(test)]
@@ -96,6 +100,18 @@ mod tests {
             Decision::Hidden => 'h',
         });
         letters.iter().collect()
+    }
+
+    // covers: S26
+    #[test]
+    fn scripts_need_a_right_of_their_own_and_an_editor() {
+        let actor = |grants: &str| Actor::new("ada", "", grants.parse::<Grants>().unwrap());
+        let decide = |grants: &str| decide(&actor(grants), Action::Script, Object::App(1));
+        assert_eq!(decide("all:admin"), Decision::Forbidden);
+        assert_eq!(decide("1:operator 1:script"), Decision::Forbidden);
+        assert_eq!(decide("1:editor 2:script"), Decision::Forbidden);
+        assert_eq!(decide("1:editor 1:script"), Decision::Allowed);
+        assert_eq!(decide("2:editor 1:script"), Decision::Hidden);
     }
 
     // covers: S10, S11

@@ -66,6 +66,7 @@ use crate::recover::resolver::Resolver;
 use crate::recover::run_checks::RunChecks;
 use crate::recover::run_knowledge::RecoverContext;
 use crate::runtime::Periodic;
+use crate::script_cache::ScriptCache;
 use crate::services::Services;
 use crate::settings::{Settings, ms};
 use carillon_store::run::settle::finding::RunReport;
@@ -160,7 +161,8 @@ impl Engine {
         let expander = Arc::new(component!(BroadcastExpander {
             cx, held, queue, wakes, tasks; open; places: Semaphore::new(MAX_EXPANSIONS)
         }));
-        let marker = Arc::new(component!(Marker { cx, jobs, outcomes }));
+        let scripts = Arc::new(ScriptCache::new(cx.store.clone()));
+        let marker = Arc::new(component!(Marker { cx, jobs, scripts, outcomes }));
         let sender = Arc::new(component!(Sender { cx, client, addresses, outcomes, traces, tasks }));
         let lead = Arc::new(MarkLead::new(cx.settings.mark_ahead));
         let dispatcher = component!(Dispatcher {
@@ -184,7 +186,7 @@ impl Engine {
         let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs }));
         let refused = Arc::new(component!(RefusedReports { cx }));
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
-        let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, outcomes }));
+        let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, scripts, outcomes }));
         let recover = Arc::new(component!(RecoverContext { cx, client, directory, outcomes, jobs }));
         let checks = Arc::new(component!(RunChecks { recover, tasks; schedule, places, inquiries, alarmed }));
         let kills = Arc::new(component!(AgreedKills { recover; seen }));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use carillon_scheduler::{
     BlockStrategy, CatchUp, Labels, MisfirePolicy, Overlap, PlanInput, RouteStrategy, Schedule, ScheduleContext,
-    ScheduleDraft, Zone,
+    ScheduleDraft, ScriptKind, Zone,
 };
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 use parking_lot::Mutex;
@@ -50,6 +50,17 @@ impl CachedJob {
     /// Its id and revision.
     pub fn version(&self) -> (i64, i64) {
         (self.stored.job_id, self.stored.revision)
+    }
+
+    /// Its id and the version of its script, if it has one.
+    pub fn script_version(&self) -> Option<(i64, i64)> {
+        self.stored.script_type.as_ref()?;
+        Some((self.stored.job_id, self.stored.script_version?))
+    }
+
+    /// The language of its script. None: it has a handler.
+    pub fn script(&self) -> Option<ScriptKind> {
+        self.stored.script_type.as_deref()?.parse().ok()
     }
 
     /// They are to be read when a run of it is marked.

@@ -19,6 +19,7 @@ pub(crate) mod plan;
 pub(crate) mod recover;
 pub mod run_log;
 pub mod runtime;
+mod script_cache;
 mod services;
 mod settings;
 

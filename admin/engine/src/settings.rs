@@ -54,6 +54,8 @@ pub struct Options {
     pub check_after: Duration,
     /// What one app may have.
     pub limits: Limits,
+    /// Scripts of jobs may be saved, and are sent.
+    pub scripts: bool,
     /// Runs that wait in memory; above it nothing more is claimed. No flag sets it: for tests.
     pub ring_capacity: usize,
 }
@@ -71,6 +73,7 @@ impl Default for Options {
             escalate_after: Duration::from_secs(30 * 60),
             check_after: Duration::from_secs(60),
             limits: Limits::default(),
+            scripts: false,
             ring_capacity: 100_000,
         }
     }

@@ -109,6 +109,12 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_INSECURE_HTTP")]
     pub insecure_http: bool,
 
+    /// Allow script jobs: people with the right to scripts save sources here, and executors that can run them get them
+    ///
+    /// Without it no script is saved, and runs of stored script jobs fail before they are sent.
+    #[arg(long, env = "CARILLON_SCRIPTS")]
+    pub scripts: bool,
+
     /// Networks that executors are in, such as 10.0.0.0/8,fd12::/64 [default: all]
     ///
     /// An address outside of them is neither registered nor connected to, whatever its name resolves to. Always refused are

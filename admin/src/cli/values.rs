@@ -145,6 +145,7 @@ impl ServeSettings {
         config.admin_second_factor = self.admin_second_factor;
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
+        config.engine.scripts = self.scripts;
         config.app_tokens_only = self.app_tokens_only;
         config.redis_url.clone_from(&self.redis_url);
         config.redis_ca = file(&self.redis_ca);
@@ -322,7 +323,7 @@ mod tests {
         let text = format!(
             "--listen=[::]:9 --public-url=https://c.example --trusted-proxies=10.0.0.7 --tls-cert=c --tls-key=k --executor-listen=[::]:10 \
              --executor-tls-cert=ec --executor-tls-key=ek --executor-tls-client-ca=ca --executor-ca=eca --executor-client-cert=cc --executor-client-key=ck \
-             --insecure-http --no-migrate --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
+             --insecure-http --no-migrate --scripts --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
              --shards=3 --access-token={token} --admin-password={other} --api-token={other} --report-zone=Asia/Shanghai --log-format=json \
              --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl \
              --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --secret-key={key} \
@@ -334,7 +335,7 @@ mod tests {
         let parsed = parse(folder.path(), &arguments).unwrap();
         let mut expected = Config::new(folder.path(), token);
         expected.listen = "[::]:9".parse().unwrap();
-        (expected.insecure_http, expected.no_migrate) = (true, true);
+        (expected.insecure_http, expected.no_migrate, expected.engine.scripts) = (true, true, true);
         expected.executor_networks = Some(Networks::parse("executor-networks", "10.0.0.0/8").unwrap());
         let file = |path: &str| Some(PathBuf::from(path));
         expected.executor_listen = "[::]:10".parse().ok();

@@ -86,7 +86,14 @@ mod tests {
     use super::*;
 
     fn app(id: i64, name: &str) -> App {
-        App { id, name: name.to_owned(), title: String::new(), own_tokens_only: false, created_at: 0 }
+        App {
+            id,
+            name: name.to_owned(),
+            title: String::new(),
+            own_tokens_only: false,
+            runs_scripts: false,
+            created_at: 0,
+        }
     }
 
     fn former(name: &str, app_id: i64) -> FormerName {

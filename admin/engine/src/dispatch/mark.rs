@@ -9,6 +9,7 @@ use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::dispatch::stages::{MarkStamp, MarkedRun, RoutedRun};
 use crate::job_cache::JobCache;
+use crate::script_cache::{ScriptCache, ScriptSources};
 use carillon_store as store;
 use carillon_store::failpoint;
 use carillon_store::run::mark::MarkRequest;
@@ -16,6 +17,7 @@ use carillon_store::run::mark::MarkRequest;
 pub struct Marker {
     pub cx: Arc<Context>,
     pub jobs: Arc<JobCache>,
+    pub scripts: Arc<ScriptCache>,
     pub outcomes: Arc<OutcomeQueue>,
 }
 
@@ -40,12 +42,13 @@ impl Marker {
         batch.iter_mut().for_each(|routed| drop(routed.admission.take()));
         batch.retain(|routed| won.contains(&routed.run.run_id));
         match self.current_definitions(&mut batch).await {
-            Ok((outdated, params)) => {
+            Ok((outdated, params, scripts)) => {
                 self.unmark(outdated, token);
                 let mut params: HashMap<i64, String> = params.into_iter().collect();
                 let marked = batch.into_iter().map(|routed| {
                     let params = params.remove(&routed.run.run_id);
-                    MarkedRun { routed, stamp, params }
+                    let script = routed.decision.job.script_version().and_then(|it| scripts.get(&it).cloned());
+                    MarkedRun { routed, stamp, params, script }
                 });
                 marked.collect()
             }
@@ -66,10 +69,11 @@ impl Marker {
     async fn current_definitions(
         &self,
         batch: &mut Vec<RoutedRun>,
-    ) -> store::Result<(Vec<RoutedRun>, Vec<(i64, String)>)> {
+    ) -> store::Result<(Vec<RoutedRun>, Vec<(i64, String)>, ScriptSources)> {
         let routed_by = || batch.iter().map(|routed| &routed.decision.job);
         let outdated = self.jobs.outdated(routed_by()).await?;
         let whole = self.jobs.with_params(routed_by()).await?;
+        let scripts = self.scripts.sources(routed_by()).await?;
         let params = self.given_params(batch).await?;
         for routed in batch.iter_mut() {
             let version = routed.decision.job.version();
@@ -80,9 +84,11 @@ impl Marker {
         // Edited before this look at the revisions, or between it and the look at the parameters.
         let is_outdated = |routed: &mut RoutedRun| {
             let job = &routed.decision.job;
-            outdated.contains(&job.version()) || job.params_are_apart()
+            let lacks_script = job.script_version().is_some_and(|it| !scripts.contains_key(&it));
+            outdated.contains(&job.version()) || job.params_are_apart() || lacks_script
         };
-        Ok((batch.extract_if(.., is_outdated).collect(), params))
+        let outdated = batch.extract_if(.., is_outdated).collect();
+        Ok((outdated, params, scripts))
     }
 
     /// Only fires by hand have parameters of their own, and the later attempts and parts that come from them.

@@ -25,7 +25,7 @@ pub struct SendBatch {
     tasks: Vec<SendTask>,
 }
 
-/// Puts together what may travel together. Alone travel the runs for stock executors, and the one run that finds out whether a
+/// Puts together what may travel together. Alone travel the runs for stock executors, scripts with their sources, and the one run that finds out whether a
 /// closed address is back.
 pub fn group(sender: &Arc<Sender>, tasks: Vec<SendTask>) -> (Vec<SendBatch>, Vec<SendTask>) {
     let mut by_executor: HashMap<(i64, *const RegisteredExecutor), Vec<SendTask>> = HashMap::new();
@@ -33,7 +33,7 @@ pub fn group(sender: &Arc<Sender>, tasks: Vec<SendTask>) -> (Vec<SendBatch>, Vec
     for task in tasks {
         let routed = &task.marked.routed;
         match routed.candidates.first() {
-            Some(candidate) if candidate.takes_batches && !routed.reservation.probe => {
+            Some(candidate) if candidate.takes_batches && !routed.reservation.probe && task.marked.script.is_none() => {
                 let key = (routed.decision.job.stored.app_id, std::ptr::from_ref(&**candidate));
                 by_executor.entry(key).or_default().push(task);
             }
@@ -123,7 +123,7 @@ impl SendBatch {
             cx.metrics.observe_lateness(&job.stored.app, sent_at - routed.run.due_at);
             let headers = headers(&routed.run, job, not_after(&task.marked.stamp, cx));
             BatchRun {
-                run: body(&routed.run, job, task.marked.params.clone()),
+                run: body(&routed.run, job, task.marked.params.clone(), None),
                 fire_key: headers.fire_key,
                 scheduled_at: headers.scheduled_at,
                 attempt: headers.attempt.unsigned_abs(),

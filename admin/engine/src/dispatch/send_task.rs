@@ -214,13 +214,13 @@ impl SendTask {
     }
 
     async fn post(&self, address: &str) -> (Outcome, Option<SendInFlight>) {
-        let MarkedRun { routed, stamp, params } = &self.marked;
+        let MarkedRun { routed, stamp, params, script } = &self.marked;
         let (run, cx) = (&routed.run, &self.sender.cx);
         let sent_at = cx.clock.now();
         let under_way = self.sender.outcomes.in_flight.begin(run.run_id, sent_at);
         cx.metrics.in_flight.inc();
         cx.metrics.observe_lateness(&routed.decision.job.stored.app, sent_at - run.due_at);
-        let request = body(run, &routed.decision.job, params.clone());
+        let request = body(run, &routed.decision.job, params.clone(), script.as_deref());
         let headers = headers(run, &routed.decision.job, not_after(stamp, cx));
         failpoint::hit_when_written("after_request_written");
         // Boxed: the client's future is large, and the task would be copied with it.

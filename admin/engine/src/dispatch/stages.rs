@@ -48,6 +48,8 @@ pub struct MarkedRun {
     pub stamp: MarkStamp,
     /// Those that were given with its fire.
     pub params: Option<String>,
+    /// The source of its job's script.
+    pub script: Option<Arc<str>>,
 }
 
 /// What a mark has in common for its whole batch.
@@ -124,7 +126,7 @@ impl SaturatedApps {
 /// The run goes to any executor of its app that has room, so what it finds holds for all of them.
 fn is_unrestricted(it: &AdmittedRun) -> bool {
     let Ok(rules) = &it.job.rules else { return false };
-    let is_narrow = it.run.bound_to.is_some() || !rules.route_labels.is_empty();
+    let is_narrow = it.run.bound_to.is_some() || !rules.route_labels.is_empty() || it.job.script_version().is_some();
     let is_plain = rules.route.probe().is_none() && rules.route != RouteStrategy::Broadcast;
     is_plain && !is_narrow && !rules.route.has_affinity()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use carillon_protocol::headers;
-use carillon_scheduler::{Labels, Millis};
+use carillon_scheduler::{Labels, Millis, ScriptKind};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -34,11 +34,17 @@ pub struct RegisteredExecutor {
     pub keeps_a_journal: bool,
     /// It takes several runs in one request.
     pub takes_batches: bool,
+    /// The languages of the scripts that it runs.
+    scripts: Vec<ScriptKind>,
 }
 
 impl RegisteredExecutor {
-    fn new(executor: Executor) -> Self {
+    /// `runs_scripts`: executors of its app that announce nothing run scripts.
+    fn new(executor: Executor, runs_scripts: bool) -> Self {
+        let is_unsaid = runs_scripts && executor.boot_id.is_none();
+        let runs = |kind: &ScriptKind| is_unsaid || executor.has(kind.capability());
         Self {
+            scripts: ScriptKind::ALL.iter().copied().filter(runs).collect(),
             labels: executor.labels(),
             weight: executor.weight(),
             keeps_a_journal: executor.has(headers::CAPABILITY_IDEM),
@@ -51,6 +57,11 @@ impl RegisteredExecutor {
     /// after a crash can be asked of a journal, so only an executor that keeps one may have more.
     pub fn capacity(&self, settings: &Settings) -> usize {
         if self.takes_batches && self.keeps_a_journal { 10 * settings.waiting } else { settings.waiting }
+    }
+
+    /// It runs scripts in this language.
+    pub fn runs_script(&self, kind: ScriptKind) -> bool {
+        self.scripts.contains(&kind)
     }
 
     /// It has missed two heartbeats: a lease is three.
@@ -148,11 +159,13 @@ impl ExecutorDirectory {
         // Read after the registrations, so that each token is known by which one was made.
         let tokens = self.cx.store.apps().app_tokens().await?;
         let former_names = self.cx.store.apps().former_names().await?;
+        let run_scripts = self.cx.store.apps().that_run_scripts().await?;
         self.tokens.names.update(former_names);
         self.tokens.update(tokens, &mut executors, self.cx.clock.now());
         for executor in executors {
             let app = executor.app.clone();
-            snapshot.by_app.entry(app).or_default().push(Arc::new(RegisteredExecutor::new(executor)));
+            let registered = RegisteredExecutor::new(executor, run_scripts.contains(&app));
+            snapshot.by_app.entry(app).or_default().push(Arc::new(registered));
         }
         *self.snapshot.lock() = Arc::new(snapshot);
         Ok(())

@@ -1,16 +1,17 @@
 //! What a run's request carries: its body, and the headers beside it.
 
 use carillon_scheduler::job::placeholders::{MOST_FILLED, PlaceholderValues, fill, may_hold_placeholders};
-use carillon_scheduler::{BlockStrategy, Cause, FireKey, Millis, Zone};
+use carillon_scheduler::{BlockStrategy, Cause, FireKey, Millis, ScriptKind, Zone};
 
 use crate::executor::client::{RunHeaders, RunRequest};
 use crate::job_cache::CachedJob;
 use carillon_store::job::job_row::Params;
 use carillon_store::run::adopt::ClaimedRun;
 
-/// The body of a run's request. `params`: those that were given with its fire.
-pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>) -> RunRequest {
+/// The body of a run's request. `params`: those that were given with its fire. `script`: the source of the job's script, if it has one.
+pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>, script: Option<&str>) -> RunRequest {
     let block = job.rules.as_ref().map_or(BlockStrategy::default(), |rules| rules.block);
+    let glue_type = job.script().map_or("BEAN", ScriptKind::glue_type);
     let (cached, job) = (job, &job.stored);
     // The result of a parent is a text of its executor.
     let is_result = run.cause == Cause::Child && params.is_some();
@@ -31,9 +32,10 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>) -> RunReq
         timeout_seconds: job.timeout_seconds,
         log_id: run.run_id,
         log_date_time: run.due_at,
-        glue_type: "BEAN".into(),
-        glue_source: String::new(),
-        glue_updatetime: job.updated_at,
+        glue_type: glue_type.into(),
+        glue_source: script.unwrap_or_default().to_owned(),
+        // An executor knows a script by this number alone.
+        glue_updatetime: job.script_version.unwrap_or(job.updated_at),
         broadcast_index: run.part,
         broadcast_total: run.parts,
     }

@@ -67,6 +67,18 @@ impl Apps<'_> {
         Ok(app)
     }
 
+    /// Sets whether the app's executors that announce nothing, as those in Java, run scripts.
+    ///
+    /// # Errors
+    /// `Forbidden`, `Missing`
+    pub async fn set_runs_scripts(&self, id: i64, runs_scripts: bool, by: &Actor) -> Result<App, Error> {
+        require(by, Action::Administer, Object::Installation, String::new)?;
+        let cx = &self.engine.cx;
+        let app = cx.store.apps().set_runs_scripts(id, runs_scripts, cx.clock.now(), by).await?;
+        self.apply().await;
+        Ok(app)
+    }
+
     /// Removes a former name: executors that register under it are those of no app.
     ///
     /// # Errors

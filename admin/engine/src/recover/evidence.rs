@@ -19,6 +19,7 @@ use crate::executor::request::{body, headers, is_unsendable};
 use crate::job_cache::JobCache;
 use crate::recover::lost::NO_ANSWER_GRACE;
 use crate::recover::run_knowledge::log_shows_start;
+use crate::script_cache::ScriptCache;
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::unanswered::{ResendPermit, UnansweredRun};
@@ -50,6 +51,7 @@ pub struct Evidence {
     pub client: Arc<ExecutorClient>,
     pub directory: Arc<ExecutorDirectory>,
     pub jobs: Arc<JobCache>,
+    pub scripts: Arc<ScriptCache>,
     pub outcomes: Arc<OutcomeQueue>,
 }
 
@@ -162,12 +164,21 @@ impl Evidence {
         if is_unsendable(job, params.as_ref().map(|(_, params)| params)) {
             return Ok(Resolution::Unresolved(NO_ANSWER));
         }
+        let script = match job.script_version() {
+            None => None,
+            // Switched off since it was sent.
+            Some(_) if !self.cx.settings.scripts => return Ok(Resolution::Unresolved(NO_ANSWER)),
+            Some(version) => match self.scripts.sources([job].into_iter()).await?.remove(&version) {
+                None => return Ok(Resolution::Later),
+                found => found,
+            },
+        };
         let limit = self.cx.settings.send_limit;
         // Others may have settled the run, and its executor forgotten it, while this process stood still.
         if self.cx.clock.monotonic().saturating_sub(window.asked) > limit {
             return Ok(Resolution::Later);
         }
-        let request = body(run, job, params.map(|(_, params)| params));
+        let request = body(run, job, params.map(|(_, params)| params), script.as_deref());
         let about =
             RunHeaders { journal_id: own.journal_id.as_deref(), ..headers(run, job, window.marked_at + 2 * ms(limit)) };
         let outcome = self.client.run(&own.address, &request, &about).await;

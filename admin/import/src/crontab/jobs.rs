@@ -1,7 +1,9 @@
 //! From the lines of crontabs to jobs, and what is different here.
 
 use carillon_scheduler::cron::Dialect;
-use carillon_scheduler::{ClockChanges, CronSchedule, JobDraft, Millis, MisfirePolicy, ScheduleDraft};
+use carillon_scheduler::{
+    ClockChanges, CronSchedule, JobDraft, Millis, MisfirePolicy, ScheduleDraft, ScriptDraft, ScriptKind,
+};
 
 use super::line::{Entry, Line, When, parse};
 use super::script::{Environment, script};
@@ -23,8 +25,8 @@ pub struct CrontabOptions<'o> {
     pub app: &'o str,
     /// That of the machine.
     pub zone: &'o str,
-    /// It gets the script as parameters.
-    pub handler: &'o str,
+    /// A handler that gets the script as parameters; `None`: script jobs.
+    pub handler: Option<&'o str>,
     pub now: Millis,
 }
 
@@ -109,14 +111,18 @@ impl Reader<'_> {
             schedule.spread_seconds = minutes.saturating_mul(60);
         }
         let source = script(entry, &self.environment);
-        let mut job = JobDraft::new(self.options.app, name_of(&entry.command), self.options.handler);
+        let mut job =
+            JobDraft::new(self.options.app, name_of(&entry.command), self.options.handler.unwrap_or_default());
         job.schedule = schedule;
         job.description = [place, above].join(" ").trim().chars().take(1_000).collect();
         job.owner = entry.user.unwrap_or_default().to_owned();
         job.tags = vec![TAG.to_owned()];
         job.misfire = MisfirePolicy::Skip;
         job.enabled = false;
-        job.params = source;
+        match self.options.handler {
+            Some(_) => job.params = source,
+            None => job.script = Some(ScriptDraft::new(ScriptKind::Shell, source, remark(place))),
+        }
         Definitions::check(&job, self.options.now)?;
         self.remark_on(place, entry);
         self.done.jobs.push(job);
@@ -152,6 +158,13 @@ impl Reader<'_> {
     }
 }
 
+/// The end of the place: a path may be long.
+fn remark(place: &str) -> String {
+    const CHARS: usize = 90;
+    let last = place.chars().count().saturating_sub(CHARS);
+    format!("from {}", place.chars().skip(last).collect::<String>())
+}
+
 /// The command, as far as a name reaches.
 fn name_of(command: &str) -> String {
     const CHARS: usize = 64;
@@ -165,8 +178,12 @@ mod tests {
 
     fn of(text: &str, has_users: bool) -> Definitions {
         let file = CrontabFile { name: "crontab".to_owned(), text: text.to_owned(), has_users };
-        let options = CrontabOptions { app: "operations", zone: "Europe/Berlin", handler: "shell", now: 0 };
+        let options = CrontabOptions { app: "operations", zone: "Europe/Berlin", handler: None, now: 0 };
         definitions(&[file], &options)
+    }
+
+    fn source(job: &JobDraft) -> &str {
+        job.script.as_ref().and_then(|script| script.source.as_deref()).unwrap_or_default()
     }
 
     fn texts(remarks: &[crate::Remark]) -> Vec<String> {
@@ -188,9 +205,9 @@ mod tests {
         assert_eq!(close.name, "/srv/close --day=\"$(date +%F)\"");
         assert_eq!(close.description, "crontab:3 Close the day");
         assert_eq!(close.schedule, ScheduleDraft::unix_cron("30 23 * * 1-5", "Europe/Berlin"));
-        assert_eq!(close.params, "/srv/close --day=\"$(date +%F)\"\n");
+        assert_eq!(source(close), "/srv/close --day=\"$(date +%F)\"\n");
         assert!(!close.enabled);
-        assert_eq!(poll.params, "export X='1'\n/srv/poll\n");
+        assert_eq!(source(poll), "export X='1'\n/srv/poll\n");
         assert_eq!(poll.schedule, ScheduleDraft::unix_cron("@hourly", "Europe/Berlin"));
         assert_eq!(texts(&done.remarks), ["crontab:1 MAILTO ada: make an alert rule for the app instead"]);
     }
@@ -236,7 +253,7 @@ mod tests {
         let set = carillon_files::document::read([("jobs.yaml", text.as_str())])
             .unwrap_or_else(|faults| panic!("{faults:?}\n{text}"));
         let keys: Vec<&str> = set.jobs.iter().map(|job| job.draft.key.as_str()).collect();
-        assert_eq!(keys, ["srv-a-x-y-z", "srv-a-x-y-z-2", "shell"]);
-        assert_eq!(set.jobs[0].draft.params, done.jobs[0].params);
+        assert_eq!(keys, ["srv-a-x-y-z", "srv-a-x-y-z-2", "job-3"]);
+        assert_eq!(set.jobs[0].draft.script, done.jobs[0].script);
     }
 }

@@ -241,7 +241,14 @@ pub(super) fn foreign_links<'a>(
 
 /// Checks a definition without its app and its children, which an import makes later.
 fn check(draft: &JobDraft, now: Millis) -> Result<(), String> {
-    let app = App { id: 0, name: draft.app.clone(), title: String::new(), created_at: 0, own_tokens_only: false };
+    let app = App {
+        id: 0,
+        name: draft.app.clone(),
+        title: String::new(),
+        created_at: 0,
+        own_tokens_only: false,
+        runs_scripts: false,
+    };
     let checked = Definition::check_in(DefinitionContext::new(&app, &Calendars::default()), draft, now);
     let all = |errors: Vec<carillon_scheduler::FieldError>| {
         let texts: Vec<String> = errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect();

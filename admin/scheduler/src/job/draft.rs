@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::block::BlockStrategy;
+use super::script::ScriptDraft;
 use crate::plan::misfire::{CatchUp, DEFAULT_LIMIT, DEFAULT_THRESHOLD_SECONDS, DEFAULT_WINDOW_SECONDS, MisfirePolicy};
 use crate::retry::RetryDelay;
 use crate::route::RouteStrategy;
@@ -16,8 +17,11 @@ pub struct JobDraft {
     pub app: String,
     /// The name for users.
     pub name: String,
-    /// The name of the handler in the executor.
+    /// The name of the handler in the executor; empty: the job has a script.
     pub handler: String,
+    /// What is run in place of a handler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptDraft>,
     /// The name by which programs and files know it, unique in its app; empty: it has none.
     #[serde(default)]
     pub key: String,
@@ -102,6 +106,7 @@ impl JobDraft {
             app: app.into(),
             name: name.into(),
             handler: handler.into(),
+            script: None,
             key: String::new(),
             set: String::new(),
             description: String::new(),

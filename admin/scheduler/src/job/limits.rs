@@ -20,6 +20,10 @@ pub const TAGS: usize = 10;
 pub const TAG_CHARS: usize = 32;
 /// Maximum size of the parameters, in bytes: 64 KiB.
 pub const PARAMS_BYTES: usize = 65_536;
+/// Maximum size of a script's source, in bytes: 256 KiB.
+pub const SCRIPT_BYTES: usize = 262_144;
+/// Number of characters of the remark on a new source.
+pub const REMARK_CHARS: RangeInclusive<usize> = 4..=100;
 /// Maximum number of children of a job.
 pub const CHILDREN: usize = 100;
 /// Range of `misfire_threshold_seconds`.

@@ -5,6 +5,7 @@ mod draft;
 mod labels;
 pub mod limits;
 pub mod placeholders;
+mod script;
 mod spec;
 mod validate;
 #[cfg(test)]
@@ -13,5 +14,6 @@ mod validate_tests;
 pub use block::BlockStrategy;
 pub use draft::JobDraft;
 pub use labels::{check_key, check_tag};
+pub use script::{ScriptDraft, ScriptKind};
 pub use spec::JobSpec;
 pub use validate::validate_app_name;

@@ -6,7 +6,7 @@ use crate::schedule::Schedule;
 pub struct JobSpec {
     /// The name for users without blanks around it, 1 to 255 characters. Need not be unique.
     pub name: String,
-    /// The name of the handler in the executor without blanks around it, 1 to 255 characters.
+    /// The name of the handler in the executor without blanks around it, 1 to 255 characters; empty: the job has a script.
     pub handler: String,
     /// When it fires.
     pub schedule: Schedule,

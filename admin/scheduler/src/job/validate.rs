@@ -3,6 +3,7 @@
 use super::draft::JobDraft;
 use super::labels::{check_description, check_key, check_owner, check_tags};
 use super::limits::{self, check_params};
+use super::script::ScriptDraft;
 use super::spec::JobSpec;
 use crate::checks::{check_line, check_number};
 use crate::field_error::FieldError;
@@ -28,7 +29,11 @@ impl JobDraft {
         };
         check("app", validate_app_name(&self.app));
         check("name", check_line(&self.name, 1..=limits::NAME_CHARS));
-        check("handler", check_line(&self.handler, 1..=limits::HANDLER_CHARS));
+        check("handler", self.handler_or_script());
+        errors.extend(self.script.iter().flat_map(ScriptDraft::validate));
+        let mut check = |field: &str, result: Result<(), String>| {
+            errors.extend(result.err().map(|message| FieldError::new(field, message)));
+        };
         check("key", check_key(&self.key));
         check("set", check_key(&self.set));
         check("description", check_description(&self.description));
@@ -63,6 +68,14 @@ impl JobDraft {
         match schedule {
             Ok(schedule) if errors.is_empty() => Ok(self.spec(schedule)),
             _ => Err(errors),
+        }
+    }
+
+    fn handler_or_script(&self) -> Result<(), String> {
+        match &self.script {
+            None => check_line(&self.handler, 1..=limits::HANDLER_CHARS),
+            Some(_) if self.handler.trim().is_empty() => Ok(()),
+            Some(_) => Err("must be empty where `script` is given: a job has a handler or a script".to_owned()),
         }
     }
 

@@ -34,9 +34,9 @@ pub struct CrontabArgs {
     /// The time zone of the machine, by whose clock cron goes
     #[arg(long, value_name = "ZONE")]
     zone: String,
-    /// A handler of your executors that runs a shell script, which it gets as parameters
+    /// A handler of your executors that runs a shell script, which it gets as parameters, in place of script jobs
     #[arg(long, value_name = "NAME")]
-    handler: String,
+    handler: Option<String>,
     /// A user stands before the command, as in /etc/crontab and in files of /etc/cron.d, where it need not be said
     #[arg(long)]
     system: bool,
@@ -75,7 +75,7 @@ pub fn crontab(args: &CrontabArgs) -> anyhow::Result<()> {
     };
     let files: Vec<CrontabFile> = read_all(&args.target.files)?.into_iter().map(read).collect();
     let now = SystemClock::new().now();
-    let options = CrontabOptions { app: &args.target.app, zone: &args.zone, handler: &args.handler, now };
+    let options = CrontabOptions { app: &args.target.app, zone: &args.zone, handler: args.handler.as_deref(), now };
     print(&args.target, "crontab", &crontab::definitions(&files, &options))
 }
 

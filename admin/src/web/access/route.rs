@@ -50,6 +50,7 @@ impl fmt::Display for Access {
             Action::View => "view",
             Action::Operate => "operate",
             Action::Edit => "edit",
+            Action::Script => "script",
             Action::Administer => "administer",
         };
         let target = match target {

@@ -12,7 +12,8 @@ use utoipa::openapi::{Content, ObjectBuilder, Ref, RefOr, Required, ResponseBuil
 use super::answer::{Error, NoContent, Reply};
 use super::extract::parameter::{Schemas, add, number, positive_id, text_of};
 use super::extract::{
-    Body, Caller, Id, JobKey, KEY_HEADER, Key, LIMIT, MAX_LIMIT, Name, Query, RequestBody, RevisionNumber, TokenId,
+    Body, Caller, Id, JobKey, KEY_HEADER, Key, LIMIT, MAX_LIMIT, Name, Query, RequestBody, RevisionNumber,
+    ScriptNumber, TokenId,
 };
 use crate::web::access::{Access, Route};
 use crate::web::state::Shared;
@@ -150,6 +151,7 @@ signature! {
     Id => |it| it.path("id", positive_id());
     TokenId => |it| it.path("token", positive_id());
     RevisionNumber => |it| it.path("revision", positive_id());
+    ScriptNumber => |it| it.path("version", positive_id());
     JobKey => |it| it.path("key", text_of(1, 64));
     Name => |it| it.path("name", text_of(1, 64));
     Key => |it| it.key();

@@ -153,6 +153,8 @@ fn of_jobs() -> Vec<Endpoint> {
             POST "/jobs/{id}/history/{revision}/restore", Edit Job: jobs::restore, restoreRevision,
                 "Give a job a definition that it has had, as a new revision; whether its schedule fires stays as it is"
                 => query("expected", id(), "The revision that was read: another one by now is refused"), fails([409]);
+            GET "/jobs/{id}/scripts", Script Job: jobs::scripts, listScripts, "The versions of a job's script that are kept, newest first";
+            GET "/jobs/{id}/scripts/{version}", Script Job: jobs::script, getScript, "The source of a version of a job's script";
             GET "/jobs/{id}/days", View Job: retention::days, countDays, "Counts of deleted runs, by day and outcome" =>
                 query("from", time(), "From the day of this time; a year ago if left out"),
                 query("to", time(), "Up to the day of this time; today if left out");

@@ -127,7 +127,7 @@ async fn viewer_of(
 
 fn actor_of(request: &ServiceRequest, viewer: &session::Viewer) -> Actor {
     let actor = Actor::new(&viewer.name, client_text(request.request()), viewer.grants.clone());
-    actor.with_account(viewer.account_id).with_request(RequestId::of(request.request()))
+    actor.with_account(viewer.account_id).with_request(RequestId::of(request.request())).unconfirmed()
 }
 
 /// A request that another site has made a browser send, or a program: in the audit with the person of the session, if it has one.

@@ -10,7 +10,7 @@ use crate::audit::actor::Actor;
 use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::db::sql::unique_key::UniqueKey;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::people::grants::VisibleApps;
 use crate::views::AppStore;
 
@@ -24,9 +24,11 @@ pub struct App {
     pub created_at: Millis,
     /// The token of all apps is not accepted from its executors, and not sent to them.
     pub own_tokens_only: bool,
+    /// Its executors that announce nothing, as those in Java, run scripts of every type.
+    pub runs_scripts: bool,
 }
 
-pub(super) const COLUMNS: &str = "id, name, title, created_at, own_tokens_only";
+pub(super) const COLUMNS: &str = "id, name, title, created_at, own_tokens_only, runs_scripts";
 
 impl AppStore<'_> {
     /// The visible apps, by name.
@@ -64,7 +66,14 @@ impl AppStore<'_> {
         self.refuse_former_name(&tx, name, None).await?;
         let any: Option<i64> = self.tuple(&tx, "SELECT id FROM executor_token LIMIT 1", vec![]).await?;
         let own_tokens_only = any.is_some();
-        let app = App { id, name: name.to_owned(), title: title.to_owned(), created_at: now, own_tokens_only };
+        let app = App {
+            id,
+            name: name.to_owned(),
+            title: title.to_owned(),
+            created_at: now,
+            own_tokens_only,
+            runs_scripts: false,
+        };
         let row = named![id, name, title, created_at: now, own_tokens_only];
         let inserted = self.insert_row(&tx, "app", row).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;
@@ -74,6 +83,29 @@ impl AppStore<'_> {
         }
         audit.commit(tx, AuditAction::Create, AuditObject::app(app.id), detail).await?;
         Ok(app)
+    }
+
+    /// Sets whether the app's executors that announce nothing run scripts.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn set_runs_scripts(self, id: i64, runs_scripts: bool, now: Millis, actor: &Actor) -> Result<App> {
+        let (tx, audit) = self.audit().begin_audited(actor, now).await?;
+        let text = format!("SELECT {COLUMNS} FROM app WHERE id = ?{{for_update}}");
+        let old: Option<App> = self.one(&tx, &text, values![id]).await?;
+        let old = old.ok_or_else(|| Error::Missing(format!("app {id}")))?;
+        if old.runs_scripts == runs_scripts {
+            return Ok(old);
+        }
+        self.execute(&tx, "UPDATE app SET runs_scripts = ? WHERE id = ?", values![runs_scripts, id]).await?;
+        let detail = json!({"before": {"runs_scripts": old.runs_scripts}, "after": {"runs_scripts": runs_scripts}});
+        audit.commit(tx, AuditAction::Update, AuditObject::app(id), detail).await?;
+        Ok(App { runs_scripts, ..old })
+    }
+
+    /// The names of the apps whose executors that announce nothing run scripts. For the engine.
+    pub async fn that_run_scripts(self) -> Result<Vec<String>> {
+        self.tuples(&self.engine_reads, "SELECT name FROM app WHERE runs_scripts = TRUE", vec![]).await
     }
 
     /// The app that a job belongs to.

@@ -21,6 +21,8 @@ pub struct Actor {
     pub request_id: Option<String>,
     /// What it may do.
     pub grants: Grants,
+    /// It is a session whose owner has not given the password again: no script is written for it.
+    pub is_unconfirmed: bool,
     /// What it was not allowed to do.
     pub denials: Denials,
 }
@@ -34,6 +36,7 @@ impl Actor {
             source: source.into(),
             request_id: None,
             grants,
+            is_unconfirmed: false,
             denials: Denials::default(),
         }
     }
@@ -66,6 +69,18 @@ impl Actor {
     #[must_use]
     pub fn with_account(self, id: i64) -> Self {
         Self { account_id: Some(id), ..self }
+    }
+
+    /// A session, until its owner has given the password again.
+    #[must_use]
+    pub fn unconfirmed(self) -> Self {
+        Self { is_unconfirmed: true, ..self }
+    }
+
+    /// The same after its owner has given the password again.
+    #[must_use]
+    pub fn confirmed(self) -> Self {
+        Self { is_unconfirmed: false, ..self }
     }
 
     #[must_use]

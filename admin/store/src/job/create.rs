@@ -13,6 +13,7 @@ use crate::db::sql::execute::NamedValue;
 use crate::db::sql::retry;
 use crate::error::Result;
 use crate::job::audit_snapshot::AuditSnapshot;
+use crate::job::script::NewScript;
 use crate::job::stored_job::{Definition, Job};
 use crate::views::JobStore;
 
@@ -51,8 +52,7 @@ impl JobStore<'_> {
         }
         let ids = self.take_ids(&ids::JOB, definitions.len()).await?;
         let audit_ids = self.take_ids(&ids::ROW, definitions.len()).await?;
-        let new = |(definition, id)| new_job(definition, id, now);
-        let mut jobs: Vec<Job> = definitions.into_iter().zip(ids).map(new).collect();
+        let (mut jobs, scripts) = new_jobs(ids.into_iter().zip(definitions), now, actor);
         // Keys are each account's own: the keys of others cannot be taken by guessing.
         let key = idempotency_key.map(|key| format!("{}:{key}", actor.account_id.unwrap_or(0)));
         let idempotency_key = key.as_deref();
@@ -65,7 +65,8 @@ impl JobStore<'_> {
             }
             self.refuse_taken_keys(&self.changes, &jobs).await?;
             let quota = self.apps().quota_for(&jobs, most).await?;
-            self.insert_jobs(&jobs, NewRows::new(&jobs, actor), (audit_ids.as_slice(), &quota), idempotency_key).await
+            let rows = NewRows::new(&jobs, scripts.clone(), actor);
+            self.insert_jobs(&jobs, rows, (audit_ids.as_slice(), &quota), idempotency_key).await
         };
         match retry::on_race(attempt).await? {
             Created::Before(first) => Ok(first),
@@ -83,14 +84,15 @@ impl JobStore<'_> {
     /// # Errors
     /// `Refused`: another job has a key, or an app would have more jobs than it may have.
     pub async fn create_imported(self, definitions: Vec<(i64, Definition)>, now: Millis, actor: &Actor) -> Result<()> {
-        let jobs: Vec<Job> = definitions.into_iter().map(|(id, definition)| new_job(definition, id, now)).collect();
+        let (jobs, scripts) = new_jobs(definitions.into_iter(), now, actor);
         if jobs.is_empty() {
             return Ok(());
         }
         let audit_ids = self.take_ids(&ids::ROW, jobs.len()).await?;
         self.refuse_taken_keys(&self.changes, &jobs).await?;
         let quota = self.apps().quota_for(&jobs, None).await?;
-        self.insert_jobs(&jobs, NewRows::new(&jobs, actor), (audit_ids.as_slice(), &quota), None).await?;
+        let rows = NewRows::new(&jobs, scripts, actor);
+        self.insert_jobs(&jobs, rows, (audit_ids.as_slice(), &quota), None).await?;
         Ok(())
     }
 
@@ -113,6 +115,7 @@ impl JobStore<'_> {
         self.calendars().insert_calendars(&tx, jobs).await?;
         self.insert_children(&tx, jobs).await?;
         self.insert_labels(&tx, jobs).await?;
+        self.insert_scripts(&tx, &rows.scripts).await?;
         if let Some(key) = idempotency_key {
             let objects: Vec<(String, i64)> = jobs.iter().enumerate().map(|(at, job)| (kind(at), job.id)).collect();
             self.remember_all(&tx, key, &objects, jobs[0].created_at).await?;
@@ -155,11 +158,12 @@ struct NewRows {
     jobs: Vec<Vec<Value>>,
     params: Vec<Vec<Value>>,
     cursors: Vec<Vec<Value>>,
+    scripts: Vec<(i64, NewScript)>,
     audit: Vec<AuditEntry>,
 }
 
 impl NewRows {
-    fn new(jobs: &[Job], actor: &Actor) -> Self {
+    fn new(jobs: &[Job], scripts: Vec<(i64, NewScript)>, actor: &Actor) -> Self {
         let entry = |job: &Job| {
             let detail = CreatedDetail { after: AuditSnapshot::new(job), revision: 1 };
             AuditEntry::new(actor, job.created_at, AuditAction::Create, AuditObject::job(job.id, job.app_id), detail)
@@ -170,6 +174,7 @@ impl NewRows {
             jobs: jobs.iter().map(|job| job_row(job).map(|(_, value)| value).collect()).collect(),
             params: jobs.iter().map(|job| values![job.id, job.draft.params.as_str()]).collect(),
             cursors: vec![],
+            scripts,
             audit: jobs.iter().map(entry).collect(),
         }
     }
@@ -202,6 +207,24 @@ fn cursor_in(job: &Job, shard: i32) -> Option<Vec<Value>> {
     Some(values![shard, next, job.id, job.revision, is_delayed.then_some(job.id)])
 }
 
+/// The jobs, and the scripts of those that have one.
+fn new_jobs(
+    definitions: impl Iterator<Item = (i64, Definition)>,
+    now: Millis,
+    actor: &Actor,
+) -> (Vec<Job>, Vec<(i64, NewScript)>) {
+    let (mut jobs, mut scripts) = (vec![], vec![]);
+    for (id, mut definition) in definitions {
+        if let Some((script, source)) = definition.draft.script.as_mut().zip(definition.script_source.take()) {
+            let version = *script.version.get_or_insert(now);
+            let (kind, remark, author) = (script.kind, script.remark.clone(), actor.name.clone());
+            scripts.push((id, NewScript { version, kind, source, remark, author, created_at: now }));
+        }
+        jobs.push(new_job(definition, id, now));
+    }
+    (jobs, scripts)
+}
+
 fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
     let Definition { app_id, draft, spec, anchor_at, spread_offset, calendars, .. } = definition;
     Job {
@@ -230,13 +253,16 @@ fn job_row(job: &Job) -> impl Iterator<Item = NamedValue> {
 }
 
 /// What both the insert and the update write.
-pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 27] {
+pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 29] {
     let draft = &job.draft;
+    let script = draft.script.as_ref();
     named![
         job_key: given(&draft.key),
         set_name: given(&draft.set),
         name: draft.name.as_str(),
         handler: draft.handler.as_str(),
+        script_type: script.map(|script| script.kind.as_str()),
+        script_version: script.and_then(|script| script.version),
         schedule_kind: draft.schedule.kind(),
         schedule_text: schedule_text(job),
         anchor_at: job.anchor_at,

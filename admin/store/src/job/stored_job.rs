@@ -15,6 +15,7 @@ use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
 use crate::job::labels::tags::{in_order, tags_of};
 use crate::job::pause::JobPause;
+use crate::job::script::{check_script, script_of};
 use crate::views::JobStore;
 
 /// A stored job.
@@ -93,6 +94,8 @@ pub struct Definition {
     has_anchor: bool,
     pub(crate) spread_offset: i32,
     pub(crate) calendars: Calendars,
+    /// Of a script that is new; one that stays is not read.
+    pub(crate) script_source: Option<String>,
 }
 
 /// What a definition is checked against.
@@ -143,12 +146,23 @@ impl Definition {
         let has_anchor = draft.schedule.anchor_at.is_some();
         let anchor_at = draft.schedule.anchor_at.unwrap_or(whole_second(now));
         let spread_offset = draft.schedule.spread_offset_seconds.map_or(spread_offset, u32::cast_signed);
+        let script = check_script(draft.script.as_ref(), before.and_then(|job| job.draft.script.as_ref()));
         let before = before.map(|job| &job.draft.schedule);
-        let spec = draft.validate(&facts(anchor_at, spread_offset, &calendars), before, now)?;
+        let (spec, (script, script_source)) =
+            match (draft.validate(&facts(anchor_at, spread_offset, &calendars), before, now), script) {
+                (Ok(spec), Ok(script)) => (spec, script),
+                (spec, script) => {
+                    let mut errors = spec.err().unwrap_or_default();
+                    let of_script = script.err().filter(|error| errors.iter().all(|it| it.field != error.field));
+                    errors.extend(of_script);
+                    return Err(errors);
+                }
+            };
         let draft = JobDraft {
             app: app.name.clone(),
             name: spec.name.clone(),
             handler: spec.handler.clone(),
+            script,
             description: draft.description.trim().replace("\r\n", "\n"),
             owner: draft.owner.trim().to_owned(),
             tags: in_order(&draft.tags),
@@ -156,11 +170,20 @@ impl Definition {
             route_labels: spec.route_labels.to_string(),
             ..draft.clone()
         };
-        Ok(Self { app_id: app.id, draft, spec, anchor_at, has_anchor, spread_offset, calendars })
+        Ok(Self { app_id: app.id, draft, spec, anchor_at, has_anchor, spread_offset, calendars, script_source })
     }
 
     pub fn app_id(&self) -> i64 {
         self.app_id
+    }
+
+    pub fn has_script(&self) -> bool {
+        self.draft.script.is_some()
+    }
+
+    /// Saving it makes a version of the script.
+    pub fn has_new_script(&self) -> bool {
+        self.script_source.is_some()
     }
 
     /// The name of its app.
@@ -206,10 +229,11 @@ pub(crate) fn whole_second(at: Millis) -> Millis {
 const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
      j.block, j.timeout_seconds, j.retries, j.retry_delay, j.parent, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
-     j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, l.description, l.owner, l.tags, \
+     j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, j.script_type, j.script_version, \
+     c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, l.description, l.owner, l.tags, \
      s.note AS pause_note, s.author AS pause_author, s.paused_at, s.ends_at AS pause_ends_at";
 const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id LEFT JOIN job_label l ON l.job_id = j.id \
-     LEFT JOIN job_pause s ON s.job_id = j.id";
+     LEFT JOIN job_pause s ON s.job_id = j.id LEFT JOIN job_script c ON c.job_id = j.id AND c.version = j.script_version";
 
 impl JobStore<'_> {
     pub async fn get(self, id: i64) -> Result<Option<Job>> {
@@ -294,6 +318,7 @@ impl FromQueryResult for Job {
             app: get(row, "app")?,
             name: get(row, "name")?,
             handler: get(row, "handler")?,
+            script: script_of(row)?,
             key: get::<Option<String>>(row, "job_key")?.unwrap_or_default(),
             set: get::<Option<String>>(row, "set_name")?.unwrap_or_default(),
             description: get::<Option<String>>(row, "description")?.unwrap_or_default(),

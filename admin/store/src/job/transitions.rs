@@ -18,8 +18,9 @@ impl JobStore<'_> {
         old: &Job,
         definition: &Definition,
         overdue: &OverdueInstants,
-        ChangeContext { now, actor }: ChangeContext<'_>,
+        context: ChangeContext<'_>,
     ) -> Result<Job> {
+        let ChangeContext { now, actor } = context;
         let mut new = Job {
             app_id: definition.app_id,
             draft: definition.draft.clone(),
@@ -61,6 +62,7 @@ impl JobStore<'_> {
         if (old.app_id, &old.draft.key) != (new.app_id, &new.draft.key) {
             self.refuse_taken_keys(tx, std::slice::from_ref(&new)).await?;
         }
+        self.apply_script(tx, (old, &mut new), definition, context).await?;
         self.write_job(tx, old, &mut new, now).await?;
         self.calendars().write_calendars(tx, old, &new).await?;
         self.write_children(tx, old, &new).await?;
@@ -157,6 +159,7 @@ impl JobStore<'_> {
         self.calendars().drop_calendars(tx, old).await?;
         self.drop_children(tx, old.id).await?;
         self.drop_labels(tx, old.id).await?;
+        self.drop_scripts(tx, old.id).await?;
         self.drop_pause(tx, old.id).await?;
         self.runs().keep_params(tx, old).await?;
         self.execute(tx, "DELETE FROM job_params WHERE job_id = ?", values![old.id]).await?;

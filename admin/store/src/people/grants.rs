@@ -1,6 +1,6 @@
-//! What an account or a token may do: a role for each of some apps, or for all apps.
+//! What an account or a token may do: a role for each of some apps, or for all apps, and the right to scripts beside it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -20,6 +20,9 @@ words! {
     }
 }
 
+/// The word of the right to scripts, in the place of a role.
+const SCRIPT: &str = "script";
+
 /// Where a role counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GrantScope {
@@ -29,7 +32,11 @@ pub enum GrantScope {
 
 /// Roles by scope; the default grants nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Grants(BTreeMap<GrantScope, Role>);
+pub struct Grants {
+    roles: BTreeMap<GrantScope, Role>,
+    /// Where it may read and write scripts. No role includes that.
+    scripts: BTreeSet<GrantScope>,
+}
 
 impl Grants {
     /// A role for all apps.
@@ -44,27 +51,51 @@ impl Grants {
 
     /// The role for this app.
     pub fn role_for(&self, app_id: i64) -> Option<Role> {
-        self.role_for_all().max(self.0.get(&GrantScope::App(app_id)).copied())
+        self.role_for_all().max(self.roles.get(&GrantScope::App(app_id)).copied())
     }
 
     /// The role for all apps.
     pub fn role_for_all(&self) -> Option<Role> {
-        self.0.get(&GrantScope::AllApps).copied()
+        self.roles.get(&GrantScope::AllApps).copied()
     }
 
     /// The highest role, wherever it counts.
     pub fn highest(&self) -> Option<Role> {
-        self.0.values().copied().max()
+        self.roles.values().copied().max()
+    }
+
+    /// The same grants with the right to scripts in these scopes.
+    #[must_use]
+    pub fn with_scripts(mut self, scopes: impl IntoIterator<Item = GrantScope>) -> Self {
+        self.scripts.extend(scopes);
+        self
+    }
+
+    /// Whether it may read and write the scripts of this app's jobs, if its role lets it edit them.
+    pub fn has_scripts(&self, app_id: i64) -> bool {
+        self.has_scripts_in(GrantScope::App(app_id))
+    }
+
+    fn has_scripts_in(&self, scope: GrantScope) -> bool {
+        self.scripts.contains(&GrantScope::AllApps) || self.scripts.contains(&scope)
+    }
+
+    /// Where it has the right to scripts: all apps first, then the apps by their ids.
+    pub fn scripts(&self) -> impl Iterator<Item = GrantScope> {
+        self.scripts.iter().copied()
     }
 
     /// What both allow: a token never exceeds the account that it belongs to.
     pub fn within(&self, limit: &Self) -> Self {
-        let scopes = self.0.keys().chain(limit.0.keys());
+        let scopes = self.roles.keys().chain(limit.roles.keys());
         let role = |grants: &Self, scope: &GrantScope| match scope {
             GrantScope::AllApps => grants.role_for_all(),
             GrantScope::App(id) => grants.role_for(*id),
         };
-        scopes.filter_map(|scope| Some((*scope, role(self, scope)?.min(role(limit, scope)?)))).collect()
+        let roles: Self =
+            scopes.filter_map(|scope| Some((*scope, role(self, scope)?.min(role(limit, scope)?)))).collect();
+        let scripts = self.scripts.iter().chain(&limit.scripts).copied();
+        roles.with_scripts(scripts.filter(|scope| self.has_scripts_in(*scope) && limit.has_scripts_in(*scope)))
     }
 
     /// The apps that lists show.
@@ -72,7 +103,7 @@ impl Grants {
         if self.role_for_all().is_some() {
             return VisibleApps::All;
         }
-        VisibleApps::Only(self.0.keys().filter_map(|scope| scope.app_id()).collect())
+        VisibleApps::Only(self.roles.keys().filter_map(|scope| scope.app_id()).collect())
     }
 
     /// The apps that it administers.
@@ -80,17 +111,17 @@ impl Grants {
         if self.role_for_all() == Some(Role::Admin) {
             return VisibleApps::All;
         }
-        let own = self.0.iter().filter(|(_, role)| **role == Role::Admin);
+        let own = self.roles.iter().filter(|(_, role)| **role == Role::Admin);
         VisibleApps::Only(own.filter_map(|(scope, _)| scope.app_id()).collect())
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.roles.is_empty() && self.scripts.is_empty()
     }
 
-    /// All apps first, then the apps by their ids.
+    /// The roles: all apps first, then the apps by their ids.
     pub fn iter(&self) -> impl Iterator<Item = (GrantScope, Role)> {
-        self.0.iter().map(|(scope, role)| (*scope, *role))
+        self.roles.iter().map(|(scope, role)| (*scope, *role))
     }
 }
 
@@ -105,18 +136,20 @@ impl GrantScope {
 
 impl FromIterator<(GrantScope, Role)> for Grants {
     fn from_iter<T: IntoIterator<Item = (GrantScope, Role)>>(grants: T) -> Self {
-        Self(grants.into_iter().collect())
+        Self { roles: grants.into_iter().collect(), scripts: BTreeSet::new() }
     }
 }
 
-/// As the database keeps them: `all:viewer 7:editor`.
+/// As the database keeps them: `all:viewer 7:editor`, and `7:script` for the right to scripts.
 impl fmt::Display for Grants {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, (scope, role)) in self.iter().enumerate() {
+        let roles = self.iter().map(|(scope, role)| (scope, role.as_str()));
+        let scripts = self.scripts().map(|scope| (scope, SCRIPT));
+        for (place, (scope, word)) in roles.chain(scripts).enumerate() {
             let space = if place == 0 { "" } else { " " };
             match scope {
-                GrantScope::AllApps => write!(f, "{space}all:{role}")?,
-                GrantScope::App(id) => write!(f, "{space}{id}:{role}")?,
+                GrantScope::AllApps => write!(f, "{space}all:{word}")?,
+                GrantScope::App(id) => write!(f, "{space}{id}:{word}")?,
             }
         }
         Ok(())
@@ -127,15 +160,20 @@ impl FromStr for Grants {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let grant = |word: &str| {
+        let mut grants = Self::default();
+        for word in text.split_whitespace() {
             let (scope, role) = word.split_once(':').ok_or_else(|| format!("the grant `{word}`"))?;
             let scope = match scope {
                 "all" => GrantScope::AllApps,
                 id => GrantScope::App(id.parse().map_err(|_| format!("the grant `{word}`"))?),
             };
-            Ok((scope, role.parse().map_err(|error: UnknownWord| error.to_string())?))
-        };
-        text.split_whitespace().map(grant).collect()
+            if role == SCRIPT {
+                grants.scripts.insert(scope);
+            } else {
+                grants.roles.insert(scope, role.parse().map_err(|error: UnknownWord| error.to_string())?);
+            }
+        }
+        Ok(grants)
     }
 }
 
@@ -197,7 +235,9 @@ mod tests {
     // covers: V12.8
     #[test]
     fn grants_are_stored_as_they_are_read() {
-        for text in ["", "all:admin", "all:viewer 7:editor", "7:viewer 12:admin"] {
+        for text in
+            ["", "all:admin", "all:viewer 7:editor", "7:viewer 12:admin", "7:editor 7:script", "all:admin all:script"]
+        {
             assert_eq!(grants(text).to_string(), text);
         }
         for wrong in ["admin", "all:root", "x:viewer", "7"] {
@@ -223,10 +263,20 @@ mod tests {
             ("7:editor 9:viewer", "all:operator", "7:operator 9:viewer"),
             ("7:editor", "8:admin", ""),
             ("all:admin", "", ""),
+            ("all:editor all:script", "7:editor 7:script 8:admin", "7:editor 8:editor 7:script"),
+            ("7:editor", "7:editor 7:script", "7:editor"),
         ];
         for (token, account, allowed) in cases {
             assert_eq!(grants(token).within(&grants(account)).to_string(), allowed, "{token} within {account}");
         }
+    }
+
+    // covers: S26
+    #[test]
+    fn no_role_includes_the_right_to_scripts() {
+        assert!(!grants("all:admin 7:admin").has_scripts(7));
+        assert!(grants("7:editor 7:script").has_scripts(7) && !grants("7:editor 7:script").has_scripts(8));
+        assert!(grants("all:editor all:script").has_scripts(8));
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub struct Router {
 }
 
 const SATURATED: &str = "saturated";
+const SCRIPTS_OFF: &str = "script jobs are switched off on this server (--scripts), so the run was not sent";
 const BROKEN: &str = "did not answer lately";
 
 impl Router {
@@ -44,6 +45,10 @@ impl Router {
     pub fn route(&self, admitted: AdmittedRun) -> RouteStep {
         let AdmittedRun { run, job, .. } = &admitted;
         let strategy = job.rules.as_ref().map_or(RouteStrategy::First, |rules| rules.route);
+        if job.script_version().is_some() && !self.cx.settings.scripts {
+            let trace = RouteTrace { route: Some(strategy), ..RouteTrace::default() };
+            return RouteStep::NoExecutor(admitted, SCRIPTS_OFF.to_owned(), Box::new(trace));
+        }
         let list = match self.candidates(job, run) {
             Ok(list) => list,
             Err(late) => return self.no_live_executor(strategy, admitted, late),
@@ -79,8 +84,17 @@ impl Router {
         let is_any_live = !live.is_empty();
         // What they have ends there, and they get nothing new: not even what is bound to them.
         live.retain(|candidate| !candidate.is_draining());
-        let late = if is_any_live && live.is_empty() {
+        let is_any_free = !live.is_empty();
+        if let Some(kind) = job.script() {
+            live.retain(|candidate| candidate.runs_script(kind));
+        }
+        let late = if is_any_live && !is_any_free {
             format!("all executors of app {app} are draining")
+        } else if let Some(kind) = job.script().filter(|_| is_any_free && live.is_empty()) {
+            format!(
+                "no executor of app {app} runs {kind} scripts; start a worker there (carillon worker), or mark the app if its executors \
+                 in Java may run scripts"
+            )
         } else if let Some(address) = &run.bound_to {
             // A bound run goes to its executor with any labels: no other may have it.
             live.retain(|candidate| candidate.address == *address);

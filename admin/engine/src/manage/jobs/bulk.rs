@@ -173,10 +173,13 @@ impl Bulk<'_> {
             title: String::new(),
             created_at: 0,
             own_tokens_only: false,
+            runs_scripts: false,
         };
         let context = DefinitionContext::of(target.unwrap_or(&own), job, &job.calendars);
         let checked = Definition::check_in(context, &draft, self.engine.cx.clock.now());
-        checked.map(Some).map_err(|errors| Error::Invalid(errors).to_string())
+        let definition = checked.map_err(|errors| Error::Invalid(errors).to_string())?;
+        self.engine.require_scripts(&definition, Some(job), self.by).map_err(|error| error.to_string())?;
+        Ok(Some(definition))
     }
 
     async fn run_each(&mut self, jobs: &[TargetJob], cause: Cause) -> Result<(), Error> {

@@ -39,6 +39,7 @@ impl Jobs<'_> {
         let mut context = self.context(std::slice::from_ref(&draft), None, by).await?;
         context.require_editor(by)?;
         let definition = context.check(&draft).map_err(Error::Invalid)?;
+        self.engine.require_scripts(&definition, None, by)?;
         let mut jobs = self.store(vec![definition], key, by).await?;
         jobs.pop().ok_or_else(|| Error::Changed(GONE.to_owned()))
     }
@@ -52,6 +53,7 @@ impl Jobs<'_> {
         context.require_editor(by)?;
         // A thousand schedules are some hundred milliseconds of arithmetic.
         let definitions = blocking(move || check_all(&drafts, context)).await??;
+        definitions.iter().try_for_each(|definition| self.engine.require_scripts(definition, None, by))?;
         self.store(definitions, key, by).await
     }
 
@@ -63,9 +65,11 @@ impl Jobs<'_> {
         let before = self.get(id).await?;
         let app_id = before.app_id;
         require(by, Action::Edit, Object::App(app_id), || format!("job {id}"))?;
-        let mut context = self.context(std::slice::from_ref(draft), Some(before), by).await?;
+        let draft = &self.engine.with_named_source(draft, Some(&before)).await?;
+        let mut context = self.context(std::slice::from_ref(draft), Some(before.clone()), by).await?;
         context.require_editor(by)?;
         let definition = context.check(draft).map_err(Error::Invalid)?;
+        self.engine.require_scripts(&definition, Some(&before), by)?;
         if definition.app_id() != app_id {
             self.require_room_for(definition.app_id(), definition.app(), 1).await?;
         }
@@ -103,6 +107,7 @@ impl Jobs<'_> {
     /// # Errors
     /// `Invalid`
     pub async fn check(&self, draft: &JobDraft, before: Option<&Job>, by: &Actor) -> Result<(), Error> {
+        let draft = &self.engine.with_named_source(draft, before).await?;
         let mut context = self.context(std::slice::from_ref(draft), before.cloned(), by).await?;
         context.check(draft).map(drop).map_err(Error::Invalid)
     }

@@ -7,6 +7,7 @@ mod history;
 mod moved_links;
 mod pause;
 mod run;
+mod scripts;
 mod validation;
 
 pub use bulk::JobAction;

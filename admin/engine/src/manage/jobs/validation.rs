@@ -107,7 +107,14 @@ impl ValidationContext {
 
     /// Takes an app as existing, for a look at a draft that is not to be saved.
     pub fn add_placeholder(&mut self, name: &str) {
-        let app = App { id: 0, name: name.to_owned(), title: String::new(), created_at: 0, own_tokens_only: false };
+        let app = App {
+            id: 0,
+            name: name.to_owned(),
+            title: String::new(),
+            created_at: 0,
+            own_tokens_only: false,
+            runs_scripts: false,
+        };
         self.apps.entry(name.to_owned()).or_insert(app);
     }
 

@@ -39,12 +39,17 @@ request! {
         /// For people
         #[schema(min_length = 0, max_length = 64)]
         title: Option<String>,
+        /// Its executors that announce nothing, as those in Java, run scripts of every type: runs of script jobs are sent to them
+        runs_scripts: Option<bool>,
     }
 }
 
 pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<AppUpdate>) -> Answer<AppView> {
-    let AppUpdate { name, title } = body.0;
-    let app = state.engine.apps().update(id.0, name.as_deref(), title.as_deref(), &caller.0).await?;
+    let AppUpdate { name, title, runs_scripts } = body.0;
+    let mut app = state.engine.apps().update(id.0, name.as_deref(), title.as_deref(), &caller.0).await?;
+    if let Some(runs_scripts) = runs_scripts {
+        app = state.engine.apps().set_runs_scripts(id.0, runs_scripts, &caller.0).await?;
+    }
     Ok(Json(AppView::from(app)))
 }
 

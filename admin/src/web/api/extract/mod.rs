@@ -13,6 +13,6 @@ pub use body::{Body, ObjectBody, Parsed, RequestBody, from_json, parse};
 pub use edited::ReadOnly;
 pub(crate) use edited::edited;
 pub use key::{KEY_HEADER, Key};
-pub use path::{Id, JobKey, Name, RevisionNumber, TokenId};
+pub use path::{Id, JobKey, Name, RevisionNumber, ScriptNumber, TokenId};
 pub use query::{LIMIT, MAX_LIMIT, Query, place};
 pub(crate) use request_macro::request;

@@ -23,6 +23,8 @@ ids! {
     TokenId = "token";
     /// The `{revision}` of a path.
     RevisionNumber = "revision";
+    /// The `{version}` of a path.
+    ScriptNumber = "version";
 }
 
 fn number(request: &HttpRequest, name: &str) -> Result<i64, Error> {

@@ -21,6 +21,10 @@ pub fn draft(mut value: Value) -> Result<JobDraft, Error> {
     let Value::Object(members) = &mut value else {
         return Err(Error::invalid("must be a job as an object"));
     };
+    // A job has a handler or a script.
+    if members.contains_key("script") {
+        members.entry("handler").or_insert_with(|| "".into());
+    }
     let schedule = match members.remove("schedule").map(|value| schedule(&value)).transpose() {
         Ok(schedule) => schedule.unwrap_or_default(),
         Err(fault) => {

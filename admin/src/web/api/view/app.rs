@@ -23,6 +23,8 @@ view! {
         created_at: Time,
         /// The token of all apps is not accepted from its executors, and not sent to them
         own_tokens_only: bool,
+        /// Its executors that announce nothing, as those in Java, run scripts of every type
+        runs_scripts: bool,
     }
 }
 

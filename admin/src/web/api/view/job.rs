@@ -63,7 +63,7 @@ pub struct JobRequest {
     settings: JobSettings,
 }
 
-/// The members that every job needs.
+/// What names a job and what it runs.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes another type")]
 pub struct JobIdentity {
@@ -73,15 +73,40 @@ pub struct JobIdentity {
     /// For people; need not be unique
     #[schema(min_length = 1, max_length = 255)]
     name: String,
-    /// The name under which the executor knows what to run
-    #[schema(min_length = 1, max_length = 255)]
+    /// The name under which the executor knows what to run. Empty or left out: the job has a `script`
+    #[schema(max_length = 255, required = false)]
     handler: String,
+}
+
+/// What is run in place of a handler. In an answer without its source
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes another type")]
+pub struct Script {
+    #[serde(rename = "type")]
+    kind: words::ScriptType,
+    /// At most 262,144 bytes. Left out: the source of `version`, or else the one that the job has
+    #[schema(min_length = 1, max_length = 262_144, required = false)]
+    source: String,
+    /// What is new in it; required if the source changes
+    #[schema(max_length = 100, default = "", required = false)]
+    remark: String,
+    /// Milliseconds. In a request without a source: the version whose source the job gets, as a new version
+    #[schema(minimum = 1, required = false)]
+    version: i64,
+    /// The digest of the source, in hexadecimal digits; ignored in a request
+    #[schema(required = false)]
+    sha256: String,
+    /// The size of the source; ignored in a request
+    #[schema(required = false)]
+    bytes: i64,
 }
 
 /// The members that have a default.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes another type")]
 pub struct JobSettings {
+    #[schema(required = false)]
+    script: Script,
     /// The name by which programs and files know it, unique in its app: lower case letters, digits, `-`, `_` and `.`; empty: it has
     /// none
     #[schema(max_length = 64, default = "", required = false)]

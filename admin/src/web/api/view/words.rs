@@ -42,6 +42,7 @@ words! {
     RouteStrategy = all!(RouteStrategy), "Which executor gets a run";
     RunState = all!(RunState), "`unknown` and `lost`: the run was sent, but its outcome is not known";
     ScheduleKind = carillon_scheduler::KindDraft::WORDS.to_vec(), "The kinds of schedules";
+    ScriptType = all!(ScriptKind), "The language of a script";
     SkipReason = all!(SkipReason), "Why instants were skipped: too late, or late and only the latest was wanted";
     Verdict = VERDICTS.to_vec(), "`recorded`: the instant has a run. `skipped`: it lies in a range of skipped instants. `no_instant`, `excluded` (by a calendar), `invalid` (outside the validity), `before_job`, `fixed_delay`: the job has no such instant. All others: the instant exists, and the word is the reason why it has no record";
     Weekday = all!(Weekday), "A day of the week";

@@ -77,6 +77,7 @@ mod tests {
             title: String::new(),
             created_at: 0,
             own_tokens_only: false,
+            runs_scripts: false,
         };
         let apps = [app(7), app(9)];
         for text in ["", "all:admin", "all:viewer 7:editor", "7:viewer 9:admin"] {

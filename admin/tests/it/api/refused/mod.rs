@@ -3,3 +3,4 @@
 mod bad_input;
 mod limits;
 mod refusals;
+mod scripts;

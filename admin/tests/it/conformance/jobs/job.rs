@@ -18,6 +18,7 @@ fn every_member() -> JobDraft {
         app: "billing".into(),
         name: "Tagesabschluß 日次 🚀 '\"\\".into(),
         handler: "closeDay".into(),
+        script: None,
         key: "close-day_2.1".into(),
         set: "billing.files".into(),
         takes_result: false,

@@ -9,5 +9,6 @@ mod job;
 mod labels;
 mod pause;
 mod room;
+mod scripts;
 mod target;
 mod zone_data;

@@ -12,5 +12,6 @@ mod overlap;
 mod placeholders;
 mod probes;
 pub mod routes;
+mod scripts;
 mod shared_addresses;
 pub mod write_gate;
