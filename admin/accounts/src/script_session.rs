@@ -80,7 +80,7 @@ async fn with_token(
     (by, bearer): (&Actor, Bearer<'_>),
     now: Millis,
 ) -> Result<ScriptSignIn, Error> {
-    // Nobody guesses a token: attempts are limited by where they come from, so that nobody can lock out a name.
+    // A token cannot be guessed. Attempts are counted by their source alone, so that failed ones of others lock out no name.
     let subjects = [source_subject(&by.source)];
     if let Attempt::Refused { until_at } = store.people().begin_attempt(&subjects, now).await? {
         refuse(store, by, 0, "too many failed attempts", now).await?;
@@ -109,7 +109,7 @@ async fn refuse(store: &Store, by: &Actor, account_id: i64, reason: &str, now: M
     store.audit().record_refusal(by, AuditAction::RefuseSignIn, object, detail, now).await
 }
 
-/// `token_id`: 0 without a token. The hash covers it, so nobody can name another one.
+/// `token_id`: 0 without a token. The hash covers it: a value with another id opens no session.
 async fn open(
     store: &Store,
     by: &Actor,

@@ -23,11 +23,12 @@ mod xxl_console;
 
 pub use actix_web::dev::{Server, ServerHandle};
 
+pub use access::RouteEntry;
 pub use api::document as openapi_document;
 pub use console::account::openid::CALLBACK as OPENID_CALLBACK;
 pub use limits::body_memory::BodyMemory;
 pub use limits::token_look_ups::{CredentialLookUps, TokenLookUps};
-pub use routes::{ListenerRole, RouteEntry, table as route_table};
+pub use routes::{ListenerRole, table as route_table};
 pub use server::serve;
 pub use state::{Shared, State};
 pub use xxl_console::route_table as xxl_console_route_table;

@@ -2,7 +2,7 @@
 
 use actix_web::web;
 
-use crate::web::access::Route;
+use crate::web::access::{Route, RouteEntry};
 use crate::web::console::routes as console;
 use crate::web::state::State;
 use crate::web::{api, executor_api, health, xxl_console};
@@ -17,26 +17,11 @@ pub enum ListenerRole {
     People,
 }
 
-/// A route as the table lists it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RouteEntry {
-    pub method: String,
-    pub path: String,
-    /// `open`, `own`, `executor token`, or an action and what it is done to: `operate job`.
-    pub access: String,
-}
-
 /// Every route that the program always has: `routes` mounts these, and those of [`xxl_console`] if they are switched on.
 pub fn table() -> Vec<RouteEntry> {
     let api = api::all().into_iter().map(|route| Route { path: format!("{}{}", api::ROOT, route.path), ..route });
     let groups = executor_api::all().into_iter().chain(health::all()).chain(api).chain(console::all());
     groups.map(RouteEntry::from).collect()
-}
-
-impl From<Route> for RouteEntry {
-    fn from(route: Route) -> Self {
-        Self { method: route.method.to_string(), path: route.path, access: route.access.to_string() }
-    }
 }
 
 /// All paths of a listener. Each group checks its callers.

@@ -15,6 +15,7 @@ use super::answer::Dialect;
 use super::call::Call;
 use super::open_api;
 use super::parameters::Parameters;
+use super::session_cookie::{NEW_COOKIE, OLD_COOKIE, session_value};
 use super::shared_paths;
 use crate::web::access::denial::{self, Refused};
 use crate::web::api::Error;
@@ -23,10 +24,6 @@ use crate::web::guard::request_id::RequestId;
 use crate::web::guard::{connection, csrf};
 use crate::web::limits::{SMALL_FORM, slow_body_guard};
 use crate::web::state::{Shared, State};
-
-/// The names of the session's cookie: up to 3.1, and from 3.2 on.
-pub const OLD_COOKIE: &str = "XXL_JOB_LOGIN_IDENTITY";
-pub const NEW_COOKIE: &str = "xxl_job_login_token";
 
 /// Bytes of a form with a session, as in the console.
 const FORM: usize = 1 << 20;
@@ -135,12 +132,6 @@ fn is_read_by_hand(request: &HttpRequest) -> bool {
 
 fn is_sign_in(path: &str) -> bool {
     matches!(path, shared_paths::LOGIN | "/auth/doLogin" | "/auth/login" | "/toLogin")
-}
-
-/// The value of the session's cookie.
-pub fn session_value(request: &HttpRequest) -> Option<String> {
-    let cookie = request.cookie(NEW_COOKIE).or_else(|| request.cookie(OLD_COOKIE))?;
-    Some(cookie.value().to_owned())
 }
 
 /// The person of the session. None: there is none.

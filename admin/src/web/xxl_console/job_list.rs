@@ -30,7 +30,7 @@ fn fits(call: &Call, job: &Job) -> bool {
 pub async fn page_list(state: Shared, call: Call) -> Reply {
     let range = PageRange::of(&call)?;
     let (ids, total) = found(&state, &call, range).await?;
-    let mut jobs = newest_first(&state, &ids).await?;
+    let mut jobs = newest_first(&state, &call, &ids).await?;
     let now = state.clock.now();
     state.store.jobs().show_next_fires(&mut jobs, now).await?;
     let rows: Vec<_> = jobs.iter().map(|job| row(job, &call, state.config.report_zone)).collect();
@@ -54,19 +54,19 @@ async fn found(state: &State, call: &Call, range: PageRange) -> Result<(Vec<i64>
     filter.text = texts[0].or(texts[1]).map(str::to_owned);
     let mut fitting = vec![];
     for slice in state.store.jobs().ids_of(&filter, MOST_SEARCHED).await?.chunks(SLICE) {
-        let jobs = newest_first(state, slice).await?;
+        let jobs = newest_first(state, call, slice).await?;
         fitting.extend(jobs.iter().filter(|job| fits(call, job)).map(|job| job.id));
     }
     Ok((range.cut(&fitting).to_vec(), fitting.len()))
 }
 
-async fn newest_first(state: &State, ids: &[i64]) -> Result<Vec<Job>, Error> {
+/// At most 1000.
+async fn newest_first(state: &State, call: &Call, ids: &[i64]) -> Result<Vec<Job>, Error> {
     if ids.is_empty() {
         return Ok(vec![]);
     }
-    let mut jobs = state.store.jobs().with_ids(ids).await?;
-    jobs.sort_by_key(|job| std::cmp::Reverse(job.id));
-    Ok(jobs)
+    let filter = JobFilter { apps: call.visible(), ids: ids.to_vec(), limit: SLICE as u32, ..JobFilter::default() };
+    Ok(state.store.jobs().list(&filter).await?.items)
 }
 
 /// `/joblog/getJobsByGroup`
@@ -74,7 +74,7 @@ pub async fn jobs_of_group(state: Shared, call: Call) -> Reply {
     let app = call.app(&state, "jobGroup").await?;
     let filter = JobFilter { apps: call.visible(), app: Some(app.name), ..JobFilter::default() };
     let ids = state.store.jobs().ids_of(&filter, SLICE as u32).await?;
-    let jobs = newest_first(&state, &ids).await?;
+    let jobs = newest_first(&state, &call, &ids).await?;
     let rows: Vec<_> = jobs.iter().map(|job| row(job, &call, state.config.report_zone)).collect();
     Ok(call.done(json!(rows)))
 }

@@ -102,7 +102,7 @@ pub async fn trigger(state: Shared, call: Call) -> Reply {
 /// `/jobinfo/nextTriggerTime`
 pub async fn next_trigger_times(state: Shared, call: Call) -> Reply {
     let zone = state.config.report_zone;
-    let mut draft = JobDraft::new("", "preview", "preview");
+    let mut draft = JobDraft::new("preview", "preview", "preview");
     draft.schedule = asked_kind(&call.parameters, zone)?.into();
     let ask = PreviewRequest { draft: &draft, before: None, needs_app: false, from: None, count: NEXT };
     let preview = state.engine.jobs().preview(&ask, &call.by).await?;

@@ -20,6 +20,7 @@ mod paging;
 mod parameters;
 mod paths;
 mod routes;
+mod session_cookie;
 mod shared_paths;
 mod sign_in;
 

@@ -6,9 +6,8 @@ use actix_web::web::{self, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 
 use super::{chart, groups, guard, job_list, jobs, left_out, logs, shared_paths, sign_in};
-use crate::web::access::{Route, access, by_path, guarded};
+use crate::web::access::{Route, RouteEntry, access, by_path, guarded};
 use crate::web::api::Error;
-use crate::web::routes::RouteEntry;
 
 pub fn configure(config: &mut ServiceConfig) {
     for (path, methods) in by_path(all()) {

@@ -7,8 +7,8 @@ use actix_web::http::Method;
 use actix_web::middleware::Next;
 use actix_web::{HttpResponse, web};
 
-use super::guard::OLD_COOKIE;
 use super::parameters::Parameters;
+use super::session_cookie::OLD_COOKIE;
 use crate::web::guard::path_prefix::set_path;
 use crate::web::guard::session_cookie;
 use crate::web::limits::SMALL_FORM;

@@ -1,6 +1,5 @@
 //! Signing in and out.
 
-use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::header::{LOCATION, USER_AGENT};
 use actix_web::{HttpRequest, HttpResponse};
 use carillon_accounts::password;
@@ -8,12 +7,12 @@ use carillon_accounts::script_session::{self, Credentials, ScriptSignIn};
 use carillon_accounts::token::Bearer;
 use carillon_engine::manage;
 
-use super::answer::{Dialect, Reply};
+use super::answer::Reply;
 use super::call::Call;
-use super::guard::{NEW_COOKIE, OLD_COOKIE, session_value};
+use super::session_cookie::{cookie, session_value};
 use crate::web::api::Error;
 use crate::web::guard::client_address::client_text;
-use crate::web::state::{Shared, State};
+use crate::web::state::Shared;
 
 const NEEDS_TOKEN: &str = "a password does not sign in here, since it needs a second factor or passwords are switched off; \
      make a personal token on the page of your account, and send it as the password";
@@ -53,14 +52,6 @@ fn failed(error: password::Error) -> Error {
         password::Error::Busy => Error::unavailable(error.to_string()),
         _ => Error::internal(),
     }
-}
-
-/// The only one of the answer, under the name that scripts look for.
-fn cookie(state: &State, dialect: Dialect, value: String) -> Cookie<'static> {
-    let name = if dialect == Dialect::Old { OLD_COOKIE } else { NEW_COOKIE };
-    let path = Some(state.config.path_prefix()).filter(|path| !path.is_empty()).unwrap_or("/");
-    let cookie = Cookie::build(name, value).path(path.to_owned()).http_only(true);
-    cookie.same_site(SameSite::Strict).secure(state.config.is_https()).finish()
 }
 
 /// `POST /logout`, `POST /auth/logout`
