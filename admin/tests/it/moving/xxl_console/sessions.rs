@@ -67,6 +67,27 @@ fn the_cookie_is_for_these_paths_and_the_consoles_is_not() {
     );
 }
 
+// covers: S6
+#[test]
+fn the_cookie_of_a_script_is_sent_where_the_consoles_is() {
+    const ADDRESS: &str = "https://jobs.example.org/carillon";
+    for (address, attributes) in [
+        (None, "HttpOnly; SameSite=Strict; Path=/"),
+        (Some(ADDRESS), "HttpOnly; SameSite=Strict; Secure; Path=/carillon"),
+    ] {
+        with_settings(
+            |config| config.public_url = address.map(|text| carillon_admin::config::PublicUrl::parse(text).unwrap()),
+            async |node| {
+                let password = node.config.admin_password.as_deref().unwrap();
+                let answer = Script::new(node).sign_in(C3.0, FIRST_ADMIN, password).await;
+                let (value, rest) = answer.header("set-cookie").split_once("; ").unwrap();
+                assert!(value.starts_with("xxl_job_login_token=0."), "{value}");
+                assert_eq!(rest, attributes);
+            },
+        );
+    }
+}
+
 #[test]
 fn a_session_ends_by_signing_out_by_idleness_and_with_its_account() {
     on_node(async |node| {
