@@ -17,7 +17,7 @@ pub enum ListenerRole {
     People,
 }
 
-/// Every route that the program always has: `routes` mounts these, and those of [`xxl_console`] if they are switched on.
+/// Every route that the program always has: `routes` mounts these, and those of `xxl_console` if they are switched on.
 pub fn table() -> Vec<RouteEntry> {
     let api = api::all().into_iter().map(|route| Route { path: format!("{}{}", api::ROOT, route.path), ..route });
     let groups = executor_api::all().into_iter().chain(health::all()).chain(api).chain(console::all());

@@ -13,6 +13,7 @@ use carillon_store::Actor;
 
 use super::answer::Dialect;
 use super::call::Call;
+use super::job_fields::field_of;
 use super::open_api;
 use super::parameters::Parameters;
 use super::session_cookie::{NEW_COOKIE, OLD_COOKIE, session_value};
@@ -180,11 +181,12 @@ fn finish(response: ServiceResponse<BoxBody>, dialect: Dialect) -> ServiceRespon
     };
     let dialect = response.request().extensions().get::<Call>().map_or(dialect, |call| call.dialect);
     let is_limit = error.status_code() == StatusCode::TOO_MANY_REQUESTS;
+    let text = text_of(error, response.request().path());
     let mut answer = match (is_limit, open_api::is_path(response.request().path())) {
         (true, true) => dialect.failure(StatusCode::OK, 502, "Too many requests, please try again later."),
-        (true, false) => dialect.failure(StatusCode::TOO_MANY_REQUESTS, 500, &error.to_string()),
-        (false, true) => dialect.failure(StatusCode::OK, 500, &format!("openapi invoke error: {error}")),
-        (false, false) => dialect.failure(StatusCode::OK, 500, &error.to_string()),
+        (true, false) => dialect.failure(StatusCode::TOO_MANY_REQUESTS, 500, &text),
+        (false, true) => dialect.failure(StatusCode::OK, 500, &format!("openapi invoke error: {text}")),
+        (false, false) => dialect.failure(StatusCode::OK, 500, &text),
     };
     for (name, value) in error.error_response().headers() {
         if name == actix_web::http::header::RETRY_AFTER {
@@ -195,4 +197,14 @@ fn finish(response: ServiceResponse<BoxBody>, dialect: Dialect) -> ServiceRespon
         RequestId(id).put_into(answer.headers_mut());
     }
     response.into_response(answer)
+}
+
+/// An error of a job's member names the field that sets it.
+fn text_of(error: &Error, path: &str) -> String {
+    let is_of_job = path.starts_with("/jobinfo/") || open_api::is_path(path);
+    let text = error.to_string();
+    match error.of_field().filter(|_| is_of_job) {
+        Some(member) => format!("{}{}", field_of(member), text.strip_prefix(member).unwrap_or_default()),
+        None => text,
+    }
 }

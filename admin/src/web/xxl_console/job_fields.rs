@@ -89,7 +89,8 @@ pub fn apply(sent: &Parameters, draft: &mut JobDraft, zone: Zone) -> Result<(), 
         let text = format!("`{kind:.64}` is not taken; only BEAN is, a handler of an executor");
         wrong.push(FieldError::new("glueType", text));
     }
-    if let Some(name) = sent.find("jobDesc").or_else(|| sent.find("name")) {
+    let name = sent.find("jobDesc").or_else(|| sent.find("name"));
+    if let Some(name) = name.filter(|name| *name != draft.name) {
         draft.name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     }
     for (name, member) in
@@ -117,6 +118,23 @@ pub fn apply(sent: &Parameters, draft: &mut JobDraft, zone: Zone) -> Result<(), 
     match wrong.is_empty() {
         true => Ok(()),
         false => Err(Error::all(wrong.into_iter().map(Error::from).collect())),
+    }
+}
+
+/// The field of a call that sets a member of a job.
+pub fn field_of(member: &str) -> &str {
+    match member {
+        "app" => "jobGroup",
+        "name" => "jobDesc",
+        "owner" => "author",
+        "handler" => "executorHandler",
+        "params" => "executorParam",
+        "timeout_seconds" => "executorTimeout",
+        "retries" => "executorFailRetryCount",
+        "children" => "childJobId",
+        "address" => "addressList",
+        member if member.starts_with("schedule.") => "scheduleConf",
+        other => other,
     }
 }
 

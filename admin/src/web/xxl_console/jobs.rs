@@ -33,8 +33,9 @@ pub async fn update(state: Shared, call: Call) -> Reply {
     }
     apply(&call.parameters, &mut draft, state.config.report_zone)?;
     if draft.schedule.kind != job.draft.schedule.kind {
-        // Another period counts from now.
+        // Another period counts from now, and has another place in its spread.
         draft.schedule.anchor_at = None;
+        draft.schedule.spread_offset_seconds = None;
     }
     state.engine.jobs().update(job.id, &draft, Some(job.revision), &call.by).await?;
     Ok(call.done(Value::Null))

@@ -111,7 +111,7 @@ fn an_update_changes_what_it_carries_and_sends_back_what_was_read_without_a_loss
         assert_eq!(refused.failure(), "glueType: `GLUE_SHELL` is not taken; only BEAN is, a handler of an executor");
         let refused =
             script.post("/jobinfo/update", &[("id", &id), ("scheduleType", "CRON"), ("scheduleConf", "x")]).await;
-        assert!(refused.failure().starts_with("schedule.expression: "), "{}", refused.body);
+        assert!(refused.failure().starts_with("scheduleConf: "), "{}", refused.body);
     });
 }
 
@@ -170,7 +170,7 @@ fn a_trigger_has_the_jobs_parameters_the_given_ones_or_none() {
         let refused = script
             .post("/jobinfo/trigger", &[("id", &id), ("addressList", "http://10.0.0.1:1,http://10.0.0.2:1")])
             .await;
-        assert_eq!(refused.failure(), "address: http://10.0.0.2:1 is not registered for the job's app");
+        assert_eq!(refused.failure(), "addressList: http://10.0.0.2:1 is not registered for the job's app");
     });
 }
 
@@ -188,7 +188,7 @@ fn the_next_times_are_those_of_the_zone() {
             assert_eq!((times.len(), &times[0]), (5, &json!("2025-10-10 12:00:00")));
             assert_eq!(ask("NONE", "").await.payload(), &json!([]));
             assert_eq!(ask("FIX_RATE", "3600").await.payload().as_array().unwrap().len(), 5);
-            assert!(ask("CRON", "0 0 12").await.failure().starts_with("schedule.expression: "));
+            assert!(ask("CRON", "0 0 12").await.failure().starts_with("scheduleConf: "));
         },
     );
 }

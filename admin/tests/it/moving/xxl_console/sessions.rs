@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use carillon_accounts::secret::random_secret;
 use carillon_accounts::setup::FIRST_ADMIN;
 use carillon_scheduler::AuditAction;
 use carillon_store::audit::list::AuditFilter;
@@ -168,6 +169,15 @@ fn guesses_are_counted_and_audited_as_in_the_console() {
         assert!(actions(node, AuditAction::RefuseSignIn).await.len() >= 2);
         node.clock.advance(Duration::from_secs(11));
         Script::admin(node, C1).await;
+        let mut status = 200;
+        for _ in 0..30 {
+            status = script.sign_in(C3.0, FIRST_ADMIN, &format!("carillon_{}", random_secret())).await.status;
+        }
+        assert_eq!(status, 429, "so are those of tokens, by where they come from");
+        node.clock.advance(Duration::from_secs(11));
+        let admin = Grants::for_all(Role::Admin);
+        let token = account(node, "ada", &admin, &admin).await;
+        Script::signed_in(node, C3, ("ada", &token)).await;
     });
 }
 
