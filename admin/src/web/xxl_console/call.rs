@@ -2,6 +2,7 @@
 
 use actix_web::error::ErrorUnauthorized;
 use actix_web::{HttpMessage as _, HttpResponse};
+use carillon_accounts::policy::{Action, Object};
 use carillon_engine::manage;
 use carillon_scheduler::{Millis, Zone};
 use carillon_store::{Actor, App, VisibleApps};
@@ -39,8 +40,7 @@ impl Call {
     pub async fn app(&self, state: &State, name: &str) -> Result<App, Error> {
         let id = self.parameters.id(name)?;
         let found = state.engine.apps().get(id).await?;
-        let object = carillon_accounts::policy::Object::App(id);
-        manage::require(&self.by, carillon_accounts::policy::Action::View, object, || format!("app {id}"))?;
+        manage::require(&self.by, Action::View, Object::App(id), || format!("app {id}"))?;
         Ok(found)
     }
 

@@ -13,12 +13,9 @@ use crate::web::state::{Shared, State};
 /// `/jobgroup/pageList`
 pub async fn page_list(state: Shared, call: Call) -> Reply {
     let range = PageRange::of(&call)?;
-    let fits = |names: &[&str], text: &str| {
-        let sought = call.parameters.text(names).map(str::to_lowercase);
-        sought.is_none_or(|sought| text.to_lowercase().contains(&sought))
-    };
     let mut apps = state.store.apps().list(&call.visible()).await?;
-    apps.retain(|app| fits(&["appname"], &app.name) && fits(&["title", "name"], &app.title));
+    let sent = &call.parameters;
+    apps.retain(|app| sent.fits(&["appname"], &app.name) && sent.fits(&["title", "name"], &app.title));
     let mut rows = vec![];
     for app in range.cut(&apps) {
         rows.push(row(&state, &call, app).await?);

@@ -16,17 +16,7 @@ const MOST_SEARCHED: u32 = 10_000;
 /// Jobs that are read at once.
 const SLICE: usize = 1000;
 
-/// The texts that a job must have: parameter, and what is looked at.
-fn fits(call: &Call, job: &Job) -> bool {
-    let of = |names: &[&str], text: &str| {
-        let sought = call.parameters.text(names).map(str::to_lowercase);
-        sought.is_none_or(|sought| text.to_lowercase().contains(&sought))
-    };
-    of(&["jobDesc", "name"], &job.draft.name)
-        && of(&["executorHandler"], &job.draft.handler)
-        && of(&["author"], &job.draft.owner)
-}
-
+/// `/jobinfo/pageList`
 pub async fn page_list(state: Shared, call: Call) -> Reply {
     let range = PageRange::of(&call)?;
     let (ids, total) = found(&state, &call, range).await?;
@@ -55,7 +45,12 @@ async fn found(state: &State, call: &Call, range: PageRange) -> Result<(Vec<i64>
     let mut fitting = vec![];
     for slice in state.store.jobs().ids_of(&filter, MOST_SEARCHED).await?.chunks(SLICE) {
         let jobs = newest_first(state, call, slice).await?;
-        fitting.extend(jobs.iter().filter(|job| fits(call, job)).map(|job| job.id));
+        let fits = |job: &&Job| {
+            let draft = &job.draft;
+            let of_handler = sent.fits(&["executorHandler"], &draft.handler);
+            sent.fits(&["jobDesc", "name"], &draft.name) && of_handler && sent.fits(&["author"], &draft.owner)
+        };
+        fitting.extend(jobs.iter().filter(fits).map(|job| job.id));
     }
     Ok((range.cut(&fitting).to_vec(), fitting.len()))
 }

@@ -1,5 +1,6 @@
 //! Jobs are made, changed, deleted, started, stopped and run.
 
+use carillon_accounts::policy::{Action, Object};
 use carillon_engine::manage::{self, PreviewRequest, RunRequest};
 use carillon_scheduler::{Cause, JobDraft};
 use carillon_store::{Job, PauseNote};
@@ -43,7 +44,6 @@ pub async fn update(state: Shared, call: Call) -> Reply {
 
 /// A job that the caller sees.
 pub async fn visible_job(state: &State, call: &Call, id: i64) -> Result<Job, Error> {
-    use carillon_accounts::policy::{Action, Object};
     let job = state.engine.jobs().get(id).await?;
     manage::require(&call.by, Action::View, Object::App(job.app_id), || format!("job {id}"))?;
     Ok(job)

@@ -42,6 +42,11 @@ impl Parameters {
         names.iter().find_map(|name| self.find(name)).map(str::trim).filter(|text| !text.is_empty())
     }
 
+    /// Whether the text that is looked for under one of these names, if there is one, is a part of this one, in any case.
+    pub fn fits(&self, names: &[&str], text: &str) -> bool {
+        self.text(names).is_none_or(|sought| text.to_lowercase().contains(&sought.to_lowercase()))
+    }
+
     /// # Errors
     /// It is no number.
     pub fn number(&self, name: &str) -> Result<Option<i64>, Error> {

@@ -26,29 +26,17 @@ pub fn route_table() -> Vec<RouteEntry> {
     all().into_iter().map(RouteEntry::from).collect()
 }
 
-/// `CHANGE` is POST, `READ` is GET and POST.
+const CHANGE: [Method; 1] = [Method::POST];
+const PAGE: [Method; 1] = [Method::GET];
+const READ: [Method; 2] = [Method::GET, Method::POST];
+
+/// A path with its methods, what it needs, and its handler.
 macro_rules! routes {
-    ($($path:expr => $method:ident $($access:ident)+: $handler:path;)+) => {
-        [$(routes!(@$method $path, access!($($access)+), $handler)),+].concat_routes()
-    };
-    (@CHANGE $path:expr, $access:expr, $handler:path) => { vec![Route::new(Method::POST, $path, $access, $handler)] };
-    (@PAGE $path:expr, $access:expr, $handler:path) => { vec![Route::new(Method::GET, $path, $access, $handler)] };
-    (@READ $path:expr, $access:expr, $handler:path) => {
-        vec![
-            Route::new(Method::GET, $path, $access, $handler),
-            Route::new(Method::POST, $path, $access, $handler),
-        ]
-    };
-}
-
-trait ConcatRoutes {
-    fn concat_routes(self) -> Vec<Route>;
-}
-
-impl<const N: usize> ConcatRoutes for [Vec<Route>; N] {
-    fn concat_routes(self) -> Vec<Route> {
-        self.into_iter().flatten().collect()
-    }
+    ($($path:expr => $methods:ident $($access:ident)+: $handler:path;)+) => {{
+        let mut routes = vec![];
+        $(routes.extend($methods.map(|method| Route::new(method, $path, access!($($access)+), $handler)));)+
+        routes
+    }};
 }
 
 fn all() -> Vec<Route> {

@@ -10,6 +10,7 @@ use carillon_accounts::secret::random_secret;
 use carillon_accounts::session::{self, SignedIn};
 use carillon_admin::web::{RouteEntry, xxl_console_route_table};
 use carillon_scheduler::{Clock as _, JobDraft, ScheduleDraft};
+use carillon_store::audit::list::AuditFilter;
 use carillon_store::people::sessions::SignInMethod;
 use carillon_store::{Actor, App, Grants, Role};
 use reqwest::Method;
@@ -203,5 +204,51 @@ fn every_call_answers_every_caller_as_the_table_says() {
         // A made-up session is none.
         let unknown = Script { cookie: format!("{}=0.{}", C3.1, random_secret()), ..Script::new(node) };
         assert_eq!(unknown.post("/chartInfo", &[]).await.failure(), "not login for path:/chartInfo");
+    });
+}
+
+// covers: S7
+#[test]
+fn no_call_of_another_site_is_answered_by_any_route() {
+    on_node(async |node| {
+        let admin = Grants::for_all(Role::Admin);
+        let token = account(node, "ada", &admin, &admin).await;
+        let script = Script::signed_in(node, C3, ("ada", &token)).await;
+        let job = object(node, &node.app).await;
+        for route in xxl_console_route_table() {
+            let place = format!("{} {}", route.method, route.path);
+            let path = route.path.replace("{call:.*}", "x");
+            let fields = fields(&route.path, &job).unwrap_or_default();
+            let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let method = Method::from_bytes(route.method.as_bytes()).unwrap();
+            for header in [("origin", "http://evil.example"), ("origin", "null"), ("sec-fetch-site", "cross-site")] {
+                let answer = script.send(method.clone(), &path, &fields, &[header]).await;
+                let text = answer.failure().trim_start_matches("openapi invoke error: ").to_owned();
+                assert_eq!(text, "this request was sent by a page of another site", "{place}");
+            }
+        }
+        let left = node.store.jobs().get(job.job).await.unwrap().unwrap();
+        assert!(left.draft.enabled && left.revision == 1);
+    });
+}
+
+// covers: S37
+#[test]
+fn the_audit_names_the_person_of_each_change() {
+    on_node(async |node| {
+        let admin = Grants::for_all(Role::Admin);
+        let token = account(node, "ada", &admin, &admin).await;
+        let script = Script::signed_in(node, C3, ("ada", &token)).await;
+        let job = object(node, &node.app).await.job.to_string();
+        for path in ["/jobinfo/stop", "/jobinfo/start", "/jobinfo/trigger", "/jobinfo/update", "/jobinfo/remove"] {
+            let answer = script.post(path, &[("id", &job), ("jobDesc", "New")]).await;
+            assert_eq!(answer.body["code"], 200, "{path}: {}", answer.body);
+        }
+        let entries = node.store.audit().list(&AuditFilter { limit: 100, ..AuditFilter::default() }).await.unwrap();
+        let of_ada: Vec<&str> =
+            entries.items.iter().filter(|entry| entry.actor == "ada").map(|entry| entry.action.as_str()).collect();
+        for action in ["delete", "update", "run", "enable", "disable", "sign_in"] {
+            assert!(of_ada.contains(&action), "{action}: {of_ada:?}");
+        }
     });
 }
