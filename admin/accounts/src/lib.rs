@@ -7,6 +7,7 @@ pub mod own_password;
 pub mod password;
 pub mod people;
 pub mod policy;
+pub mod script_session;
 pub mod second_factor;
 pub mod secret;
 pub mod secret_keys;

@@ -7,11 +7,11 @@ use carillon_store::{Actor, Grants, Result, Store};
 use crate::secret::{hash, is_secret, random_secret};
 
 /// A session ends after this time without a request.
-const IDLE_MS: i64 = 30 * 60_000;
+pub(crate) const IDLE_MS: i64 = 30 * 60_000;
 /// A session ends this long after signing in, in any case.
-const LONGEST_MS: i64 = 12 * 3_600_000;
+pub(crate) const LONGEST_MS: i64 = 12 * 3_600_000;
 /// The resolution of `seen_at`, which saves a write for most page views.
-const SEEN_STEP_MS: i64 = 60_000;
+pub(crate) const SEEN_STEP_MS: i64 = 60_000;
 
 /// A signed-in person.
 #[derive(Clone, Debug)]

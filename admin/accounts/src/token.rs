@@ -29,6 +29,7 @@ pub struct TokenRequest<'a> {
 }
 
 /// Who sends a token.
+#[derive(Clone, Copy)]
 pub struct Bearer<'a> {
     pub source: &'a str,
     pub request_id: Option<&'a str>,
@@ -79,13 +80,30 @@ pub async fn authenticate(
     now: Millis,
 ) -> carillon_store::Result<Option<Actor>> {
     // No query for a text that no token can be.
-    if !sent.strip_prefix(PREFIX).is_some_and(is_secret) {
+    if !is_token(sent) {
         return Ok(None);
     }
-    let Some(owner) = store.people().token_owner(&hash(sent), now).await?.filter(|owner| is_vouched_for(owner, now))
-    else {
+    match store.people().token_owner(&hash(sent), now).await? {
+        Some(owner) => admit(store, owner, bearer, now).await,
+        None => Ok(None),
+    }
+}
+
+/// Whether [`create`] can have made this text.
+pub fn is_token(text: &str) -> bool {
+    text.strip_prefix(PREFIX).is_some_and(is_secret)
+}
+
+/// The actor of a valid token, whose use is noted. None: its owner may not use it.
+pub(crate) async fn admit(
+    store: &Store,
+    owner: TokenOwner,
+    bearer: &Bearer<'_>,
+    now: Millis,
+) -> carillon_store::Result<Option<Actor>> {
+    if !is_vouched_for(&owner, now) {
         return Ok(None);
-    };
+    }
     let grants = owner.grants.within(&owner.account_grants);
     let is_asked = second_factor::is_asked_of(bearer.needs_factor, &grants, owner.issuer.as_deref());
     if is_asked && owner.totp_since.is_none() {

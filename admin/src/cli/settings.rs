@@ -263,6 +263,10 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_ADMIN_SECOND_FACTOR", help_heading = "Sign-in")]
     pub admin_second_factor: bool,
 
+    /// Answer the HTTP calls of xxl-job's console too, for scripts that were written for it
+    #[arg(long, env = "CARILLON_XXL_CONSOLE_API", help_heading = "Sign-in")]
+    pub xxl_console_api: bool,
+
     /// Time zone whose days the reports count, an IANA name such as Asia/Shanghai; the same on every node
     ///
     /// Days that were counted before a change keep the zone of that time.

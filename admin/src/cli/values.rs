@@ -143,6 +143,7 @@ impl ServeSettings {
         };
         config.has_passwords = !self.no_passwords;
         config.admin_second_factor = self.admin_second_factor;
+        config.xxl_console_api = self.xxl_console_api;
         config.insecure_http = self.insecure_http;
         config.no_migrate = self.no_migrate;
         config.engine.scripts = self.scripts;

@@ -69,6 +69,8 @@ pub struct Config {
     pub has_passwords: bool,
     /// Ask a second factor of administrators who sign in with a password.
     pub admin_second_factor: bool,
+    /// Answer the HTTP calls of xxl-job's console.
+    pub xxl_console_api: bool,
     /// The zone whose days the reports count.
     pub report_zone: Zone,
     /// How log lines are written.
@@ -109,6 +111,7 @@ impl Config {
             openid: None,
             has_passwords: true,
             admin_second_factor: false,
+            xxl_console_api: false,
             report_zone: Zone::UTC,
             log_format: LogFormat::Text,
             request_rate: 1000,

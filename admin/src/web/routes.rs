@@ -2,9 +2,10 @@
 
 use actix_web::web;
 
-use crate::web::access::Route;
+use crate::web::access::{Route, RouteEntry};
 use crate::web::console::routes as console;
-use crate::web::{api, executor_api, health};
+use crate::web::state::State;
+use crate::web::{api, executor_api, health, xxl_console};
 
 /// What a listener serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,29 +17,15 @@ pub enum ListenerRole {
     People,
 }
 
-/// A route as the table lists it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RouteEntry {
-    pub method: String,
-    pub path: String,
-    /// `open`, `own`, `executor token`, or an action and what it is done to: `operate job`.
-    pub access: String,
-}
-
-/// Every route that the program has: `routes` mounts these and no others.
+/// Every route that the program always has: `routes` mounts these, and those of `xxl_console` if they are switched on.
 pub fn table() -> Vec<RouteEntry> {
     let api = api::all().into_iter().map(|route| Route { path: format!("{}{}", api::ROOT, route.path), ..route });
     let groups = executor_api::all().into_iter().chain(health::all()).chain(api).chain(console::all());
-    let entry = |route: Route| RouteEntry {
-        method: route.method.to_string(),
-        path: route.path,
-        access: route.access.to_string(),
-    };
-    groups.map(entry).collect()
+    groups.map(RouteEntry::from).collect()
 }
 
 /// All paths of a listener. Each group checks its callers.
-pub fn routes(config: &mut web::ServiceConfig, role: ListenerRole) {
+pub fn routes(config: &mut web::ServiceConfig, role: ListenerRole, state: &State) {
     if role != ListenerRole::People {
         // Needs the executors' token.
         executor_api::configure(config);
@@ -52,6 +39,10 @@ pub fn routes(config: &mut web::ServiceConfig, role: ListenerRole) {
     health::configure(config);
     // Needs the API token.
     api::configure(config);
+    // Needs a session of its own.
+    if state.config.xxl_console_api {
+        xxl_console::configure(config);
+    }
     // Needs a session. It takes all other paths, so it comes last.
     console::configure(config);
 }

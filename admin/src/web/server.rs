@@ -13,6 +13,7 @@ use crate::web::guard::{headers, path_prefix};
 use crate::web::limits::slow_body_guard;
 use crate::web::routes::{ListenerRole, routes};
 use crate::web::state::Shared;
+use crate::web::xxl_console;
 
 /// The server on this listener; it runs when the future is awaited, and stops by its handle. Needs a tokio runtime.
 ///
@@ -40,10 +41,11 @@ pub fn serve(
             .app_data(state.clone())
             .wrap(middleware::from_fn(path_prefix::prepend))
             .wrap(middleware::Compress::default())
+            .wrap(middleware::from_fn(xxl_console::divert))
             .wrap(middleware::from_fn(slow_body_guard::guard))
             .wrap(middleware::from_fn(guard::guard))
             .wrap(middleware::from_fn(path_prefix::strip))
             .wrap(middleware::from_fn(headers::guard))
-            .configure(|config| routes(config, role))
+            .configure(|config| routes(config, role, &state))
     })
 }

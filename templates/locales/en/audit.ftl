@@ -86,4 +86,5 @@ sign-in-code = code
 sign-in-recovery-code = recovery code
 sign-in-set-up = set-up
 sign-in-new-password = new password
+sign-in-token = personal token
 member-app-id = app, by number

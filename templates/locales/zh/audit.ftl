@@ -83,4 +83,5 @@ sign-in-code = 验证码
 sign-in-recovery-code = 恢复码
 sign-in-set-up = 初始设置
 sign-in-new-password = 新密码
+sign-in-token = 个人令牌
 member-app-id = 应用（编号）

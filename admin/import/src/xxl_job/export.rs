@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use carillon_scheduler::{CatchUp, ClockChanges, JobDraft, KindDraft, MisfirePolicy, RouteStrategy, ScheduleDraft};
+use carillon_scheduler::{CatchUp, ClockChanges, JobDraft, KindDraft, ScheduleDraft};
 use carillon_store::{App, Job};
 use foldhash::{HashMap, HashSet};
 
-use super::jobs::{BLOCKS, IMPORTED, RAN, ROUTES};
-use super::unix_cron::quartz;
+use super::jobs::{IMPORTED, RAN};
+use super::words::{BLOCKS, MISFIRES, ROUTES, schedule_words, word_for};
 
 /// The file, and what it does not hold: jobs by their numbers here, each with the reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,21 +74,12 @@ type Row = Vec<(&'static str, String)>;
 fn row(job: &Job, numbers: &HashMap<i64, i64>, zone: &str) -> Result<Row, String> {
     let draft = &job.draft;
     let (schedule_type, schedule_conf) = schedule(&job.full_schedule(), zone)?;
-    let word = |words: &[(&'static str, RouteStrategy)]| {
-        words.iter().find(|(_, route)| *route == draft.route).map(|(word, _)| *word)
-    };
-    let route = word(&ROUTES).ok_or_else(|| format!("route {}", draft.route.as_str()))?;
+    let route = word_for(&ROUTES, &draft.route).ok_or_else(|| format!("route {}", draft.route.as_str()))?;
     if !draft.route_labels.is_empty() {
         return Err("route_labels".to_owned());
     }
-    let block = BLOCKS.iter().find(|(_, block)| *block == draft.block).map_or("SERIAL_EXECUTION", |(word, _)| *word);
-    let misfire = match draft.misfire {
-        MisfirePolicy::Skip => "DO_NOTHING",
-        MisfirePolicy::FireOnce => "FIRE_ONCE_NOW",
-        MisfirePolicy::FireAll | MisfirePolicy::FireWithin => {
-            return Err(format!("misfire {}", draft.misfire.as_str()));
-        }
-    };
+    let block = word_for(&BLOCKS, &draft.block).unwrap_or("SERIAL_EXECUTION");
+    let misfire = word_for(&MISFIRES, &draft.misfire).ok_or_else(|| format!("misfire {}", draft.misfire.as_str()))?;
     let plain = JobDraft::new("", "", "");
     if draft.overlap != plain.overlap {
         return Err(format!("overlap {}", draft.overlap.as_str()));
@@ -211,14 +202,10 @@ fn schedule(draft: &ScheduleDraft, zone: &str) -> Result<(&'static str, String),
         return Err("start_at, end_at, max_fires, spread_seconds or calendars of the schedule".to_owned());
     }
     match &draft.kind {
-        KindDraft::None => Ok(("NONE", String::new())),
-        KindDraft::FixedRate { seconds } => Ok(("FIX_RATE", seconds.to_string())),
-        KindDraft::Cron(cron) if cron.timezone == zone => Ok(("CRON", cron.expression.clone())),
-        KindDraft::UnixCron(cron) if cron.timezone == zone => Ok(("CRON", quartz(cron)?)),
-        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) => {
+        KindDraft::Cron(cron) | KindDraft::UnixCron(cron) if cron.timezone != zone => {
             Err(format!("time zone {}: all jobs there have {zone}", cron.timezone))
         }
-        other => Err(format!("schedule {}", other.as_str())),
+        kind => schedule_words(kind),
     }
 }
 

@@ -15,8 +15,8 @@ use foldhash::{HashMap, HashSet};
 use super::error::Error;
 use super::jobs::MappedJob;
 use super::plan::{ImportPlan, stored_digest};
-use super::record::ImportRecord;
 use super::report::Report;
+use super::report::record::ImportRecord;
 
 /// What was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

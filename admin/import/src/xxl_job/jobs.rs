@@ -2,7 +2,7 @@
 
 use carillon_scheduler::job::limits::{self, check_params};
 use carillon_scheduler::job::placeholders::has_placeholders;
-use carillon_scheduler::{BlockStrategy, CatchUp, JobDraft, Millis, MisfirePolicy, RetryDelay, RouteStrategy};
+use carillon_scheduler::{BlockStrategy, JobDraft, Millis, MisfirePolicy, RouteStrategy};
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -11,6 +11,7 @@ use super::apps::MappedApp;
 use super::report::Report;
 use super::rows::JobRow;
 use super::schedules::schedule;
+use super::words::{BLOCKS, MISFIRES, ROUTES, meaning_of, new_job};
 
 /// Which the cut-over enables.
 pub const RAN: &str = "ran-in-xxl";
@@ -18,25 +19,6 @@ pub const RAN: &str = "ran-in-xxl";
 pub const IMPORTED: &str = "from-xxl";
 /// What is late by more is a misfire, in seconds: xxl-job's own rule.
 const EXACT_THRESHOLD: i64 = 5;
-
-/// The words of xxl-job.
-pub const ROUTES: [(&str, RouteStrategy); 10] = [
-    ("FIRST", RouteStrategy::First),
-    ("LAST", RouteStrategy::Last),
-    ("ROUND", RouteStrategy::RoundRobin),
-    ("RANDOM", RouteStrategy::Random),
-    ("CONSISTENT_HASH", RouteStrategy::ConsistentHash),
-    ("LEAST_FREQUENTLY_USED", RouteStrategy::LeastFrequentlyUsed),
-    ("LEAST_RECENTLY_USED", RouteStrategy::LeastRecentlyUsed),
-    ("FAILOVER", RouteStrategy::Failover),
-    ("BUSYOVER", RouteStrategy::BusyOver),
-    ("SHARDING_BROADCAST", RouteStrategy::Broadcast),
-];
-pub const BLOCKS: [(&str, BlockStrategy); 3] = [
-    ("SERIAL_EXECUTION", BlockStrategy::Serial),
-    ("DISCARD_LATER", BlockStrategy::DiscardLater),
-    ("COVER_EARLY", BlockStrategy::CoverEarly),
-];
 
 /// How rows are read.
 #[derive(Clone, Copy, Debug)]
@@ -85,16 +67,14 @@ impl JobMapping<'_> {
         if handler != row.handler {
             report.add("H1", &of, format!("`{}`", row.handler));
         }
-        let mut draft = JobDraft::new(&app.name, name, handler);
+        let mut draft = new_job(&app.name, name, handler);
         draft.key = format!("xxl-{}", row.id);
         draft.owner.clone_from(&row.author);
         draft.params.clone_from(&row.params);
-        draft.takes_result = false;
         draft.tags = vec![IMPORTED.to_owned()];
         draft.schedule = schedule(row, self.zone, self.now, report);
         (draft.misfire, draft.misfire_threshold_seconds) = self.misfire(row, report);
-        draft.catch_up = CatchUp::Latest;
-        let known_route = route(row);
+        let known_route = meaning_of(&ROUTES, &row.route);
         if known_route.is_none() {
             report.add("R1", &of, &row.route);
         }
@@ -106,8 +86,6 @@ impl JobMapping<'_> {
         draft.block = block(row, draft.route, report);
         draft.timeout_seconds = capped(row.timeout, *limits::TIMEOUT_SECONDS.end(), ("T1", &of), report);
         draft.retries = capped(row.retries, *limits::RETRIES.end(), ("Y1", &of), report);
-        draft.retry_delay = RetryDelay::Exponential { base_seconds: 0, cap_seconds: 300 };
-        draft.enabled = false;
         Some(MappedJob { id: row.id, draft, digest: self.digest(row) })
     }
 
@@ -119,19 +97,19 @@ impl JobMapping<'_> {
     fn misfire(&self, row: &JobRow, report: &mut Report) -> (MisfirePolicy, i64) {
         let of = format!("job {}", row.id);
         let threshold = if self.exact { EXACT_THRESHOLD } else { JobDraft::new("", "", "").misfire_threshold_seconds };
-        match row.misfire.as_str() {
-            "FIRE_ONCE_NOW" => (MisfirePolicy::FireOnce, threshold),
-            "DO_NOTHING" | "" => {
-                if !self.exact && matches!(row.schedule_type.as_str(), "CRON" | "FIX_RATE") {
-                    report.add("M1", of, "");
-                }
-                (MisfirePolicy::Skip, threshold)
-            }
-            other => {
+        let policy = match (meaning_of(&MISFIRES, &row.misfire), row.misfire.as_str()) {
+            (Some(policy), _) => policy,
+            (None, "") => MisfirePolicy::Skip,
+            (None, other) => {
                 report.add("M2", of, other);
-                (MisfirePolicy::Skip, threshold)
+                return (MisfirePolicy::Skip, threshold);
             }
+        };
+        let has_schedule = matches!(row.schedule_type.as_str(), "CRON" | "FIX_RATE");
+        if policy == MisfirePolicy::Skip && !self.exact && has_schedule {
+            report.add("M1", of, "");
         }
+        (policy, threshold)
     }
 }
 
@@ -160,14 +138,9 @@ fn name(row: &JobRow, report: &mut Report) -> String {
     name
 }
 
-/// None: it is unknown.
-fn route(row: &JobRow) -> Option<RouteStrategy> {
-    ROUTES.iter().find(|(word, _)| *word == row.route).map(|(_, route)| *route)
-}
-
 fn block(row: &JobRow, route: RouteStrategy, report: &mut Report) -> BlockStrategy {
     let of = format!("job {}", row.id);
-    let known = BLOCKS.iter().find(|(word, _)| *word == row.block).map(|(_, block)| *block);
+    let known = meaning_of(&BLOCKS, &row.block);
     if known.is_none() && !row.block.is_empty() {
         report.add("B2", &of, &row.block);
     }

@@ -1,8 +1,8 @@
 //! xxl-job 2.2 to 3.5.
 //!
-//! `source` reads its database by the columns that it has (`shape`); `apps`, `jobs` and `children` map rows to what Carillon has, and
-//! write each difference to the `report`; `zone_proof` compares the instants with those that xxl-job has planned; `plan` compares
-//! with what was imported before, `import` stores it. `cutover` lets an app run here once xxl-job has stopped it.
+//! `source` reads its database by the columns that it has (`shape`); `apps`, `jobs` and `children` map rows to what Carillon has, by the
+//! `words` that both have for the same, and write each difference to the `report`; `zone_proof` compares the instants with those that
+//! xxl-job has planned; `plan` compares with what was imported before, `import` stores it. `cutover` lets an app run here once xxl-job has stopped it.
 
 mod apps;
 mod children;
@@ -13,7 +13,7 @@ mod export;
 mod import;
 mod jobs;
 mod plan;
-mod record;
+
 mod report;
 mod rows;
 mod schedules;
@@ -22,6 +22,7 @@ mod shape;
 mod source;
 mod unix_cron;
 mod users;
+pub mod words;
 mod zone_proof;
 
 pub use cutover::{Cutover, cut_over, go_back};
@@ -30,7 +31,7 @@ pub use export::{Exported, export};
 pub use import::{Imported, import};
 pub use jobs::RAN;
 pub use plan::{ImportOptions, ImportPlan};
-pub use record::{ImportRecord, RecordedCode, RecordedRow};
+pub use report::record::{ImportRecord, RecordedCode, RecordedRow};
 pub use report::{Finding, Report, meaning};
 pub use shadow::{Observation, Shadow, Verdict};
 pub use shape::Shape;

@@ -1,18 +1,15 @@
 //! The schedule of a job.
 
-use carillon_scheduler::{ClockChanges, CronDraft, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft};
+use carillon_scheduler::{Millis, Schedule, ScheduleContext, ScheduleDraft};
 
 use super::cron_rewrite::as_read;
 use super::report::Report;
 use super::rows::JobRow;
-
-/// The longest period, in seconds.
-const LONGEST: i64 = 31_536_000;
+use super::words::{cron_kind, fixed_rate_seconds};
 
 /// The schedule of a cron expression by the rules of xxl-job.
 pub fn cron(expression: &str, zone: &str) -> ScheduleDraft {
-    let clock_changes = ClockChanges::Xxl;
-    KindDraft::Cron(CronDraft { clock_changes, ..CronDraft::new(expression, zone) }).into()
+    cron_kind(expression, zone).into()
 }
 
 /// A draft that can be parsed.
@@ -76,8 +73,7 @@ fn cron_schedule(
 
 /// None: the period cannot be one here.
 fn fixed_rate(row: &JobRow, report: &mut Report) -> Option<ScheduleDraft> {
-    // As Java's `Integer.parseInt`: a sign and leading zeros, no blanks.
-    let seconds: i64 = row.schedule_conf.parse().ok().filter(|seconds| (1..=LONGEST).contains(seconds))?;
+    let seconds = fixed_rate_seconds(&row.schedule_conf)?;
     let mut draft = ScheduleDraft::fixed_rate(seconds);
     if row.is_running && row.next_at > 0 {
         // The same phase, and the same text at each import.

@@ -8,4 +8,4 @@ mod route;
 pub use authorize::guarded;
 pub use caller::Caller;
 pub(crate) use route::access;
-pub use route::{Access, Route, Target, by_path};
+pub use route::{Access, Route, RouteEntry, Target, by_path};

@@ -101,6 +101,21 @@ impl Route {
     }
 }
 
+/// A route as the table lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteEntry {
+    pub method: String,
+    pub path: String,
+    /// `open`, `own`, `executor token`, or an action and what it is done to: `operate job`.
+    pub access: String,
+}
+
+impl From<Route> for RouteEntry {
+    fn from(route: Route) -> Self {
+        Self { method: route.method.to_string(), path: route.path, access: route.access.to_string() }
+    }
+}
+
 /// The routes of each path; the methods of a path follow each other.
 pub fn by_path(routes: Vec<Route>) -> Vec<(String, Vec<Route>)> {
     let mut paths: Vec<(String, Vec<Route>)> = vec![];

@@ -174,6 +174,12 @@ impl Error {
         Self::new("too_many", message).with_header(header::RETRY_AFTER, seconds.to_string())
     }
 
+    /// Too many failed sign-ins.
+    pub fn too_many_failures(seconds: i64) -> Self {
+        let message = format!("too many failed attempts; try again in {seconds} s");
+        Self::new("too_many", message).with_header(header::RETRY_AFTER, seconds.to_string())
+    }
+
     pub fn unavailable(message: impl Into<Box<str>>) -> Self {
         Self::new("unavailable", message).with_header(header::RETRY_AFTER, "1")
     }

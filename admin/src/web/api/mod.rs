@@ -24,5 +24,6 @@ mod routes;
 mod runs;
 pub mod view;
 
+pub use error::Error;
 pub use mount::{all, configure, document};
 pub use openapi::ROOT;

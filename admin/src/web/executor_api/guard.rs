@@ -12,6 +12,7 @@ use super::refusals::RefusalReason;
 use super::token::note_refusal;
 use crate::web::guard::path_prefix::set_path;
 use crate::web::state::Shared;
+use crate::web::xxl_console;
 
 /// Executors write slashes as they like: a path with doubled or trailing ones is read as the one that it means, as xxl-job's
 /// own admin does. A request of an executor to any other path is answered in the words of the protocol. Answers are too short
@@ -27,6 +28,10 @@ pub async fn guard(
         if plain != request.path() {
             set_path(&mut request, &plain);
         }
+    } else if state.config.xxl_console_api
+        && let Some(path) = xxl_console::plain_path(&plain)
+    {
+        set_path(&mut request, path);
     } else if is_of_executor(&request, &plain) {
         note_refusal(request.request(), &state, RefusalReason::UnknownPath, None);
         let why = format!(

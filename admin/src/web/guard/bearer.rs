@@ -42,12 +42,25 @@ pub async fn authenticate(
         }
         Err(refusal) => refusal,
     };
-    let Some(sent) = presented(request) else {
-        return Ok(Err(refusal));
-    };
+    match presented(request) {
+        Some(sent) => Ok(personal(request, state, sent).await?.map_err(|found| found.unwrap_or(refusal))),
+        None => Ok(Err(refusal)),
+    }
+}
+
+/// The actor of a personal token that a request has sent.
+///
+/// # Errors
+/// A refusal, None: it is not valid; or the database could not be asked.
+pub async fn personal(
+    request: &HttpRequest,
+    state: &State,
+    sent: &str,
+) -> Result<Result<Actor, Option<Refusal>>, carillon_store::Error> {
+    let source = client_text(request);
     if !state.credential_look_ups.may_ask(sent, &source, state.clock.monotonic()) {
         state.engine.cx.metrics.rate_limited.inc();
-        return Ok(Err(Refusal::TooMany));
+        return Ok(Err(Some(Refusal::TooMany)));
     }
     let (request_id, now) = (RequestId::of(request), state.clock.now());
     let needs_factor = state.config.admin_second_factor;
@@ -60,7 +73,7 @@ pub async fn authenticate(
     state.credential_look_ups.note_wrong(&source, state.clock.monotonic());
     let sender = Actor::unknown(source).with_request(request_id);
     denial::record_token(request, &state.store, &sender, now).await?;
-    Ok(Err(refusal))
+    Ok(Err(None))
 }
 
 /// Compares digests, so that neither the length nor the beginning of the token can be measured.

@@ -58,6 +58,8 @@ pub enum SignInMethod {
     SetUp,
     /// The password was changed, and its owner stays signed in.
     NewPassword,
+    /// A personal token was sent as the password.
+    Token,
 }
 
 /// What was sent after the password.

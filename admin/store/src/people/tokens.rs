@@ -63,6 +63,10 @@ row_struct! {
     }
 }
 
+const VALID_TOKEN: &str = "SELECT t.id, t.account_id, a.name AS account, t.name, t.grants, COALESCE(a.grants, '') AS account_grants, \
+     t.created_at, t.used_at, t.used_from, a.issuer, a.provided_at, a.totp_since FROM api_token t JOIN account a ON a.id = t.account_id \
+     WHERE t.expires_at > ? AND a.disabled_at IS NULL";
+
 /// Tokens of one account.
 pub const MAX_TOKENS: i64 = 50;
 
@@ -128,10 +132,14 @@ impl PeopleStore<'_> {
 
     /// The token with this digest, if it is valid by `now` and its account is enabled.
     pub async fn token_owner(self, token_hash: &str, now: i64) -> Result<Option<TokenOwner>> {
-        let text = "SELECT t.id, t.account_id, a.name AS account, t.name, t.grants, COALESCE(a.grants, '') AS account_grants, \
-                    t.created_at, t.used_at, t.used_from, a.issuer, a.provided_at, a.totp_since FROM api_token t JOIN account a ON a.id = t.account_id \
-                    WHERE t.token_hash = ? AND t.expires_at > ? AND a.disabled_at IS NULL";
-        self.one(&self.read, text, values![token_hash, now]).await
+        let text = format!("{VALID_TOKEN} AND t.token_hash = ?");
+        self.one(&self.read, &text, values![now, token_hash]).await
+    }
+
+    /// The token of an account with this id, if it is valid by `now` and the account is enabled.
+    pub async fn token_of(self, account_id: i64, id: i64, now: i64) -> Result<Option<TokenOwner>> {
+        let text = format!("{VALID_TOKEN} AND t.id = ? AND t.account_id = ?");
+        self.one(&self.read, &text, values![now, id, account_id]).await
     }
 
     /// Notes that the token was used. The caller limits how often this is written. The first use from a network leaves an audit entry.

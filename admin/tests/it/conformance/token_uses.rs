@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use carillon_accounts::script_session::{self, Credentials, ScriptSignIn};
+use carillon_accounts::token::{self, Bearer, TokenRequest};
 use carillon_scheduler::AuditObjectKind;
-use carillon_store::{Actor, AuditObject, Grants, Store};
+use carillon_store::people::accounts::NewAccount;
+use carillon_store::{Actor, AuditObject, Grants, Role, Store};
 use futures_util::future::join_all;
 
 use super::fixture::{Fixture, NOW};
@@ -56,5 +59,32 @@ databases! {
             fixture.store.people().note_token_use(token, &by, NOW).await.unwrap();
         }
         assert_eq!(fixture.count("audit", "action = 'use_token'").await, 200, "within a minute");
+    }
+
+    // covers: S9
+    async fn a_script_session_of_a_token_may_what_the_token_may_and_ends_with_it(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let (people, by) = (fixture.store.people(), from("10.0.0.1"));
+        let (all, of_token) = (Grants::for_all(Role::Admin), Grants::for_app(7, Role::Viewer));
+        let new = NewAccount { name: "ada", password_hash: "h", grants: &all };
+        let account_id = people.create_account(&new, NOW, &by).await.unwrap();
+        let owner = Actor::new("ada", "", all.clone()).with_account(account_id);
+        let request = TokenRequest { account_id, name: "deploy", grants: &of_token, days: 1, credentials: 0 };
+        let token = token::create(&fixture.store, &request, NOW, &owner).await.unwrap();
+        let bearer = Bearer { source: "10.0.0.1", request_id: None, needs_factor: false };
+        let sent = Credentials { name: "ada", password: &token, has_passwords: false, agent: "test" };
+        let signed_in = script_session::sign_in(&fixture.store, &sent, (&by, bearer), NOW).await.unwrap();
+        let ScriptSignIn::Opened(value) = signed_in else { panic!("refused") };
+        let actor = async |now| script_session::actor(&fixture.store, &value, bearer, now).await.unwrap();
+        let found = actor(NOW).await.unwrap();
+        assert_eq!((found.grants, found.token.as_deref(), found.account_id), (of_token, Some("deploy"), Some(account_id)));
+        let (id, secret) = value.split_once('.').unwrap();
+        for other in [format!("0.{secret}"), format!("{}.{secret}", id.parse::<i64>().unwrap() + 1)] {
+            let found = script_session::actor(&fixture.store, &other, bearer, NOW).await.unwrap();
+            assert_eq!(found, None, "the session names its token");
+        }
+        assert_eq!(actor(NOW + 31 * 60_000).await, None, "idle");
+        people.revoke_token(account_id, id.parse().unwrap(), NOW, &by).await.unwrap();
+        assert_eq!(actor(NOW).await, None);
     }
 }

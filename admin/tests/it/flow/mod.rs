@@ -10,7 +10,7 @@ mod executor_tokens;
 mod interleavings;
 pub mod lease;
 mod maintain;
-mod node;
+pub mod node;
 mod plan;
 pub mod recover;
 mod round_trips;

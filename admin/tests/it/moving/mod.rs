@@ -7,3 +7,4 @@ mod import;
 mod refusals;
 mod shadow;
 mod tables;
+mod xxl_console;

@@ -81,6 +81,7 @@ const WORDS: &[(&str, &[(&str, &str)])] = &[
             ("reset_link", "sign-in-reset-link"),
             ("set_up", "sign-in-set-up"),
             ("new_password", "sign-in-new-password"),
+            ("token", "sign-in-token"),
         ],
     ),
     ("second_factor", &[("code", "sign-in-code"), ("recovery_code", "sign-in-recovery-code")]),

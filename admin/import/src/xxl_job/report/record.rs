@@ -6,10 +6,10 @@ use carillon_store::import::reports::StoredReport;
 use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 
-use super::error::Error;
-use super::import::Imported;
-use super::plan::ImportPlan;
-use super::report::{Finding, Report};
+use super::super::error::Error;
+use super::super::import::Imported;
+use super::super::plan::ImportPlan;
+use super::{Finding, Report};
 
 /// The report of the last import from a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct RecordedRow {
 }
 
 impl ImportRecord {
-    pub(super) fn new(plan: &ImportPlan, done: &Imported, job_ids: &HashMap<i64, i64>) -> Self {
+    pub(crate) fn new(plan: &ImportPlan, done: &Imported, job_ids: &HashMap<i64, i64>) -> Self {
         let row = |Finding { of, text }: &Finding| RecordedRow {
             job_id: of.strip_prefix("job ").and_then(|id| job_ids.get(&id.parse().ok()?)).copied(),
             of: of.clone(),
@@ -63,7 +63,7 @@ impl ImportRecord {
         }
     }
 
-    pub(super) async fn keep(&self, source: &str, store: &Store, now: Millis) -> Result<(), Error> {
+    pub(crate) async fn keep(&self, source: &str, store: &Store, now: Millis) -> Result<(), Error> {
         // Numbers and texts alone.
         let report = serde_json::to_string(self).unwrap_or_default();
         let report = StoredReport { source: source.to_owned(), imported_at: now, report };
