@@ -54,6 +54,9 @@ struct New {
     /// Name of an app for which the role counts, once for each; all apps if left out
     #[arg(long = "app", value_name = "APP")]
     apps: Vec<String>,
+    /// Also the right to read and write the sources of script jobs there, which no role includes
+    #[arg(long)]
+    scripts: bool,
 }
 
 #[derive(Args)]
@@ -74,8 +77,10 @@ pub async fn run(args: UserArgs) -> anyhow::Result<()> {
     let (by, now) = (Actor::cli(), SystemClock::new().now());
     match args.command {
         Command::List => show(&store).await,
-        Command::Add(New { account, role, apps }) => {
+        Command::Add(New { account, role, apps, scripts }) => {
             let grants = grants(&store, &role, &apps).await?;
+            let scopes: Vec<GrantScope> = grants.iter().map(|(scope, _)| scope).filter(|_| scripts).collect();
+            let grants = grants.with_scripts(scopes);
             let password = account.password()?;
             people::add(&store, &account.name, &password, &grants, now, &by).await.map_err(explain)?;
             account.print(&password);
@@ -120,14 +125,16 @@ async fn show(store: &Store) -> anyhow::Result<()> {
 
 /// `viewer of all apps, editor of billing`
 fn roles(grants: &Grants, apps: &[App]) -> String {
+    let name = |id: i64| apps.iter().find(|app| app.id == id).map_or_else(|| id.to_string(), |app| app.name.clone());
     let line = |(scope, role): (GrantScope, Role)| match scope.app_id() {
         None => format!("{role} of all apps"),
-        Some(id) => {
-            let app = apps.iter().find(|app| app.id == id);
-            format!("{role} of {}", app.map_or_else(|| id.to_string(), |app| app.name.clone()))
-        }
+        Some(id) => format!("{role} of {}", name(id)),
     };
-    let lines: Vec<String> = grants.iter().map(line).collect();
+    let scripts = grants.scripts().map(|scope| match scope.app_id() {
+        None => "scripts of all apps".to_owned(),
+        Some(id) => format!("scripts of {}", name(id)),
+    });
+    let lines: Vec<String> = grants.iter().map(line).chain(scripts).collect();
     if lines.is_empty() { "no role".to_owned() } else { lines.join(", ") }
 }
 

@@ -127,3 +127,6 @@ sessions-others-ended = { $count ->
 }
 token-revoked = The token is revoked; it no longer works.
 browser-on = { $browser } on { $system }
+right-to-scripts = scripts
+right-to-scripts-may = with the role editor or admin: reads and writes the sources of script jobs
+token-scripts = Also the right to scripts, where you have it

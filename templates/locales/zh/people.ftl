@@ -118,3 +118,6 @@ sessions-others-ended = { $count ->
 }
 token-revoked = 令牌已吊销，不再有效。
 browser-on = { $system } 上的 { $browser }
+right-to-scripts = 脚本
+right-to-scripts-may = 需同时具有编辑者或管理员角色：可读取和编写脚本任务的源码
+token-scripts = 同时授予您所拥有的脚本权限

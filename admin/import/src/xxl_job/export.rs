@@ -84,6 +84,9 @@ fn row(job: &Job, numbers: &HashMap<i64, i64>, zone: &str) -> Result<Row, String
     if draft.overlap != plain.overlap {
         return Err(format!("overlap {}", draft.overlap.as_str()));
     }
+    if draft.script.is_some() {
+        return Err("script".to_owned());
+    }
     if draft.pause_after_failures > 0 {
         return Err("pause_after_failures".to_owned());
     }

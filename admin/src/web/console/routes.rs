@@ -61,6 +61,7 @@ pub fn all() -> Vec<Route> {
         "/jobs/{id}/backfill" => GET View Job: jobs::backfill::ask, POST Operate Job: jobs::backfill::start;
         "/backfills/{id}/cancel" => POST Operate Backfill: jobs::backfill::cancel;
         "/jobs/{id}/explain" => GET View Job: jobs::explain::page;
+        "/jobs/{id}/script" => GET Script Job: jobs::script::page, POST Script Job: jobs::script::save;
         "/jobs/{id}/history" => GET View Job: jobs::history::page;
         "/jobs/{id}/history/{revision}/restore" => GET Edit Job: jobs::restore::ask, POST Edit Job: jobs::restore::restore;
         "/jobs/{id}/retention" => GET Edit Job: retention_form::of_job, POST Edit Job: retention_form::set_job;

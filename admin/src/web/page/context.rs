@@ -172,6 +172,10 @@ impl PageContext {
         policy::may(&self.actor, Action::Edit, Object::App(*app_id))
     }
 
+    pub fn may_write_scripts(&self, app_id: &i64) -> bool {
+        policy::may(&self.actor, Action::Script, Object::App(*app_id))
+    }
+
     pub fn may_operate(&self, app_id: &i64) -> bool {
         policy::may(&self.actor, Action::Operate, Object::App(*app_id))
     }

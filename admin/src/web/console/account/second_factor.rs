@@ -11,7 +11,7 @@ use crate::web::page::{PageContext, PageResult, done, uncached};
 use crate::web::state::Shared;
 use crate::web::text::format::duration;
 
-pub(super) fn wait_text(language: Language, until_at: Millis, now: Millis) -> String {
+pub(in crate::web::console) fn wait_text(language: Language, until_at: Millis, now: Millis) -> String {
     let seconds = (until_at - now + 999) / 1000;
     language.text("too-many-attempts").with("time", duration(language, seconds * 1000)).to_string()
 }

@@ -84,7 +84,9 @@ fn chosen(form: &mut Form) -> Grants {
         "all" => Some(GrantScope::AllApps),
         id => id.parse().ok().map(GrantScope::App),
     };
-    form.items("apps").iter().filter_map(scope).map(|scope| (scope, role)).collect()
+    let scopes: Vec<GrantScope> = form.items("apps").iter().filter_map(scope).collect();
+    let scripts = if form.is("scripts", "yes") { scopes.clone() } else { vec![] };
+    scopes.into_iter().map(|scope| (scope, role)).collect::<Grants>().with_scripts(scripts)
 }
 
 /// `POST /account/tokens/{id}/revoke`

@@ -33,7 +33,8 @@ struct Page {
 
 /// The form of the name, as it is stored.
 fn with_names(form: Form, app: &App) -> Form {
-    form.with("name", &app.name).with("title", &app.title)
+    let runs_scripts = if app.runs_scripts { "yes" } else { "" };
+    form.with("name", &app.name).with("title", &app.title).with("runs_scripts", runs_scripts)
 }
 
 /// The page again with the faults of another form than that of the name.
@@ -79,6 +80,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i6
     let title = form.given("title").unwrap_or_else(|| name.clone());
     let updated = state.engine.apps().update(*id, Some(&name), Some(&title), &by.0).await;
     if let Some(app) = form.accept_named("The name belongs or belonged to another app.", updated)? {
+        state.engine.apps().set_runs_scripts(*id, form.is("runs_scripts", "yes"), &by.0).await?;
         return Ok(done(&format!("/apps/{id}"), context.t("app-is-saved").with("name", app.name)));
     }
     show(&state, context, *id, Some(form)).await

@@ -47,6 +47,8 @@ const OTHERS: &[(&str, &str)] = &[
     ("removed", "member-deleted"),
     ("revoked_tokens", "member-revoked-tokens"),
     ("runs", "retention-most"),
+    ("runs_scripts", "app-runs-scripts"),
+    ("script", "script"),
     ("second_factor", "factor"),
     ("sessions", "sessions"),
     ("set", "job-set"),

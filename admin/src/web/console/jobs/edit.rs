@@ -104,6 +104,9 @@ async fn draft_to_save(
     let mut draft = draft(form, context.zone);
     if let Some(job) = before {
         draft.set.clone_from(&job.draft.set);
+        if draft.handler.trim().is_empty() {
+            draft.script.clone_from(&job.draft.script);
+        }
         draft.params = line_ends::kept(&draft.params, &job.draft.params);
         draft.description = line_ends::kept(&draft.description, &job.draft.description);
     }

@@ -48,6 +48,8 @@ pub struct Page {
     /// Jobs to choose further children from.
     offered: Vec<ChildJob>,
     is_new: bool,
+    /// The job that is edited has a script: without a handler it keeps it.
+    has_script: bool,
     /// The set of files that defines the job that is edited.
     set: Option<String>,
 }
@@ -141,6 +143,7 @@ pub async fn page(
     let children: Vec<i64> = form.items("children").iter().filter_map(|id| id.parse().ok()).collect();
     Ok(Page {
         title,
+        has_script: before.is_some_and(|job| job.draft.script.is_some()),
         set: before.map(|job| job.draft.set.clone()).filter(|set| !set.is_empty()),
         origin: origin.map(|job| (job.id, job.draft.name.clone())),
         action,

@@ -16,4 +16,6 @@ mod query;
 pub mod recent_runs;
 pub mod restore;
 pub mod run_now;
+pub mod script;
+mod script_diff;
 pub mod settings;

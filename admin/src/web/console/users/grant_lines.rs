@@ -6,6 +6,9 @@ use crate::web::forms::Form;
 use crate::web::locale::{Language, Message};
 use crate::web::text::names::role_name;
 
+/// Before the scope in the name of a box for the right to scripts.
+const SCRIPTS: &str = "scripts_";
+
 /// A role and where it counts.
 pub struct GrantLine {
     pub role: Message,
@@ -22,7 +25,10 @@ pub fn grant_lines(language: Language, grants: &Grants, apps: &[App]) -> Vec<Gra
             found.map_or_else(|| language.text("app-number").with("id", id).to_string(), |app| app.name.clone())
         }
     };
-    grants.iter().map(|(scope, role)| GrantLine { role: role_name(language, role), place: place(scope) }).collect()
+    let roles = grants.iter().map(|(scope, role)| GrantLine { role: role_name(language, role), place: place(scope) });
+    let scripts =
+        grants.scripts().map(|scope| GrantLine { role: language.text("right-to-scripts"), place: place(scope) });
+    roles.chain(scripts).collect()
 }
 
 /// A select of the form: an app, or all of them.
@@ -30,30 +36,38 @@ pub struct GrantField {
     pub name: String,
     pub label: String,
     pub chosen: String,
+    /// The name of the box for the right to scripts, and whether it is checked.
+    pub scripts: String,
+    pub has_scripts: bool,
 }
 
 /// The field for all apps, then one for each app.
 pub fn grant_fields(language: Language, form: &Form, apps: &[App]) -> Vec<GrantField> {
     let all = ("grant_all".to_owned(), language.text("all-apps").to_string());
     let each = apps.iter().map(|app| (format!("grant_{}", app.id), app.name.clone()));
-    let field = |(name, label): (String, String)| GrantField { chosen: form.value(&name).to_owned(), name, label };
+    let field = |(name, label): (String, String)| {
+        let scripts = name.replace("grant_", SCRIPTS);
+        let (chosen, has_scripts) = (form.value(&name).to_owned(), form.is(&scripts, "yes"));
+        GrantField { name, label, chosen, scripts, has_scripts }
+    };
     std::iter::once(all).chain(each).map(field).collect()
 }
 
 /// A form that shows these roles.
 pub fn filled(grants: &Grants) -> Form {
-    grants.iter().fold(Form::default(), |form, (scope, role)| match scope {
-        GrantScope::AllApps => form.with("grant_all", role.as_str()),
-        GrantScope::App(id) => form.with(&format!("grant_{id}"), role.as_str()),
-    })
+    let form = grants.scripts().fold(Form::default(), |form, scope| form.with(&field_name(SCRIPTS, scope), "yes"));
+    grants.iter().fold(form, |form, (scope, role)| form.with(&field_name("grant_", scope), role.as_str()))
 }
 
 /// The roles that a form asks for.
 pub fn read(form: &mut Form, apps: &[App]) -> Grants {
     let scopes = std::iter::once(GrantScope::AllApps).chain(apps.iter().map(|app| GrantScope::App(app.id)));
-    let mut grants = vec![];
+    let (mut grants, mut scripts) = (vec![], vec![]);
     for scope in scopes {
-        let name = scope.app_id().map_or_else(|| "grant_all".to_owned(), |id| format!("grant_{id}"));
+        let name = field_name("grant_", scope);
+        if form.is(&field_name(SCRIPTS, scope), "yes") {
+            scripts.push(scope);
+        }
         match form.value(&name).to_owned().as_str() {
             "" => {}
             word => match word.parse::<Role>() {
@@ -62,7 +76,11 @@ pub fn read(form: &mut Form, apps: &[App]) -> Grants {
             },
         }
     }
-    grants.into_iter().collect()
+    grants.into_iter().collect::<Grants>().with_scripts(scripts)
+}
+
+fn field_name(prefix: &str, scope: GrantScope) -> String {
+    scope.app_id().map_or_else(|| format!("{prefix}all"), |id| format!("{prefix}{id}"))
 }
 
 #[cfg(test)]
@@ -80,7 +98,7 @@ mod tests {
             runs_scripts: false,
         };
         let apps = [app(7), app(9)];
-        for text in ["", "all:admin", "all:viewer 7:editor", "7:viewer 9:admin"] {
+        for text in ["", "all:admin", "all:viewer 7:editor", "7:viewer 9:admin", "all:editor all:script 9:script"] {
             let grants: Grants = text.parse().unwrap();
             assert_eq!(read(&mut filled(&grants), &apps), grants, "{text}");
         }
