@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::job_log::RunLog;
 use crate::run::{Run, wall_clock};
+use crate::script::{Script, ScriptType};
 
 /// What a handler knows about its run; cheap to clone.
 #[derive(Clone)]
@@ -50,6 +51,13 @@ impl JobContext {
     /// The handler's name, as the job uses it.
     pub fn handler(&self) -> &str {
         &self.run.request.handler
+    }
+
+    /// The script of this run; `None` for a run of a handler of the program.
+    pub fn script(&self) -> Option<Script<'_>> {
+        let request = &self.run.request;
+        let kind = ScriptType::from_wire(&request.glue_type)?;
+        Some(Script { kind, source: &request.glue_source, version: request.glue_updatetime })
     }
 
     /// The same for all attempts of one fire: the key with which a handler ensures that the work is done once. `None`

@@ -1,6 +1,6 @@
 //! The settings of an executor, their checks, and the addresses that follow from them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::handler::BoxedHandler;
 use crate::journal::Durability;
+use crate::script::ScriptType;
 
 /// What the builder collects.
 pub(crate) struct Settings {
@@ -31,6 +32,7 @@ pub(crate) struct Settings {
     pub(crate) durability: Durability,
     pub(crate) announcement: Announcement,
     pub(crate) jobs: Vec<(String, Arc<dyn BoxedHandler>)>,
+    pub(crate) scripts: BTreeMap<ScriptType, Arc<dyn BoxedHandler>>,
 }
 
 impl Default for Settings {
@@ -53,6 +55,7 @@ impl Default for Settings {
             durability: Durability::Machine,
             announcement: Announcement::default(),
             jobs: Vec::new(),
+            scripts: BTreeMap::new(),
         }
     }
 }
@@ -113,7 +116,7 @@ impl Settings {
                 return Err(Error::setting("job", format!("\"{name}\" is registered twice")));
             }
         }
-        if handlers.is_empty() {
+        if handlers.is_empty() && self.scripts.is_empty() {
             return Err(Error::setting("job", "none is set; give at least one handler"));
         }
         Ok(handlers)

@@ -1,6 +1,6 @@
 //! The decision about a request to run: seen before, refused with a reason, or accepted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use carillon_protocol::{EXPIRED, GLUE_BEAN, RunRequest};
@@ -11,6 +11,7 @@ use crate::handler::BoxedHandler;
 use crate::journal::{CompletionSink, Journal};
 use crate::lane::{EnqueueResult, Lanes};
 use crate::run::{MOST_OPEN, Phase, Run, RunMeta, SeenRuns, wall_clock};
+use crate::script::ScriptType;
 
 /// By how much the clocks of admin and executor may differ.
 const CLOCK_ERROR_MS: i64 = 5_000;
@@ -30,6 +31,8 @@ pub(super) enum Reply {
 
 pub(crate) struct Admission {
     pub(crate) handlers: HashMap<String, Arc<dyn BoxedHandler>>,
+    /// Empty if this executor takes no scripts.
+    pub(crate) scripts: BTreeMap<ScriptType, Arc<dyn BoxedHandler>>,
     pub(crate) lanes: Arc<Lanes>,
     pub(crate) seen_runs: Arc<SeenRuns>,
     pub(crate) journal: Journal,
@@ -69,7 +72,11 @@ impl Admission {
         }
         if !matches!(request.glue_type.as_str(), GLUE_BEAN | "") {
             let kind = &request.glue_type;
-            return Err(format!("glueType[{kind}] is not valid."));
+            let handler = ScriptType::from_wire(kind).and_then(|kind| self.scripts.get(&kind)).cloned();
+            return handler.ok_or_else(|| format!("glueType[{kind}] is not valid."));
+        }
+        if self.handlers.is_empty() {
+            return Err("this executor runs scripts only, no handlers (glueType[BEAN])".to_owned());
         }
         let handler = self.handlers.get(&request.handler).cloned();
         handler.ok_or_else(|| format!("job handler [{}] not found.", request.handler))
