@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::Error;
 use crate::executor::Executor;
-use crate::handler::JobHandler;
+use crate::handler::{BoxedHandler, JobHandler};
 use crate::journal::Durability;
 use crate::script::ScriptType;
 use crate::settings::Settings;
@@ -127,19 +127,19 @@ impl ExecutorBuilder {
         self
     }
 
-    /// A handler and the name that jobs use for it. At least one; each name once.
+    /// A handler and the name that jobs use for it; each name once. At least one, or [`scripts`](Self::scripts).
     #[must_use]
     pub fn job(mut self, name: impl Into<String>, handler: impl JobHandler) -> Self {
         self.settings.jobs.push((name.into(), Arc::new(handler)));
         self
     }
 
-    /// Runs scripts of these types, which the admin sends with their source: whoever may write a script there runs code here. The
-    /// handler finds it in [`JobContext::script`](crate::JobContext::script) and decides how it is run. Default: requests with a
-    /// script are refused.
+    /// Takes scripts of these types and announces them to the admin; the handler finds the script of its run in
+    /// [`JobContext::script`](crate::JobContext::script) and has to isolate it. Default: scripts are refused.
     #[must_use]
     pub fn scripts(mut self, types: impl IntoIterator<Item = ScriptType>, handler: impl JobHandler) -> Self {
-        self.settings.scripts = Some((types.into_iter().collect(), Arc::new(handler)));
+        let handler: Arc<dyn BoxedHandler> = Arc::new(handler);
+        self.settings.scripts = types.into_iter().map(|kind| (kind, Arc::clone(&handler))).collect();
         self
     }
 

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::job_log::RunLog;
 use crate::run::{Run, wall_clock};
-use crate::script::Script;
+use crate::script::{Script, ScriptType};
 
 /// What a handler knows about its run; cheap to clone.
 #[derive(Clone)]
@@ -53,9 +53,11 @@ impl JobContext {
         &self.run.request.handler
     }
 
-    /// The script to run, if the admin has sent one: see [`ExecutorBuilder::scripts`](crate::ExecutorBuilder::scripts).
+    /// The script of this run; `None` for a run of a handler of the program.
     pub fn script(&self) -> Option<Script<'_>> {
-        Script::of(&self.run.request)
+        let request = &self.run.request;
+        let kind = ScriptType::from_wire(&request.glue_type)?;
+        Some(Script { kind, source: &request.glue_source, version: request.glue_updatetime })
     }
 
     /// The same for all attempts of one fire: the key with which a handler ensures that the work is done once. `None`

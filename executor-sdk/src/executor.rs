@@ -114,8 +114,8 @@ impl Executor {
         if settings.takes_signed_requests() {
             capabilities = format!("{capabilities},{}", headers::CAPABILITY_SIGNED);
         }
-        for kind in settings.scripts().keys() {
-            capabilities = format!("{capabilities},{}{}", headers::CAPABILITY_SCRIPT, kind.as_str());
+        for kind in settings.scripts.keys() {
+            capabilities = format!("{capabilities},{}{kind}", headers::CAPABILITY_SCRIPT);
         }
         let admins = AdminClient::new(
             bases,
@@ -247,7 +247,7 @@ impl Executor {
             journal_id: self.journal.id().to_owned(),
             admission: Admission {
                 handlers: self.settings.handlers()?,
-                scripts: self.settings.scripts(),
+                scripts: self.settings.scripts.clone(),
                 lanes,
                 seen_runs: Arc::clone(&self.seen_runs),
                 journal: self.journal.clone(),

@@ -1,28 +1,34 @@
-//! Scripts that an admin sends with their source. Off by default: see [`ExecutorBuilder::scripts`](crate::ExecutorBuilder::scripts).
+//! Runs that bring their source text: the types of scripts, and what a handler sees of one.
 
-use carillon_protocol::RunRequest;
+use std::fmt;
 
-/// The language of a script. The protocol also has Groovy, which Java executors compile, and Python 2: neither is here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The language of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ScriptType {
-    /// `GLUE_SHELL`.
+    /// `GLUE_SHELL`
     Shell,
-    /// `GLUE_PYTHON`.
+    /// `GLUE_PYTHON`
     Python,
-    /// `GLUE_NODEJS`.
+    /// `GLUE_NODEJS`
     NodeJs,
-    /// `GLUE_PHP`.
+    /// `GLUE_PHP`
     Php,
-    /// `GLUE_POWERSHELL`.
+    /// `GLUE_POWERSHELL`
     PowerShell,
 }
 
 impl ScriptType {
-    /// All of them.
+    /// All types.
     pub const ALL: [Self; 5] = [Self::Shell, Self::Python, Self::NodeJs, Self::Php, Self::PowerShell];
 
-    /// `shell`, `python`, `nodejs`, `php` or `powershell`.
-    pub const fn as_str(self) -> &'static str {
+    /// The type of a `glueType`; `None` for another text.
+    pub(crate) fn from_wire(glue_type: &str) -> Option<Self> {
+        let word = glue_type.strip_prefix("GLUE_")?;
+        Self::ALL.into_iter().find(|kind| kind.word().to_ascii_uppercase() == word)
+    }
+
+    /// The name in lower case, such as `shell`.
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Shell => "shell",
             Self::Python => "python",
@@ -31,38 +37,35 @@ impl ScriptType {
             Self::PowerShell => "powershell",
         }
     }
+}
 
-    /// The protocol's `glueType`.
-    pub const fn glue_type(self) -> &'static str {
-        match self {
-            Self::Shell => "GLUE_SHELL",
-            Self::Python => "GLUE_PYTHON",
-            Self::NodeJs => "GLUE_NODEJS",
-            Self::Php => "GLUE_PHP",
-            Self::PowerShell => "GLUE_POWERSHELL",
-        }
-    }
-
-    /// That of a `glueType`, or `None`.
-    pub fn from_glue_type(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.glue_type() == text)
+impl fmt::Display for ScriptType {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(self.word())
     }
 }
 
 /// The script of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Script<'r> {
+pub struct Script<'a> {
     /// Its language.
     pub kind: ScriptType,
-    /// Its text.
-    pub source: &'r str,
-    /// The admin's number of this version, UTC ms; greater for each later version of the job.
+    /// Its source text.
+    pub source: &'a str,
+    /// The admin's number of the last change, which grows with each; UTC epoch milliseconds in xxl-job.
     pub version: i64,
 }
 
-impl<'r> Script<'r> {
-    pub(crate) fn of(request: &'r RunRequest) -> Option<Self> {
-        let kind = ScriptType::from_glue_type(&request.glue_type)?;
-        Some(Self { kind, source: &request.glue_source, version: request.glue_updatetime })
+#[cfg(test)]
+mod tests {
+    use super::ScriptType;
+
+    #[test]
+    fn each_type_has_one_text_in_requests() {
+        let types = ["GLUE_SHELL", "GLUE_PYTHON", "GLUE_NODEJS", "GLUE_PHP", "GLUE_POWERSHELL"];
+        assert_eq!(types.map(|text| ScriptType::from_wire(text).unwrap()), ScriptType::ALL);
+        for other in ["", "BEAN", "SHELL", "GLUE_", "GLUE_shell", "GLUE_GROOVY", "GLUE_PYTHON2"] {
+            assert_eq!(ScriptType::from_wire(other), None, "{other}");
+        }
     }
 }

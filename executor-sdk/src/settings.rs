@@ -1,6 +1,6 @@
 //! The settings of an executor, their checks, and the addresses that follow from them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,8 +32,7 @@ pub(crate) struct Settings {
     pub(crate) durability: Durability,
     pub(crate) announcement: Announcement,
     pub(crate) jobs: Vec<(String, Arc<dyn BoxedHandler>)>,
-    /// Types of scripts, and what runs them.
-    pub(crate) scripts: Option<(Vec<ScriptType>, Arc<dyn BoxedHandler>)>,
+    pub(crate) scripts: BTreeMap<ScriptType, Arc<dyn BoxedHandler>>,
 }
 
 impl Default for Settings {
@@ -56,7 +55,7 @@ impl Default for Settings {
             durability: Durability::Machine,
             announcement: Announcement::default(),
             jobs: Vec::new(),
-            scripts: None,
+            scripts: BTreeMap::new(),
         }
     }
 }
@@ -117,7 +116,7 @@ impl Settings {
                 return Err(Error::setting("job", format!("\"{name}\" is registered twice")));
             }
         }
-        if handlers.is_empty() && self.scripts.is_none() {
+        if handlers.is_empty() && self.scripts.is_empty() {
             return Err(Error::setting("job", "none is set; give at least one handler"));
         }
         Ok(handlers)

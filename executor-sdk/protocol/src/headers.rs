@@ -47,3 +47,5 @@ pub const CAPABILITY_BATCH: &str = "batch";
 pub const CAPABILITY_SCRIPT: &str = "script:";
 /// The executor sends no access token and takes none: its requests, and those to it, are signed.
 pub const CAPABILITY_SIGNED: &str = "signed";
+/// Begins the capability to run scripts of a type: `script:shell` stands for `GLUE_SHELL`.
+pub const CAPABILITY_SCRIPT: &str = "script:";

@@ -18,11 +18,13 @@ use crate::handler::BoxedHandler;
 use crate::job_log::JobLogs;
 use crate::journal::{CompletionSink, Journal, JournaledRun};
 use crate::run::{Phase, Run, SeenRuns};
+use crate::script::ScriptType;
 
 /// Runs of one job that may wait. Java's queue has no limit; this one refuses further runs with a reason.
 const MAX_QUEUE: usize = 10_000;
 const DISCARDED: &str = "block strategy effect：Discard Later";
 const COVERED: &str = "block strategy effect：Cover Early";
+const OTHER_SCRIPT: &str = "change job source or glue type, and terminate the old job thread.";
 
 /// The decision about a request to run.
 pub(crate) enum EnqueueResult {
@@ -47,6 +49,16 @@ pub(super) struct Lane {
     has_task: bool,
     running: Option<Arc<Run>>,
     queue: VecDeque<WaitingRun>,
+}
+
+impl Lane {
+    /// Whether its last run is one of another script or version than this one. As in Java, the new script replaces it.
+    fn has_other_script(&self, run: &Run) -> bool {
+        let last = self.queue.back().map(|waiting| &waiting.run).or(self.running.as_ref());
+        let script = |run: &Run| (run.request.glue_type.clone(), run.request.glue_updatetime);
+        let is_script = |run: &Run| ScriptType::from_wire(&run.request.glue_type).is_some();
+        last.is_some_and(|last| (is_script(run) || is_script(last)) && script(last) != script(run))
+    }
 }
 
 #[derive(Default)]
@@ -99,10 +111,12 @@ impl Lanes {
         };
         let strategy = BlockStrategy::from_wire(&run.request.block_strategy);
         let job_id = run.request.job_id;
-        if let Some(lane) = state.lanes.get_mut(&job_id)
-            && let Err(reason) = self.apply_block_strategy(strategy, lane)
-        {
-            return EnqueueResult::Refused(reason);
+        if let Some(lane) = state.lanes.get_mut(&job_id) {
+            if lane.has_other_script(&run) {
+                self.cancel_lane(lane, OTHER_SCRIPT);
+            } else if let Err(reason) = self.apply_block_strategy(strategy, lane) {
+                return EnqueueResult::Refused(reason);
+            }
         }
         let run = Arc::new(run);
         self.seen_runs.insert(run.request.log_id, run.meta.fire_key.as_deref(), run.meta.attempt);

@@ -1,6 +1,6 @@
 //! The decision about a request to run: seen before, refused with a reason, or accepted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use carillon_protocol::{EXPIRED, GLUE_BEAN, RunRequest};
@@ -31,7 +31,8 @@ pub(super) enum Reply {
 
 pub(crate) struct Admission {
     pub(crate) handlers: HashMap<String, Arc<dyn BoxedHandler>>,
-    pub(crate) scripts: HashMap<ScriptType, Arc<dyn BoxedHandler>>,
+    /// Empty if this executor takes no scripts.
+    pub(crate) scripts: BTreeMap<ScriptType, Arc<dyn BoxedHandler>>,
     pub(crate) lanes: Arc<Lanes>,
     pub(crate) seen_runs: Arc<SeenRuns>,
     pub(crate) journal: Journal,
@@ -69,10 +70,13 @@ impl Admission {
         {
             return Err(format!("attempt {higher} of this fire was here already"));
         }
-        let kind = request.glue_type.as_str();
-        if !matches!(kind, GLUE_BEAN | "") {
-            let runs = ScriptType::from_glue_type(kind).and_then(|kind| self.scripts.get(&kind));
-            return runs.cloned().ok_or_else(|| format!("glueType[{kind}] is not valid."));
+        if !matches!(request.glue_type.as_str(), GLUE_BEAN | "") {
+            let kind = &request.glue_type;
+            let handler = ScriptType::from_wire(kind).and_then(|kind| self.scripts.get(&kind)).cloned();
+            return handler.ok_or_else(|| format!("glueType[{kind}] is not valid."));
+        }
+        if self.handlers.is_empty() {
+            return Err("this executor runs scripts only, no handlers (glueType[BEAN])".to_owned());
         }
         let handler = self.handlers.get(&request.handler).cloned();
         handler.ok_or_else(|| format!("job handler [{}] not found.", request.handler))

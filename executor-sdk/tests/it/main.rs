@@ -16,4 +16,5 @@ mod logs;
 mod refused;
 mod restart;
 mod results;
+mod scripts;
 mod stop;
