@@ -80,7 +80,7 @@ enum Command {
     Shadow(Box<moving::ShadowArgs>),
     /// Run scripts: an executor of script jobs, each in a process of its own, as another user
     ///
-    /// It takes no handler jobs. Whoever may write scripts in the admin runs code on this machine, with the rights of the users that
+    /// It takes no handler jobs. People who may write scripts in the admin run code on this machine, with the rights of the users that
     /// --run-as names.
     Worker(Box<worker::WorkerArgs>),
     /// Print what completes the command line in a shell

@@ -19,6 +19,9 @@ use crate::config::LogFormat;
 /// The command by which the worker starts itself for each script.
 const SHIM: &str = "worker-shim";
 
+/// This program, wherever it lies: the users of scripts need not be able to reach its folder.
+const PROGRAM: &str = "/proc/self/exe";
+
 #[derive(Args)]
 pub struct WorkerArgs {
     /// Address of an admin, http://host:port; may be repeated
@@ -92,10 +95,7 @@ impl WorkerArgs {
         }
         let identity = self.identity().map_err(|text| note("run-as", text));
         let interpreters = self.interpreters().map_err(|text| note("interpreter", text));
-        let program =
-            std::env::current_exe().map_err(|error| note("run-as", format!("this program cannot be found: {error}")));
-        let (Ok(Some(token)), Ok(identity), Ok(interpreters), Ok(program)) = (token, identity, interpreters, program)
-        else {
+        let (Ok(Some(token)), Ok(identity), Ok(interpreters)) = (token, identity, interpreters) else {
             return Err(InvalidInput(problems.join("\n")));
         };
         let limits = Limits {
@@ -106,7 +106,7 @@ impl WorkerArgs {
             processes: Some(self.processes).filter(|_| !self.same_user),
         };
         let (path, folder) = (self.path.clone(), self.script_dir.clone());
-        let shim = vec![program.into_os_string(), SHIM.into()];
+        let shim = [PROGRAM, SHIM].map(OsString::from).to_vec();
         Ok((token, RunnerSettings { interpreters, identity, limits, path, shim, folder }))
     }
 
@@ -126,7 +126,7 @@ impl WorkerArgs {
     fn interpreters(&self) -> Result<Interpreters, String> {
         let parse = |text: &String| {
             let kind = text.split_once('=').and_then(|(name, path)| {
-                Some((ScriptType::ALL.into_iter().find(|kind| kind.as_str() == name)?, PathBuf::from(path)))
+                Some((ScriptType::ALL.into_iter().find(|kind| kind.word() == name)?, PathBuf::from(path)))
             });
             kind.ok_or_else(|| {
                 format!("`{text}` is not TYPE=PATH; types are shell, python, nodejs, php and powershell")
@@ -145,7 +145,7 @@ pub async fn run(args: WorkerArgs) -> anyhow::Result<()> {
     let (token, settings) = args.runner()?;
     let format = if args.log_format == "json" { LogFormat::Json } else { LogFormat::Text };
     logging::start(format, "info");
-    let types: BTreeSet<&str> = settings.interpreters.types().map(ScriptType::as_str).collect();
+    let types: BTreeSet<&str> = settings.interpreters.types().map(ScriptType::word).collect();
     tracing::info!(
         app.name = args.app,
         "scripts of these types are run: {}",

@@ -43,8 +43,6 @@ pub const SIGNATURE: &str = "Carillon-Signature";
 pub const CAPABILITY_IDEM: &str = "idem";
 /// The capability to take several runs in one request, `POST /runs`; see [`RunBatch`](crate::RunBatch).
 pub const CAPABILITY_BATCH: &str = "batch";
-/// Before the type of a script, such as `script:shell`: the capability to run scripts of that type, whose source comes with the run.
-pub const CAPABILITY_SCRIPT: &str = "script:";
 /// The executor sends no access token and takes none: its requests, and those to it, are signed.
 pub const CAPABILITY_SIGNED: &str = "signed";
 /// Begins the capability to run scripts of a type: `script:shell` stands for `GLUE_SHELL`.

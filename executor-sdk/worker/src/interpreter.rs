@@ -39,7 +39,7 @@ impl Interpreters {
     /// A given one is no program.
     pub fn find(path: &str, given: &[(ScriptType, PathBuf)]) -> Result<Self, String> {
         if let Some((kind, path)) = given.iter().find(|(_, path)| !is_program(path)) {
-            return Err(format!("{}: {} is no program that can be executed", kind.as_str(), path.display()));
+            return Err(format!("{}: {} is no program that can be executed", kind.word(), path.display()));
         }
         let found = ScriptType::ALL.into_iter().filter_map(|kind| {
             let given = given.iter().find(|(other, _)| *other == kind).map(|(_, path)| path.clone());

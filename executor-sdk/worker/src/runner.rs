@@ -63,7 +63,7 @@ impl ScriptRunner {
     async fn run_script(&self, ctx: &JobContext, script: Script<'_>) -> Result<Outcome, JobError> {
         let interpreter = self.settings.interpreters.of(script.kind);
         let interpreter =
-            interpreter.ok_or_else(|| JobError::new(format!("no interpreter for {}", script.kind.as_str())))?;
+            interpreter.ok_or_else(|| JobError::new(format!("no interpreter for {}", script.kind.word())))?;
         let slot = self.slots.take().await;
         if ctx.is_cancelled() {
             return Err(JobError::new("the script was not started"));

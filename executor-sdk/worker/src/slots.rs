@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub enum Identity {
     /// As users of their own, from the first to the last number, one run each at a time; groups have the same numbers.
     Users(u32, u32),
-    /// As the user of the worker, so many at once.
+    /// As the user of the worker, this number of them at once.
     Same(u32),
 }
 

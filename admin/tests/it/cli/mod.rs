@@ -2,6 +2,7 @@
 
 mod audit;
 mod next;
+mod worker;
 mod zones;
 
 use std::fs;

@@ -1,0 +1,167 @@
+//! `carillon worker` with a real node: as whom scripts run, what they get, how they end. It wants root, as a worker does.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::time::Duration;
+
+use carillon_testkit::{ApiClient, Process, Program, free_port};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::program::{carillon, ended, settings};
+
+const APP: &str = "operations";
+
+/// A node, and a worker whose scripts run as one user that nothing else has.
+struct Fixture {
+    api: ApiClient,
+    user: u32,
+    _worker: Process,
+    _node: Program,
+    _folder: TempDir,
+}
+
+impl Fixture {
+    async fn start() -> Self {
+        assert_eq!(
+            fs::metadata("/proc/self").unwrap().uid(),
+            0,
+            "a worker runs scripts as other users: start it as root"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let mut setup = settings(&folder.path().join("data")).arg("--scripts");
+        let node = setup.start().await;
+        let api = node.api();
+        api.post("/apps", json!({"name": APP})).await.ok();
+        // No other test on this machine has the port.
+        let port = free_port();
+        let user = 100_000 + u32::from(port);
+        let mut command = carillon(&["worker", "--app", APP]);
+        command
+            .args(["--admin", &node.url(), "--token", &setup.access_token, "--run-as", &user.to_string()])
+            .args(["--listen", &format!("127.0.0.1:{port}"), "--data-dir"])
+            .arg(folder.path().join("worker"))
+            .env("SECRET_OF_THE_WORKER", "hidden");
+        let worker = Process::spawn(command);
+        worker.after("registered").await;
+        Self { api, user, _worker: worker, _node: node, _folder: folder }
+    }
+
+    /// Starts a script; the id of its run.
+    async fn fire(&self, kind: &str, source: &str, more: Value) -> i64 {
+        let script = json!({"type": kind, "source": source, "remark": "first version"});
+        let mut job = json!({"app": APP, "name": "a script", "handler": "", "script": script});
+        job.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let job = self.api.post("/jobs", job).await.ok()["id"].as_i64().unwrap();
+        self.api.post(&format!("/jobs/{job}/run"), json!({})).await.ok();
+        let path = format!("/runs?job_id={job}");
+        self.until(async || self.api.get(&path).await.ok()["items"][0]["id"].as_i64()).await
+    }
+
+    /// The run once it is in this state.
+    async fn run_in(&self, run: i64, state: &str) -> Value {
+        let path = format!("/runs/{run}");
+        self.until(async || Some(self.api.get(&path).await.ok()).filter(|run| run["state"] == state)).await
+    }
+
+    async fn until<T>(&self, condition: impl AsyncFn() -> Option<T>) -> T {
+        for _ in 0..600 {
+            if let Some(found) = condition().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("timed out; processes {:?}; runs {:#}", self.processes(), self.api.get("/runs").await.json);
+    }
+
+    /// What the user's processes are called.
+    fn processes(&self) -> BTreeSet<String> {
+        let entries = fs::read_dir("/proc").unwrap().flatten();
+        let own = entries.filter(|entry| entry.metadata().is_ok_and(|it| it.uid() == self.user));
+        let names = own.filter_map(|entry| fs::read_to_string(entry.path().join("comm")).ok());
+        names.map(|name| name.trim().to_owned()).collect()
+    }
+
+    async fn log(&self, run: i64, text: &str) -> String {
+        let path = format!("/runs/{run}/log");
+        self.until(async || {
+            let content = self.api.get(&path).await.ok()["content"].as_str().unwrap().to_owned();
+            content.contains(text).then_some(content)
+        })
+        .await
+    }
+}
+
+// covers: S26
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_script_runs_as_another_user_that_cannot_become_root() {
+    let it = Fixture::start().await;
+    // Root's own program, with the bit by which it would run as root.
+    let tools = tempfile::tempdir().unwrap();
+    let id = tools.path().join("id");
+    fs::copy("/usr/bin/id", &id).unwrap();
+    fs::set_permissions(tools.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&id, fs::Permissions::from_mode(0o4755)).unwrap();
+    let source = format!(
+        "env | sort\nid -u\n{} -u\npwd\nread line || echo no input\necho to stderr >&2\necho \"args $*\"\n",
+        id.display()
+    );
+    let run = it.fire("shell", &source, json!({"params": "a b"})).await;
+    let ended = it.run_in(run, "succeeded").await;
+    assert_eq!(ended["message"], "args a b 0 1", "the last line is the result");
+    let log = it.log(run, "args a b 0 1").await;
+    let own = format!("] {}\n", it.user);
+    assert_eq!(log.matches(&own).count(), 2, "neither by itself nor by a program of root's: {log}");
+    assert!(log.contains("no input") && log.contains("to stderr"), "{log}");
+    assert!(log.contains(&format!("CARILLON_RUN_ID={run}")), "{log}");
+    assert!(!log.contains("hidden") && !log.contains("TOKEN"), "{log}");
+    let home = log.lines().find_map(|line| line.split_once("HOME=")).unwrap().1;
+    it.until(async || (!fs::exists(home).unwrap()).then_some(())).await;
+}
+
+// covers: S26
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_that_a_script_has_started_ends_with_it() {
+    let it = Fixture::start().await;
+    let source =
+        "trap '' TERM\nsetsid sleep 1000 &\n(setsid sh -c 'sleep 1000; true' &)\nsleep 1000 &\nwait\nsleep 1000\n";
+    let run = it.fire("shell", source, json!({})).await;
+    it.until(async || it.processes().contains("sleep").then_some(())).await;
+    it.api.post(&format!("/runs/{run}/kill"), json!({})).await.ok();
+    it.run_in(run, "killed").await;
+    it.until(async || it.processes().is_empty().then_some(())).await;
+
+    let run = it.fire("shell", source, json!({"timeout_seconds": 1})).await;
+    let ended = it.run_in(run, "failed").await;
+    assert_eq!(ended["message"], "job execute timeout");
+    it.until(async || it.processes().is_empty().then_some(())).await;
+
+    let run = it.fire("shell", "setsid sleep 1000 >/dev/null 2>&1 &\n", json!({})).await;
+    it.run_in(run, "succeeded").await;
+    it.until(async || it.processes().is_empty().then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_is_told_by_its_code_or_signal_and_the_last_line() {
+    let it = Fixture::start().await;
+    let source = "import sys\nprint(sys.argv[1:])\nprint('broken', file=sys.stderr)\nsys.exit(3)\n";
+    let run = it.fire("python", source, json!({})).await;
+    assert_eq!(it.run_in(run, "failed").await["message"], "script exit value(3) is failed: broken");
+    assert!(it.log(run, "broken").await.contains("['', '0', '1']"));
+    let run = it.fire("shell", "kill -9 $$\n", json!({})).await;
+    assert_eq!(it.run_in(run, "failed").await["message"], "the script was ended by signal 9");
+}
+
+#[test]
+fn wrong_settings_of_a_worker_are_named_all_at_once() {
+    let admin = "http://127.0.0.1:1";
+    let arguments = ["worker", "--admin", admin, "--app", APP, "--run-as", "root", "--interpreter", "perl=/bin/sh"];
+    let (code, _, said) = ended(carillon(&arguments));
+    assert_eq!(code, Some(2), "{said}");
+    let faults =
+        ["--token: is missing", "--run-as: `root` names no users", "--interpreter: `perl=/bin/sh` is not TYPE=PATH"];
+    for fault in faults {
+        assert!(said.contains(fault), "{fault}: {said}");
+    }
+}
