@@ -66,7 +66,7 @@ use crate::recover::resolver::Resolver;
 use crate::recover::run_checks::RunChecks;
 use crate::recover::run_knowledge::RecoverContext;
 use crate::runtime::Periodic;
-use crate::script_cache::ScriptCache;
+use crate::executor::scripts::ScriptCache;
 use crate::services::Services;
 use crate::settings::{Settings, ms};
 use carillon_store::run::settle::finding::RunReport;

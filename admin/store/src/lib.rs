@@ -36,6 +36,7 @@ pub use job::children::ChildLink;
 pub use job::filter::{JobFilter, JobSort};
 pub use job::in_force::EnabledSchedule;
 pub use job::list::CountedJobs;
+pub use job::labels::scripts::ScriptVersion;
 pub use job::lock::TargetJob;
 pub use job::next_fires::NextFire;
 pub use job::pause::{JobPause, PauseNote};

@@ -9,7 +9,7 @@ use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::dispatch::stages::{MarkStamp, MarkedRun, RoutedRun};
 use crate::job_cache::JobCache;
-use crate::script_cache::{ScriptCache, ScriptSources};
+use crate::executor::scripts::{ScriptCache, ScriptSources};
 use carillon_store as store;
 use carillon_store::failpoint;
 use carillon_store::run::mark::MarkRequest;

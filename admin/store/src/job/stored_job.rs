@@ -15,7 +15,7 @@ use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
 use crate::job::labels::tags::{in_order, tags_of};
 use crate::job::pause::JobPause;
-use crate::job::script::{check_script, script_of};
+use crate::job::labels::script_reference::{check_script, script_of};
 use crate::views::JobStore;
 
 /// A stored job.

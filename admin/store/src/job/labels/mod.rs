@@ -3,3 +3,5 @@
 pub(crate) mod job_labels;
 mod keys;
 pub(crate) mod tags;
+pub(crate) mod script_reference;
+pub mod scripts;
