@@ -19,7 +19,6 @@ pub(crate) mod plan;
 pub(crate) mod recover;
 pub mod run_log;
 pub mod runtime;
-mod script_cache;
 mod services;
 mod settings;
 

@@ -10,6 +10,7 @@ pub(crate) mod directory;
 pub(crate) mod outcome;
 mod registrations;
 pub(crate) mod request;
+pub(crate) mod scripts;
 mod signed_requests;
 pub(crate) mod tokens;
 

@@ -16,10 +16,10 @@ use crate::executor::client::{ExecutorClient, LogAnswer, OTHER_JOURNAL, RunHeade
 use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::executor::outcome::Outcome;
 use crate::executor::request::{body, headers, is_unsendable};
+use crate::executor::scripts::ScriptCache;
 use crate::job_cache::JobCache;
 use crate::recover::lost::NO_ANSWER_GRACE;
 use crate::recover::run_knowledge::log_shows_start;
-use crate::script_cache::ScriptCache;
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::unanswered::{ResendPermit, UnansweredRun};

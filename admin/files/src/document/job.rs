@@ -72,6 +72,9 @@ impl Reader {
         if members.remove("set").is_some() {
             self.fault("set", "belongs to the file, not to a job");
         }
+        if members.remove("script").is_some() {
+            self.fault("script", "cannot be held by a file; save it by the API or in the console");
+        }
         if members.get("key").is_none_or(|key| key == "") {
             self.fault("key", "is missing; a job in a file needs one");
         }

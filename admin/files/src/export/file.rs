@@ -47,6 +47,8 @@ pub enum Problem {
         app: String,
         name: String,
     },
+    /// Files hold no scripts.
+    Script(String),
     /// A child has no key, or the token does not see it.
     Child {
         parent: String,
@@ -58,6 +60,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoKey { id, app, name } => write!(f, "job {id} of app {app} has no key: {name}"),
+            Self::Script(job) => write!(f, "{job} has a script, which files cannot hold"),
             Self::Child { parent, child } => {
                 write!(f, "{parent} has the child {child}, which has no key or is not visible to this token")
             }
@@ -68,7 +71,7 @@ impl fmt::Display for Problem {
 /// A file for each app that has jobs.
 ///
 /// # Errors
-/// All jobs that cannot be named.
+/// All jobs that cannot be named, and those with a script.
 pub fn export(live: &Live, options: &ExportOptions) -> Result<Vec<ExportedFile>, Vec<Problem>> {
     let jobs: Vec<&LiveJob> = live.jobs().filter(|job| options.includes(job)).collect();
     let set = set_name(&jobs, options);
@@ -122,6 +125,9 @@ fn job_members(live: &Live, job: &LiveJob, options: &ExportOptions) -> Result<Ma
     let Some(reference) = job.reference() else {
         return Err(vec![Problem::NoKey { id: job.id, app: app.clone(), name: name.clone() }]);
     };
+    if job.draft.script.is_some() {
+        return Err(vec![Problem::Script(reference.to_string())]);
+    }
     let mut draft = JobDraft { set: String::new(), children: vec![], ..job.draft.clone() };
     if options.redacts_params && !draft.params.is_empty() {
         draft.params = REDACTED.to_owned();

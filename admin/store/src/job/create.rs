@@ -13,7 +13,7 @@ use crate::db::sql::execute::NamedValue;
 use crate::db::sql::retry;
 use crate::error::Result;
 use crate::job::audit_snapshot::AuditSnapshot;
-use crate::job::script::NewScript;
+use crate::job::labels::scripts::NewScript;
 use crate::job::stored_job::{Definition, Job};
 use crate::views::JobStore;
 

@@ -16,7 +16,6 @@ pub(crate) mod lock;
 pub(crate) mod next_fires;
 pub mod pause;
 pub mod revisions;
-pub mod script;
 pub(crate) mod stored_job;
 pub(crate) mod transitions;
 pub(crate) mod unplannable;

@@ -13,9 +13,9 @@ use crate::db::sql::execute::read;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
+use crate::job::labels::script_reference::{check_script, script_of};
 use crate::job::labels::tags::{in_order, tags_of};
 use crate::job::pause::JobPause;
-use crate::job::script::{check_script, script_of};
 use crate::views::JobStore;
 
 /// A stored job.

@@ -16,7 +16,7 @@ use super::world::World;
 use crate::services::{Kind, TestDatabase, on};
 
 /// Paths whose changing methods change nothing, and why.
-pub(super) const NO_CHANGE: [(&str, &str); 11] = [
+pub(super) const NO_CHANGE: [(&str, &str); 12] = [
     ("/api/v1/preview", "looks ahead"),
     ("/setup", "there are accounts"),
     ("/login/code", "no sign-in has begun"),
@@ -24,6 +24,7 @@ pub(super) const NO_CHANGE: [(&str, &str); 11] = [
     ("/account/second-factor/confirm", "no secret was shown"),
     ("/account/second-factor/remove", "there is none"),
     ("/users/{id}/second-factor/remove", "there is none"),
+    ("/jobs/{id}/script", "the form is refused"),
     ("/reset", "the link is no link"),
     ("/preferences", "for the person's own eyes"),
     ("/account/password", "the form is refused"),

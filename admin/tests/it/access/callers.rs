@@ -9,7 +9,7 @@ use carillon_accounts::token::{self, TokenRequest};
 use carillon_scheduler::Clock as _;
 use carillon_store::people::accounts::NewAccount;
 use carillon_store::people::sessions::SignInMethod;
-use carillon_store::{Actor, Grants, Role};
+use carillon_store::{Actor, GrantScope, Grants, Role};
 
 use super::world::{NOW, World};
 
@@ -52,7 +52,7 @@ pub async fn all(world: &World) -> Vec<Caller> {
         ("operator", of_own(Role::Operator)),
         ("editor", of_own(Role::Editor)),
         ("app-admin", of_own(Role::Admin)),
-        ("all-admin", Grants::for_all(Role::Admin)),
+        ("all-admin", Grants::for_all(Role::Admin).with_scripts([GrantScope::AllApps])),
     ] {
         let id = account(world, name, &grants).await;
         let token = token(world, id, &grants, &grants).await;

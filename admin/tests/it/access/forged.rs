@@ -10,7 +10,7 @@ use super::callers::{Caller, account, session};
 use super::request::{Which, is_api, is_executor_api, request};
 use super::world::World;
 use crate::services::{Kind, TestDatabase, on};
-use carillon_store::{Grants, Role};
+use carillon_store::{GrantScope, Grants, Role};
 
 struct Forger {
     world: World,
@@ -21,7 +21,7 @@ struct Forger {
 impl Forger {
     async fn start(db: &TestDatabase) -> Self {
         let world = World::start(db).await;
-        let grants = Grants::for_all(Role::Admin);
+        let grants = Grants::for_all(Role::Admin).with_scripts([GrantScope::AllApps]);
         let id = account(&world, "admin-of-all", &grants).await;
         let admin = Caller::Account { id, token: String::new() };
         Self { world, client: Client::builder().redirect(Policy::none()).build().unwrap(), admin }

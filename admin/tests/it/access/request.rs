@@ -128,7 +128,7 @@ fn path(route: &RouteEntry, names: &Names, world: &World) -> String {
         _ => names.job,
     };
     let path = route.path.replace("{id}", &id.to_string()).replace("{name}", "bank").replace("{key}", &names.key);
-    let path = path.replace("{token}", &names.token.to_string()).replace("{revision}", "1");
+    let path = path.replace("{token}", &names.token.to_string()).replace("{revision}", "1").replace("{version}", "1");
     let path = path.replace("{name:.*}", "console.css").replace("/audit/export", "/audit/export?actor=none");
     match path.rsplit('/').next().unwrap_or_default() {
         "explain" => format!("{path}?at=2025-10-09T08:00:00Z"),

@@ -4,7 +4,7 @@ use std::slice;
 
 use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::{JobDraft, Millis};
-use carillon_store::job::script::ScriptVersion;
+use carillon_store::ScriptVersion;
 use carillon_store::{Actor, AuditObject, Definition, Job};
 
 use crate::engine::Engine;

@@ -34,7 +34,7 @@ const MEANINGS: [(&str, &str); 40] = [
     ("F1", "the period is longer than a year, or no number: imported without a schedule"),
     ("F2", "the job is stopped there, so it has no phase: its period counts from its import"),
     ("G1", "Groovy is compiled into the JVM and has no counterpart: not imported"),
-    ("G2", "a script job: not imported, as there are no script jobs here yet"),
+    ("G2", "a script job: not imported, save its source here, by the API or in the console"),
     ("H1", "blanks around the handler are removed: xxl-job did not find this handler"),
     ("I1", "the number is taken here: the job has a new one"),
     ("I2", "the key is taken in this app: the job has none"),

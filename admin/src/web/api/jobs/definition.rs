@@ -22,7 +22,7 @@ pub fn draft(mut value: Value) -> Result<JobDraft, Error> {
         return Err(Error::invalid("must be a job as an object"));
     };
     // A job has a handler or a script.
-    if members.contains_key("script") {
+    if members.get("script").is_some_and(|script| !script.is_null()) {
         members.entry("handler").or_insert_with(|| "".into());
     }
     let schedule = match members.remove("schedule").map(|value| schedule(&value)).transpose() {

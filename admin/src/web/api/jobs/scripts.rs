@@ -1,7 +1,7 @@
 //! `/jobs/{id}/scripts`: the versions of a job's script, for callers with the right to scripts.
 
 use actix_web::web::Json;
-use carillon_store::job::script::ScriptVersion;
+use carillon_store::ScriptVersion;
 
 use crate::web::api::answer::Answer;
 use crate::web::api::extract::{Caller, Id, ScriptNumber};

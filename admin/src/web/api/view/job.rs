@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use carillon_scheduler::JobDraft;
+use carillon_scheduler::{JobDraft, ScriptDraft};
 use carillon_store::{Job, JobPause};
 use utoipa::ToSchema;
 
@@ -17,9 +17,12 @@ view! {
         /// Below 2^31
         #[schema(minimum = 1)]
         id: i64,
+        /// Without its source; null: the job has a handler
+        #[schema(value_type = Option<Script>)]
+        script: Option<ScriptDraft> = job.draft.script.clone(),
         #[serde(flatten)]
         #[schema(value_type = JobRequest)]
-        draft: JobDraft = JobDraft { schedule: job.full_schedule(), ..job.draft },
+        draft: JobDraft = JobDraft { schedule: job.full_schedule(), script: None, ..job.draft },
         /// The next instant at which it fires: that of a run that is planned and not due yet, or else the first one that is not
         /// planned. Null: it is paused or never fires again
         next_fire_at: Option<Time>,
@@ -73,8 +76,8 @@ pub struct JobIdentity {
     /// For people; need not be unique
     #[schema(min_length = 1, max_length = 255)]
     name: String,
-    /// The name under which the executor knows what to run. Empty or left out: the job has a `script`
-    #[schema(max_length = 255, required = false)]
+    /// The name under which the executor knows what to run. Empty: the job has a `script`
+    #[schema(max_length = 255)]
     handler: String,
 }
 
@@ -105,8 +108,8 @@ pub struct Script {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes another type")]
 pub struct JobSettings {
-    #[schema(required = false)]
-    script: Script,
+    #[schema(default = json!(null), required = false)]
+    script: Option<Script>,
     /// The name by which programs and files know it, unique in its app: lower case letters, digits, `-`, `_` and `.`; empty: it has
     /// none
     #[schema(max_length = 64, default = "", required = false)]

@@ -5,7 +5,7 @@ use askama::Template;
 use carillon_accounts::own_password::{self, OwnerCheck};
 use carillon_scheduler::{JobDraft, Millis, ScriptDraft, ScriptKind};
 use carillon_store::Job;
-use carillon_store::job::script::ScriptVersion;
+use carillon_store::ScriptVersion;
 use serde::Deserialize;
 
 use crate::web::console::account::page::Own;
@@ -120,8 +120,12 @@ async fn is_owner(
         OwnerCheck::Throttled { until_at } => {
             form.add_error("own_password", wait_text(context.language, until_at, now));
         }
-        OwnerCheck::SignInAgain => form
-            .add_error("remark", "A script is saved within 15 minutes after signing in. Sign out, and sign in again."),
+        OwnerCheck::SignInAgain => {
+            form.add_error(
+                "remark",
+                "A script is saved within 15 minutes after signing in. Sign out, and sign in again.",
+            );
+        }
     }
     Ok(false)
 }

@@ -2,4 +2,6 @@
 
 pub(crate) mod job_labels;
 mod keys;
+pub(crate) mod script_reference;
+pub mod scripts;
 pub(crate) mod tags;

@@ -5,6 +5,7 @@ mod audited;
 mod code_guesses;
 mod intruders;
 mod preferences;
+mod scripts;
 mod second_factor;
 mod setup;
 mod signed_out;
