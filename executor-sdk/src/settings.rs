@@ -122,12 +122,6 @@ impl Settings {
         Ok(handlers)
     }
 
-    /// What runs scripts, by type.
-    pub(crate) fn scripts(&self) -> HashMap<ScriptType, Arc<dyn BoxedHandler>> {
-        let scripts = self.scripts.iter();
-        scripts.flat_map(|(types, handler)| types.iter().map(|kind| (*kind, Arc::clone(handler)))).collect()
-    }
-
     /// Binds the address to listen on.
     pub(crate) fn bind(&self) -> Result<(TcpListener, SocketAddr), Error> {
         let fail = |source| Error::Listen { address: self.listen.clone(), source };

@@ -85,6 +85,11 @@ impl Live {
         self.jobs.values()
     }
 
+    /// By id, ascending. Their keys stay as they are.
+    pub fn jobs_mut(&mut self) -> impl Iterator<Item = &mut LiveJob> {
+        self.jobs.values_mut()
+    }
+
     pub fn by_id(&self, id: i64) -> Option<&LiveJob> {
         self.jobs.get(&id)
     }

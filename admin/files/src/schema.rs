@@ -35,7 +35,6 @@ pub fn schema(openapi: &Value) -> Value {
 fn as_in_files(job: &mut Value) {
     if let Some(members) = job.get_mut("properties").and_then(Value::as_object_mut) {
         members.remove("set");
-        members.remove("script");
         let child = json!({"type": "string", "pattern": "^([A-Za-z0-9][A-Za-z0-9._-]*/)?[a-z0-9._-]{1,64}$"});
         let text = "Keys of the jobs that run after each success: `key` of the same app, or `app/key`";
         members.insert(

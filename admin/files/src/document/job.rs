@@ -72,8 +72,9 @@ impl Reader {
         if members.remove("set").is_some() {
             self.fault("set", "belongs to the file, not to a job");
         }
-        if members.remove("script").is_some() {
-            self.fault("script", "cannot be held by a file; save it by the API or in the console");
+        if let Some(script) = members.get_mut("script") {
+            self.script(script, set);
+            members.entry("handler").or_insert_with(|| "".into());
         }
         if members.get("key").is_none_or(|key| key == "") {
             self.fault("key", "is missing; a job in a file needs one");
@@ -114,6 +115,20 @@ impl Reader {
             }
         }
         None
+    }
+
+    /// A file has the source itself; without a remark, it names the set.
+    fn script(&mut self, script: &mut Value, set: &str) {
+        let Some(members) = script.as_object_mut() else { return };
+        for name in ["version", "sha256", "bytes"] {
+            if members.remove(name).is_some() {
+                self.fault(&format!("script.{name}"), "is the server's; a file has the source");
+            }
+        }
+        if !members.contains_key("source") {
+            self.fault("script.source", "is missing; it is required");
+        }
+        members.entry("remark").or_insert_with(|| format!("applied from {set}").into());
     }
 
     fn schedule(&mut self, value: Value) -> ScheduleDraft {

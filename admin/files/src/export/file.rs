@@ -47,7 +47,7 @@ pub enum Problem {
         app: String,
         name: String,
     },
-    /// Files hold no scripts.
+    /// The token may not read its script.
     Script(String),
     /// A child has no key, or the token does not see it.
     Child {
@@ -60,7 +60,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoKey { id, app, name } => write!(f, "job {id} of app {app} has no key: {name}"),
-            Self::Script(job) => write!(f, "{job} has a script, which files cannot hold"),
+            Self::Script(job) => write!(f, "{job} has a script, which this token may not read"),
             Self::Child { parent, child } => {
                 write!(f, "{parent} has the child {child}, which has no key or is not visible to this token")
             }
@@ -71,7 +71,7 @@ impl fmt::Display for Problem {
 /// A file for each app that has jobs.
 ///
 /// # Errors
-/// All jobs that cannot be named, and those with a script.
+/// All jobs that cannot be named, and those whose script cannot be read.
 pub fn export(live: &Live, options: &ExportOptions) -> Result<Vec<ExportedFile>, Vec<Problem>> {
     let jobs: Vec<&LiveJob> = live.jobs().filter(|job| options.includes(job)).collect();
     let set = set_name(&jobs, options);
@@ -125,7 +125,7 @@ fn job_members(live: &Live, job: &LiveJob, options: &ExportOptions) -> Result<Ma
     let Some(reference) = job.reference() else {
         return Err(vec![Problem::NoKey { id: job.id, app: app.clone(), name: name.clone() }]);
     };
-    if job.draft.script.is_some() {
+    if job.draft.script.as_ref().is_some_and(|script| script.source.is_none()) {
         return Err(vec![Problem::Script(reference.to_string())]);
     }
     let mut draft = JobDraft { set: String::new(), children: vec![], ..job.draft.clone() };
@@ -140,6 +140,10 @@ fn job_members(live: &Live, job: &LiveJob, options: &ExportOptions) -> Result<Ma
         draft.enabled &= left > 0;
     }
     let mut members = without_defaults(&draft);
+    if let Some(Value::Object(script)) = members.get_mut("script") {
+        // The server's own.
+        script.retain(|name, _| matches!(name.as_str(), "type" | "source" | "remark"));
+    }
     let children = children(live, job, &reference)?;
     if !children.is_empty() {
         members.insert("children".to_owned(), children.into());

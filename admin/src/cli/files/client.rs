@@ -44,6 +44,11 @@ impl RequestError {
         matches!(self, Self::Refused { status: StatusCode::CONFLICT, .. })
     }
 
+    /// The token may not do it.
+    pub fn is_denied(&self) -> bool {
+        matches!(self, Self::Refused { status: StatusCode::FORBIDDEN, .. })
+    }
+
     /// The wrong members and what is wrong with them.
     pub fn faults(&self) -> &[(String, String)] {
         match self {

@@ -58,6 +58,7 @@ pub async fn run(args: ExportArgs) -> anyhow::Result<()> {
         add_keys(&client, &live, &options).await?;
         live = server::read(&client).await?;
     }
+    read_scripts(&client, &mut live, &options).await?;
     let files = export(&live, &options).map_err(|problems| unnamed(&problems))?;
     match (&args.to, &files[..]) {
         (_, []) => bail!("there are no such jobs"),
@@ -91,6 +92,20 @@ async fn add_keys(client: &Client, live: &Live, options: &ExportOptions) -> anyh
         let said = || format!("the key {key} for job {id}");
         client.send(Method::PUT, &format!("/jobs/{id}"), Some(&body)).await.with_context(said)?;
         eprintln!("job {id} has the key {key}: {}", job.draft.name);
+    }
+    Ok(())
+}
+
+/// The sources of the scripts that are written, as far as the token may read them.
+async fn read_scripts(client: &Client, live: &mut Live, options: &ExportOptions) -> anyhow::Result<()> {
+    for job in live.jobs_mut().filter(|job| options.includes(job)) {
+        let Some(script) = &mut job.draft.script else { continue };
+        let Some(version) = script.version else { continue };
+        match client.get(&format!("/jobs/{}/scripts/{version}", job.id)).await {
+            Ok(answer) => script.source = answer["source"].as_str().map(str::to_owned),
+            Err(error) if error.is_denied() => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(())
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use carillon_accounts::secret::random_secret;
 use carillon_testkit::ApiClient;
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use super::{printed, refused, run};
+use super::{file, printed, refused, run, with_key};
 use crate::api::client::Api;
-use crate::services::{Kind, TestDatabase, runtime};
+use crate::services::{Kind, TestDatabase, on, runtime};
 
 const FROM: &str = "2027-01-01T00:00:00Z";
 
@@ -138,5 +139,40 @@ fn an_export_makes_the_same_jobs_in_an_empty_installation() {
         assert_eq!(code, Some(0));
         printed(&to, 0, &["export", "--to", second_export]).await;
         assert_eq!(texts(again.path()), texts(folder.path()));
+    });
+}
+
+#[test]
+fn a_script_goes_into_a_file_and_back_and_is_compared_by_its_text() {
+    on(Kind::Sqlite, async |db: &TestDatabase| {
+        let mut config = db.config();
+        let token = random_secret();
+        config.api_token = Some(token.clone());
+        config.engine.scripts = true;
+        let api = &Api::with(db, config, token).await;
+        let folder = tempdir().unwrap();
+        let script = |text: &str| {
+            format!(
+                "  - app: billing\n    key: a\n    name: a\n    script:\n      type: shell\n      source: |\n        {text}\n"
+            )
+        };
+        let path = file(folder.path(), &script("echo 1"));
+        printed(api, 0, &["apply", &path]).await;
+        let out = printed(api, 0, &["export"]).await;
+        assert!(out.contains("source: |\n        echo 1\n") && out.contains("remark: applied from billing"), "{out}");
+        let again = folder.path().join("again.yaml");
+        fs::write(&again, &out).unwrap();
+        let out = printed(api, 0, &["apply", again.to_str().unwrap(), "--dry-run"]).await;
+        assert!(out.contains("= 1 job without a change"), "{out}");
+        let path = file(folder.path(), &script("echo 2"));
+        let out = printed(api, 2, &["drift", &path]).await;
+        assert!(out.contains("~ script.sha256: "), "{out}");
+        printed(api, 0, &["apply", &path]).await;
+        let job = with_key(api, "a").await;
+        let versions = api.get(&format!("/jobs/{}/scripts", job["id"])).await.ok();
+        assert_eq!(versions["items"].as_array().unwrap().len(), 2, "{versions}");
+        let path = file(folder.path(), &script("echo 3").replace("      source: |\n        echo 3\n", ""));
+        let said = refused(api, &["apply", &path]).await;
+        assert!(said.contains("script.source: is missing"), "{said}");
     });
 }

@@ -77,7 +77,7 @@ impl Engine {
         by: &Actor,
     ) -> Result<(), Error> {
         let moves = before.is_none_or(|job| job.app_id != definition.app_id());
-        if !definition.has_new_script() && !(definition.has_script() && moves) {
+        if !(definition.has_new_script() || definition.has_script() && moves) {
             return Ok(());
         }
         if !self.cx.settings.scripts {
