@@ -2,7 +2,7 @@
 
 use carillon_scheduler::job::limits::{self, check_params};
 use carillon_scheduler::job::placeholders::has_placeholders;
-use carillon_scheduler::{BlockStrategy, JobDraft, Millis, MisfirePolicy, RouteStrategy};
+use carillon_scheduler::{BlockStrategy, JobDraft, Millis, MisfirePolicy, RouteStrategy, ScriptDraft, ScriptKind};
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -27,6 +27,8 @@ pub struct JobMapping<'a> {
     pub zone: &'a str,
     /// xxl-job's own misfire threshold.
     pub exact: bool,
+    /// Script jobs too.
+    pub scripts: bool,
     pub now: Millis,
 }
 
@@ -39,23 +41,35 @@ pub struct MappedJob {
     pub digest: String,
 }
 
+/// The report says why.
+struct NotImported;
+
+/// Python 2 is run by whatever the executor has as Python.
+const SCRIPTS: [(&str, ScriptKind); 6] = [
+    ("GLUE_SHELL", ScriptKind::Shell),
+    ("GLUE_PYTHON", ScriptKind::Python),
+    ("GLUE_PYTHON2", ScriptKind::Python),
+    ("GLUE_NODEJS", ScriptKind::NodeJs),
+    ("GLUE_PHP", ScriptKind::Php),
+    ("GLUE_POWERSHELL", ScriptKind::PowerShell),
+];
+
+/// One line of 4 to 100 characters.
+fn script_remark(text: &str) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect();
+    format!("from xxl-job: {line}").trim_end_matches([' ', ':']).to_owned()
+}
+
 impl JobMapping<'_> {
     /// None: it is not imported, which the report says.
     pub fn map(&self, row: &JobRow, app: Option<&MappedApp>, report: &mut Report) -> Option<MappedJob> {
         let of = format!("job {}", row.id);
         let name = name(row, report);
         let app = app?;
-        match row.glue_type.as_str() {
-            "" | "BEAN" => {}
-            "GLUE_GROOVY" => {
-                report.add("G1", of, name);
-                return None;
-            }
-            other => {
-                report.add("G2", of, format!("{name} ({other})"));
-                return None;
-            }
-        }
+        let script = match self.script(row, &name, report) {
+            Ok(script) => script,
+            Err(NotImported) => return None,
+        };
         if let Err(why) = check_params(&row.params) {
             report.add("P1", of, why);
             return None;
@@ -63,11 +77,12 @@ impl JobMapping<'_> {
         if has_placeholders(&row.params) {
             report.add("P2", &of, &row.params);
         }
-        let handler = row.handler.trim();
-        if handler != row.handler {
+        let handler = if script.is_some() { "" } else { row.handler.trim() };
+        if script.is_none() && handler != row.handler {
             report.add("H1", &of, format!("`{}`", row.handler));
         }
         let mut draft = new_job(&app.name, name, handler);
+        draft.script = script;
         draft.key = format!("xxl-{}", row.id);
         draft.owner.clone_from(&row.author);
         draft.params.clone_from(&row.params);
@@ -94,6 +109,31 @@ impl JobMapping<'_> {
         format!("{}:{:.20}", row_digest(row), digest_of(&json!([zone, exact])))
     }
 
+    /// The present source; earlier versions stay there.
+    fn script(&self, row: &JobRow, name: &str, report: &mut Report) -> Result<Option<ScriptDraft>, NotImported> {
+        let of = format!("job {}", row.id);
+        let kind = SCRIPTS.iter().find(|(word, _)| *word == row.glue_type).map(|(_, kind)| *kind);
+        let script = match (row.glue_type.as_str(), kind) {
+            ("" | "BEAN", _) => return Ok(None),
+            ("GLUE_GROOVY", _) => {
+                report.add("G1", of, name);
+                return Err(NotImported);
+            }
+            (_, Some(kind)) if self.scripts => {
+                ScriptDraft::new(kind, row.glue_source.as_str(), script_remark(&row.glue_remark))
+            }
+            (other, _) => {
+                report.add("G2", of, format!("{name} ({other})"));
+                return Err(NotImported);
+            }
+        };
+        if let Err(why) = script.check() {
+            report.add("G3", of, format!("{name}: {why}"));
+            return Err(NotImported);
+        }
+        Ok(Some(script))
+    }
+
     fn misfire(&self, row: &JobRow, report: &mut Report) -> (MisfirePolicy, i64) {
         let of = format!("job {}", row.id);
         let threshold = if self.exact { EXACT_THRESHOLD } else { JobDraft::new("", "", "").misfire_threshold_seconds };
@@ -116,10 +156,12 @@ impl JobMapping<'_> {
 /// Of what a row says, but for whether it runs, and when. The digest of a mapped job begins with it.
 pub fn row_digest(row: &JobRow) -> String {
     let JobRow { name, author, schedule_type, schedule_conf, misfire, route, handler, params, block, .. } = row;
-    let JobRow { group, timeout, retries, glue_type, children, .. } = row;
+    let JobRow { group, timeout, retries, glue_type, glue_source, children, .. } = row;
     let texts =
         [name, author, schedule_type, schedule_conf, misfire, route, handler, params, block, glue_type, children];
-    digest_of(&json!([texts, group, timeout, retries])).chars().take(40).collect()
+    // A source that nothing runs may be a comment.
+    let source = Some(glue_source).filter(|_| glue_type != "BEAN");
+    digest_of(&json!([texts, group, timeout, retries, source])).chars().take(40).collect()
 }
 
 /// As hexadecimal digits.
@@ -178,6 +220,8 @@ mod tests {
             handler: "closeDay".into(),
             block: "SERIAL_EXECUTION".into(),
             glue_type: "BEAN".into(),
+            glue_source: String::new(),
+            glue_remark: String::new(),
             is_running: true,
             ..JobRow::default()
         }
@@ -186,7 +230,7 @@ mod tests {
     fn map(row: &JobRow) -> (Option<MappedJob>, Vec<&'static str>) {
         let app = MappedApp { name: "billing".into(), title: String::new() };
         let (mut report, mapping) =
-            (Report::default(), JobMapping { zone: "UTC", exact: true, now: 1_760_000_000_000 });
+            (Report::default(), JobMapping { zone: "UTC", exact: true, scripts: false, now: 1_760_000_000_000 });
         let mapped = mapping.map(row, Some(&app), &mut report);
         (mapped, report.findings().map(|(code, _)| code).collect())
     }

@@ -25,6 +25,8 @@ pub struct ImportOptions {
     pub zone: String,
     /// xxl-job's own misfire threshold of 5 s.
     pub exact: bool,
+    /// Script jobs too.
+    pub scripts: bool,
     /// Accounts too.
     pub users: bool,
     /// Another zone may fit more of what is planned there.
@@ -73,8 +75,12 @@ impl ImportPlan {
             )));
         }
         let apps = map_apps(&source.groups, &mut report);
-        let (mapped, children) =
-            map_all(source, &apps, &JobMapping { zone, exact: options.exact, now: options.now }, &mut report);
+        let (mapped, children) = map_all(
+            source,
+            &apps,
+            &JobMapping { zone, exact: options.exact, scripts: options.scripts, now: options.now },
+            &mut report,
+        );
         report_addresses(source, &mapped, &mut report);
         let links = foreign_links(&mapped, &children).into_iter();
         let starters = links.map(|(parent, child)| (child.draft.app.clone(), parent.draft.app.clone())).collect();
@@ -294,6 +300,8 @@ pub(super) fn stored_digest(job: &Job, source_ids: &HashMap<i64, i64>) -> String
         draft.overlap_queue,
     ];
     let late = (draft.misfire_threshold_seconds, draft.misfire_limit, draft.misfire_window_seconds);
-    let others = json!([draft.tags, draft.takes_result, draft.retry_delay, job.full_schedule(), children, late]);
+    let script = draft.script.as_ref().map(|script| (script.kind, &script.sha256));
+    let others =
+        json!([draft.tags, draft.takes_result, draft.retry_delay, job.full_schedule(), children, late, script]);
     digest_of(&json!([texts, words, numbers, others]))
 }

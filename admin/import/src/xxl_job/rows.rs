@@ -31,6 +31,8 @@ pub struct JobRow {
     pub timeout: i64,
     pub retries: i64,
     pub glue_type: String,
+    pub glue_source: String,
+    pub glue_remark: String,
     pub children: String,
     pub is_running: bool,
     /// The last and the next planned instant, UTC ms; 0: none.

@@ -163,6 +163,8 @@ impl Source {
             "trigger_status",
             "trigger_last_time",
             "trigger_next_time",
+            there("glue_source"),
+            there("glue_remark"),
         ];
         let is_old = !columns["xxl_job_info"].contains_key("schedule_type");
         let job = |row: &Texts| {
@@ -189,6 +191,8 @@ impl Source {
                 timeout: row.number(13),
                 retries: row.number(14),
                 glue_type: row.trimmed(15),
+                glue_source: row.text(20),
+                glue_remark: row.trimmed(21),
                 children: row.text(16),
                 is_running: row.number(17) == 1,
                 last_at: row.number(18),

@@ -78,9 +78,17 @@ impl ScriptDraft {
         Self { kind, source: Some(source.into()), remark: remark.into(), version: None, sha256: None, bytes: None }
     }
 
+    /// Checks the source.
+    ///
+    /// # Errors
+    /// Says which limit is exceeded.
+    pub fn check(&self) -> Result<(), String> {
+        self.source.as_deref().map_or(Ok(()), check_source)
+    }
+
     /// Checks what does not depend on the script that the job has.
     pub(super) fn validate(&self) -> Vec<FieldError> {
-        let source = self.source.as_deref().map_or(Ok(()), check_source);
+        let source = self.check();
         let remark = check_line(&self.remark, 0..=*REMARK_CHARS.end());
         let error = |field: &str, result: Result<(), String>| Some(FieldError::new(field, result.err()?));
         error("script.source", source).into_iter().chain(error("script.remark", remark)).collect()

@@ -3,8 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
 use std::time::Duration;
 
+use carillon_accounts::token::{self, TokenRequest};
+use carillon_scheduler::{Clock as _, SystemClock};
+use carillon_store::people::accounts::NewAccount;
+use carillon_store::{Actor, Database, GrantScope, Grants, Role, Store};
 use carillon_testkit::{ApiClient, Process, Program, free_port};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -22,6 +27,17 @@ struct Fixture {
     _folder: TempDir,
 }
 
+/// A personal token of a person with the right to scripts, which no other token has.
+async fn token(folder: &Path) -> String {
+    let store = Store::open(&Database::Sqlite { path: folder.join("carillon.db") }).await.unwrap();
+    let grants = Grants::for_all(Role::Admin).with_scripts([GrantScope::AllApps]);
+    let now = SystemClock::new().now();
+    let new = NewAccount { name: "ada", password_hash: "none", grants: &grants };
+    let account_id = store.people().create_account(&new, now, &Actor::engine()).await.unwrap();
+    let request = TokenRequest { account_id, name: "worker", grants: &grants, days: 1, credentials: 0 };
+    token::create(&store, &request, now, &Actor::new("ada", "", grants.clone())).await.unwrap()
+}
+
 impl Fixture {
     async fn start() -> Self {
         assert_eq!(
@@ -32,8 +48,8 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         let mut setup = settings(&folder.path().join("data")).arg("--scripts");
         let node = setup.start().await;
-        let api = node.api();
-        api.post("/apps", json!({"name": APP})).await.ok();
+        node.api().post("/apps", json!({"name": APP})).await.ok();
+        let api = ApiClient::new([node.url()], &token(&setup.folder).await, Duration::from_secs(30));
         // No other test on this machine has the port.
         let port = free_port();
         let user = 100_000 + u32::from(port);

@@ -10,7 +10,7 @@ use super::{command, file, line, printed};
 use crate::api::client::{Api, NOW, api};
 
 /// A personal token of a new account with this role for all apps, or for one.
-async fn token_of(api: &Api, name: &str, grants: &Grants) -> String {
+pub async fn token_of(api: &Api, name: &str, grants: &Grants) -> String {
     let new = NewAccount { name, password_hash: "none", grants };
     let account_id = api.store.people().create_account(&new, NOW, &Actor::engine()).await.unwrap();
     let by = Actor::new(name, "", grants.clone());

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use carillon_accounts::secret::random_secret;
+use carillon_store::{GrantScope, Grants, Role};
 use carillon_testkit::ApiClient;
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
+use super::policy::token_of;
 use super::{file, printed, refused, run, with_key};
 use crate::api::client::Api;
 use crate::services::{Kind, TestDatabase, on, runtime};
@@ -149,7 +152,10 @@ fn a_script_goes_into_a_file_and_back_and_is_compared_by_its_text() {
         let token = random_secret();
         config.api_token = Some(token.clone());
         config.engine.scripts = true;
-        let api = &Api::with(db, config, token).await;
+        let node = Api::with(db, config, token).await;
+        let grants = Grants::for_all(Role::Admin).with_scripts([GrantScope::AllApps]);
+        let token = token_of(&node, "ada", &grants).await;
+        let api = &ApiClient::new([node.url().to_owned()], &token, Duration::from_secs(20));
         let folder = tempdir().unwrap();
         let script = |text: &str| {
             format!(

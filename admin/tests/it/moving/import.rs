@@ -202,3 +202,33 @@ fn accounts_come_without_passwords_and_those_that_cannot_are_named() {
         assert_eq!(again.users, []);
     });
 }
+
+#[test]
+fn script_jobs_come_with_their_sources_where_they_are_asked_for() {
+    on(Kind::Sqlite, async |db: &TestDatabase| {
+        let fixture = Fixture::new(db).await;
+        let xxl = XxlJob::new(Shape::V34).await;
+        xxl.group(1, "shop", "").await;
+        let script = [("glue_type", "'GLUE_SHELL'"), ("glue_source", "'echo 1\\r\\n'"), ("glue_remark", "'first'")];
+        xxl.job(7, &script).await;
+        xxl.job(8, &[("glue_type", "'GLUE_PHP'"), ("glue_source", "' '")]).await;
+        let options = carillon_import::xxl_job::ImportOptions { scripts: true, ..options() };
+        let plan = ImportPlan::make(&xxl.read().await, &fixture.store, &options).await.unwrap();
+        import(&plan, &fixture.store, &Actor::cli(), NOW).await.unwrap();
+        assert_eq!((plan.report.rows("G2"), plan.report.rows("G3")), (vec![], vec!["job 8"]));
+        let job = fixture.store.jobs().get(7).await.unwrap().unwrap();
+        let script = job.draft.script.unwrap();
+        assert_eq!((script.kind.as_str(), script.remark.as_str()), ("shell", "from xxl-job: first"));
+        let source = fixture.store.jobs().script_source(7, script.version.unwrap()).await.unwrap();
+        assert_eq!(source.as_deref(), Some("echo 1\n"));
+
+        let again = ImportPlan::make(&xxl.read().await, &fixture.store, &options).await.unwrap();
+        assert_eq!((again.new.len(), again.changed.len(), again.unchanged), (0, 0, 1));
+        xxl.sql("UPDATE xxl_job_info SET glue_source = 'echo 2' WHERE id = 7").await;
+        let again = ImportPlan::make(&xxl.read().await, &fixture.store, &options).await.unwrap();
+        import(&again, &fixture.store, &Actor::cli(), NOW).await.unwrap();
+        let next = fixture.store.jobs().get(7).await.unwrap().unwrap().draft.script.unwrap().version.unwrap();
+        assert!(next > script.version.unwrap());
+        assert_eq!(fixture.store.jobs().script_source(7, next).await.unwrap().as_deref(), Some("echo 2"));
+    });
+}

@@ -18,7 +18,7 @@ pub struct Finding {
 pub struct Report(BTreeMap<&'static str, Vec<Finding>>);
 
 /// The codes in their order, each with what it means.
-const MEANINGS: [(&str, &str); 40] = [
+const MEANINGS: [(&str, &str); 41] = [
     (
         "A1",
         "an e-mail went out for each failed attempt; here an alert rule sends one after the last attempt: make a channel and a rule for these addresses",
@@ -34,7 +34,8 @@ const MEANINGS: [(&str, &str); 40] = [
     ("F1", "the period is longer than a year, or no number: imported without a schedule"),
     ("F2", "the job is stopped there, so it has no phase: its period counts from its import"),
     ("G1", "Groovy is compiled into the JVM and has no counterpart: not imported"),
-    ("G2", "a script job: not imported, save its source here, by the API or in the console"),
+    ("G2", "a script job: not imported without --scripts, or of a type that is not known"),
+    ("G3", "the source of a script is empty, too long or has the character NUL: not imported"),
     ("H1", "blanks around the handler are removed: xxl-job did not find this handler"),
     ("I1", "the number is taken here: the job has a new one"),
     ("I2", "the key is taken in this app: the job has none"),

@@ -29,6 +29,9 @@ pub struct ImportArgs {
     /// Make its accounts too, without passwords: each needs `carillon user link NAME`
     #[arg(long)]
     users: bool,
+    /// Import script jobs too, with their present sources; who may write scripts in xxl-job decides what runs on the executors here
+    #[arg(long)]
+    scripts: bool,
     /// Import although another zone fits more of what xxl-job has planned
     #[arg(long)]
     trust_zone: bool,
@@ -47,8 +50,14 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<()> {
     };
     let source = args.source.read().await?;
     let now = SystemClock::new().now();
-    let options =
-        ImportOptions { zone: args.zone, exact: args.exact, users: args.users, trust_zone: args.trust_zone, now };
+    let options = ImportOptions {
+        zone: args.zone,
+        exact: args.exact,
+        scripts: args.scripts,
+        users: args.users,
+        trust_zone: args.trust_zone,
+        now,
+    };
     let plan = ImportPlan::make(&source, &store, &options).await.map_err(usage)?;
     let done = match args.dry_run {
         true => None,
