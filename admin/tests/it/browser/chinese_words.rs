@@ -6,7 +6,7 @@ use super::pages::{self, Filled, SIGNED_OUT};
 use super::run;
 
 /// Names that Chinese texts hold, too.
-const NAMES: &str = "API Aegis AppName BOM CSV Carillon Cron English Excel FRI FreeOTP HASH HTTP ID JSON JobHandler KiB Lark Lines MON MiB \
+const NAMES: &str = "API Aegis AppName BOM CSV Carillon Cron English Excel FRI FreeOTP HASH HTTP ID JSON Java JobHandler Kubernetes KiB Lark Lines MON MiB \
     Microsoft OpenID PagerDuty Quartz Redis SDK STARTTLS SUN Slack TLS Teams URL UTC Unix Webhook crontab job tzdata xxl";
 
 /// The words of the page of two letters or more in elements that hold no data, each with its text: of all texts, also of menus

@@ -10,7 +10,7 @@ use carillon_admin::Admin;
 use carillon_engine::Engine;
 use carillon_executor::{Executor, JobContext, JobError, log};
 use carillon_scheduler::{Clock, JobDraft, SystemClock};
-use carillon_store::{App, Definition, DefinitionContext, Job, Store};
+use carillon_store::{App, Definition, DefinitionContext, GrantScope, Grants, Job, Role, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::conformance::fixture::actor;
@@ -32,7 +32,11 @@ impl Live {
     /// A node on an empty SQLite file, with an administrator.
     pub async fn start() -> Self {
         let live = Self::without_accounts().await;
-        ensure_first_admin(&live.store, Some(&live.password), live.clock.now()).await.unwrap();
+        let now = live.clock.now();
+        ensure_first_admin(&live.store, Some(&live.password), now).await.unwrap();
+        let account = live.store.people().account_by_name(FIRST_ADMIN).await.unwrap().unwrap();
+        let grants = Grants::for_all(Role::Admin).with_scripts([GrantScope::AllApps]);
+        live.store.people().set_grants(account.id, &grants, now, &actor()).await.unwrap();
         live
     }
 
@@ -44,6 +48,7 @@ impl Live {
             config.listen.set_port(port.parse().unwrap());
         }
         config.secret_keys = SecretKeys::parse(&random_secret()).unwrap();
+        config.engine.scripts = true;
         let token = config.access_token.clone();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let admin = Admin::build(config, clock.clone()).await.unwrap();

@@ -1,7 +1,7 @@
 //! A node whose pages are as full as they may be, and the address of every page of it.
 
 use carillon_admin::web::route_table;
-use carillon_scheduler::{AlertKind, JobDraft, ScheduleDraft};
+use carillon_scheduler::{AlertKind, JobDraft, ScheduleDraft, ScriptDraft, ScriptKind};
 use carillon_store::alert::alerts::AlertFilter;
 use carillon_store::alert::channels::ChannelRow;
 use carillon_store::alert::routing::AlertEvent;
@@ -67,6 +67,7 @@ struct Ids {
     alert: i64,
     channel: i64,
     guest: i64,
+    script: i64,
 }
 
 impl Filled {
@@ -117,6 +118,7 @@ impl Filled {
             "alerts" if route.starts_with("/alerts/rules") => self.ids.rule.to_string(),
             "alerts" if route.starts_with("/alerts/channels") => self.ids.channel.to_string(),
             "alerts" => self.ids.alert.to_string(),
+            "jobs" if route.ends_with("/script") => self.ids.script.to_string(),
             _ => "1".to_owned(),
         };
         let path = route.replace("{id}", &id).replace("{name}", "bank").replace("{revision}", "1");
@@ -186,5 +188,12 @@ async fn ids(live: &Live, app: &App) -> Ids {
     let alert = store.alerts().list(&filter).await.unwrap().items[0].id;
     let guest = NewAccount { name: LONG_NAME, password_hash: "none", grants: &Grants::default() };
     let guest = store.people().create_account(&guest, now, &by).await.unwrap();
-    Ids { app: app.id, rule, alert, channel, guest }
+    let mut job = JobDraft::new(&app.name, "By hand", "");
+    job.script = Some(ScriptDraft::new(
+        ScriptKind::Shell,
+        format!("echo {}\n", "x".repeat(300)),
+        LONG_NAME.chars().take(100).collect::<String>(),
+    ));
+    let script = live.job(job).await.id;
+    Ids { app: app.id, rule, alert, channel, guest, script }
 }

@@ -29,7 +29,7 @@ struct Fixture {
 
 /// A personal token of a person with the right to scripts, which no other token has.
 async fn token(folder: &Path) -> String {
-    let store = Store::open(&Database::Sqlite { path: folder.join("carillon.db") }).await.unwrap();
+    let store = Store::open_beside(&Database::Sqlite { path: folder.join("carillon.db") }).await.unwrap();
     let grants = Grants::for_all(Role::Admin).with_scripts([GrantScope::AllApps]);
     let now = SystemClock::new().now();
     let new = NewAccount { name: "ada", password_hash: "none", grants: &grants };
