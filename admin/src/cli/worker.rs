@@ -154,6 +154,7 @@ pub async fn run(args: WorkerArgs) -> anyhow::Result<()> {
     let kinds: Vec<ScriptType> = settings.interpreters.types().collect();
     let runner = ScriptRunner::new(settings)
         .map_err(|error| InvalidInput(format!("--script-dir: {}: {error}", args.script_dir.display())))?;
+    let folder = runner.folder().to_owned();
     let mut builder = Executor::builder()
         .app(&args.app)
         .token(token)
@@ -167,10 +168,15 @@ pub async fn run(args: WorkerArgs) -> anyhow::Result<()> {
     if let Some(address) = &args.advertise {
         builder = builder.advertise(address);
     }
-    let executor = builder.build().map_err(|error| InvalidInput(error.to_string()))?;
+    let executor = builder.build().map_err(|error| {
+        let _ = std::fs::remove_dir_all(&folder);
+        InvalidInput(error.to_string())
+    })?;
     tracing::info!(executor.address = executor.handle().address(), "the worker takes runs");
-    executor.run(stop_signal()?.cancelled_owned()).await?;
-    Ok(())
+    let ended = executor.run(stop_signal()?.cancelled_owned()).await;
+    // Scripts that did not end within the grace have been killed.
+    let _ = std::fs::remove_dir_all(folder);
+    Ok(ended?)
 }
 
 /// If the worker has started this process for a script: becomes its interpreter. Before the command line is read, while there is one

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use carillon_executor::{JobContext, JobError, JobHandler, Outcome, Script};
 use rustix::process::{Pid, getpid};
-use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
@@ -42,8 +41,8 @@ pub struct RunnerSettings {
 pub struct ScriptRunner {
     settings: RunnerSettings,
     slots: Slots,
-    /// All folders of runs; it is removed with the worker.
-    root: TempDir,
+    /// All folders of runs.
+    root: PathBuf,
 }
 
 /// How long a script has after SIGTERM. The executor gives a handler 5 s in all.
@@ -57,7 +56,13 @@ impl ScriptRunner {
     pub fn new(settings: RunnerSettings) -> io::Result<Self> {
         let root = tempfile::Builder::new().prefix("carillon-worker-").tempdir_in(&settings.folder)?;
         fs::set_permissions(root.path(), Permissions::from_mode(0o711))?;
-        Ok(Self { slots: Slots::new(settings.identity), settings, root })
+        // The executor's threads may outlive its end, so that the folder would stay.
+        Ok(Self { slots: Slots::new(settings.identity), settings, root: root.keep() })
+    }
+
+    /// The folder that all folders of runs are in; to be removed when the executor has ended.
+    pub fn folder(&self) -> &Path {
+        &self.root
     }
 
     async fn run_script(&self, ctx: &JobContext, script: Script<'_>) -> Result<Outcome, JobError> {
@@ -68,7 +73,7 @@ impl ScriptRunner {
         if ctx.is_cancelled() {
             return Err(JobError::new("the script was not started"));
         }
-        let folder = RunFolder::make(self.root.path(), ctx.run_id(), slot.user)?;
+        let folder = RunFolder::make(&self.root, ctx.run_id(), slot.user)?;
         let file = folder.write(script)?;
         let mut started = Started::new(self.command(ctx, interpreter, &file, &folder.path, &slot), slot.user)?;
         let last = [LastLine::default(), LastLine::default()];

@@ -22,7 +22,7 @@ const APP: &str = "operations";
 struct Fixture {
     api: ApiClient,
     user: u32,
-    _worker: Process,
+    worker: Process,
     _node: Program,
     _folder: TempDir,
 }
@@ -61,7 +61,7 @@ impl Fixture {
             .env("SECRET_OF_THE_WORKER", "hidden");
         let worker = Process::spawn(command);
         worker.after("registered").await;
-        Self { api, user, _worker: worker, _node: node, _folder: folder }
+        Self { api, user, worker, _node: node, _folder: folder }
     }
 
     /// Starts a script; the id of its run.
@@ -112,7 +112,7 @@ impl Fixture {
 // covers: S26
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_runs_as_another_user_that_cannot_become_root() {
-    let it = Fixture::start().await;
+    let mut it = Fixture::start().await;
     // Root's own program, with the bit by which it would run as root.
     let tools = tempfile::tempdir().unwrap();
     let id = tools.path().join("id");
@@ -134,6 +134,10 @@ async fn a_script_runs_as_another_user_that_cannot_become_root() {
     assert!(!log.contains("hidden") && !log.contains("TOKEN"), "{log}");
     let home = log.lines().find_map(|line| line.split_once("HOME=")).unwrap().1;
     it.until(async || (!fs::exists(home).unwrap()).then_some(())).await;
+    let all = Path::new(home).parent().unwrap();
+    assert!(all.exists());
+    assert_eq!(it.worker.terminate(Duration::from_secs(20)).await.code(), Some(0));
+    assert!(!all.exists(), "nothing of the worker stays");
 }
 
 // covers: S26
