@@ -4,7 +4,7 @@
 //! token may, and ends with it. What the cookie holds opens no session of the console, and the other way round: their hashes differ.
 
 use carillon_scheduler::{AuditAction, Millis};
-use carillon_store::people::sessions::{NewSession, SignInMethod};
+use carillon_store::people::sessions::SignInMethod;
 use carillon_store::people::throttle::Attempt;
 use carillon_store::{Actor, AuditObject, Store};
 use serde_json::json;
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::password::Error;
 use crate::second_factor;
 use crate::secret::{hash, is_secret, random_secret};
-use crate::session::{IDLE_MS, LONGEST_MS, SEEN_STEP_MS, SignedIn};
+use crate::session::{self, IDLE_MS, SEEN_STEP_MS, SignedIn};
 use crate::sign_in::{self, Client, SignIn, source_subject};
 use crate::token::{self, Bearer};
 
@@ -118,21 +118,8 @@ async fn open(
     now: Millis,
 ) -> Result<ScriptSignIn, Error> {
     let value = format!("{token_id}.{}", random_secret());
-    let SignedIn { account_id, credentials, method, second_step } = who;
-    let (id_hash, csrf, expires_at) = (id_hash(&value), random_secret(), now + LONGEST_MS);
-    let new = NewSession {
-        id_hash: &id_hash,
-        account_id,
-        csrf: &csrf,
-        now,
-        expires_at,
-        agent,
-        credentials,
-        method,
-        second_step,
-    };
-    let is_open = store.people().open_session(&new, None, IDLE_MS, by).await?;
-    Ok(if is_open { ScriptSignIn::Opened(value) } else { ScriptSignIn::Wrong })
+    let opened = session::open_hashed(store, by, who, (&id_hash(&value), None), agent, now).await?;
+    Ok(if opened.is_some() { ScriptSignIn::Opened(value) } else { ScriptSignIn::Wrong })
 }
 
 /// Unlike that of any session of the console.

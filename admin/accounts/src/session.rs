@@ -94,22 +94,35 @@ pub async fn open(
     agent: &str,
     now: Millis,
 ) -> Result<Option<OpenedSession>> {
-    let (id, csrf) = (random_secret(), random_secret());
+    let id = random_secret();
+    let csrf = open_hashed(store, by, signed_in, (&hash(&id), old_id.map(hash).as_deref()), agent, now).await?;
+    Ok(csrf.map(|csrf| OpenedSession { id, csrf }))
+}
+
+/// The same for the hashes of the new and the old id. Answers what protects its forms.
+pub(crate) async fn open_hashed(
+    store: &Store,
+    by: &Actor,
+    signed_in: SignedIn,
+    (id_hash, old_id_hash): (&str, Option<&str>),
+    agent: &str,
+    now: Millis,
+) -> Result<Option<String>> {
+    let csrf = random_secret();
     let SignedIn { account_id, credentials, method, second_step } = signed_in;
-    let (id_hash, expires_at) = (hash(&id), now + LONGEST_MS);
     let new = NewSession {
-        id_hash: &id_hash,
+        id_hash,
         account_id,
         csrf: &csrf,
         now,
-        expires_at,
+        expires_at: now + LONGEST_MS,
         agent,
         credentials,
         method,
         second_step,
     };
-    let is_open = store.people().open_session(&new, old_id.map(hash).as_deref(), IDLE_MS, by).await?;
-    Ok(is_open.then_some(OpenedSession { id, csrf }))
+    let is_open = store.people().open_session(&new, old_id_hash, IDLE_MS, by).await?;
+    Ok(is_open.then_some(csrf))
 }
 
 /// The sessions of an account, the latest used first.
