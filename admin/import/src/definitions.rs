@@ -2,7 +2,7 @@
 
 use carillon_files::export::{new_keys, write_jobs};
 use carillon_files::live::{Live, LiveJob};
-use carillon_scheduler::{JobDraft, Millis, ScheduleContext};
+use carillon_scheduler::{FieldError, JobDraft, Millis, ScheduleContext};
 
 /// What a person has to know about a line or an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,10 +34,7 @@ impl Definitions {
     /// What a server would refuse.
     pub(crate) fn check(job: &JobDraft, now: Millis) -> Result<(), String> {
         let checked = job.validate(&ScheduleContext::from_anchor(now), None, now);
-        checked.map(drop).map_err(|errors| {
-            let texts = errors.iter().map(|error| format!("{}: {}", error.field, error.message));
-            texts.collect::<Vec<_>>().join("; ")
-        })
+        checked.map(drop).map_err(|errors| FieldError::join(&errors))
     }
 
     pub(crate) fn leave_out(&mut self, place: impl Into<String>, text: impl Into<String>) {

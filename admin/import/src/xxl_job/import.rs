@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::{password, people};
-use carillon_scheduler::{JobDraft, Millis};
+use carillon_scheduler::{FieldError, JobDraft, Millis};
 use carillon_store as store;
 use carillon_store::import::origins::{NewOrigin, StoredOrigin};
 use carillon_store::{
@@ -220,11 +220,7 @@ impl Target<'_> {
             Some(job) => DefinitionContext::of(app, job, calendars),
             None => DefinitionContext::new(app, calendars),
         };
-        let faults = |errors: Vec<carillon_scheduler::FieldError>| {
-            let texts: Vec<String> = errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect();
-            texts.join("; ")
-        };
-        Definition::check_in(context, &draft, self.now).map_err(faults)
+        Definition::check_in(context, &draft, self.now).map_err(|errors| FieldError::join(&errors))
     }
 
     async fn note(&self, jobs: &[&MappedJob]) -> Result<(), Error> {

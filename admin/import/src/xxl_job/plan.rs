@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carillon_scheduler::{JobDraft, Millis, RouteStrategy, zone_data};
+use carillon_scheduler::{FieldError, JobDraft, Millis, RouteStrategy, zone_data};
 use carillon_store::import::origins::{Origin, is_kept_id};
 use carillon_store::{App, Calendars, Definition, DefinitionContext, Job, Store};
 use foldhash::{HashMap, HashSet};
@@ -256,11 +256,7 @@ fn check(draft: &JobDraft, now: Millis) -> Result<(), String> {
         runs_scripts: false,
     };
     let checked = Definition::check_in(DefinitionContext::new(&app, &Calendars::default()), draft, now);
-    let all = |errors: Vec<carillon_scheduler::FieldError>| {
-        let texts: Vec<String> = errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect();
-        texts.join("; ")
-    };
-    checked.map(drop).map_err(all)
+    checked.map(drop).map_err(|errors| FieldError::join(&errors))
 }
 
 /// One rule of alerts for each list of addresses.
