@@ -50,6 +50,7 @@ impl NewScript {
 }
 
 const COLUMNS: &str = "job_id, version, type, source, sha256, bytes, remark, author, created_at";
+const SOURCE: &str = "SELECT source FROM job_script WHERE job_id = ? AND version = ?";
 
 impl JobStore<'_> {
     /// The versions of a job's script that are kept, the newest first.
@@ -61,14 +62,12 @@ impl JobStore<'_> {
 
     /// The source of a version, if it is kept.
     pub async fn script_source(self, job_id: i64, version: Millis) -> Result<Option<String>> {
-        let text = "SELECT source FROM job_script WHERE job_id = ? AND version = ?";
-        self.tuple(&self.read, text, values![job_id, version]).await
+        self.tuple(&self.read, SOURCE, values![job_id, version]).await
     }
 
     /// The same for the dispatcher.
     pub async fn script_to_send(self, job_id: i64, version: Millis) -> Result<Option<String>> {
-        let text = "SELECT source FROM job_script WHERE job_id = ? AND version = ?";
-        self.tuple(&self.engine_reads, text, values![job_id, version]).await
+        self.tuple(&self.engine_reads, SOURCE, values![job_id, version]).await
     }
 
     pub(crate) async fn insert_scripts(self, tx: &Transaction, scripts: &[(i64, NewScript)]) -> Result<()> {
