@@ -1,7 +1,8 @@
 //! Runs the scripts of script jobs, each in a process of its own.
 //!
 //! [`ScriptRunner`] is the handler: it makes a folder for the run, starts this program again as the [shim](exec_limited), which limits
-//! itself and becomes the interpreter, copies what the script prints into the run's log, and ends whatever the script has left behind.
+//! itself and becomes the interpreter, copies the script's output into the run's log, and ends the processes that the script has
+//! left behind.
 
 mod interpreter;
 mod output;

@@ -1,4 +1,4 @@
-//! The processes of a script: those of its group, and whatever else its user or session has.
+//! The processes of a script: with a user of its own, all processes of that user; otherwise, all processes of its session.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

@@ -44,7 +44,7 @@ pub struct MappedJob {
 /// The report says why.
 struct NotImported;
 
-/// Python 2 is run by whatever the executor has as Python.
+/// The executor runs a script of Python 2 with its Python interpreter, which is Python 3 for `carillon worker`.
 const SCRIPTS: [(&str, ScriptKind); 6] = [
     ("GLUE_SHELL", ScriptKind::Shell),
     ("GLUE_PYTHON", ScriptKind::Python),
