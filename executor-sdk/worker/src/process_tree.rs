@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
@@ -14,8 +16,10 @@ pub struct ProcessTree {
     pub user: Option<u32>,
 }
 
-/// A tree that makes processes faster than they end is left to its limits.
-const ROUNDS: usize = 100;
+/// After this time a tree that makes processes faster than they end is left to its limits.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks at the processes: a killed one takes a moment to end.
+const PAUSE: Duration = Duration::from_millis(2);
 
 impl ProcessTree {
     /// Asks the group to end.
@@ -23,16 +27,29 @@ impl ProcessTree {
         let _ = kill_process_group(self.leader, Signal::TERM);
     }
 
-    /// Ends all of them.
-    pub fn kill(self) {
-        for _ in 0..ROUNDS {
+    /// Ends the group at once, without the processes that have left it.
+    pub fn kill_group(self) {
+        let _ = kill_process_group(self.leader, Signal::KILL);
+    }
+
+    /// Ends all of them; blocks until they have ended, at most ten seconds. Answers whether they have.
+    pub fn kill(self) -> bool {
+        let started = Instant::now();
+        loop {
             let found = self.processes();
             if found.is_empty() {
-                return;
+                return true;
+            }
+            if started.elapsed() > PATIENCE {
+                tracing::warn!(
+                    process.id = self.leader.as_raw_pid(),
+                    "the script makes processes faster than they end"
+                );
+                return false;
             }
             found.into_iter().for_each(|process| _ = kill_process(process, Signal::KILL));
+            thread::sleep(PAUSE);
         }
-        tracing::warn!(process.id = self.leader.as_raw_pid(), "the script makes processes faster than they end");
     }
 
     /// Those that have not ended.

@@ -75,12 +75,13 @@ impl ScriptRunner {
         }
         let folder = RunFolder::make(&self.root, ctx.run_id(), slot.user)?;
         let file = folder.write(script)?;
-        let mut started = Started::new(self.command(ctx, interpreter, &file, &folder.path, &slot), slot.user)?;
+        let command = self.command(ctx, interpreter, &file, &folder.path, &slot);
+        let mut started = Started::new(command, Place { folder, slot })?;
         let last = [LastLine::default(), LastLine::default()];
         let readers = started.read(ctx, &last);
         let status = started.wait(ctx).await?;
         // Whatever the script has left behind ends with it; then nothing can write any more.
-        drop(started);
+        started.end().await;
         let _ = tokio::time::timeout(DRAIN, async {
             for reader in readers {
                 let _ = reader.await;
@@ -176,18 +177,39 @@ impl Drop for RunFolder {
     }
 }
 
+/// What a run has for itself. The folder is removed before the place is free for another run.
+struct Place {
+    folder: RunFolder,
+    slot: Slot,
+}
+
+impl Place {
+    /// Ends what runs there, and leaves it.
+    fn leave(self, tree: ProcessTree) {
+        let Self { folder, slot } = self;
+        let has_ended = tree.kill();
+        drop(folder);
+        if !has_ended {
+            slot.retire();
+        }
+    }
+}
+
 /// A script that runs. All of its processes end with this value, also where the executor drops the run.
 struct Started {
     child: Child,
     tree: ProcessTree,
+    /// None: it was left.
+    place: Option<Place>,
 }
 
 impl Started {
-    fn new(mut command: Command, user: Option<u32>) -> io::Result<Self> {
+    fn new(mut command: Command, place: Place) -> io::Result<Self> {
         let child = command.spawn()?;
         let id = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         let leader = id.ok_or_else(|| io::Error::other("the script has ended before it was seen"))?;
-        Ok(Self { child, tree: ProcessTree { leader, user } })
+        let tree = ProcessTree { leader, user: place.slot.user };
+        Ok(Self { child, tree, place: Some(place) })
     }
 
     fn read(&mut self, ctx: &JobContext, last: &[LastLine; 2]) -> Vec<JoinHandle<()>> {
@@ -205,15 +227,28 @@ impl Started {
         match tokio::time::timeout(TERM_GRACE, self.child.wait()).await {
             Ok(status) => status,
             Err(_) => {
-                self.tree.kill();
+                self.tree.kill_group();
                 self.child.wait().await
             }
         }
+    }
+
+    /// Ends all processes of the script, and waits until they have ended.
+    async fn end(mut self) {
+        if let Some(leaving) = self.leave() {
+            let _ = leaving.await;
+        }
+    }
+
+    /// Off the threads that the runs of others need.
+    fn leave(&mut self) -> Option<JoinHandle<()>> {
+        let (place, tree) = (self.place.take()?, self.tree);
+        Some(tokio::task::spawn_blocking(move || place.leave(tree)))
     }
 }
 
 impl Drop for Started {
     fn drop(&mut self) {
-        self.tree.kill();
+        let _ = self.leave();
     }
 }

@@ -68,7 +68,8 @@ pub struct Slot {
     /// None: the user of the worker.
     pub user: Option<u32>,
     free: Arc<Mutex<Vec<Option<u32>>>>,
-    _permit: OwnedSemaphorePermit,
+    /// None: the place is not used again.
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Slots {
@@ -84,14 +85,25 @@ impl Slots {
     pub async fn take(&self) -> Slot {
         let permit = Arc::clone(&self.permits).acquire_owned().await.expect("the semaphore is never closed");
         let user = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop().expect("as many as permits");
-        Slot { user, free: Arc::clone(&self.free), _permit: permit }
+        Slot { user, free: Arc::clone(&self.free), permit: Some(permit) }
+    }
+}
+
+impl Slot {
+    /// Its user still has processes: no other run gets it.
+    pub fn retire(mut self) {
+        if let Some(permit) = self.permit.take() {
+            permit.forget();
+        }
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
         // Before the permit is given back: fields are dropped after this.
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(self.user);
+        if self.permit.is_some() {
+            self.free.lock().unwrap_or_else(PoisonError::into_inner).push(self.user);
+        }
     }
 }
 
@@ -115,6 +127,15 @@ mod tests {
         assert_eq!((first.user, second.user), (Some(64_000), Some(64_001)));
         assert_eq!(slots.permits.available_permits(), 0);
         drop(first);
-        assert_eq!(slots.take().await.user, Some(64_000));
+        let first = slots.take().await;
+        assert_eq!(first.user, Some(64_000));
+        second.retire();
+        drop(first);
+        let again = slots.take().await;
+        assert_eq!(
+            (again.user, slots.permits.available_permits()),
+            (Some(64_000), 0),
+            "a user with processes is left out"
+        );
     }
 }
