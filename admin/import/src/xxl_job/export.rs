@@ -30,8 +30,18 @@ const CHILDREN: usize = 255;
 const HANDLER: usize = 255;
 const AUTHOR: usize = 64;
 
-/// Jobs of these apps. `numbers`: what jobs that were imported have there, by their ids. `zone`: of the JVM there.
-pub fn export(apps: &[App], jobs: &[Job], numbers: &HashMap<i64, i64>, zone: &str) -> Exported {
+/// What is known beside the jobs.
+pub struct Known<'a> {
+    /// What jobs that were imported have there, by their ids.
+    pub numbers: &'a HashMap<i64, i64>,
+    /// The sources of script jobs, by their ids; without one the job is left out.
+    pub sources: &'a HashMap<i64, String>,
+    /// The time zone of the JVM there.
+    pub zone: &'a str,
+}
+
+/// Jobs of these apps.
+pub fn export(apps: &[App], jobs: &[Job], known: &Known<'_>) -> Exported {
     let mut exported = Exported { sql: HEAD.to_owned(), ..Exported::default() };
     let children: HashSet<i64> = jobs.iter().flat_map(|job| &job.draft.children).copied().collect();
     for app in apps {
@@ -43,10 +53,10 @@ pub fn export(apps: &[App], jobs: &[Job], numbers: &HashMap<i64, i64>, zone: &st
              SET @app = (SELECT MIN(id) FROM xxl_job_group WHERE app_name = {name});"
         );
         for job in jobs.iter().filter(|job| job.app_id == app.id) {
-            match row(job, numbers, zone) {
+            match row(job, known) {
                 Ok(values) => {
                     exported.jobs += 1;
-                    exported.sql.push_str(&statement(job, numbers.get(&job.id).copied(), &values));
+                    exported.sql.push_str(&statement(job, known.numbers.get(&job.id).copied(), &values));
                     let lost = lost(&job.draft, children.contains(&job.id));
                     if !lost.is_empty() {
                         exported.changed.push((job.id, lost.join(", ")));
@@ -71,7 +81,8 @@ type Row = Vec<(&'static str, String)>;
 
 /// # Errors
 /// What xxl-job cannot hold.
-fn row(job: &Job, numbers: &HashMap<i64, i64>, zone: &str) -> Result<Row, String> {
+fn row(job: &Job, known: &Known<'_>) -> Result<Row, String> {
+    let Known { numbers, sources, zone } = known;
     let draft = &job.draft;
     let (schedule_type, schedule_conf) = schedule(&job.full_schedule(), zone)?;
     let route = word_for(&ROUTES, &draft.route).ok_or_else(|| format!("route {}", draft.route.as_str()))?;
@@ -84,9 +95,10 @@ fn row(job: &Job, numbers: &HashMap<i64, i64>, zone: &str) -> Result<Row, String
     if draft.overlap != plain.overlap {
         return Err(format!("overlap {}", draft.overlap.as_str()));
     }
-    if draft.script.is_some() {
-        return Err("script".to_owned());
-    }
+    let (glue_type, source) = match &draft.script {
+        Some(script) => (script.kind.glue_type(), sources.get(&job.id).ok_or("script, without --scripts")?.as_str()),
+        None => ("BEAN", ""),
+    };
     if draft.pause_after_failures > 0 {
         return Err("pause_after_failures".to_owned());
     }
@@ -128,8 +140,8 @@ fn row(job: &Job, numbers: &HashMap<i64, i64>, zone: &str) -> Result<Row, String
         ("executor_block_strategy", text(block)),
         ("executor_timeout", draft.timeout_seconds.to_string()),
         ("executor_fail_retry_count", draft.retries.to_string()),
-        ("glue_type", text("BEAN")),
-        ("glue_source", text("")),
+        ("glue_type", text(glue_type)),
+        ("glue_source", text(source)),
         ("glue_remark", text(&remark)),
         // Without it every trigger there fails.
         ("glue_updatetime", "NOW()".to_owned()),
@@ -156,6 +168,7 @@ fn lost(draft: &JobDraft, is_child: bool) -> Vec<&'static str> {
         (takes_result, "takes_result true"),
         (draft.flag_after_seconds > 0, "flag_after_seconds"),
         (!draft.description.is_empty(), "description"),
+        (draft.script.is_some(), "former versions and the remark of the script"),
         (has_own_tag, "tags"),
         (draft.name.chars().count() > NAME, "name beyond 50 characters"),
     ];

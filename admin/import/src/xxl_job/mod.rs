@@ -27,7 +27,7 @@ mod zone_proof;
 
 pub use cutover::{Cutover, cut_over, go_back};
 pub use error::Error;
-pub use export::{Exported, export};
+pub use export::{Exported, Known, export};
 pub use import::{Imported, import};
 pub use jobs::RAN;
 pub use plan::{ImportOptions, ImportPlan};

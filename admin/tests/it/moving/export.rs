@@ -1,12 +1,12 @@
 //! The file of the way back, run on tables of xxl-job.
 
-use carillon_import::xxl_job::{Exported, Shape, export};
-use carillon_scheduler::{JobDraft, ScheduleDraft};
-use carillon_store::{Job, VisibleApps};
+use carillon_import::xxl_job::{Exported, ImportOptions, ImportPlan, Known, Shape, export, import};
+use carillon_scheduler::{JobDraft, ScheduleDraft, ScriptDraft, ScriptKind};
+use carillon_store::{Actor, Job, VisibleApps};
 use foldhash::HashMap;
 
 use super::import::{brought, jobs};
-use super::tables::{NOW, XxlJob, ZONE, cron};
+use super::tables::{NOW, XxlJob, ZONE, cron, options};
 use crate::conformance::fixture::Fixture;
 use crate::services::{Kind, TestDatabase, on};
 
@@ -36,12 +36,11 @@ fn what_is_exported_and_imported_again_is_the_same() {
                 ..JobDraft::new("billing", "chain", "handle")
             })
             .await;
-        let apps = fixture.store.apps().list(&VisibleApps::All).await.unwrap();
         let mut all: Vec<Job> = first.values().cloned().collect();
         all.sort_by_key(|job| job.id);
         all.extend([own.clone(), chained.clone()]);
         let numbers = first.iter().map(|(source, job)| (job.id, *source)).collect();
-        let exported = export(&apps, &all, &numbers, ZONE);
+        let exported = exported(&fixture, &all, numbers).await;
         assert_eq!(exported.left_out, [(chained.id, "schedule fixed_delay".to_owned())]);
         assert_eq!(exported.jobs, first.len() + 1);
 
@@ -71,7 +70,38 @@ fn what_is_exported_and_imported_again_is_the_same() {
 }
 
 async fn exported(fixture: &Fixture, jobs: &[Job], numbers: HashMap<i64, i64>) -> Exported {
-    export(&fixture.store.apps().list(&VisibleApps::All).await.unwrap(), jobs, &numbers, ZONE)
+    let known = Known { numbers: &numbers, sources: &HashMap::default(), zone: ZONE };
+    export(&fixture.store.apps().list(&VisibleApps::All).await.unwrap(), jobs, &known)
+}
+
+#[test]
+fn a_script_goes_back_with_its_source_where_it_is_asked_for() {
+    on(Kind::Sqlite, async |db: &TestDatabase| {
+        let fixture = Fixture::new(db).await;
+        let script = ScriptDraft::new(ScriptKind::Python, "print('日')\n", "first version");
+        let draft = JobDraft { script: Some(script), ..JobDraft::new("billing", "ours", "") };
+        let job = fixture.create(&draft).await;
+        let all = std::slice::from_ref(&job);
+        let without = exported(&fixture, all, HashMap::default()).await;
+        assert_eq!(without.left_out, [(job.id, "script, without --scripts".to_owned())]);
+        let sources = HashMap::from_iter([(job.id, "print('日')\n".to_owned())]);
+        let known = Known { numbers: &HashMap::default(), sources: &sources, zone: ZONE };
+        let apps = fixture.store.apps().list(&VisibleApps::All).await.unwrap();
+        let with = export(&apps, all, &known);
+        assert_eq!(with.changed, [(job.id, "former versions and the remark of the script".to_owned())]);
+
+        let back = XxlJob::new(Shape::V34).await;
+        back.sql(&with.sql).await;
+        let elsewhere = TestDatabase::new(Kind::Sqlite).await;
+        let second = Fixture::new(&elsewhere).await;
+        let options = ImportOptions { scripts: true, ..options() };
+        let plan = ImportPlan::make(&back.read().await, &second.store, &options).await.unwrap();
+        import(&plan, &second.store, &Actor::cli(), NOW).await.unwrap();
+        let there = jobs(&second.store).await.into_values().next().unwrap();
+        let script = there.draft.script.unwrap();
+        let source = second.store.jobs().script_source(there.id, script.version.unwrap()).await.unwrap();
+        assert_eq!((script.kind, source.as_deref()), (ScriptKind::Python, Some("print('日')\n")));
+    });
 }
 
 #[test]

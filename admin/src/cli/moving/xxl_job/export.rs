@@ -2,10 +2,11 @@
 
 use std::io::{self, Write as _};
 
-use carillon_import::xxl_job::export;
+use carillon_import::xxl_job::{Known, export};
 use carillon_scheduler::zone_data;
 use carillon_store::{Job, VisibleApps};
 use clap::Args;
+use foldhash::HashMap;
 
 use super::source_args::{counted, numbers};
 use crate::cli::arguments::InvalidInput;
@@ -24,6 +25,9 @@ pub struct ExportArgs {
     /// Only these apps; may be given several times
     #[arg(long = "app", value_name = "NAME")]
     apps: Vec<String>,
+    /// With script jobs, and their present sources
+    #[arg(long)]
+    scripts: bool,
     #[command(flatten)]
     database: DatabaseSettings,
 }
@@ -50,7 +54,16 @@ pub async fn run(args: ExportArgs) -> anyhow::Result<()> {
             jobs.extend(store.jobs().get(id).await?);
         }
     }
-    let exported = export(&apps, &jobs, &numbers(&store, &args.source).await?, zone);
+    let numbers = numbers(&store, &args.source).await?;
+    let mut sources = HashMap::default();
+    for job in jobs.iter().filter(|_| args.scripts) {
+        if let Some(version) = job.draft.script.as_ref().and_then(|script| script.version)
+            && let Some(source) = store.jobs().script_source(job.id, version).await?
+        {
+            sources.insert(job.id, source);
+        }
+    }
+    let exported = export(&apps, &jobs, &Known { numbers: &numbers, sources: &sources, zone });
     let mut out = io::stdout().lock();
     out.write_all(exported.sql.as_bytes())?;
     // The file is on standard output.
