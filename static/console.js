@@ -150,11 +150,12 @@ for (const select of all("form[data-submit-on-change] select")) select.addEventL
 const preview = document.getElementById("preview");
 if (preview) {
   const form = preview.closest("form");
-  // The fields that may be marked as wrong while they are typed. All but the parameters are sent.
+  // The fields that may be marked as wrong while they are typed. Parameters, scripts and passwords are not sent.
   const names = ["expression", "timezone", "seconds", "at", "every_seconds", "from", "to", "start_at", "end_at", "max_fires", "spread_seconds"];
   const wanted = () => {
     const fields = new FormData(form);
     for (const name of ["csrf", "params", "revision", "seen", "child_name"]) fields.delete(name);
+    for (const field of form.querySelectorAll("[data-unsent] [name]")) fields.delete(field.name);
     return new URLSearchParams(fields).toString();
   };
   let shown = wanted();

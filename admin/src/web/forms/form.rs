@@ -10,6 +10,9 @@ use carillon_scheduler::FieldError;
 use crate::web::forms::fields::Fields;
 use crate::web::from_request::from_request;
 
+/// The field of the password that a form asks for again.
+pub const OWN_PASSWORD: &str = "own_password";
+
 #[derive(Clone, Debug, Default)]
 pub struct Form {
     values: HashMap<String, String>,
@@ -24,6 +27,11 @@ impl Form {
     pub fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         self.set(name, value);
         self
+    }
+
+    /// It does not go back into the page.
+    pub fn take_own_password(&mut self) -> String {
+        self.values.remove(OWN_PASSWORD).unwrap_or_default()
     }
 
     pub fn value(&self, name: &str) -> &str {

@@ -3,7 +3,7 @@
 use carillon_scheduler::{JobDraft, Zone};
 
 use crate::web::forms::form::Form;
-use crate::web::forms::{child_jobs, line_ends, retry_form, schedule_form};
+use crate::web::forms::{child_jobs, line_ends, retry_form, schedule_form, script_form};
 
 /// A field that is one member of the definition, under its name.
 struct Field {
@@ -70,7 +70,7 @@ fn plain_fields() -> impl Iterator<Item = &'static Field> {
 pub fn labels() -> Vec<(&'static str, &'static str)> {
     let of = |fields: &[Field]| fields.iter().map(|field| (field.name, field.label)).collect::<Vec<_>>();
     let (what, how, last) = (of(WHAT), of(HOW), of(LAST));
-    [&what, schedule_form::LABELS, &how, retry_form::LABELS, child_jobs::LABELS, &last].concat()
+    [&what, script_form::LABELS, schedule_form::LABELS, &how, retry_form::LABELS, child_jobs::LABELS, &last].concat()
 }
 
 /// A job as the form shows it to a viewer in this zone.

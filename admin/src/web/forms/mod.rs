@@ -11,7 +11,8 @@ pub mod merge;
 pub mod moment;
 pub mod retry_form;
 pub mod schedule_form;
+pub mod script_form;
 pub mod time_zone;
 
 pub use fields::Fields;
-pub use form::Form;
+pub use form::{Form, OWN_PASSWORD};

@@ -60,6 +60,7 @@ history-cut = Earlier changes are in the API:
 # The question before a former version is restored.
 restore-ask = Restore version { $version }?
 restore-same = Version { $version } says the same as the present version { $now }: there is nothing to restore.
+restore-lacks-right = This version has another script. Restoring it needs the right to scripts for the app, and scripts switched on (--scripts).
 restore-changes = { $count ->
     [one] One field of version { $now } changes. The result is version { $next }; whether the schedule fires stays as it is.
    *[other] { $count } fields of version { $now } change. The result is version { $next }; whether the schedule fires stays as it is.

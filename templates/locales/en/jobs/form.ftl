@@ -128,9 +128,13 @@ child-job-hint = A job of this app or of another one; a name that several jobs h
 # Who saved meanwhile.
 conflict-by = { $actor } saved this job at { $at }, while you were editing.
 handler-of-script = The job has a script. With a handler here, the handler is run in its place.
+job-runs = What runs
+job-runs-handler = A handler of the executor
+job-runs-script = A script
 script = Script
 script-bytes = Bytes
 script-differences = What restoring changes in the current source
+script-first = first version
 script-instead = Run a script instead
 script-is-saved = The script of { $name } is saved
 script-look = Source

@@ -45,6 +45,7 @@ history-cut = 更早的修改请通过 API 查询：
 # 恢复历史版本之前的确认
 restore-ask = 恢复版本 { $version }？
 restore-same = 版本 { $version } 与当前版本 { $now } 相同，无需恢复。
+restore-lacks-right = 此版本的脚本与当前不同。恢复它需要该应用的脚本权限，且服务器已启用脚本（--scripts）。
 restore-changes = { $count ->
    *[other] 版本 { $now } 中将有 { $count } 个字段改变，结果成为版本 { $next }；调度是否启用保持不变。
 }

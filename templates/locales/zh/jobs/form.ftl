@@ -125,9 +125,13 @@ child-job-hint = 本应用或其他应用的任务；有多个同名任务时请
 # 期间由谁保存
 conflict-by = 在您编辑期间，{ $actor } 已于 { $at } 保存了此任务。
 handler-of-script = 任务有脚本。在此填写处理器后，将改为运行处理器。
+job-runs = 运行内容
+job-runs-handler = 执行器的处理器
+job-runs-script = 脚本
 script = 脚本
 script-bytes = 字节数
 script-differences = 恢复后对当前源码的改动
+script-first = 第一个版本
 script-instead = 改为运行脚本
 script-is-saved = 已保存 { $name } 的脚本
 script-look = 源码

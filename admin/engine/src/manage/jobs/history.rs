@@ -1,6 +1,6 @@
 //! The definitions that a job has had, and the way back to one.
 
-use carillon_scheduler::FieldError;
+use carillon_scheduler::{FieldError, JobDraft};
 use carillon_store::job::revisions::Revision;
 use carillon_store::{Actor, Job, VisibleApps};
 use serde_json::Value;
@@ -13,6 +13,8 @@ pub struct Restorable {
     pub job: Job,
     /// The members that would change: `before`, as they are, and `after`.
     pub difference: Value,
+    /// It has another script than the job, which needs the right to scripts and a confirmed actor.
+    pub brings_script: bool,
     /// Why the definition cannot be used any more.
     pub wrong: Vec<FieldError>,
 }
@@ -50,7 +52,10 @@ impl Jobs<'_> {
     /// `Missing`
     pub async fn restorable(&self, id: i64, revision: i64, by: &Actor) -> Result<Restorable, Error> {
         let (job, found) = self.former(id, revision, by).await?;
-        let checked = match found.draft(&job).map_err(Error::from) {
+        let draft = found.draft(&job).map_err(Error::from);
+        let version = |draft: &JobDraft| draft.script.as_ref().and_then(|script| script.version);
+        let brings_script = draft.as_ref().is_ok_and(|it| it.script.is_some() && version(it) != version(&job.draft));
+        let checked = match draft {
             Ok(draft) => self.check(&draft, Some(&job), by).await,
             Err(error) => Err(error),
         };
@@ -59,7 +64,8 @@ impl Jobs<'_> {
             Err(Error::Invalid(errors)) => errors,
             Err(error) => return Err(error),
         };
-        Ok(Restorable { difference: found.difference_from(&job).unwrap_or_default(), wrong, job })
+        let difference = found.difference_from(&job).unwrap_or_default();
+        Ok(Restorable { difference, brings_script, wrong, job })
     }
 
     async fn former(&self, id: i64, revision: i64, by: &Actor) -> Result<(Job, Revision), Error> {

@@ -3,7 +3,7 @@
 
 use askama::Template;
 
-use crate::web::forms::Fields;
+use crate::web::forms::{Fields, OWN_PASSWORD};
 use crate::web::guard::csrf;
 use crate::web::limits::SMALL_FORM;
 use crate::web::page::{PageContext, local_address};
@@ -24,7 +24,7 @@ pub struct KeptForm {
 impl KeptForm {
     /// None: the path does not take text that a person typed, or it is too long to be carried.
     pub fn new(path: &str, fields: &Fields) -> Option<Self> {
-        let kept = |(name, _): &&(String, String)| name != csrf::FIELD;
+        let kept = |(name, _): &&(String, String)| name != csrf::FIELD && name != OWN_PASSWORD;
         let form = holds_text(path).then(|| Self {
             to: path.to_owned(),
             fields: url::form_urlencoded::Serializer::new(String::new())
@@ -130,10 +130,11 @@ mod tests {
     }
 
     #[test]
-    fn the_pressed_button_and_the_token_stay_behind() {
-        let fields = [("csrf", "x"), ("name", "a&b=ä"), ("step", "save"), ("weekdays", "MON"), ("weekdays", "TUE")];
-        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let kept = KeptForm::new("/jobs", &Fields(fields.to_vec())).unwrap();
+    fn the_pressed_button_the_token_and_the_password_stay_behind() {
+        let left = [("csrf", "x"), ("own_password", "x"), ("step", "save")];
+        let fields = [("name", "a&b=ä"), ("weekdays", "MON"), ("weekdays", "TUE")].into_iter().chain(left);
+        let fields: Vec<(String, String)> = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let kept = KeptForm::new("/jobs", &Fields(fields)).unwrap();
         let pairs = kept.pairs();
         let expected = [("name", "a&b=ä"), ("weekdays", "MON"), ("weekdays", "TUE")];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));

@@ -4,6 +4,7 @@ pub mod code;
 pub mod kept_form;
 pub mod login;
 pub mod openid;
+pub mod owner;
 pub mod page;
 pub mod password;
 pub mod preferences;

@@ -1,23 +1,24 @@
 //! The own tokens of the API.
 
 use actix_web::web::Path;
-use carillon_accounts::own_password::{self, OwnerCheck};
 use carillon_accounts::token::{self, TokenRequest};
 use carillon_store::{GrantScope, Grants, Role};
 
 use crate::web::access::Caller;
+use crate::web::console::account::owner;
 use crate::web::console::account::page::{Own, Sent, refused, show};
-use crate::web::console::account::second_factor::wait_text;
-use crate::web::forms::{Fields, Form};
+use crate::web::forms::{Fields, Form, OWN_PASSWORD};
 use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::{PageContext, PageError, PageResult, done, uncached};
-use crate::web::state::{Shared, State};
+use crate::web::state::Shared;
+
+const TOO_LATE: (&str, &str) =
+    ("name", "You make a token within 15 minutes after signing in. Sign out, and sign in again.");
 
 /// `POST /account/tokens`: the answer shows the token, so it is no redirect.
 pub async fn create(state: Shared, own: Own, context: PageContext, fields: Fields) -> PageResult {
-    // The password does not go back into the page.
-    let password = fields.get("own_password").to_owned();
-    let mut form = Form::from(fields).with("own_password", "");
+    let mut form = Form::from(fields);
+    let password = form.take_own_password();
     let name = form.value("name").trim().to_owned();
     if let Some(complaint) = token::name_complaint(&name) {
         form.add_error("name", complaint);
@@ -32,11 +33,11 @@ pub async fn create(state: Shared, own: Own, context: PageContext, fields: Field
     }
     // Whether it is the right one is looked at last: each wrong password counts.
     if password.is_empty() && own.viewer.issuer.is_none() {
-        form.add_error("own_password", "This is not your password.");
+        form.add_error(OWN_PASSWORD, owner::WRONG);
     }
     let mut sent = Sent::default();
     if form.is_valid()
-        && let Some(credentials) = owner(&state, &own, &mut form, &password, &context).await?
+        && let Some(credentials) = owner::check(&state, &own, &mut form, &password, &context, TOO_LATE).await?
     {
         let request =
             TokenRequest { account_id: own.viewer.account_id, name: &name, grants: &grants, days, credentials };
@@ -47,28 +48,6 @@ pub async fn create(state: Shared, own: Own, context: PageContext, fields: Field
     }
     sent.token = form;
     show(&state, context, &own.viewer, sent).await.map(uncached)
-}
-
-/// The number of the credentials by which the owner of the account was found at the browser. None: the form says what is missing.
-async fn owner(
-    state: &State,
-    own: &Own,
-    form: &mut Form,
-    password: &str,
-    context: &PageContext,
-) -> Result<Option<i64>, PageError> {
-    let now = state.clock.now();
-    match own_password::check_owner(&state.store, &own.viewer, password, own.client(), now).await? {
-        OwnerCheck::Right { credentials } => return Ok(Some(credentials)),
-        OwnerCheck::WrongPassword => form.add_error("own_password", "This is not your password."),
-        OwnerCheck::Throttled { until_at } => {
-            form.add_error("own_password", wait_text(context.language, until_at, now));
-        }
-        OwnerCheck::SignInAgain => {
-            form.add_error("name", "You make a token within 15 minutes after signing in. Sign out, and sign in again.");
-        }
-    }
-    Ok(None)
 }
 
 /// The chosen role for the chosen apps.

@@ -4,16 +4,19 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use carillon_engine::manage::Error;
 use carillon_scheduler::job::limits::NAME_CHARS;
-use carillon_scheduler::{JobDraft, ScheduleDraft};
+use carillon_scheduler::{FieldError, JobDraft, ScheduleDraft};
 use carillon_store::{Job, JobFilter};
 use serde::Deserialize;
 
 use crate::web::access::Caller;
+use crate::web::console::account::owner;
+use crate::web::console::account::page::Own;
 use crate::web::console::jobs::form_page::{Purpose, page};
+use crate::web::console::jobs::script::TOO_LATE;
 use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
 use crate::web::forms::moment::zone_of;
-use crate::web::forms::{Form, child_jobs, line_ends};
+use crate::web::forms::{Form, child_jobs, line_ends, script_form};
 use crate::web::page::{PageContext, PageError, PageResult, done};
 use crate::web::state::{Shared, State};
 
@@ -29,7 +32,7 @@ pub struct FormDefaults {
 pub async fn new(state: Shared, context: PageContext, defaults: Query<FormDefaults>) -> PageResult {
     let mut draft = JobDraft::new(&defaults.app, "", &defaults.handler);
     draft.schedule = ScheduleDraft::cron("", context.zone_name());
-    let form = filled(&draft, context.zone);
+    let form = filled(&draft, context.zone).with("remark", context.t("script-first").to_string());
     Ok(page(&state, context, Purpose::New, form).await?.answer(StatusCode::OK))
 }
 
@@ -41,7 +44,14 @@ pub async fn copy(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
     draft.key.clear();
     draft.set.clear();
     draft.name = copy_name(&context, &draft.name);
-    let form = filled(&draft, context.zone);
+    let mut form = filled(&draft, context.zone);
+    let version = draft.script.as_ref().and_then(|script| script.version);
+    if let Some(version) =
+        version.filter(|_| state.engine.cx.settings.scripts && context.may_write_scripts(&job.app_id))
+    {
+        let (version, source) = state.engine.jobs().script(*id, version, &context.actor).await?;
+        form = script_form::fill(form, version.kind, &source).with("remark", version.remark);
+    }
     let page = page(&state, context, Purpose::Copy(&job), form).await?;
     Ok(page.answer(StatusCode::OK))
 }
@@ -64,11 +74,26 @@ pub async fn edit(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
 }
 
 /// `POST /jobs`
-pub async fn create(state: Shared, by: Caller, context: PageContext, mut form: Form) -> PageResult {
+pub async fn create(state: Shared, own: Own, context: PageContext, mut form: Form) -> PageResult {
+    let password = form.take_own_password();
     let Some(draft) = draft_to_save(&state, &mut form, None, &context).await? else {
         return refused(&state, context, Purpose::New, form).await;
     };
-    match form.accept(state.engine.jobs().create(draft, None, &by.0).await)? {
+    let mut by = own.by.0.clone();
+    if draft.script.is_some() {
+        form.accept(state.engine.jobs().check(&draft, None, &by).await)?;
+        if !form.is_valid() || owner::check(&state, &own, &mut form, &password, &context, TOO_LATE).await?.is_none() {
+            return refused(&state, context, Purpose::New, form).await;
+        }
+        by = by.confirmed();
+    }
+    let has_script = draft.script.is_some();
+    let created = match state.engine.jobs().create(draft, None, &by).await {
+        // The right to scripts in the chosen app: what was typed stays.
+        Err(Error::Forbidden(why)) if has_script => Err(Error::Invalid(vec![FieldError::new("app", why)])),
+        created => created,
+    };
+    match form.accept(created)? {
         Some(job) => saved(&state, &context, &job, &form, "job-is-created").await,
         None => refused(&state, context, Purpose::New, form).await,
     }
@@ -102,6 +127,10 @@ async fn draft_to_save(
         return Ok(None);
     }
     let mut draft = draft(form, context.zone);
+    if before.is_none() && script_form::is_chosen(form) {
+        draft.handler.clear();
+        draft.script = script_form::script(form);
+    }
     if let Some(job) = before {
         draft.set.clone_from(&job.draft.set);
         if draft.handler.trim().is_empty() {

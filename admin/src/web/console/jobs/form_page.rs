@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
-use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy, Weekday};
+use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy, ScriptKind, Weekday};
 use carillon_store::{App, Job};
 
 use crate::web::console::jobs::preview::{self, Preview};
@@ -50,6 +50,9 @@ pub struct Page {
     is_new: bool,
     /// The job that is edited has a script: without a handler it keeps it.
     has_script: bool,
+    /// A new job may have a script.
+    offers_script: bool,
+    asks_password: bool,
     /// The set of files that defines the job that is edited.
     set: Option<String>,
 }
@@ -73,6 +76,10 @@ impl Page {
 
     fn kinds(&self) -> [(&'static str, &'static str); 7] {
         KINDS
+    }
+
+    fn languages(&self) -> &'static [ScriptKind] {
+        ScriptKind::ALL
     }
 
     /// The words of the form, and the names of the days.
@@ -133,22 +140,30 @@ pub async fn page(
     };
     let back = origin.map_or_else(|| "/jobs".to_owned(), |job| format!("/jobs/{}", job.id));
     form.sort_errors(&labels());
+    if form.value("runs").is_empty() {
+        form.set("runs", "handler");
+    }
     let preview = preview::of_form(state, &form, before, &context).await?;
     let mut calendars = state.store.calendars().names().await?;
     // One that was deleted meanwhile stays chosen, with its error.
     calendars.extend(form.items("calendars"));
     calendars.sort_unstable();
     calendars.dedup();
+    let apps = editable_apps(state, &context, before).await?;
     let offered = child_jobs::offered(&state.store, form.value("app"), "", &context.visible()).await?;
     let children: Vec<i64> = form.items("children").iter().filter_map(|id| id.parse().ok()).collect();
     Ok(Page {
         title,
+        offers_script: before.is_none()
+            && state.engine.cx.settings.scripts
+            && apps.iter().any(|app| context.may_write_scripts(&app.id)),
+        asks_password: context.viewer.as_ref().is_some_and(|viewer| viewer.issuer.is_none()),
         has_script: before.is_some_and(|job| job.draft.script.is_some()),
         set: before.map(|job| job.draft.set.clone()).filter(|set| !set.is_empty()),
         origin: origin.map(|job| (job.id, job.draft.name.clone())),
         action,
         back,
-        apps: editable_apps(state, &context, before).await?,
+        apps,
         form,
         preview,
         conflict: None,

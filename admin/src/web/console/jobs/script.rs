@@ -2,18 +2,20 @@
 
 use actix_web::web::{Path, Query};
 use askama::Template;
-use carillon_accounts::own_password::{self, OwnerCheck};
-use carillon_scheduler::{JobDraft, Millis, ScriptDraft, ScriptKind};
-use carillon_store::Job;
-use carillon_store::ScriptVersion;
+use carillon_scheduler::{JobDraft, Millis, ScriptKind};
+use carillon_store::{Job, ScriptVersion};
 use serde::Deserialize;
 
+use crate::web::console::account::owner;
 use crate::web::console::account::page::Own;
-use crate::web::console::account::second_factor::wait_text;
 use crate::web::console::jobs::script_diff::{DiffLine, diff};
-use crate::web::forms::{Fields, Form, line_ends};
-use crate::web::page::{PageContext, PageError, PageResult, done, render};
+use crate::web::forms::{Fields, Form, script_form};
+use crate::web::page::{PageContext, PageResult, done, render};
 use crate::web::state::{Shared, State};
+
+/// For a person without a password who signed in too long ago.
+pub const TOO_LATE: (&str, &str) =
+    ("remark", "A script is saved within 15 minutes after signing in. Sign out, and sign in again.");
 
 #[derive(Template)]
 #[template(path = "jobs/script.html")]
@@ -80,52 +82,21 @@ async fn show(
 
 /// `POST /jobs/{id}/script`
 pub async fn save(state: Shared, own: Own, context: PageContext, id: Path<i64>, fields: Fields) -> PageResult {
-    // The password does not go back into the page.
-    let password = fields.get("own_password").to_owned();
-    let mut form = Form::from(fields).with("own_password", "");
+    let mut form = Form::from(fields);
+    let password = form.take_own_password();
     let job = state.engine.jobs().get(*id).await?;
     let revision = form.value("revision").parse().unwrap_or(-1);
-    let source = line_ends::plain(form.value("source"));
-    match form.value("type").parse::<ScriptKind>() {
-        Ok(kind) => {
-            let script = ScriptDraft::new(kind, source, form.value("remark"));
-            let draft = JobDraft { handler: String::new(), script: Some(script), ..job.draft.clone() };
-            form.accept(state.engine.jobs().check(&draft, Some(&job), &own.by.0).await)?;
-            if form.is_valid() && is_owner(&state, &own, &mut form, &password, &context).await? {
-                let by = own.by.0.clone().confirmed();
-                let saved = state.engine.jobs().update(*id, &draft, Some(revision), &by).await;
-                if let Some(job) = form.accept(saved)? {
-                    let text = context.t("script-is-saved").with("name", job.draft.name);
-                    return Ok(done(&format!("/jobs/{id}/script"), text));
-                }
+    if let Some(script) = script_form::script(&mut form) {
+        let draft = JobDraft { handler: String::new(), script: Some(script), ..job.draft.clone() };
+        form.accept(state.engine.jobs().check(&draft, Some(&job), &own.by.0).await)?;
+        if form.is_valid() && owner::check(&state, &own, &mut form, &password, &context, TOO_LATE).await?.is_some() {
+            let by = own.by.0.clone().confirmed();
+            let saved = state.engine.jobs().update(*id, &draft, Some(revision), &by).await;
+            if let Some(job) = form.accept(saved)? {
+                let text = context.t("script-is-saved").with("name", job.draft.name);
+                return Ok(done(&format!("/jobs/{id}/script"), text));
             }
         }
-        Err(error) => form.add_error("type", error.to_string()),
     }
     show(&state, context, &own, job, form, (None, vec![])).await
-}
-
-/// Whether the owner of the account is at the browser; if not, the form says what is missing.
-async fn is_owner(
-    state: &State,
-    own: &Own,
-    form: &mut Form,
-    password: &str,
-    context: &PageContext,
-) -> Result<bool, PageError> {
-    let now = state.clock.now();
-    match own_password::check_owner(&state.store, &own.viewer, password, own.client(), now).await? {
-        OwnerCheck::Right { .. } => return Ok(true),
-        OwnerCheck::WrongPassword => form.add_error("own_password", "This is not your password."),
-        OwnerCheck::Throttled { until_at } => {
-            form.add_error("own_password", wait_text(context.language, until_at, now));
-        }
-        OwnerCheck::SignInAgain => {
-            form.add_error(
-                "remark",
-                "A script is saved within 15 minutes after signing in. Sign out, and sign in again.",
-            );
-        }
-    }
-    Ok(false)
 }
