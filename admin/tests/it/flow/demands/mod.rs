@@ -2,6 +2,7 @@
 //! without a test here are proved by tests of the rooms beside this one.
 
 mod answers;
+mod kills;
 mod logs;
 mod published;
 mod raw;
@@ -9,4 +10,3 @@ mod registrations;
 mod replies;
 mod requests;
 mod results;
-mod kills;

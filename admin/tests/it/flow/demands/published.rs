@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::raw::Message;
@@ -54,6 +55,8 @@ type Answering = dyn Fn(&str, &Value) -> Reply + Send + Sync;
 pub struct Published {
     pub address: String,
     requests: Arc<Mutex<Vec<Message>>>,
+    /// Runs are answered while it is true.
+    answers_runs: watch::Sender<bool>,
     _server: JoinSet<()>,
 }
 
@@ -62,21 +65,27 @@ impl Published {
     pub async fn start(answering: impl Fn(&str, &Value) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let requests = Arc::<Mutex<Vec<Message>>>::default();
-        let (seen, answering): (_, Arc<Answering>) = (requests.clone(), Arc::new(answering));
+        let (requests, answers_runs) = (Arc::<Mutex<Vec<Message>>>::default(), watch::Sender::new(true));
+        let answering: Arc<Answering> = Arc::new(answering);
+        let each = Server { seen: requests.clone(), answers_runs: answers_runs.subscribe(), answering };
         let mut server = JoinSet::new();
         server.spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                connections.spawn(serve(stream, seen.clone(), answering.clone()));
+                connections.spawn(each.clone().serve(stream));
             }
         });
-        Self { address, requests, _server: server }
+        Self { address, requests, answers_runs, _server: server }
     }
 
     /// It answers each request alike.
     pub async fn always(reply: Reply) -> Self {
         Self::start(move |_, _| reply.clone()).await
+    }
+
+    /// Whether runs are answered from now on; those that came before are answered then.
+    pub fn answer_runs(&self, does: bool) {
+        self.answers_runs.send_replace(does);
     }
 
     /// Paths of the requests so far, with their bodies.
@@ -100,16 +109,28 @@ fn path(request: &Message) -> &str {
     request.start.split(' ').nth(1).unwrap()
 }
 
-async fn serve(stream: TcpStream, seen: Arc<Mutex<Vec<Message>>>, answering: Arc<Answering>) {
-    let mut stream = BufReader::new(stream);
-    while let Some(request) = Message::read(&mut stream).await {
-        let reply = answering(path(&request), &request.json());
-        seen.lock().unwrap().push(request);
-        let content_type = reply.content_type.map(|it| format!("Content-Type: {it}\r\n")).unwrap_or_default();
-        let length = reply.body.len();
-        let head = format!("HTTP/1.1 {}\r\n{content_type}Content-Length: {length}\r\n\r\n", reply.status);
-        if stream.write_all((head + &reply.body).as_bytes()).await.is_err() {
-            return;
+#[derive(Clone)]
+struct Server {
+    seen: Arc<Mutex<Vec<Message>>>,
+    answers_runs: watch::Receiver<bool>,
+    answering: Arc<Answering>,
+}
+
+impl Server {
+    async fn serve(mut self, stream: TcpStream) {
+        let mut stream = BufReader::new(stream);
+        while let Some(request) = Message::read(&mut stream).await {
+            let (is_run, reply) = (path(&request).ends_with("/run"), (self.answering)(path(&request), &request.json()));
+            self.seen.lock().unwrap().push(request);
+            if is_run && self.answers_runs.wait_for(|does| *does).await.is_err() {
+                return;
+            }
+            let content_type = reply.content_type.map(|it| format!("Content-Type: {it}\r\n")).unwrap_or_default();
+            let length = reply.body.len();
+            let head = format!("HTTP/1.1 {}\r\n{content_type}Content-Length: {length}\r\n\r\n", reply.status);
+            if stream.write_all((head + &reply.body).as_bytes()).await.is_err() {
+                return;
+            }
         }
     }
 }

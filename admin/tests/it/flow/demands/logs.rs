@@ -1,0 +1,145 @@
+//! Demands 27 to 29: how the logs of each client are read to their end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use carillon_scheduler::RunState;
+use carillon_store::Actor;
+use serde_json::{Value, json};
+
+use super::published::{Published, Reply, accepted, go, java, json_type};
+use crate::flow::node::{Node, on_node};
+
+const LINES: [&str; 5] = ["one", "two", "three", "four", "five"];
+
+/// How a client answers a request from a line on, when its log has the first so many of [`LINES`].
+type Pages = fn(from: usize, written: usize) -> Reply;
+
+fn page(from: usize, to: usize, text: &str, is_end: bool) -> Value {
+    json!({"fromLineNum": from, "toLineNum": to, "logContent": text, "isEnd": is_end})
+}
+
+fn lines(range: std::ops::Range<usize>) -> String {
+    LINES.get(range).unwrap_or_default().iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// All lines from there on; never an end; without a new line the number of the last one lags behind.
+fn java_2(from: usize, written: usize) -> Reply {
+    java(&json!({"code": 200, "content": page(from, written, &lines(from - 1..written), false)}))
+}
+
+/// The same under another name, and 0 for no new line.
+fn java_3(from: usize, written: usize) -> Reply {
+    let to = if from > written { 0 } else { written };
+    java(&json!({"code": 200, "data": page(from, to, &lines(from - 1..written), false)}))
+}
+
+/// Pages of two lines here, and the end where the file ends, though the run goes on.
+fn pyxxl(from: usize, written: usize) -> Reply {
+    let to = written.min(from + 1);
+    let page = page(from, to.max(from), &lines(from - 1..to), to == written || from > written);
+    json_type(&json!({"code": 200, "msg": null, "content": page, "data": page}))
+}
+
+/// Reads as the console does: page after page. `after_pages` comes when the log has so far nothing more.
+async fn read(node: &Node, run: i64, from: &mut i32, pages: usize) -> (String, bool) {
+    let mut text = String::new();
+    for _ in 0..pages {
+        let page = node.engine.runs().log(run, *from, &Actor::engine()).await.unwrap();
+        assert_eq!(page.from, *from);
+        text += &page.content;
+        *from = page.to + 1;
+        if page.end {
+            return (text, true);
+        }
+    }
+    (text, false)
+}
+
+/// A run of an executor whose log grows.
+async fn reads_all(client: &str, pages: Pages) {
+    let node = &Node::start().await;
+    let written = Arc::new(AtomicUsize::new(3));
+    let executor = Published::start({
+        let written = written.clone();
+        move |path, body| match path {
+            "/log" => pages(body["fromLineNum"].as_u64().unwrap() as usize, written.load(Ordering::SeqCst)),
+            _ => json_type(&accepted()),
+        }
+    })
+    .await;
+    executor.register(node).await;
+    let job = node.job(|_| ()).await;
+    let run = node.fire(&job).await;
+    node.round().await;
+    let mut from = 1;
+    let begun = read(node, run, &mut from, 5).await;
+    assert_eq!(begun, ("one\ntwo\nthree\n".to_owned(), false), "{client}: the run goes on, so its log does");
+    written.store(5, Ordering::SeqCst);
+    node.callback(&[(run, 200, "done")]).await;
+    assert_eq!(node.states(&job).await, [RunState::Succeeded]);
+    let rest = read(node, run, &mut from, 5).await;
+    assert_eq!(rest, ("four\nfive\n".to_owned(), true), "{client}: it ends");
+}
+
+#[test]
+fn a_log_ends_with_its_run_whatever_its_executor_says() {
+    crate::services::runtime().block_on(async {
+        let clients: [(&str, Pages); 3] = [("Java 2.x", java_2), ("Java 3.x", java_3), ("pyxxl", pyxxl)];
+        for (client, pages) in clients {
+            reads_all(client, pages).await;
+        }
+    });
+}
+
+/// What is read of a log of which each answer is the same, or why there is none: of the run that goes on, then after its end.
+async fn reads_constant(log: Reply) -> (String, Result<(String, bool), String>) {
+    let node = &Node::start().await;
+    let executor = Published::start(move |path, _| match path {
+        "/log" => log.clone(),
+        _ => json_type(&accepted()),
+    })
+    .await;
+    executor.register(node).await;
+    let run = node.fire(&node.job(|_| ()).await).await;
+    node.round().await;
+    let mut from = 1;
+    let going_on = match node.engine.runs().log(run, 1, &Actor::engine()).await {
+        Ok(_) => read(node, run, &mut from, 5).await.0,
+        Err(why) => why.to_string(),
+    };
+    node.callback(&[(run, 200, "done")]).await;
+    let ended = match node.engine.runs().log(run, 1, &Actor::engine()).await {
+        Ok(_) => Ok(read(node, run, &mut 1, 5).await),
+        Err(why) => Err(why.to_string()),
+    };
+    (going_on, ended)
+}
+
+#[test]
+fn a_text_that_comes_with_each_answer_is_shown_once() {
+    let constant = "这是日志默认返回，说明没有设置LogHandler";
+    let missing = "readLog fail, logFile not exists";
+    let unknown = "No such logid logs.";
+    for (client, answer, text) in [
+        ("pyxxljob", json_type(&json!({"code": 200, "msg": null, "content": page(1, 1, "xxx", true)})), "xxx"),
+        ("Go", go(&json!({"code": 200, "content": page(1, 2, constant, true)})), constant),
+        ("Java without a file", java(&json!({"code": 200, "data": page(1, 0, missing, true)})), missing),
+        ("pyxxl", json_type(&json!({"code": 200, "content": page(1, 1, unknown, true)})), unknown),
+    ] {
+        crate::services::runtime().block_on(async {
+            let (going_on, ended) = reads_constant(answer).await;
+            assert_eq!((going_on.as_str(), ended), (text, Ok((text.to_owned(), true))), "{client}");
+        });
+    }
+}
+
+#[test]
+fn an_executor_without_logs_is_shown_as_one() {
+    crate::services::runtime().block_on(async {
+        // xxljob-sdk-rs.
+        let (going_on, ended) = reads_constant(json_type(&json!({"code": 200, "content": null}))).await;
+        assert!(going_on.ends_with("this executor keeps no log"), "{going_on}");
+        assert!(ended.unwrap_err().ends_with("this executor keeps no log"));
+    });
+}
