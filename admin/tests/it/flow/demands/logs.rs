@@ -37,11 +37,12 @@ fn java_3(from: usize, written: usize) -> Reply {
 /// Pages of two lines here, and the end where the file ends, though the run goes on.
 fn pyxxl(from: usize, written: usize) -> Reply {
     let to = written.min(from + 1);
-    let page = page(from, to.max(from), &lines(from - 1..to), to == written || from > written);
+    // The number of its last line is never below that of the first.
+    let page = page(from, to.max(from), &lines(from - 1..to), written < from + 1);
     json_type(&json!({"code": 200, "msg": null, "content": page, "data": page}))
 }
 
-/// Reads as the console does: page after page. `after_pages` comes when the log has so far nothing more.
+/// Reads as the console does, page after page, up to the end or so many pages: the text, and whether it ended.
 async fn read(node: &Node, run: i64, from: &mut i32, pages: usize) -> (String, bool) {
     let mut text = String::new();
     for _ in 0..pages {
@@ -92,54 +93,59 @@ fn a_log_ends_with_its_run_whatever_its_executor_says() {
     });
 }
 
-/// What is read of a log of which each answer is the same, or why there is none: of the run that goes on, then after its end.
-async fn reads_constant(log: Reply) -> (String, Result<(String, bool), String>) {
+/// What is read of a log, or why there is none: of the run that goes on, then of it after its end.
+async fn reads(log: impl Fn(usize) -> Reply + Send + Sync + 'static) -> [Result<(String, bool), String>; 2] {
     let node = &Node::start().await;
-    let executor = Published::start(move |path, _| match path {
-        "/log" => log.clone(),
+    let executor = Published::start(move |path, body| match path {
+        "/log" => log(body["fromLineNum"].as_u64().unwrap() as usize),
         _ => json_type(&accepted()),
     })
     .await;
     executor.register(node).await;
     let run = node.fire(&node.job(|_| ()).await).await;
     node.round().await;
-    let mut from = 1;
-    let going_on = match node.engine.runs().log(run, 1, &Actor::engine()).await {
-        Ok(_) => read(node, run, &mut from, 5).await.0,
-        Err(why) => why.to_string(),
-    };
-    node.callback(&[(run, 200, "done")]).await;
-    let ended = match node.engine.runs().log(run, 1, &Actor::engine()).await {
+    let read_from_start = async || match node.engine.runs().log(run, 1, &Actor::engine()).await {
         Ok(_) => Ok(read(node, run, &mut 1, 5).await),
         Err(why) => Err(why.to_string()),
     };
-    (going_on, ended)
+    let going_on = read_from_start().await;
+    node.callback(&[(run, 200, "done")]).await;
+    [going_on, read_from_start().await]
 }
 
 #[test]
 fn a_text_that_comes_with_each_answer_is_shown_once() {
-    let constant = "这是日志默认返回，说明没有设置LogHandler";
-    let missing = "readLog fail, logFile not exists";
-    let unknown = "No such logid logs.";
-    for (client, answer, text) in [
-        ("pyxxljob", json_type(&json!({"code": 200, "msg": null, "content": page(1, 1, "xxx", true)})), "xxx"),
-        ("Go", go(&json!({"code": 200, "content": page(1, 2, constant, true)})), constant),
-        ("Java without a file", java(&json!({"code": 200, "data": page(1, 0, missing, true)})), missing),
-        ("pyxxl", json_type(&json!({"code": 200, "content": page(1, 1, unknown, true)})), unknown),
-    ] {
-        crate::services::runtime().block_on(async {
-            let (going_on, ended) = reads_constant(answer).await;
-            assert_eq!((going_on.as_str(), ended), (text, Ok((text.to_owned(), true))), "{client}");
-        });
-    }
+    const GO: &str = "这是日志默认返回，说明没有设置LogHandler";
+    crate::services::runtime().block_on(async {
+        let shown = |text: &str| [Ok((text.to_owned(), false)), Ok((text.to_owned(), true))];
+        let pyxxljob = |_| json_type(&json!({"code": 200, "msg": null, "content": page(1, 1, "xxx", true)}));
+        assert_eq!(reads(pyxxljob).await, shown("xxx"));
+        // Its number of the last line is a constant too, so that the second answer has no lines.
+        let of_go = |from| go(&json!({"code": 200, "content": page(from, 2, GO, true)}));
+        assert_eq!(reads(of_go).await, shown(GO));
+    });
+}
+
+#[test]
+fn a_log_that_is_not_there_is_shown_as_the_executors_text_when_the_run_has_ended() {
+    const JAVA: &str = "readLog fail, logFile not exists";
+    const PYXXL: &str = "No such logid logs.";
+    crate::services::runtime().block_on(async {
+        let shown = |text: &str| [Ok((String::new(), false)), Ok((text.to_owned(), true))];
+        let of_java = |from| java(&json!({"code": 200, "data": page(from, 0, JAVA, true)}));
+        assert_eq!(reads(of_java).await, shown(JAVA));
+        // The same text from each line on, and never an end.
+        let of_pyxxl = |from| json_type(&json!({"code": 200, "content": page(from, from, PYXXL, false)}));
+        assert_eq!(reads(of_pyxxl).await, shown(PYXXL));
+    });
 }
 
 #[test]
 fn an_executor_without_logs_is_shown_as_one() {
     crate::services::runtime().block_on(async {
         // xxljob-sdk-rs.
-        let (going_on, ended) = reads_constant(json_type(&json!({"code": 200, "content": null}))).await;
-        assert!(going_on.ends_with("this executor keeps no log"), "{going_on}");
-        assert!(ended.unwrap_err().ends_with("this executor keeps no log"));
+        for read in reads(|_| json_type(&json!({"code": 200, "content": null}))).await {
+            assert!(read.unwrap_err().ends_with("this executor keeps no log"));
+        }
     });
 }

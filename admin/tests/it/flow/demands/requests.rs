@@ -2,6 +2,7 @@
 
 use carillon_scheduler::{BlockStrategy, JobDraft, RetryDelay, RouteStrategy, RunState};
 use carillon_store::Actor;
+use carillon_store::db::ids;
 use serde_json::{Value, json};
 
 use super::published::{Published, accepted, aiohttp_error, json_type};
@@ -99,6 +100,30 @@ fn a_retry_has_the_same_twelve_members() {
         let [first, second] = &runs(&executor)[..] else { panic!("two runs") };
         assert_ne!(first["logId"], second["logId"]);
         assert_eq!(first["jobId"], second["jobId"]);
+    });
+}
+
+#[test]
+fn the_largest_ids_reach_an_executor_and_no_larger_ones_are_given() {
+    on_node(async |node| {
+        const LAST: i64 = 60;
+        let (job_id, run_id) = ((1 << 31) - LAST, (1 << 53) - LAST);
+        node.sql(&format!("INSERT OR REPLACE INTO id_block (name, next) VALUES ('job', {job_id}), ('run', {run_id})"))
+            .await;
+        let executor = pyxxljob().await;
+        executor.register(node).await;
+        let job = node.job(|_| ()).await;
+        let run = node.fire(&job).await;
+        assert_eq!((job.id, run), (job_id, run_id));
+        node.round().await;
+        let sent = runs(&executor).pop().unwrap();
+        assert_eq!((&sent["jobId"], &sent["logId"]), (&json!(job_id), &json!(run_id)));
+        node.callback(&[(run, 200, "done")]).await;
+        assert_eq!(node.states(&job).await, [RunState::Succeeded]);
+        let refused = node.store.take_ids(&ids::RUN, 2 * LAST as usize).await.unwrap_err();
+        assert_eq!(refused.to_string(), format!("no run ids are left below {}", 1_i64 << 53));
+        let refused = node.store.take_ids(&ids::JOB, 2 * LAST as usize).await.unwrap_err();
+        assert_eq!(refused.to_string(), format!("no job ids are left below {}", 1_i64 << 31));
     });
 }
 
