@@ -8,11 +8,11 @@ use carillon_store::Actor;
 use serde_json::{Value, json};
 
 use super::published::{Published, Reply, accepted, go, java, json_type};
-use crate::flow::node::{Node, on_node};
+use crate::flow::node::Node;
 
 const LINES: [&str; 5] = ["one", "two", "three", "four", "five"];
 
-/// How a client answers a request from a line on, when its log has the first so many of [`LINES`].
+/// How a client answers a request from a line on, when its log has this number of [`LINES`].
 type Pages = fn(from: usize, written: usize) -> Reply;
 
 fn page(from: usize, to: usize, text: &str, is_end: bool) -> Value {
@@ -42,7 +42,7 @@ fn pyxxl(from: usize, written: usize) -> Reply {
     json_type(&json!({"code": 200, "msg": null, "content": page, "data": page}))
 }
 
-/// Reads as the console does, page after page, up to the end or so many pages: the text, and whether it ended.
+/// Reads as the console does, page after page, up to the end or this number of pages: the text, and whether it ended.
 async fn read(node: &Node, run: i64, from: &mut i32, pages: usize) -> (String, bool) {
     let mut text = String::new();
     for _ in 0..pages {

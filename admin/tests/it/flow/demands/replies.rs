@@ -109,8 +109,9 @@ fn a_result_that_overtakes_the_answer_to_its_run_stays_when_the_answer_comes() {
         executor.register(node).await;
         executor.answer_runs(false);
         let job = node.job(|draft| draft.block = BlockStrategy::DiscardLater).await;
-        node.renew_leases().await;
+        node.round().await;
         let run = node.fire(&job).await;
+        node.scan().await;
         node.dispatch().await;
         wait_for("the request is there", async || !executor.requests().is_empty()).await;
         assert_eq!(node.states(&job).await, [RunState::Sending]);
