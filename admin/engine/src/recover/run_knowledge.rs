@@ -161,7 +161,7 @@ pub fn log_shows_start(page: &LogPage) -> bool {
 
 /// Whether the text of a page says that there is no log.
 pub fn says_no_log(text: &str) -> bool {
-    NO_LOG.iter().any(|none| text.trim().starts_with(none))
+    text.lines().count() == 1 && NO_LOG.iter().any(|none| text.trim().starts_with(none))
 }
 
 #[cfg(test)]
