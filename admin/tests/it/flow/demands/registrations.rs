@@ -53,7 +53,7 @@ fn a_request_is_read_as_json_whatever_its_content_type_is() {
             let headers: Vec<&str> = content_type.into_iter().chain([token.as_str()]).collect();
             let answer = post(node, "/api/registry", &headers, &registration(&executor.address)).await.unwrap();
             assert!(answer.is_success(), "{content_type:?}: {}", answer.body);
-            assert_eq!(registered(node).await, [executor.address.clone()]);
+            assert_eq!(registered(node).await, std::slice::from_ref(&executor.address));
             node.services.refresher.step().await;
             let job = node.job(|_| ()).await;
             let run = node.fire(&job).await;

@@ -12,8 +12,9 @@ use super::published::{Published, Reply, accepted, aiohttp_error, go, java, json
 use super::raw::{report, token};
 use crate::flow::node::{Node, on_node};
 
-const TYPES: [(&str, fn(&Value) -> Reply); 4] =
-    [("Java", java), ("Go", go), ("Python", json_type), ("no type", untyped)];
+type Typed = fn(&Value) -> Reply;
+
+const TYPES: [(&str, Typed); 4] = [("Java", java), ("Go", go), ("Python", json_type), ("no type", untyped)];
 
 /// A run of a new job: its state and text after the executor has answered.
 async fn sent(node: &Node) -> (RunState, String) {

@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use super::published::{Published, accepted, aiohttp_error, json_type};
 use crate::flow::node::{Node, on_node};
 
+type Check = fn(&Value) -> bool;
+
 /// In the order of Java's class, with the JSON type that Flask and FastAPI check.
-const MEMBERS: [(&str, fn(&Value) -> bool); 12] = [
+const MEMBERS: [(&str, Check); 12] = [
     ("jobId", is_int),
     ("executorHandler", Value::is_string),
     ("executorParams", Value::is_string),
