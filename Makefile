@@ -66,7 +66,7 @@ image-test: ## Start the image from its archive, and check the files for compose
 	@.ci/image-test
 
 .PHONY: interop
-interop: packages ## Published executors in Java, Go, Python and Rust against a node (ARGS='pyxxl' for some of them)
+interop: packages ## Published executors in Java, Go, Python and Rust against a node (ARGS=pyxxl for some, ARGS=--gate as `make check`)
 	@.ci/interop $(ARGS)
 
 .PHONY: bench

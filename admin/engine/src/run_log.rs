@@ -6,6 +6,7 @@ use carillon_store::Actor;
 use crate::executor::client::{self, LogAnswer};
 use crate::manage::entry_points::Runs;
 use crate::manage::error::Error;
+use crate::recover::run_knowledge::says_no_log;
 
 /// A piece of a run's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,11 +56,13 @@ impl Runs<'_> {
 /// Whether the executor says that the log ends counts only once the run has ended: some executors never say it, others always. Where
 /// it is missing, the end is a page without new lines. An answer with other lines than the requested ones is dropped, as by xxl-job: some
 /// executors send the same text in each answer. An executor's number of the last line may lag behind the text, so the lines are
-/// counted; if it is ahead of the text, the next request starts behind that number.
+/// counted; if it is ahead of the text, the next request starts behind that number. A text in place of a log that is not there is no line
+/// of it: it is shown once, when the run has ended, and before that the first line may still come.
 fn as_page(from: i32, page: client::LogPage, state: RunState) -> LogPage {
     let is_asked_for = page.from_line == i64::from(from) || from == 1 && page.from_line == 0;
     let is_new = page.to_line >= page.from_line || page.to_line == 0 && from == 1;
-    let content = if is_asked_for && is_new { page.content } else { String::new() };
+    let is_line = !says_no_log(&page.content) || from == 1 && !state.is_open();
+    let content = if is_asked_for && is_new && is_line { page.content } else { String::new() };
     let lines = i32::try_from(content.lines().count()).unwrap_or(i32::MAX);
     let counted = (from - 1).saturating_add(lines);
     let said =

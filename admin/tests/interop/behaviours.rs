@@ -27,6 +27,9 @@ pub const BEHAVIOURS: [(&str, Behaviour); 13] = [
     ("stop", |it| Box::pin(stop(it))),
 ];
 
+/// Waits for minutes with some executors: not a part of the gate.
+pub const LONG: &str = "result while the node is away";
+
 const ENDED: [&str; 6] = ["succeeded", "failed", "killed", "cancelled", "lost", "unknown"];
 
 fn text<'r>(run: &'r Value, member: &str) -> &'r str {

@@ -33,8 +33,25 @@ const ALL: [(&str, Start); 10] = [
     ("xxljob-sdk-rs 0.1.4", Start::Program("INTEROP_RUST")),
 ];
 
-pub fn all() -> Vec<Client> {
-    ALL.into_iter().enumerate().map(|(order, (name, start))| Client { order, name, start }).collect()
+/// Those of the gate: `.ci/interop --gate` builds no others.
+const GATE: [&str; 3] = ["xxl-job-core 3.3.2 (Java)", "xxl-job-executor-go 1.2.0", "pyxxl 0.4.8"];
+
+fn all() -> impl Iterator<Item = Client> {
+    ALL.into_iter().enumerate().map(|(order, (name, start))| Client { order, name, start })
+}
+
+pub fn of_gate() -> Vec<Client> {
+    let found: Vec<Client> = all().filter(|client| GATE.contains(&client.name)).collect();
+    assert_eq!(found.len(), GATE.len(), "each client of the gate is one of the table");
+    found
+}
+
+/// Those whose names have one of the parts; without any, all.
+pub fn named(parts: &[String]) -> Vec<Client> {
+    for part in parts {
+        assert!(all().any(|client| client.name.contains(part)), "no executor has {part:?} in its name");
+    }
+    all().filter(|client| parts.is_empty() || parts.iter().any(|part| client.name.contains(part))).collect()
 }
 
 impl Client {

@@ -156,8 +156,12 @@ const NO_LOG: [&str; 2] = ["readLog fail", "No such logid"];
 
 /// Whether this page of a log shows that its run has started.
 pub fn log_shows_start(page: &LogPage) -> bool {
-    let text = page.content.trim();
-    page.to_line > 0 && !text.is_empty() && !NO_LOG.iter().any(|none| text.starts_with(none))
+    page.to_line > 0 && !page.content.trim().is_empty() && !says_no_log(&page.content)
+}
+
+/// Whether the text of a page says that there is no log.
+pub fn says_no_log(text: &str) -> bool {
+    text.lines().count() == 1 && NO_LOG.iter().any(|none| text.trim().starts_with(none))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod boundary_values;
 mod complete;
+mod demands;
 pub mod dispatch;
 mod executor_audit;
 mod executor_paths;

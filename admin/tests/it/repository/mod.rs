@@ -1,6 +1,7 @@
 //! What the files of the repository must hold: sources, documents, templates and the tests' own claims.
 
 mod checklist;
+mod demands;
 mod log_fields;
 mod prose;
 mod rows;

@@ -42,7 +42,7 @@ fn covered() -> (BTreeMap<String, Vec<String>>, Vec<String>) {
 }
 
 /// Whether the next item is a test: by its attributes, or as one of `databases!`.
-fn is_test(lines: &[&str]) -> bool {
+pub fn is_test(lines: &[&str]) -> bool {
     let is_before = |line: &&&str| line.is_empty() || line.starts_with("//") || line.starts_with("#[");
     let has_attribute = lines.iter().take_while(is_before).any(|line| line.starts_with("#[") && line.contains("test"));
     let item = lines.iter().find(|line| !is_before(line));
