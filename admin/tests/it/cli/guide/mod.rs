@@ -1,8 +1,8 @@
 //! The commands of the documents, as their readers run them.
 //!
 //! Each `sh` block of a document in [`chapters`] runs in order in one shell (`bash -euo pipefail`), in an empty folder, with the tested
-//! `carillon` on the path. A block that begins with a program of [`LONG`] is left running, and ended by Ctrl-C (SIGINT) when a later
-//! block begins with the same line, or at the end. A `text` block that follows is the output of both streams:
+//! `carillon` on the path. A block that begins with a program of [`LONG`] is left running, and ended by Ctrl-C (SIGINT) before a
+//! later block with the same program, or killed at the end. A `text` block that follows is the output of both streams:
 //!
 //! * a line `…` stands for any lines, `…` in a line for any text; blanks count as one;
 //! * ports of [`chapters::PORTS`] become free ones, in commands and outputs; any address of 127.0.0.1 matches any other;
@@ -17,11 +17,11 @@ mod blocks;
 mod chapters;
 mod output;
 mod session;
+mod xxl_rows;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use carillon_import::xxl_job::Shape;
 use carillon_testkit::free_port;
 
 use self::blocks::{Commands, blocks, commands, disguised};
@@ -29,17 +29,17 @@ use self::chapters::{ALL, Chapter, ELSEWHERE, PORTS, Service};
 use self::session::Session;
 use crate::moving::tables::XxlJob;
 use crate::repository::sources::files;
-use crate::services::{Kind, TestDatabase, redis_url, runtime};
+use crate::services::{Kind, TestDatabase, redis_url, runtime, setting};
 
 /// Programs that run until they are stopped.
-const LONG: &[&str] = &["carillon serve", "carillon worker", "cargo run", "python3 executor.py"];
+const LONG: &[&str] = &["carillon serve", "carillon worker", "carillon shadow", "cargo run", "python3 executor.py"];
 
-/// How a block begins, without the variables before the program.
-fn is_long(block: &str) -> bool {
-    let is_variable = |word: &&str| word.contains('=') && !word.starts_with(['-', '=']);
-    let words: Vec<&str> = block.split_whitespace().skip_while(is_variable).collect();
-    let program = words.join(" ");
-    !words.contains(&"&") && LONG.iter().any(|long| program.starts_with(long))
+/// The program with which a block begins, behind the variables before it, if it runs on.
+fn long(block: &str) -> Option<&'static str> {
+    let is_variable = |word: &&str| word.contains('=');
+    let words = block.lines().next()?.split(' ').skip_while(is_variable).collect::<Vec<_>>();
+    let is_foreground = !words.contains(&"&");
+    LONG.iter().find(|long| is_foreground && words.join(" ").starts_with(**long)).copied()
 }
 
 fn root() -> &'static Path {
@@ -55,15 +55,19 @@ struct Services {
 
 impl Services {
     async fn start(wanted: &[Service]) -> Self {
-        let mut this = Self { databases: vec![], xxl_job: None, variables: BTreeMap::new() };
+        let variables = BTreeMap::from([("CHECKOUT", root().display().to_string())]);
+        let mut this = Self { databases: vec![], xxl_job: None, variables };
         for service in wanted {
             match service {
                 Service::Postgres => this.database("POSTGRES", Kind::Postgres).await,
                 Service::Mariadb => this.database("MARIADB", Kind::Mariadb).await,
                 Service::Redis => this.set("REDIS", redis_url()),
+                Service::Python => this.set("PYTHON", setting("CARILLON_TEST_PYTHON")),
                 Service::XxlJob => {
-                    let xxl = XxlJob::new(Shape::V34).await;
-                    this.set("XXL_JOB", xxl.database.direct_url());
+                    let xxl = xxl_rows::xxl_job().await;
+                    let url = xxl.database.direct_url();
+                    this.set("XXL_NAME", url.rsplit('/').next().unwrap_or_default().to_owned());
+                    this.set("XXL_JOB", url);
                     this.xxl_job = Some(xxl);
                 }
             }
@@ -83,7 +87,7 @@ impl Services {
 
     /// What stands for this text of a document.
     fn value(&self, fill: &str) -> String {
-        fill.strip_prefix('$').map_or_else(|| fill.to_owned(), |name| self.variables[name].clone())
+        self.variables.iter().fold(fill.to_owned(), |fill, (name, value)| fill.replace(&format!("${name}"), value))
     }
 }
 
@@ -119,7 +123,6 @@ fn run(chapter: &Chapter) {
         ("CARILLON_LISTEN", filled("127.0.0.1:8080")),
         ("CARILLON_SERVER", filled("http://127.0.0.1:8080")),
         ("CARILLON_WORKER_LISTEN", filled("127.0.0.1:9997")),
-        ("CHECKOUT", root().display().to_string()),
         ("BUILT", Path::new(env!("CARGO_BIN_EXE_carillon")).parent().unwrap().display().to_string()),
     ]);
     let mut session = Session::start(&environment);
@@ -128,11 +131,17 @@ fn run(chapter: &Chapter) {
     for Commands { block, output } in commands(&markdown) {
         let (text, shown) = (filled(&block.text), output.as_deref().map(filled));
         let place = format!("{}:{}", chapter.path, block.line);
-        if is_long(&text) {
-            session.leave_running(&text, shown.as_deref()).unwrap_or_else(|error| panic!("{place}: {error}\n{text}"));
+        let stop = |error: String| -> ! { panic!("{place}: {error}\n{text}") };
+        for (line, meanwhile) in chapter.before {
+            if block.text.lines().any(|it| it == *line) {
+                session.run(&filled(meanwhile)).unwrap_or_else(|error| stop(error));
+            }
+        }
+        if let Some(name) = long(&text) {
+            session.leave_running(name, &text, shown.as_deref()).unwrap_or_else(|error| stop(error));
             continue;
         }
-        let printed = session.run(&text).unwrap_or_else(|error| panic!("{place}: {error}\n{text}"));
+        let printed = session.run(&text).unwrap_or_else(|error| stop(error));
         if let Some(shown) = shown {
             let is_same = output::matches(&shown, &printed, false);
             assert!(is_same, "{place} prints another text than the document shows:\n{printed}\n--- shown:\n{shown}");
@@ -210,10 +219,20 @@ fn each_block_of_commands_is_run_here_or_by_a_named_target() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+/// The test of the chapter starts the example that the workspace has built.
+#[test]
+fn the_executor_of_the_first_hour_is_an_example_of_the_sdk() {
+    let markdown = std::fs::read_to_string(root().join(chapters::FIRST_HOUR.path)).unwrap();
+    let shown: Vec<_> = blocks(&markdown).into_iter().filter(|block| block.language == "rust").collect();
+    let example = include_str!("../../../../../executor-sdk/examples/greeter.rs");
+    assert_eq!(shown.iter().map(|block| block.text.as_str()).collect::<Vec<_>>(), [example]);
+}
+
 #[test]
 fn programs_that_run_on_are_known_by_their_beginning() {
-    assert!(is_long("carillon serve --data-dir x\n") && is_long("A=b C=$(cat d) cargo run\n"));
-    assert!(!is_long("carillon user list\n") && !is_long("carillon serve --listen 1 &\n") && !is_long("api=1\n"));
+    assert_eq!(long("carillon serve --data-dir x\n"), Some("carillon serve"));
+    assert_eq!(long("A=b C=$(cat d=e) cargo run --quiet\n"), Some("cargo run"));
+    assert_eq!(long("carillon user list\n").or(long("carillon serve --listen 1 &\n")).or(long("api=1\n")), None);
     let ports = BTreeMap::from([("8080", "1".to_owned())]);
     assert_eq!(with_ports(":8080/ 18080 8080", &ports), ":1/ 18080 1");
 }

@@ -24,8 +24,8 @@ pub struct Session {
     answers: Receiver<String>,
     folder: TempDir,
     blocks: usize,
-    /// The first words of programs that run, and their process groups.
-    running: Vec<(String, String)>,
+    /// The names of programs that run, and their process groups.
+    running: Vec<(&'static str, String)>,
 }
 
 impl Session {
@@ -93,17 +93,16 @@ impl Session {
         }
     }
 
-    /// Starts a program that runs on, after Ctrl-C for the one that was started by the same words. It has started when it prints
-    /// what is shown, and a node when it is ready.
-    pub fn leave_running(&mut self, text: &str, shown: Option<&str>) -> Result<(), String> {
-        let name: String = text.trim().split("\\\n").next().unwrap_or_default().to_owned();
-        self.interrupt(&name)?;
+    /// Starts a program that runs on, after Ctrl-C for the one of this name. It has started when it prints what is shown, and a node when
+    /// it is ready.
+    pub fn leave_running(&mut self, name: &'static str, text: &str, shown: Option<&str>) -> Result<(), String> {
+        self.interrupt(name)?;
         let command = self.written(text);
         self.tell(&format!("( {command} ) &"));
         self.tell("echo $!");
         let group = self.answers.recv_timeout(LIMIT).map_err(|_| "the shell has ended".to_owned())?;
         self.running.push((name, group.clone()));
-        let ready = text.contains("carillon serve").then(|| format!("http://{}/readyz", self.address(text)));
+        let ready = (name == "carillon serve").then(|| format!("http://{}/readyz", self.address(text)));
         let since = Instant::now();
         loop {
             let is_shown = shown.is_none_or(|shown| matches(shown, &self.printed(), true));
@@ -126,7 +125,7 @@ impl Session {
 
     /// Ctrl-C, as a terminal sends it: to all processes of the group.
     fn interrupt(&mut self, name: &str) -> Result<(), String> {
-        let Some(index) = self.running.iter().position(|(other, _)| other == name) else { return Ok(()) };
+        let Some(index) = self.running.iter().position(|(other, _)| *other == name) else { return Ok(()) };
         let (_, group) = self.running.remove(index);
         signal("INT", &format!("-{group}"));
         let since = Instant::now();
