@@ -1,4 +1,4 @@
-use carillon_executor::{Executor, JobContext, log};
+use carillon_executor::{Executor, JobContext, JobError, log};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -13,7 +13,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         })
         .job("backup", |ctx: JobContext| async move {
             log!(ctx, "copying to {}", ctx.params());
-            if ctx.params() == "/backup" { Err("no space left on /backup") } else { Ok("copied") }
+            match ctx.params() {
+                "/backup" => Err(JobError::new("no space left on /backup")),
+                _ => Ok("copied"),
+            }
         })
         .build()?;
     executor.run(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await?;
