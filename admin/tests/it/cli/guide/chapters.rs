@@ -69,7 +69,11 @@ pub const SIZE: Chapter = chapter("admin/docs/guide/size.md", include_str!("stag
     .filled(&[("postgres://carillon:PASSWORD@db.example.org/carillon", "$POSTGRES")]);
 pub const XXL_JOB: Chapter = chapter("admin/docs/xxl-job.md", include_str!("stages/xxl_job.sh"))
     .with(&[Service::XxlJob])
-    .filled(&[("mysql://carillon:PASSWORD@db.example.org:3306/xxl_job", "$XXL_JOB"), ("(xxl_job)", "($XXL_NAME)"), ("--source xxl_job", "--source $XXL_NAME")])
+    .filled(&[
+        ("mysql://carillon:PASSWORD@db.example.org:3306/xxl_job", "$XXL_JOB"),
+        ("(xxl_job)", "($XXL_NAME)"),
+        ("--source xxl_job", "--source $XXL_NAME"),
+    ])
     .before(&[("carillon cutover billing", "sql 'UPDATE xxl_job_info SET trigger_status = 0'")]);
 pub const CRONTAB: Chapter = chapter("admin/docs/crontab.md", include_str!("stages/crontab.sh"));
 pub const FILES: Chapter = chapter("admin/docs/files.md", include_str!("stages/files.sh"))

@@ -179,7 +179,9 @@ chapters! {
 
 /// The documents of which each block has to be run: Markdown file below the root, and text.
 fn documents() -> BTreeMap<String, String> {
-    let below = |folder: &str| files(folder).into_iter().map(move |(path, text)| (folder.to_owned(), path, text)).collect::<Vec<_>>();
+    let below = |folder: &str| {
+        files(folder).into_iter().map(move |(path, text)| (folder.to_owned(), path, text)).collect::<Vec<_>>()
+    };
     let sdk = below("executor-sdk").into_iter().filter(|(_, path, _)| !path.contains('/'));
     let files = below("admin/docs").into_iter().chain(sdk).filter(|(_, path, _)| path.ends_with(".md"));
     let mut documents: BTreeMap<_, _> = files.map(|(folder, path, text)| (format!("{folder}/{path}"), text)).collect();
@@ -193,7 +195,8 @@ fn each_block_of_commands_is_run_here_or_by_a_named_target() {
     for (path, text) in documents() {
         let is_chapter = ALL.iter().any(|chapter| chapter.path == path);
         for block in blocks(&text) {
-            let is_elsewhere = ELSEWHERE.iter().any(|it| it.path == path && block.text.lines().any(|line| line == it.line));
+            let is_elsewhere =
+                ELSEWHERE.iter().any(|it| it.path == path && block.text.lines().any(|line| line == it.line));
             wrong.extend(disguised(&block).map(|why| format!("{path}:{}: {why}", block.line)));
             if block.language == "sh" && !is_chapter && !is_elsewhere {
                 wrong.push(format!("{path}:{}: no test runs this block", block.line));

@@ -78,8 +78,27 @@ impl Session {
         format!("source {} >{} 2>&1 </dev/null", self.file("sh").display(), self.file("out").display())
     }
 
+    /// Without colours.
     fn printed(&self) -> String {
-        fs::read_to_string(self.file("out")).unwrap_or_default()
+        let text = fs::read_to_string(self.file("out")).unwrap_or_default();
+        let mut parts = text.split("\u{1b}[");
+        let first = parts.next().unwrap_or_default().to_owned();
+        first + &parts.map(|part| part.split_once('m').map_or("", |(_, rest)| rest)).collect::<String>()
+    }
+
+    /// The end of what was printed, and of the logs that blocks have written.
+    fn story(&self) -> String {
+        let mut story = self.printed();
+        for entry in fs::read_dir(self.folder.path().join("work")).unwrap().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == "log") {
+                let log = fs::read_to_string(&path).unwrap_or_default();
+                let from = log.lines().count().saturating_sub(20);
+                let end: Vec<&str> = log.lines().skip(from).collect();
+                story.push_str(&format!("\n--- {}:\n{}\n", path.display(), end.join("\n")));
+            }
+        }
+        story
     }
 
     /// Runs a block to its end; what it has printed.
@@ -89,7 +108,7 @@ impl Session {
         self.tell("echo ended");
         match self.answers.recv_timeout(LIMIT) {
             Ok(_) => Ok(self.printed()),
-            Err(_) => Err(format!("it has failed, or has not ended in {LIMIT:?}:\n{}", self.printed())),
+            Err(_) => Err(format!("it has failed, or has not ended in {LIMIT:?}:\n{}", self.story())),
         }
     }
 
@@ -98,7 +117,7 @@ impl Session {
     pub fn leave_running(&mut self, name: &'static str, text: &str, shown: Option<&str>) -> Result<(), String> {
         self.interrupt(name)?;
         let command = self.written(text);
-        self.tell(&format!("( {command} ) &"));
+        self.tell(&format!("( {command} ) >/dev/null </dev/null &"));
         self.tell("echo $!");
         let group = self.answers.recv_timeout(LIMIT).map_err(|_| "the shell has ended".to_owned())?;
         self.running.push((name, group.clone()));
@@ -110,7 +129,7 @@ impl Session {
                 return Ok(());
             }
             if since.elapsed() > LIMIT || !Path::new("/proc").join(&group).exists() {
-                return Err(format!("it has not started:\n{}", self.printed()));
+                return Err(format!("it has not started:\n{}", self.story()));
             }
             std::thread::sleep(POLL);
         }
@@ -119,7 +138,11 @@ impl Session {
     /// The address of a node: that of its flag, else of the variable.
     fn address(&self, text: &str) -> String {
         let flag = text.split("--listen ").nth(1).and_then(|rest| rest.split_whitespace().next());
-        let variable = || read_environment(self.shell.id()).into_iter().find_map(|it| it.strip_prefix("CARILLON_LISTEN=").map(str::to_owned));
+        let variable = || {
+            read_environment(self.shell.id())
+                .into_iter()
+                .find_map(|it| it.strip_prefix("CARILLON_LISTEN=").map(str::to_owned))
+        };
         flag.map(str::to_owned).or_else(variable).unwrap_or_else(|| "127.0.0.1:8080".to_owned())
     }
 

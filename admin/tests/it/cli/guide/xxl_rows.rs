@@ -22,7 +22,6 @@ pub async fn xxl_job() -> XxlJob {
     let monday = next_monday_noon(now).to_string();
     let hourly = [("schedule_conf", "'0 0 * * * ?'"), ("trigger_next_time", next_hour.as_str())];
     let rate = [("schedule_type", "'FIX_RATE'"), ("schedule_conf", "'60'")];
-    let none = [("schedule_type", "'NONE'"), ("schedule_conf", "''"), ("trigger_next_time", "0")];
     let stopped = [("trigger_status", "0"), ("trigger_next_time", "0")];
     let of_billing = [("job_group", "2")];
     let mondays = [("schedule_conf", "'0 0 12 ? * MON/2'"), ("trigger_next_time", monday.as_str())];
@@ -30,8 +29,8 @@ pub async fn xxl_job() -> XxlJob {
     xxl.group(1, "shop", "").await;
     xxl.group(2, "billing", "").await;
     xxl.job(10, &hourly).await;
-    xxl.job(11, &[&rate[..], &[("trigger_next_time", next_hour.as_str())]].concat()).await;
-    xxl.job(12, &[&none[..], &[("trigger_status", "0")]].concat()).await;
+    xxl.job(11, &hourly).await;
+    xxl.job(12, &[&rate[..], &[("trigger_next_time", next_hour.as_str())]].concat()).await;
     xxl.job(19, &[&hourly[..], &of_billing].concat()).await;
     xxl.job(20, &[&mondays[..], &of_billing].concat()).await;
     xxl.job(21, &[&script[..], &hourly, &stopped, &of_billing].concat()).await;

@@ -1,2 +1,2 @@
-job=$(api /jobs/1 | sed 's/"retries":3/"retries":5/')
-api /jobs/1 -X PUT -d "$job"
+job=$(api /jobs/2 | sed 's/"retries":3/"retries":5/')
+api /jobs/2 -X PUT -d "$job"
