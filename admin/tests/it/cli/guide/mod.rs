@@ -36,10 +36,22 @@ const LONG: &[&str] = &["carillon serve", "carillon worker", "carillon shadow", 
 
 /// The program with which a block begins, behind the variables before it, if it runs on.
 fn long(block: &str) -> Option<&'static str> {
-    let is_variable = |word: &&str| word.contains('=');
-    let words = block.lines().next()?.split(' ').skip_while(is_variable).collect::<Vec<_>>();
-    let is_foreground = !words.contains(&"&");
-    LONG.iter().find(|long| is_foreground && words.join(" ").starts_with(**long)).copied()
+    let line = block.lines().next()?;
+    let is_foreground = !line.contains(" & ");
+    LONG.iter().find(|long| is_foreground && without_variables(line).starts_with(**long)).copied()
+}
+
+/// The command behind `NAME=value` and `NAME=$(command with blanks)`.
+fn without_variables(line: &str) -> &str {
+    let mut depth = 0;
+    let end = line.find(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == ' ' && depth == 0
+    });
+    match end {
+        Some(end) if line[..end].contains('=') => without_variables(&line[end + 1..]),
+        _ => line,
+    }
 }
 
 fn root() -> &'static Path {
@@ -234,7 +246,7 @@ fn the_executor_of_the_first_hour_is_an_example_of_the_sdk() {
 #[test]
 fn programs_that_run_on_are_known_by_their_beginning() {
     assert_eq!(long("carillon serve --data-dir x\n"), Some("carillon serve"));
-    assert_eq!(long("A=b C=$(cat d=e) cargo run --quiet\n"), Some("cargo run"));
+    assert_eq!(long("A=b C=$(cat d) cargo run --quiet\n"), Some("cargo run"));
     assert_eq!(long("carillon user list\n").or(long("carillon serve --listen 1 &\n")).or(long("api=1\n")), None);
     let ports = BTreeMap::from([("8080", "1".to_owned())]);
     assert_eq!(with_ports(":8080/ 18080 8080", &ports), ":1/ 18080 1");
