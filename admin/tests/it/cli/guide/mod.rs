@@ -37,7 +37,7 @@ const LONG: &[&str] = &["carillon serve", "carillon worker", "carillon shadow", 
 /// The program with which a block begins, behind the variables before it, if it runs on.
 fn long(block: &str) -> Option<&'static str> {
     let line = block.lines().next()?;
-    let is_foreground = !line.contains(" & ");
+    let is_foreground = !line.contains(" &");
     LONG.iter().find(|long| is_foreground && without_variables(line).starts_with(**long)).copied()
 }
 
