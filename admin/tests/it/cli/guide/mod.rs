@@ -135,6 +135,8 @@ fn run(chapter: &Chapter) {
         ("CARILLON_LISTEN", filled("127.0.0.1:8080")),
         ("CARILLON_SERVER", filled("http://127.0.0.1:8080")),
         ("CARILLON_WORKER_LISTEN", filled("127.0.0.1:9997")),
+        // What cargo has fetched is there: a chapter has a home of its own.
+        ("OWN_HOME", std::env::var("HOME").unwrap()),
         ("BUILT", Path::new(env!("CARGO_BIN_EXE_carillon")).parent().unwrap().display().to_string()),
     ]);
     let mut session = Session::start(&environment);
