@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::audit::actor::Actor;
 use crate::audit::entry::AuditObject;
 use crate::db::ids;
+use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::people::accounts::NewAccount;
 use crate::people::grants::{Grants, Role};
@@ -17,7 +18,11 @@ const SETUP: &str = "setup_secret";
 impl PeopleStore<'_> {
     /// Keeps the hash of a new set-up secret; an older one is worth nothing from now on.
     pub async fn put_setup_secret(self, hash: &str, expires_at: i64) -> Result<()> {
-        let value = format!("{hash}:{expires_at}");
+        // Nodes that start together on an empty database all make the row: the last secret counts.
+        retry::on_race(|| self.write_setup_secret(format!("{hash}:{expires_at}"))).await
+    }
+
+    async fn write_setup_secret(self, value: String) -> Result<()> {
         let text = "UPDATE setting SET value = ? WHERE name = ?";
         if self.execute(&self.changes, text, values![value.as_str(), SETUP]).await? == 0 {
             self.insert_rows(&self.changes, "setting", "name, value", vec![values![SETUP, value]]).await?;

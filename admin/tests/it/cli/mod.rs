@@ -1,6 +1,7 @@
 //! The command line, on the real binary.
 
 mod audit;
+mod guide;
 mod next;
 mod worker;
 mod zones;

@@ -9,6 +9,7 @@ use carillon_store::people::sessions::{NewSession, SignInMethod};
 use carillon_store::people::throttle::{Attempt, Subject};
 use carillon_store::people::tokens::NewApiToken;
 use carillon_store::{Actor, Error, Grants, Result, Role};
+use futures_util::future::join_all;
 
 use super::fixture::{Fixture, NOW, actor};
 
@@ -98,6 +99,17 @@ databases! {
         assert_eq!(made, 1);
         assert_eq!(fixture.store.people().setup_secret().await.unwrap(), None);
         assert_eq!(fixture.count("account", "1 = 1").await, 1);
+    }
+
+    async fn nodes_that_start_together_keep_one_set_up_secret(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let people = fixture.store.people();
+        let names: Vec<String> = (0..8).map(|node| format!("secret {node}")).collect();
+        let kept = join_all(names.iter().map(|name| people.put_setup_secret(name, NOW))).await;
+        assert!(kept.iter().all(Result::is_ok), "{kept:?}");
+        let (hash, _) = people.setup_secret().await.unwrap().unwrap();
+        assert!(names.contains(&hash), "{hash}");
+        assert_eq!(fixture.count("setting", "name = 'setup_secret'").await, 1);
     }
 
     async fn a_session_lives_until_it_is_idle_old_or_closed(db: &TestDatabase) {

@@ -6,5 +6,5 @@ mod export;
 mod import;
 mod refusals;
 mod shadow;
-mod tables;
+pub mod tables;
 mod xxl_console;

@@ -7,5 +7,5 @@ mod prose;
 mod rows;
 mod rust_text;
 mod sentences;
-mod sources;
+pub mod sources;
 mod texts;

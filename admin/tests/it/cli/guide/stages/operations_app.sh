@@ -1,0 +1,1 @@
+api /apps -d '{"name":"billing","title":"Billing"}'
