@@ -19,3 +19,8 @@ pub fn format_time(at: Millis) -> String {
     let digits = if at.rem_euclid(1000) == 0 { SecondsFormat::Secs } else { SecondsFormat::Millis };
     DateTime::from_timestamp_millis(at).unwrap_or_default().to_rfc3339_opts(digits, true)
 }
+
+/// `1 job`, `2 jobs`
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

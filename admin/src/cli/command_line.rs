@@ -1,5 +1,6 @@
 //! The subcommands, and how an error ends the program.
 
+use std::panic;
 use std::process::ExitCode;
 
 use crate::{config, server};
@@ -110,6 +111,12 @@ impl Cli {
         }
     }
 
+    /// Whether the program goes on until it is stopped.
+    fn goes_on(&self) -> bool {
+        use Command::{Demo, Serve, Worker};
+        matches!(self.command, None | Some(Serve(_) | Demo(_) | Worker(_)))
+    }
+
     /// The exit code 2 of the command says that there are changes.
     fn reports_changes(&self) -> bool {
         matches!(self.command, Some(Command::Apply(_) | Command::Drift(_)))
@@ -146,6 +153,18 @@ fn refuse(error: &clap::Error) -> ! {
     std::process::exit(code)
 }
 
+/// `println!` panics where the reader of the output has gone, as in `carillon shards | head -1`: the program ends then, without a text.
+fn end_without_a_reader() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |why| {
+        let text = why.payload_as_str().unwrap_or_default();
+        if text.starts_with("failed printing to stdout") && text.contains("Broken pipe") {
+            std::process::exit(0);
+        }
+        usual(why);
+    }));
+}
+
 /// Reads the command line, runs the subcommand, says what went wrong.
 pub fn main() -> ExitCode {
     if let Some(code) = worker::shim() {
@@ -154,6 +173,9 @@ pub fn main() -> ExitCode {
     let command = command();
     let matches = command.clone().try_get_matches().unwrap_or_else(|error| refuse(&error));
     let wanted = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    if !wanted.goes_on() {
+        end_without_a_reader();
+    }
     let checked = if wanted.version { Ok(()) } else { environment::check(&command) };
     let checked = checked.map_err(|unknown| unknown.with(wanted.problems()).into());
     let usage_code = if wanted.reports_changes() { 1 } else { 2 };

@@ -15,7 +15,7 @@ use carillon_store::Store;
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::arguments::{InvalidInput, format_time};
+use crate::cli::arguments::{InvalidInput, counted, format_time};
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
 
@@ -65,11 +65,11 @@ pub async fn run(args: AuditArgs) -> anyhow::Result<()> {
     if !args.json {
         writeln!(
             out,
-            "{} jobs since {}: {} differences, {} instants unexplained{}",
-            sum.jobs,
+            "{} since {}: {}, {} unexplained{}",
+            counted(sum.jobs, "job"),
             format_time(now - args.since),
-            sum.differences,
-            sum.unexplained,
+            counted(sum.differences, "difference"),
+            counted(sum.unexplained as usize, "instant"),
             match sum.deleted {
                 0 => String::new(),
                 deleted => format!("; {deleted} of the jobs are deleted"),

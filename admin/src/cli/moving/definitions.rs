@@ -10,8 +10,8 @@ use carillon_import::{Definitions, Remark};
 use carillon_scheduler::{Clock as _, SystemClock, Zone, check_key, validate_app_name};
 use clap::Args;
 
-use super::xxl_job::counted;
 use crate::cli::arguments::InvalidInput;
+use crate::cli::arguments::counted;
 
 /// Where the jobs go.
 #[derive(Args)]

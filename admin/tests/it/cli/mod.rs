@@ -8,6 +8,7 @@ mod zones;
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use carillon_accounts::secret::random_secret;
@@ -49,6 +50,16 @@ fn refused(command: std::process::Command, said: &[&str]) {
     for said in said {
         assert!(err.contains(said), "{said:?} is not in {err:?}");
     }
+}
+
+#[test]
+fn a_command_whose_reader_has_gone_ends_without_a_text() {
+    let folder = migrated();
+    let mut command = on(folder.path(), &["shards"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(0), ""));
 }
 
 // covers: A11

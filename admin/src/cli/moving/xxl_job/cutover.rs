@@ -5,7 +5,8 @@ use carillon_scheduler::{Clock as _, SystemClock};
 use carillon_store::Actor;
 use clap::Args;
 
-use super::source_args::{SourceArgs, counted, usage};
+use super::source_args::{SourceArgs, usage};
+use crate::cli::arguments::counted;
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
 use crate::config::LogFormat;
@@ -59,7 +60,7 @@ pub async fn run(args: CutoverArgs) -> anyhow::Result<()> {
     println!("registered here: {}", counted(done.executors, "executor"));
     if done.executors == 0 {
         println!(
-            "Runs wait until an executor registers: give the executors of {} the address and the token of this node, and restart them.",
+            "Each run fails until an executor registers: give the executors of {} the address and the token of this node, and restart them.",
             args.app
         );
     }

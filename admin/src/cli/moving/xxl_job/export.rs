@@ -8,8 +8,8 @@ use carillon_store::{Job, VisibleApps};
 use clap::Args;
 use foldhash::HashMap;
 
-use super::source_args::{counted, numbers};
-use crate::cli::arguments::InvalidInput;
+use super::source_args::numbers;
+use crate::cli::arguments::{InvalidInput, counted};
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
 use crate::config::LogFormat;

@@ -8,7 +8,8 @@ use carillon_store::Actor;
 use clap::Args;
 use serde_json::json;
 
-use super::source_args::{SourceArgs, counted, usage};
+use super::source_args::{SourceArgs, usage};
+use crate::cli::arguments::counted;
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
 use crate::config::LogFormat;
@@ -116,7 +117,7 @@ fn print(out: &mut impl Write, source: &Source, plan: &ImportPlan, done: Option<
 /// What holds for all jobs.
 const NOTES: &str = "\
 What is different for all jobs:
-- Without an executor a run waits, is flagged after 30 s, and an alert can tell; there it fails at once.
+- A run without an executor fails after a second, and an alert can tell; there it fails at once.
 - BUSYOVER waits up to the misfire threshold for an idle executor; there it fails at once. FIRST and LAST pass over a full executor.
 - A run by hand without parameters gets the job's own; there it gets none.
 - A result that is lost is found by asking the executor; there after ten minutes.

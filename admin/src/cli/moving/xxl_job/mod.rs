@@ -10,4 +10,3 @@ pub use cutover::{CutoverArgs, run as cut_over};
 pub use export::{ExportArgs, run as export};
 pub use import::{ImportArgs, run as import};
 pub use shadow::{ShadowArgs, run as shadow};
-pub use source_args::counted;

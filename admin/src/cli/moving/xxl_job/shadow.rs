@@ -9,8 +9,8 @@ use clap::Args;
 use foldhash::HashMap;
 use serde_json::json;
 
-use super::source_args::{SourceArgs, counted, numbers};
-use crate::cli::arguments::{InvalidInput, format_time};
+use super::source_args::{SourceArgs, numbers};
+use crate::cli::arguments::{InvalidInput, counted, format_time};
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
 use crate::config::LogFormat;

@@ -59,8 +59,3 @@ pub async fn numbers(store: &Store, source: &str) -> anyhow::Result<HashMap<i64,
     let origins = store.imports().origins(source).await?;
     Ok(origins.iter().map(|origin| (origin.job_id, origin.source_id)).collect())
 }
-
-/// `1 job`, `2 jobs`
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
