@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use carillon_accounts::token::{self, TokenRequest};
-use carillon_scheduler::{Clock as _, SystemClock};
+use carillon_scheduler::{Clock as _, ScriptKind, SystemClock};
 use carillon_store::people::accounts::NewAccount;
 use carillon_store::{Actor, Database, GrantScope, Grants, Role, Store};
 use carillon_testkit::{ApiClient, Process, Program, free_port};
@@ -25,6 +25,16 @@ struct Fixture {
     worker: Process,
     _node: Program,
     _folder: TempDir,
+}
+
+#[test]
+fn node_and_worker_know_the_same_script_types() {
+    let node: Vec<&str> = ScriptKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    assert_eq!(node, carillon_executor::ScriptType::ALL.map(|kind| kind.word()));
+    for kind in ScriptKind::ALL {
+        assert_eq!(kind.capability(), format!("script:{kind}"));
+        assert_eq!(kind.glue_type(), format!("GLUE_{}", kind.as_str().to_ascii_uppercase()));
+    }
 }
 
 /// A personal token of a person with the right to scripts, which no other token has.
