@@ -245,7 +245,7 @@ databases! {
         let job = fixture.create(&JobDraft { pause_after_failures: 2, ..draft("shaky") }).await;
         let settle = async |fire: i64, report: fn(i64) -> RunReport| {
             let id = fixture.run(&job, Row { fire_no: after(fire), state: 2, ..Row::default() }).await;
-            fixture.sql(&format!("UPDATE run SET parent = TRUE WHERE id = {id}")).await;
+            fixture.sql(&format!("UPDATE run SET follow = 256 WHERE id = {id}")).await;
             fixture.store.runs().settle(&[report(id)], &FOLLOW_UP).await.unwrap();
         };
         settle(1, failure).await;
