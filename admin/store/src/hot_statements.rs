@@ -15,12 +15,14 @@ use crate::job::{job_row, list as jobs, pause};
 use crate::people::grants::VisibleApps;
 use crate::report::summarize;
 use crate::retention::{prune_rest, prune_runs};
-use crate::run::open::{checked, misplaced, overdue, overlapping, running, unanswered};
 use crate::run::advance::fixed_delay;
+use crate::run::open::{checked, misplaced, overdue, overlapping, running, unanswered};
 use crate::run::settle::{consequences, statements};
 use crate::run::view::filter::{self, RunFilter};
 use crate::run::view::{dashboard, list, records};
-use crate::run::{adopt, broadcast, cancel, candidate_sets, claim, follow_up, lock, mark, new_runs, poll, route, unmark};
+use crate::run::{
+    adopt, broadcast, cancel, candidate_sets, claim, follow_up, lock, mark, new_runs, poll, route, unmark,
+};
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {

@@ -16,6 +16,8 @@ use carillon_store as store;
 
 /// How often it looks for ends from which nothing has followed.
 const POLL: Duration = Duration::from_secs(1);
+/// When ends are tried again of which another session holds a job.
+const HELD_UP: Duration = Duration::from_millis(50);
 /// The node that has settled a run has this time, in milliseconds, before another one does what follows.
 const OWN_MS: i64 = 1_000;
 /// Ends of one transaction.
@@ -69,7 +71,8 @@ impl Service for Advancer {
                 }
             };
         }
-        Step { did, next: POLL }
+        let waits = !self.followed.runs.lock().is_empty();
+        Step { did, next: if waits { HELD_UP } else { POLL } }
     }
 }
 
@@ -116,6 +119,7 @@ impl Advancer {
         for shard in &advanced.to_scan {
             self.wakes.wake(*shard);
         }
+        self.followed.runs.lock().extend(&advanced.held_up);
         Ok(run_ids.len() - advanced.held_up.len())
     }
 }

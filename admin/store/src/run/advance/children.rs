@@ -7,20 +7,12 @@ use sea_orm::FromQueryResult;
 use crate::alarm::alarms::Alarm;
 use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
-use crate::run::advance::Advancing;
+use crate::run::advance::advancing::{Advancing, Fire};
 use crate::run::new_runs::NewRun;
 use crate::views::RunStore;
 
 /// Handed on at most, in bytes: what parameters may have.
 const RESULT_LIMIT: usize = 65_536;
-
-/// A fire of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Fire {
-    pub fire_no: i64,
-    pub job_id: i64,
-    pub cause: i16,
-}
 
 /// A run of a parent's fire.
 #[derive(FromQueryResult)]

@@ -11,7 +11,7 @@ use crate::db::sql::list::IDS;
 use crate::error::Result;
 use crate::job::create::{CLOCK, cursor_row};
 use crate::job::stored_job::Job;
-use crate::run::advance::children::Fire;
+use crate::run::advance::advancing::Fire;
 use crate::views::RunStore;
 
 /// Jobs that a round of the audit looks at in each shard.

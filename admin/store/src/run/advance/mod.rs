@@ -4,49 +4,32 @@
 //! one end the second finds no row. A fire of several parts is looked at after the end of each; a child is started once, as its fire
 //! is known by that of the parent.
 
-pub(crate) mod children;
+mod advancing;
+mod children;
 pub(crate) mod fixed_delay;
+
+pub use advancing::Advanced;
 
 use std::collections::BTreeSet;
 
 use carillon_scheduler::Millis;
-use foldhash::{HashMap, HashSet};
+use foldhash::HashSet;
 
-use crate::alarm::alarms::Alarm;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::db::sql::template::delete_by_id;
 use crate::error::Result;
 use crate::failpoint;
-use crate::run::advance::children::Fire;
+use crate::run::advance::advancing::{Advancing, Fire};
 use crate::run::follow_up::{FollowUp, Kind};
-use crate::run::lock::{LockMode, LockedJob};
+use crate::run::lock::LockMode;
 use crate::views::RunStore;
-
-/// What has followed.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Advanced {
-    /// Shards with a new run, or a new cursor.
-    pub to_scan: Vec<i32>,
-    /// Children that were not started.
-    pub alarms: Vec<Alarm>,
-    /// Runs from whose end nothing has followed yet, because another session holds a job.
-    pub held_up: Vec<i64>,
-}
 
 /// An end, and the fire that it belongs to.
 struct End {
     follow_up: FollowUp,
     fire: Fire,
-}
-
-/// What a transaction works with. The ids are taken before it: on SQLite there is no second writer.
-pub(crate) struct Advancing {
-    advanced: Advanced,
-    runs: Vec<i64>,
-    rows: Vec<i64>,
-    jobs: HashMap<i64, LockedJob>,
 }
 
 impl RunStore<'_> {

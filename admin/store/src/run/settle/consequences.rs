@@ -11,10 +11,10 @@ use crate::db::sql::list::{ListColumn, int, long, short};
 use crate::db::sql::text::cut;
 use crate::error::Result;
 use crate::run::lock::LockedRun;
-use crate::run::{follow, follow_up};
 use crate::run::settle::effects::{Retry, SettleEffects};
 use crate::run::settle::finding::{RunReport, SettleContext};
 use crate::run::view::run_view::sentence;
+use crate::run::{follow, follow_up};
 use crate::views::RunStore;
 
 /// Attempts that a late result has made needless.
