@@ -49,7 +49,7 @@ SELECT id, enabled, fires_left FROM job INDEXED BY job_kind WHERE schedule_kind 
 SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND (follow & 1) <> 0;
 
 -- forgotten_ends
-SELECT DISTINCT f.run_id FROM follow_up AS f JOIN run ON run.id = f.run_id WHERE f.at < ? AND run.shard IN (SELECT u.value FROM json_each(?) AS u) ORDER BY f.run_id LIMIT ?;
+SELECT DISTINCT f.run_id FROM follow_up AS f CROSS JOIN run ON run.id = f.run_id WHERE f.at < ? AND run.shard IN (SELECT u.value FROM json_each(?) AS u) ORDER BY f.run_id LIMIT ?;
 
 -- cursors
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (? + 0, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
@@ -449,7 +449,7 @@ SELECT id, enabled, fires_left FROM job FORCE INDEX (job_kind) WHERE schedule_ki
 SELECT job_id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND (follow & 1) <> 0;
 
 -- forgotten_ends
-SELECT DISTINCT f.run_id FROM follow_up AS f JOIN run ON run.id = f.run_id WHERE f.at < ? AND run.shard IN (SELECT u.id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u) ORDER BY f.run_id LIMIT ?;
+SELECT DISTINCT f.run_id FROM follow_up AS f STRAIGHT_JOIN run ON run.id = f.run_id WHERE f.at < ? AND run.shard IN (SELECT u.id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u) ORDER BY f.run_id LIMIT ?;
 
 -- cursors
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at > ? OR next_fire_at = ? AND job_id > ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
