@@ -3,6 +3,7 @@
 mod dialect;
 mod m0001_initial;
 mod m0002_scripts;
+mod m0003_follow_up;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -13,6 +14,7 @@ use crate::step::Step;
 const STEPS: &[Step] = &[
     Step { name: "m0001_initial", statements: m0001_initial::STATEMENTS },
     Step { name: "m0002_scripts", statements: m0002_scripts::STATEMENTS },
+    Step { name: "m0003_follow_up", statements: m0003_follow_up::STATEMENTS },
 ];
 
 pub struct Migrator;

@@ -12,6 +12,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_util::task::TaskTracker;
 
 use crate::app_labels::OTHER;
+use crate::complete::advancer::{Advancer, FollowedRuns};
 use crate::complete::completer::{Completer, SuccessWriter};
 use crate::complete::effects::Effects;
 use crate::complete::outcome_queue::{OutcomeQueue, ReportNotStored};
@@ -131,6 +132,7 @@ impl Engine {
         let overlaps = Arc::new(OverlapTracker::default());
         let (outcomes, traces) = (Arc::new(OutcomeQueue::default()), Arc::new(TraceBuffer::default()));
         let backfill_runs = Arc::new(OpenBackfillRuns::default());
+        let followed = Arc::new(FollowedRuns::default());
         let forecaster = Forecaster::new(store.clone(), clock.clone());
         let costly = CostlyWork::new(clock.clone());
         // What waits for the end of a shard's holder is looked at as soon as the shard is taken.
@@ -183,7 +185,7 @@ impl Engine {
             traces,
             lead
         });
-        let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs }));
+        let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs, followed }));
         let refused = Arc::new(component!(RefusedReports { cx }));
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
         let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, scripts, outcomes }));
@@ -208,6 +210,7 @@ impl Engine {
             dispatcher: Arc::new(dispatcher),
             success_writer: Arc::new(SuccessWriter(completer.clone())),
             completer,
+            advancer: Arc::new(component!(Advancer { cx, held, wakes, followed; next_look })),
             unmarker: Arc::new(component!(Unmarker { cx, outcomes, queue })),
             resolver: Arc::new(resolver),
             monitor: Arc::new(monitor),

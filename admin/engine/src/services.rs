@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::complete::advancer::Advancer;
 use crate::complete::completer::{Completer, SuccessWriter};
 use crate::complete::unmarker::Unmarker;
 use crate::dispatch::dispatcher::Dispatcher;
@@ -98,6 +99,8 @@ services! {
         completer: Completer,
         /// When there is something to write.
         success_writer: SuccessWriter,
+        /// When a run with followers has ended, at least every second.
+        advancer: Advancer,
         /// When there is something to give back, at least every second.
         unmarker: Unmarker,
     }

@@ -15,11 +15,14 @@ use crate::job::{job_row, list as jobs, pause};
 use crate::people::grants::VisibleApps;
 use crate::report::summarize;
 use crate::retention::{prune_rest, prune_runs};
+use crate::run::advance::fixed_delay;
 use crate::run::open::{checked, misplaced, overdue, overlapping, running, unanswered};
-use crate::run::settle::{children, fixed_delay, follow_up, statements};
+use crate::run::settle::{consequences, statements};
 use crate::run::view::filter::{self, RunFilter};
 use crate::run::view::{dashboard, list, records};
-use crate::run::{adopt, broadcast, cancel, candidate_sets, claim, lock, mark, new_runs, poll, route, unmark};
+use crate::run::{
+    adopt, broadcast, cancel, candidate_sets, claim, follow_up, lock, mark, new_runs, poll, route, unmark,
+};
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
@@ -42,10 +45,10 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("settle", &statements::SETTLE),
         ("lock_jobs", &lock::LOCK_JOBS),
         ("lock_runs", &lock::LOCK_RUNS),
-        ("cancel_retries", &follow_up::CANCEL_RETRIES),
-        ("retry", &follow_up::RETRY),
-        ("retry_input", &follow_up::RETRY_INPUT),
-        ("first_runs", &children::FIRST_RUNS),
+        ("cancel_retries", &consequences::CANCEL_RETRIES),
+        ("retry", &consequences::RETRY),
+        ("retry_input", &consequences::RETRY_INPUT),
+        ("follow_ups", &follow_up::INSERT_FOLLOW_UPS),
         ("active", &route::OPEN_BY_ADDRESS),
         ("keep_sets", &candidate_sets::INSERT),
         ("renew_sets", &candidate_sets::RENEW),
@@ -62,7 +65,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("open_of_backfills", &release::OPEN_OF_BACKFILLS),
         ("open_runs", &cancel::OPEN_RUNS),
     ];
-    let plain: [(&str, &str); 28] = [
+    let plain: [(&str, &str); 29] = [
         ("due", claim::DUE),
         ("orphans", adopt::ORPHANS),
         ("new", adopt::NEW_ORPHANS),
@@ -79,6 +82,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("delayed_cursor", fixed_delay::DELAYED_CURSOR),
         ("delayed_jobs", fixed_delay::DELAYED_JOBS),
         ("open_links", fixed_delay::OPEN_LINKS),
+        ("forgotten_ends", follow_up::FORGOTTEN),
         ("cursors", records::cursors(backend)),
         ("scheduled", records::SCHEDULED),
         ("old_alarms", prune_rest::OLD_ALARMS),

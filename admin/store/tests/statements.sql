@@ -46,7 +46,10 @@ SELECT next_fire_at FROM job_clock WHERE delayed_job = ? AND delayed_job IS NOT 
 SELECT id, enabled, fires_left FROM job INDEXED BY job_kind WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? + 0 ORDER BY shard, id LIMIT ?;
 
 -- open_links
-SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND chained = TRUE;
+SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND (follow & 1) <> 0;
+
+-- forgotten_ends
+SELECT DISTINCT f.run_id FROM follow_up AS f CROSS JOIN run ON run.id = f.run_id WHERE f.at < ? AND run.shard IN (SELECT u.value FROM json_each(?) AS u) ORDER BY f.run_id LIMIT ?;
 
 -- cursors
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (? + 0, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
@@ -97,13 +100,13 @@ UPDATE job_clock SET next_fire_at = u.value->>2 FROM jsonb_each(?) AS u WHERE jo
 SELECT c.job_id FROM jsonb_each(?) AS u CROSS JOIN job_clock AS c ON c.shard = u.value->>4 AND c.next_fire_at = u.value->>1 AND c.job_id = u.value->>0 AND c.revision = u.value->>3;
 
 -- record
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, 0, u.value->>2, 0, 1, 1, u.value->>2, u.value->>2, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay', j.parent FROM jsonb_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, follow) SELECT u.value->>0, j.id, j.app_id, j.shard, 0, u.value->>2, 0, 1, 1, u.value->>2, u.value->>2, 0, ?, ?, 0, j.follow + CASE WHEN j.schedule_kind = 'fixed_delay' THEN 1 ELSE 0 END FROM jsonb_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1;
 
 -- new_runs
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, u.value->>2, u.value->>3, 0, 1, 1, u.value->>4, u.value->>5, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.value->>2 = 0, j.parent FROM jsonb_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.value->>0, j.id, j.app_id, j.shard, u.value->>2, u.value->>3, 0, 1, 1, u.value->>4, u.value->>5, 0, 0, 0, j.follow + CASE WHEN j.schedule_kind = 'fixed_delay' AND u.value->>2 = 0 THEN 1 ELSE 0 END FROM jsonb_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1;
 
 -- new_children
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, j.id, j.app_id, j.shard, u.value->>2, u.value->>3, 0, 1, 1, u.value->>4, u.value->>5, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.value->>2 = 0, j.parent FROM jsonb_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS made WHERE made.fire_no = u.value->>3 AND made.job_id = u.value->>1 AND made.cause = u.value->>2);
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.value->>0, j.id, j.app_id, j.shard, u.value->>2, u.value->>3, 0, 1, 1, u.value->>4, u.value->>5, 0, 0, 0, j.follow + CASE WHEN j.schedule_kind = 'fixed_delay' AND u.value->>2 = 0 THEN 1 ELSE 0 END FROM jsonb_each(?) AS u CROSS JOIN job AS j ON j.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS made WHERE made.fire_no = u.value->>3 AND made.job_id = u.value->>1 AND made.cause = u.value->>2);
 
 -- adopt
 UPDATE run SET epoch = ?, owner = ? WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) AND +run.shard = ? AND +run.state = 0 AND +run.epoch < ?;
@@ -112,7 +115,7 @@ UPDATE run SET epoch = ?, owner = ? WHERE run.id IN (SELECT u.value FROM json_ea
 UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.value->>2, boot_id = u.value->>3, candidates_id = u.value->>4, route_code = u.value->>5, revision = u.value->>6, app_id = u.value->>7, journal_id = u.value->>8 FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1;
 
 -- add_parts
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained, parent) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.value->>1, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, u.value->>2, run.chained, run.parent FROM jsonb_each(?) AS u CROSS JOIN run ON run.id = ?;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, follow) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.value->>1, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, u.value->>2, run.follow FROM jsonb_each(?) AS u CROSS JOIN run ON run.id = ?;
 
 -- outdated
 SELECT u.value->>0, u.value->>1 FROM jsonb_each(?) AS u LEFT JOIN job ON job.id = u.value->>0 WHERE job.revision IS NULL OR job.revision <> u.value->>1;
@@ -127,7 +130,7 @@ UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE run.id IN (SELECT u
 UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.value->>1) FROM jsonb_each(?) AS u WHERE run.id = u.value->>0;
 
 -- settle_successes
-UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE AND (u.value->>6 IS NULL OR (u.value->>6 IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.value->>7)));
+UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state IN (1, 2) AND run.follow = 0 AND (u.value->>6 IS NULL OR (u.value->>6 IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.value->>7)));
 
 -- settle
 UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.value->>3, reason = u.value->>4, sent_at = COALESCE(run.sent_at, u.value->>5), finished_at = ? FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state < 9;
@@ -136,19 +139,19 @@ UPDATE run SET state = u.value->>1, result_code = u.value->>2, result_msg = u.va
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM job WHERE job.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY job.id;
 
 -- lock_runs
-SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address, (SELECT job.app_id FROM job WHERE job.id = run.job_id) AS job_app_id FROM run WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY run.id;
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.follow, run.app_id, run.boot_id, run.journal_id, run.address, (SELECT job.app_id FROM job WHERE job.id = run.job_id) AS job_app_id FROM run WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) ORDER BY run.id;
 
 -- cancel_retries
 UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM jsonb_each(?) AS u WHERE run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 AND run.part = u.value->>3 AND run.attempt > u.value->>4 AND +run.state = 0;
 
 -- retry
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.value->>2, 0, 0, 0, run.chained, run.parent FROM jsonb_each(?) AS u CROSS JOIN run ON run.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.value->>2, 0, 0, 0, run.follow FROM jsonb_each(?) AS u CROSS JOIN run ON run.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
 INSERT INTO run_input (run_id, params, address) SELECT u.value->>0, i.params, i.address FROM jsonb_each(?) AS u CROSS JOIN run_input AS i ON i.run_id = u.value->>1;
 
--- first_runs
-SELECT run.id, run.fire_no, run.job_id, run.cause FROM jsonb_each(?) AS u CROSS JOIN run ON run.fire_no = u.value->>0 AND run.job_id = u.value->>1 AND run.cause = u.value->>2 WHERE run.part = 0 AND run.attempt = 1;
+-- follow_ups
+INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.value->>0, u.value->>1, u.value->>2, u.value->>3, ? FROM jsonb_each(?) AS u WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.value->>0);
 
 -- active
 SELECT run.address, COUNT(*) FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value WHERE run.state IN (1, 2) AND run.state < 9 AND run.address IS NOT NULL GROUP BY run.address;
@@ -243,7 +246,10 @@ SELECT next_fire_at FROM job_clock WHERE delayed_job = ? AND delayed_job IS NOT 
 SELECT id, enabled, fires_left FROM job WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? ORDER BY shard, id LIMIT ?;
 
 -- open_links
-SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND chained = TRUE;
+SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND (follow & 1) <> 0;
+
+-- forgotten_ends
+SELECT DISTINCT f.run_id FROM follow_up AS f JOIN run ON run.id = f.run_id WHERE f.at < ? AND run.shard IN (SELECT unnest(?::bigint[])) ORDER BY f.run_id LIMIT ?;
 
 -- cursors
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
@@ -294,13 +300,13 @@ UPDATE job_clock SET next_fire_at = u.next FROM unnest(?::bigint[], ?::bigint[],
 SELECT c.job_id FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::int[]) AS u(job_id, old, next, revision, shard) JOIN job_clock AS c ON c.shard = u.shard AND c.next_fire_at = u.old AND c.job_id = u.job_id AND c.revision = u.revision;
 
 -- record
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, 0, u.at, 0, 1, 1, u.at, u.at, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay', j.parent FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, job_id, at) JOIN job AS j ON j.id = u.job_id;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, follow) SELECT u.id, j.id, j.app_id, j.shard, 0, u.at, 0, 1, 1, u.at, u.at, 0, ?, ?, 0, j.follow + CASE WHEN j.schedule_kind = 'fixed_delay' THEN 1 ELSE 0 END FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, job_id, at) JOIN job AS j ON j.id = u.job_id;
 
 -- new_runs
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.cause = 0, j.parent FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, job_id, cause, fire_no, scheduled_at, due_at) JOIN job AS j ON j.id = u.job_id;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.follow + CASE WHEN j.schedule_kind = 'fixed_delay' AND u.cause = 0 THEN 1 ELSE 0 END FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, job_id, cause, fire_no, scheduled_at, due_at) JOIN job AS j ON j.id = u.job_id;
 
 -- new_children
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.cause = 0, j.parent FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, job_id, cause, fire_no, scheduled_at, due_at) JOIN job AS j ON j.id = u.job_id WHERE NOT EXISTS (SELECT 1 FROM run AS made WHERE made.fire_no = u.fire_no AND made.job_id = u.job_id AND made.cause = u.cause);
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.follow + CASE WHEN j.schedule_kind = 'fixed_delay' AND u.cause = 0 THEN 1 ELSE 0 END FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, job_id, cause, fire_no, scheduled_at, due_at) JOIN job AS j ON j.id = u.job_id WHERE NOT EXISTS (SELECT 1 FROM run AS made WHERE made.fire_no = u.fire_no AND made.job_id = u.job_id AND made.cause = u.cause);
 
 -- adopt
 UPDATE run SET epoch = ?, owner = ? WHERE run.id IN (SELECT unnest(?::bigint[])) AND run.shard + 0 = ? AND run.state + 0 = 0 AND run.epoch + 0 < ?;
@@ -309,7 +315,7 @@ UPDATE run SET epoch = ?, owner = ? WHERE run.id IN (SELECT unnest(?::bigint[]))
 UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.address, boot_id = NULLIF(u.boot_id, ''), candidates_id = u.candidates_id, route_code = u.route_code, revision = u.revision, app_id = u.app_id, journal_id = NULLIF(u.journal_id, '') FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, epoch, address, boot_id, candidates_id, route_code, revision, app_id, journal_id) WHERE run.id = u.id AND run.state + 0 = 0 AND run.epoch = u.epoch;
 
 -- add_parts
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained, parent) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, u.address, run.chained, run.parent FROM unnest(?::bigint[], ?::int[], ?::text[]) AS u(id, part, address) JOIN run ON run.id = ?;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, u.address, run.follow FROM unnest(?::bigint[], ?::int[], ?::text[]) AS u(id, part, address) JOIN run ON run.id = ?;
 
 -- outdated
 SELECT u.id, u.revision FROM unnest(?::bigint[], ?::bigint[]) AS u(id, revision) LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision;
@@ -324,7 +330,7 @@ UPDATE run SET state = 12, reason = ?, finished_at = ? WHERE run.id IN (SELECT u
 UPDATE run SET state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, sent_at = COALESCE(run.sent_at, u.sent_at) FROM unnest(?::bigint[], ?::bigint[]) AS u(id, sent_at) WHERE run.id = u.id;
 
 -- settle_successes
-UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, state, code, message, reason, sent_at, app, boot_id) WHERE run.id = u.id AND run.state + 0 IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE AND (NULLIF(u.app, 0) IS NULL OR (NULLIF(u.app, 0) IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = NULLIF(u.boot_id, ''))));
+UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, state, code, message, reason, sent_at, app, boot_id) WHERE run.id = u.id AND run.state + 0 IN (1, 2) AND run.follow = 0 AND (NULLIF(u.app, 0) IS NULL OR (NULLIF(u.app, 0) IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = NULLIF(u.boot_id, ''))));
 
 -- settle
 UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), result_msg = NULLIF(u.message, ''), reason = NULLIF(u.reason, ''), sent_at = COALESCE(run.sent_at, NULLIF(u.sent_at, 0)), finished_at = ? FROM unnest(?::bigint[], ?::smallint[], ?::int[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, state, code, message, reason, sent_at, app, boot_id) WHERE run.id = u.id AND run.state + 0 < 9;
@@ -333,19 +339,19 @@ UPDATE run SET state = u.state, result_code = NULLIF(u.code, -2147483648), resul
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM job WHERE job.id IN (SELECT unnest(?::bigint[])) ORDER BY job.id FOR UPDATE;
 
 -- lock_runs
-SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address, (SELECT job.app_id FROM job WHERE job.id = run.job_id) AS job_app_id FROM run WHERE run.id IN (SELECT unnest(?::bigint[])) ORDER BY run.id FOR UPDATE;
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.follow, run.app_id, run.boot_id, run.journal_id, run.address, (SELECT job.app_id FROM job WHERE job.id = run.job_id) AS job_app_id FROM run WHERE run.id IN (SELECT unnest(?::bigint[])) ORDER BY run.id FOR UPDATE;
 
 -- cancel_retries
 UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::int[], ?::int[]) AS u(fire_no, job_id, cause, part, attempt) WHERE run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause AND run.part = u.part AND run.attempt > u.attempt AND run.state + 0 = 0;
 
 -- retry
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.chained, run.parent FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.follow FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
 INSERT INTO run_input (run_id, params, address) SELECT u.id, i.params, i.address FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run_input AS i ON i.run_id = u.old;
 
--- first_runs
-SELECT run.id, run.fire_no, run.job_id, run.cause FROM unnest(?::bigint[], ?::bigint[], ?::smallint[]) AS u(fire_no, job_id, cause) JOIN run ON run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause WHERE run.part = 0 AND run.attempt = 1;
+-- follow_ups
+INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.id, u.run_id, u.kind, u.job_id, ? FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::bigint[]) AS u(id, run_id, kind, job_id) WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.id);
 
 -- active
 SELECT run.address, COUNT(*) FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state IN (1, 2) AND run.state < 9 AND run.address IS NOT NULL GROUP BY run.address;
@@ -440,7 +446,10 @@ SELECT next_fire_at FROM job_clock WHERE delayed_job = ? AND delayed_job IS NOT 
 SELECT id, enabled, fires_left FROM job FORCE INDEX (job_kind) WHERE schedule_kind = 'fixed_delay' AND shard = ? AND id > ? ORDER BY shard, id LIMIT ?;
 
 -- open_links
-SELECT job_id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND chained = TRUE;
+SELECT job_id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND (follow & 1) <> 0;
+
+-- forgotten_ends
+SELECT DISTINCT f.run_id FROM follow_up AS f STRAIGHT_JOIN run ON run.id = f.run_id WHERE f.at < ? AND run.shard IN (SELECT u.id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u) ORDER BY f.run_id LIMIT ?;
 
 -- cursors
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at > ? OR next_fire_at = ? AND job_id > ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;
@@ -491,13 +500,13 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT PATH '$[0]', old BIGINT PATH 
 SELECT c.job_id FROM JSON_TABLE(?, '$[*]' COLUMNS (job_id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', next BIGINT PATH '$[2]', revision BIGINT PATH '$[3]', shard INT PATH '$[4]')) AS u STRAIGHT_JOIN job_clock AS c FORCE INDEX (PRIMARY) ON c.shard = u.shard AND c.next_fire_at = u.old AND c.job_id = u.job_id AND c.revision = u.revision;
 
 -- record
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, 0, u.at, 0, 1, 1, u.at, u.at, 0, ?, ?, 0, j.schedule_kind = 'fixed_delay', j.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN job AS j FORCE INDEX (PRIMARY) ON j.id = u.job_id;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, follow) SELECT u.id, j.id, j.app_id, j.shard, 0, u.at, 0, 1, 1, u.at, u.at, 0, ?, ?, 0, j.follow + CASE WHEN j.schedule_kind = 'fixed_delay' THEN 1 ELSE 0 END FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN job AS j FORCE INDEX (PRIMARY) ON j.id = u.job_id;
 
 -- new_runs
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.cause = 0, j.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]', fire_no BIGINT PATH '$[3]', scheduled_at BIGINT PATH '$[4]', due_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN job AS j FORCE INDEX (PRIMARY) ON j.id = u.job_id;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.follow + CASE WHEN j.schedule_kind = 'fixed_delay' AND u.cause = 0 THEN 1 ELSE 0 END FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]', fire_no BIGINT PATH '$[3]', scheduled_at BIGINT PATH '$[4]', due_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN job AS j FORCE INDEX (PRIMARY) ON j.id = u.job_id;
 
 -- new_children
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.schedule_kind = 'fixed_delay' AND u.cause = 0, j.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]', fire_no BIGINT PATH '$[3]', scheduled_at BIGINT PATH '$[4]', due_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN job AS j FORCE INDEX (PRIMARY) ON j.id = u.job_id WHERE NOT EXISTS (SELECT 1 FROM run AS made WHERE made.fire_no = u.fire_no AND made.job_id = u.job_id AND made.cause = u.cause);
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, 0, 0, 0, j.follow + CASE WHEN j.schedule_kind = 'fixed_delay' AND u.cause = 0 THEN 1 ELSE 0 END FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]', fire_no BIGINT PATH '$[3]', scheduled_at BIGINT PATH '$[4]', due_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN job AS j FORCE INDEX (PRIMARY) ON j.id = u.job_id WHERE NOT EXISTS (SELECT 1 FROM run AS made WHERE made.fire_no = u.fire_no AND made.job_id = u.job_id AND made.cause = u.cause);
 
 -- adopt
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.epoch = ?, run.owner = ? WHERE run.shard = ? AND run.state = 0 AND run.epoch < ?;
@@ -506,7 +515,7 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', address VARCHAR(255) PATH '$[2]', boot_id VARCHAR(64) PATH '$[3]', candidates_id BIGINT PATH '$[4]', route_code SMALLINT PATH '$[5]', revision BIGINT PATH '$[6]', app_id BIGINT PATH '$[7]', journal_id VARCHAR(64) PATH '$[8]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 1, run.mark_token = ?, run.marked_at = ?, run.owner = ?, run.sends = run.sends + 1, run.address = u.address, run.boot_id = u.boot_id, run.candidates_id = u.candidates_id, run.route_code = u.route_code, run.revision = u.revision, run.app_id = u.app_id, run.journal_id = u.journal_id WHERE run.state = 0 AND run.epoch = u.epoch;
 
 -- add_parts
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, chained, parent) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, u.address, run.chained, run.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', part INT PATH '$[1]', address VARCHAR(255) PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = ?;
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, run.due_at, 0, run.epoch, ?, 0, u.address, run.follow FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', part INT PATH '$[1]', address VARCHAR(255) PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = ?;
 
 -- outdated
 SELECT u.id, u.revision FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', revision BIGINT PATH '$[1]')) AS u LEFT JOIN job ON job.id = u.id WHERE job.revision IS NULL OR job.revision <> u.revision;
@@ -521,7 +530,7 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', sent_at BIGINT PATH '$[1]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = CASE WHEN run.state = 1 THEN 2 ELSE run.state END, run.sent_at = COALESCE(run.sent_at, u.sent_at);
 
 -- settle_successes
-UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]', app BIGINT PATH '$[6]', boot_id VARCHAR(64) PATH '$[7]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state IN (1, 2) AND run.chained = FALSE AND run.parent = FALSE AND (u.app IS NULL OR (u.app IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.boot_id)));
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]', app BIGINT PATH '$[6]', boot_id VARCHAR(64) PATH '$[7]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state IN (1, 2) AND run.follow = 0 AND (u.app IS NULL OR (u.app IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.boot_id)));
 
 -- settle
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH '$[1]', code INT PATH '$[2]', message MEDIUMTEXT PATH '$[3]', reason VARCHAR(64) PATH '$[4]', sent_at BIGINT PATH '$[5]', app BIGINT PATH '$[6]', boot_id VARCHAR(64) PATH '$[7]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = u.state, run.result_code = u.code, run.result_msg = u.message, run.reason = u.reason, run.sent_at = COALESCE(run.sent_at, u.sent_at), run.finished_at = ? WHERE run.state < 9;
@@ -530,19 +539,19 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', state SMALLINT PATH 
 SELECT job.id, job.retries, job.enabled, job.retry_delay, job.shard, job.pause_after_failures FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN job FORCE INDEX (PRIMARY) ON job.id = u.id ORDER BY job.id FOR UPDATE;
 
 -- lock_runs
-SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address, (SELECT job.app_id FROM job WHERE job.id = run.job_id) AS job_app_id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id ORDER BY run.id FOR UPDATE;
+SELECT run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, run.sends, run.follow, run.app_id, run.boot_id, run.journal_id, run.address, (SELECT job.app_id FROM job WHERE job.id = run.job_id) AS job_app_id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id ORDER BY run.id FOR UPDATE;
 
 -- cancel_retries
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (fire_no BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]', part INT PATH '$[3]', attempt INT PATH '$[4]')) AS u STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause AND run.part = u.part AND run.attempt > u.attempt SET run.state = 12, run.reason = 'late_result', run.finished_at = ? WHERE run.state = 0;
 
 -- retry
-INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.chained, run.parent FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.follow FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
 INSERT INTO run_input (run_id, params, address) SELECT u.id, i.params, i.address FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run_input AS i FORCE INDEX (PRIMARY) ON i.run_id = u.old;
 
--- first_runs
-SELECT run.id, run.fire_no, run.job_id, run.cause FROM JSON_TABLE(?, '$[*]' COLUMNS (fire_no BIGINT PATH '$[0]', job_id BIGINT PATH '$[1]', cause SMALLINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (run_fire) ON run.fire_no = u.fire_no AND run.job_id = u.job_id AND run.cause = u.cause WHERE run.part = 0 AND run.attempt = 1;
+-- follow_ups
+INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.id, u.run_id, u.kind, u.job_id, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', run_id BIGINT PATH '$[1]', kind SMALLINT PATH '$[2]', job_id BIGINT PATH '$[3]')) AS u WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.id);
 
 -- active
 SELECT run.address, COUNT(*) FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN JSON_TABLE('[1, 2]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state WHERE run.address IS NOT NULL GROUP BY run.address;

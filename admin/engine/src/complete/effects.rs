@@ -5,6 +5,7 @@ use std::sync::Arc;
 use carillon_scheduler::{RunReason, RunState};
 use foldhash::HashMap;
 
+use crate::complete::advancer::FollowedRuns;
 use crate::context::{Context, MAX_LOGGED_BYTES};
 use crate::dispatch::overlap_tracker::OverlapTracker;
 use crate::plan::backfill_releaser::OpenBackfillRuns;
@@ -19,6 +20,7 @@ pub struct Effects {
     pub queue: Arc<DueQueue>,
     pub wakes: Arc<ScanWakes>,
     pub backfill_runs: Arc<OpenBackfillRuns>,
+    pub followed: Arc<FollowedRuns>,
 }
 
 impl Effects {
@@ -27,6 +29,7 @@ impl Effects {
         for alarm in &settled.alarms {
             self.cx.log_alarm(alarm);
         }
+        self.followed.add(&settled.followed);
         let now = self.cx.clock.now();
         let ended = settled.changed.iter().map(|(run_id, _)| *run_id);
         self.backfill_runs.ended(ended.clone());

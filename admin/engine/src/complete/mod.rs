@@ -1,5 +1,6 @@
 //! Outcomes become results in the database, and reports are answered after the commit.
 
+pub(crate) mod advancer;
 pub(crate) mod completer;
 pub(crate) mod effects;
 pub(crate) mod in_flight;

@@ -91,6 +91,9 @@ impl JobStore<'_> {
             Some(at) => schedule.next_after(at - 1),
             None => schedule.first_after(self.last_recorded(tx, job.id, now).await?.max(now)),
         };
+        if schedule.is_delay() && job.next_fire_at.is_some() {
+            self.runs().forget_chain_ends(tx, job.id).await?;
+        }
         Ok(())
     }
 

@@ -94,7 +94,7 @@ impl JobStore<'_> {
         self.execute(tx, text, values![new.id]).await?;
         self.insert_rows(tx, "job_child", ROW, rows(new)).await?;
         if !children.is_empty() {
-            let text = "UPDATE run SET parent = TRUE WHERE shard = ? AND state IN ({state.open}) AND state < {state.final} AND job_id = ?";
+            let text = "UPDATE run SET follow = follow | {follow.children} WHERE shard = ? AND state IN ({state.open}) AND state < {state.final} AND job_id = ?";
             self.execute(tx, text, values![new.shard, new.id]).await?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! New jobs: one or a thousand, all or none.
 
-use carillon_scheduler::{AuditAction, JobDraft, Millis, shard_of};
+use carillon_scheduler::{AuditAction, Millis, shard_of};
 use sea_orm::Value;
 use serde::Serialize;
 use serde_json::json;
@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::job::audit_snapshot::AuditSnapshot;
 use crate::job::labels::scripts::NewScript;
 use crate::job::stored_job::{Definition, Job};
+use crate::run::follow;
 use crate::views::JobStore;
 
 /// The place of the shard among the columns.
@@ -279,7 +280,7 @@ pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 29] {
         timeout_seconds: draft.timeout_seconds,
         retries: draft.retries,
         retry_delay: draft.retry_delay.to_string(),
-        parent: has_consequences(draft),
+        follow: follow::of_job(draft),
         flag_after_seconds: draft.flag_after_seconds,
         pause_after_failures: draft.pause_after_failures,
         takes_result: draft.takes_result,
@@ -292,11 +293,6 @@ pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 29] {
 /// None: the member is empty.
 fn given(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
-}
-
-/// Whether something follows from the success of its runs: children run, or failures in a row are forgotten.
-fn has_consequences(draft: &JobDraft) -> bool {
-    !draft.children.is_empty() || draft.pause_after_failures > 0
 }
 
 /// The schedule as the API spells it.

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::job::labels::script_reference::{check_script, script_of};
 use crate::job::labels::tags::{in_order, tags_of};
 use crate::job::pause::JobPause;
+use crate::run::follow;
 use crate::views::JobStore;
 
 /// A stored job.
@@ -228,7 +229,7 @@ pub(crate) fn whole_second(at: Millis) -> Millis {
 
 const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
-     j.block, j.timeout_seconds, j.retries, j.retry_delay, j.parent, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
+     j.block, j.timeout_seconds, j.retries, j.retry_delay, j.follow, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
      j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, j.script_type, j.script_version, \
      c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, l.description, l.owner, l.tags, \
      s.note AS pause_note, s.author AS pause_author, s.paused_at, s.ends_at AS pause_ends_at";
@@ -341,7 +342,7 @@ impl FromQueryResult for Job {
             retries: get(row, "retries")?,
             retry_delay: get::<WordOrDefault<_>>(row, "retry_delay")?.0,
             // Whose they are is read with the others of a list.
-            children: if get(row, "parent")? { vec![0] } else { vec![] },
+            children: if get::<i16>(row, "follow")? & follow::CHILDREN != 0 { vec![0] } else { vec![] },
             flag_after_seconds: get(row, "flag_after_seconds")?,
             pause_after_failures: get(row, "pause_after_failures")?,
             enabled: get(row, "enabled")?,

@@ -15,8 +15,8 @@ use crate::views::RunStore;
 pub(crate) static INSERT_PARTS: Bulk = Bulk::text(
     &[long("id"), int("part"), text("address", "VARCHAR(255)")],
     "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, \
-     chained, parent) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, \
-     run.due_at, {state.claimed}, run.epoch, :node, 0, u.address, run.chained, run.parent FROM {list} {join} run{index PRIMARY} ON run.id = :run",
+     follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, \
+     run.due_at, {state.claimed}, run.epoch, :node, 0, u.address, run.follow FROM {list} {join} run{index PRIMARY} ON run.id = :run",
 );
 
 impl RunStore<'_> {

@@ -9,12 +9,15 @@ use serde_json::json;
 use crate::audit::actor::Actor;
 use crate::audit::change::PendingEntry;
 use crate::audit::entry::AuditObject;
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::OpenRuns;
 use crate::db::sql::list::IDS;
 use crate::db::sql::retry;
 use crate::db::sql::rows::Code;
 use crate::error::Result;
+use crate::run::follow_up;
+use crate::run::lock::{LockMode, LockedRun};
 use crate::views::RunStore;
 
 row_struct! {
@@ -71,14 +74,52 @@ impl RunStore<'_> {
 
     /// Ends runs that were never sent. Answers how many were still `claimed`.
     pub async fn cancel(self, run_ids: &[i64], reason: RunReason, now: Millis) -> Result<u64> {
-        let done = self.cancel_in(&self.write, run_ids, reason, now).await?;
-        if done > 0 {
-            self.restart_fixed_delays_of(run_ids, now).await?;
-        }
+        let (done, followed) = retry::on_conflict(async || {
+            let tx = self.begin().await?;
+            let done = self.end_claimed(&tx, run_ids, reason, now).await?;
+            tx.commit().await?;
+            Ok(done)
+        })
+        .await?;
+        self.try_to_advance(&followed, now).await;
         Ok(done)
     }
 
-    /// The same inside a transaction, which sees to fixed delays itself.
+    /// The same inside a transaction. Answers too the runs whose ends others follow.
+    async fn end_claimed(
+        self,
+        tx: &Transaction,
+        run_ids: &[i64],
+        reason: RunReason,
+        now: Millis,
+    ) -> Result<(u64, Vec<i64>)> {
+        let locked = self.lock_runs(tx, run_ids, LockMode::Wait).await?;
+        let followed = self.follow_cancelled(tx, locked.by_id.values(), now).await?;
+        Ok((self.cancel_in(tx, run_ids, reason, now).await?, followed))
+    }
+
+    /// Notes what follows from those of these locked runs that are `claimed` and are cancelled in the same transaction. Answers which
+    /// they are.
+    pub(crate) async fn follow_cancelled(
+        self,
+        tx: &Transaction,
+        runs: impl Iterator<Item = &LockedRun>,
+        now: Millis,
+    ) -> Result<Vec<i64>> {
+        let claimed = runs.filter(|run| run.state == RunState::Claimed);
+        let ends: Vec<_> = claimed.flat_map(|run| follow_up::after(run, true, RunState::Cancelled)).collect();
+        self.insert_follow_ups(tx, &ends, now).await?;
+        Ok(ends.iter().map(|end| end.run_id).collect())
+    }
+
+    /// The runs have ended in any case: what does not follow now follows in the next round of what looks for forgotten ends.
+    pub(crate) async fn try_to_advance(self, run_ids: &[i64], now: Millis) {
+        if let Err(error) = self.advance(run_ids, now).await {
+            tracing::warn!(%error, "what follows from cancelled runs is done later");
+        }
+    }
+
+    /// Cancels without a look at what follows, which the transaction sees to.
     pub(crate) async fn cancel_in(
         self,
         db: &impl ConnectionTrait,
@@ -92,16 +133,6 @@ impl RunStore<'_> {
         }
     }
 
-    /// The next instant of a fixed delay is counted from the end of a run, of any kind.
-    async fn restart_fixed_delays_of(self, run_ids: &[i64], now: Millis) -> Result<()> {
-        let text =
-            "SELECT DISTINCT job_id FROM run WHERE id IN ({ids}) AND chained = TRUE AND state = {state.cancelled}";
-        for job_id in self.tuples(&self.write, text, values![self.ids(run_ids)]).await? {
-            self.restart_fixed_delay(job_id, now).await?;
-        }
-        Ok(())
-    }
-
     /// Cancels a run that was not sent, or notes that its end is asked for, before its executor is: a faster callback must find it.
     /// A person's request leaves its audit entry in the same transaction. None: there is no such run.
     pub async fn request_kill(self, run_id: i64, now: Millis, actor: Option<&Actor>) -> Result<Option<KillRequest>> {
@@ -109,10 +140,8 @@ impl RunStore<'_> {
             Some(actor) => Some(self.audit().pending_entry(actor, now).await?),
             None => None,
         };
-        let done = retry::on_conflict(|| self.try_request_kill(run_id, now, audit)).await?;
-        if done == Some(KillRequest::Cancelled) {
-            self.restart_fixed_delays_of(&[run_id], now).await?;
-        }
+        let (done, followed) = retry::on_conflict(|| self.try_request_kill(run_id, now, audit)).await?;
+        self.try_to_advance(&followed, now).await;
         Ok(done)
     }
 
@@ -121,12 +150,13 @@ impl RunStore<'_> {
         run_id: i64,
         now: Millis,
         audit: Option<PendingEntry<'_>>,
-    ) -> Result<Option<KillRequest>> {
+    ) -> Result<(Option<KillRequest>, Vec<i64>)> {
         let tx = self.begin_change().await?;
         let Some(app_id) = self.tuple(&tx, "SELECT app_id FROM run WHERE id = ?", values![run_id]).await? else {
-            return Ok(None);
+            return Ok((None, vec![]));
         };
-        let (done, outcome) = if self.cancel_in(&tx, &[run_id], RunReason::Operator, now).await? == 1 {
+        let (cancelled, followed) = self.end_claimed(&tx, &[run_id], RunReason::Operator, now).await?;
+        let (done, outcome) = if cancelled == 1 {
             (KillRequest::Cancelled, "cancelled")
         } else if self.note_kill_request(&tx, run_id, now).await? {
             (KillRequest::Noted, "asked")
@@ -138,7 +168,7 @@ impl RunStore<'_> {
             audit.write(&tx, AuditAction::Kill, object, json!({"outcome": outcome})).await?;
         }
         tx.commit().await?;
-        Ok(Some(done))
+        Ok((Some(done), followed))
     }
 
     async fn note_kill_request(self, db: &impl ConnectionTrait, run_id: i64, now: Millis) -> Result<bool> {

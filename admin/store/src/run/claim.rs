@@ -87,8 +87,8 @@ pub(crate) static UNCHANGED: Bulk = Bulk::text(
 pub(crate) static INSERT_CLAIMED: Bulk = Bulk::text(
     &[long("id"), long("job_id"), long("at")],
     "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, \
-     chained, parent) SELECT u.id, j.id, j.app_id, j.shard, {cause.schedule}, u.at, 0, 1, 1, u.at, u.at, {state.claimed}, :epoch, :node, 0, \
-     j.schedule_kind = 'fixed_delay', j.parent FROM {list} {join} job AS j{index PRIMARY} ON j.id = u.job_id",
+     follow) SELECT u.id, j.id, j.app_id, j.shard, {cause.schedule}, u.at, 0, 1, 1, u.at, u.at, {state.claimed}, :epoch, :node, 0, \
+     j.follow + CASE WHEN j.schedule_kind = 'fixed_delay' THEN {follow.chain} ELSE 0 END FROM {list} {join} job AS j{index PRIMARY} ON j.id = u.job_id",
 );
 
 /// Looks at what has changed, before a claim is left to the next scan.
@@ -152,7 +152,7 @@ impl RunStore<'_> {
         let tx = self.begin().await?;
         self.leases().fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms).await?;
         // Jobs are locked before their cursors, as an edit does it.
-        if self.decrement_fires_left(&tx, claims).await? && self.advance(&tx, holder.shard, claims).await? {
+        if self.decrement_fires_left(&tx, claims).await? && self.move_cursors(&tx, holder.shard, claims).await? {
             self.record(&tx, holder, claims).await?;
             tx.commit().await?;
             failpoint::hit("after_claim_commit");
@@ -199,7 +199,7 @@ impl RunStore<'_> {
     }
 
     /// Moves all cursors, or says that at least one was not where its plan had found it.
-    async fn advance(self, tx: &Transaction, shard: i32, claims: &[JobClaim]) -> Result<bool> {
+    async fn move_cursors(self, tx: &Transaction, shard: i32, claims: &[JobClaim]) -> Result<bool> {
         let moving = cursors(shard, claims.iter().filter(|claim| claim.next_fire_at.is_some()));
         if !moving.is_empty() {
             let done = self.bulk(tx, &MOVE_CURSORS, &[], &moving).await?;

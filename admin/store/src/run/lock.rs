@@ -22,7 +22,7 @@ pub(crate) static LOCK_JOBS: Bulk = Bulk::lock(Lock {
 
 pub(crate) static LOCK_RUNS: Bulk = Bulk::lock(Lock {
     columns: "run.id, run.job_id, run.shard, run.cause, run.fire_no, run.part, run.attempt, run.state, run.kill_asked_at AS kill_asked, \
-              run.sends, run.chained, run.parent, run.app_id, run.boot_id, run.journal_id, run.address, \
+              run.sends, run.follow, run.app_id, run.boot_id, run.journal_id, run.address, \
               (SELECT job.app_id FROM job WHERE job.id = run.job_id) AS job_app_id",
     table: "run",
     id: "run.id",
@@ -68,10 +68,8 @@ row_struct! {
         pub attempt: i32,
         pub state: RunState as Code,
         pub kill_asked: bool as IsSet,
-        /// Its job's next fire is counted from its end.
-        pub chained: bool,
-        /// Its job has, or had, children.
-        pub parent: bool,
+        /// What follows from its end: bits of [`follow`](crate::run::follow).
+        pub follow: i16,
         /// Requests that may have left.
         pub sends: i32,
         pub app_id: i64,

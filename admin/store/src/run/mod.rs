@@ -1,10 +1,13 @@
 //! The life of a run: recorded by a claim or a trigger, marked, settled; what the engine polls and what people read.
 
 pub mod adopt;
+pub mod advance;
 pub(crate) mod broadcast;
 pub mod cancel;
 pub mod candidate_sets;
 pub mod claim;
+pub(crate) mod follow;
+pub mod follow_up;
 pub mod lock;
 pub mod mark;
 pub(crate) mod new_runs;

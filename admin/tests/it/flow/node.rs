@@ -203,10 +203,12 @@ impl Node {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::select! {
+        let answer = tokio::select! {
             answer = answer => answer,
             () = steps => unreachable!("it has no end"),
-        }
+        };
+        Box::pin(self.services.advancer.step()).await;
+        answer
     }
 
     /// Of the executor that is registered where the run was sent, if it is one of our SDK.
@@ -263,6 +265,7 @@ impl Node {
         wait_for("requests have ended and outcomes are written", || {
             let engine = self.engine.clone();
             let complete = self.services.completer.clone();
+            let advancer = self.services.advancer.clone();
             let give_back = self.services.unmarker.clone();
             let dispatcher = self.services.dispatcher.clone();
             async move {
@@ -272,6 +275,7 @@ impl Node {
                 }
                 give_back.step().await;
                 complete.step().await;
+                advancer.step().await;
                 engine.is_idle_but_accepted()
             }
         })

@@ -8,7 +8,14 @@ pub fn broken(scenario: &Scenario, state: &State) -> Option<&'static str> {
     if state.twice {
         return Some("I1: an instant is recorded twice");
     }
-    unrecorded(scenario, state).or_else(|| too_often(scenario, state)).or_else(|| forgotten(state))
+    let followed_twice = || {
+        let twice = |counts: &[u8]| counts.iter().any(|count| *count > 1);
+        (twice(&state.children) || twice(&state.links)).then_some("I13: something has followed twice")
+    };
+    unrecorded(scenario, state)
+        .or_else(|| too_often(scenario, state))
+        .or_else(|| forgotten(state))
+        .or_else(followed_twice)
 }
 
 /// What one step may not do.
@@ -98,6 +105,10 @@ pub fn is_settled(scenario: &Scenario, state: &State) -> bool {
         let executed = state.executors.iter().any(|of| of.executions[run] > 0);
         !executed || state.runs[run].state == Succeeded
     });
+    let followed = (0..RUNS).all(|run| {
+        let has_succeeded = state.runs[run].state == Succeeded;
+        !scenario.follows || !has_succeeded || state.children[run / ATTEMPTS] == 1
+    });
     let all_planned = state.job.cursor > scenario.instants || !state.job.enabled;
-    state.now == scenario.instants && all_planned && ended && told
+    state.now == scenario.instants && all_planned && ended && told && followed
 }

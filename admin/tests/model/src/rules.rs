@@ -43,6 +43,12 @@ pub struct Rules {
     pub stop_finishes_sends: bool,
     /// A request that was not written gives its run back only under its own mark.
     pub give_back_compares_mark: bool,
+    /// The end of a run that others follow is noted in the transaction that writes it.
+    pub end_notes_what_follows: bool,
+    /// What follows is done only where the note is still there, which the same transaction deletes.
+    pub advance_takes_the_note: bool,
+    /// One run of a child for each fire of its parent.
+    pub one_child_for_a_fire: bool,
 }
 
 impl Rules {
@@ -67,6 +73,9 @@ impl Rules {
         scan_adopts: true,
         stop_finishes_sends: true,
         give_back_compares_mark: true,
+        end_notes_what_follows: true,
+        advance_takes_the_note: true,
+        one_child_for_a_fire: true,
     };
 }
 
@@ -93,6 +102,8 @@ pub struct Scenario {
     pub disables: u8,
     pub reshards: u8,
     pub stops: u8,
+    /// Whether a child and the next link of a chain follow from each fire.
+    pub follows: bool,
 }
 
 impl Scenario {
@@ -112,5 +123,6 @@ impl Scenario {
         disables: 0,
         reshards: 0,
         stops: 0,
+        follows: false,
     };
 }

@@ -73,6 +73,8 @@ pub struct Node {
     pub awaits: u8,
     /// Results that it has answered for and not yet written.
     pub held: u8,
+    /// Ends of which it is about to do what follows.
+    pub ends: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -114,6 +116,12 @@ pub struct State {
     pub marks: u8,
     /// A second row for one instant and attempt.
     pub twice: bool,
+    /// Ends that are noted, from which nothing has followed yet; of these, ends of runs that were on their way, not late evidence.
+    pub noted: u8,
+    pub noted_links: u8,
+    /// Runs of the child, and further links of the chain, by fire.
+    pub children: [u8; INSTANTS],
+    pub links: [u8; INSTANTS],
     pub budget: Budget,
 }
 
@@ -131,6 +139,10 @@ impl State {
             executors: [Executor::default(); EXECUTORS],
             marks: 0,
             twice: false,
+            noted: 0,
+            noted_links: 0,
+            children: [0; INSTANTS],
+            links: [0; INSTANTS],
             budget: Budget {
                 takes: scenario.takes,
                 crashes: scenario.crashes,

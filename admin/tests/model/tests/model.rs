@@ -17,6 +17,18 @@ const DISABLES: Scenario = Scenario { name: "disables", takes: 2, disables: 1, .
 const RESHARDS: Scenario = Scenario { name: "reshards", instants: 1, takes: 4, reshards: 1, ..Scenario::QUIET };
 const STOPS: Scenario = Scenario { name: "stops", instants: 2, takes: 2, stops: 1, not_written: 1, ..Scenario::QUIET };
 
+/// A child and a chain follow from one fire with a second attempt.
+const FOLLOWS: Scenario = Scenario {
+    name: "follows",
+    instants: 1,
+    retries: 1,
+    takes: 2,
+    crashes: 1,
+    unknown_commits: 1,
+    follows: true,
+    ..Scenario::QUIET
+};
+
 fn holds(scenario: &Scenario) -> Report {
     let report = explore(scenario);
     println!("{}: {}, {} of them settled", scenario.name, report.tell(), report.settled);
@@ -78,6 +90,27 @@ fn nothing_breaks_by_another_number_of_shards() {
 #[test]
 fn nothing_breaks_by_a_stop_that_hands_over_while_it_marks() {
     holds(&STOPS);
+}
+
+// covers: I13
+#[test]
+fn what_follows_from_an_end_follows_once_whoever_crashes_when() {
+    holds(&FOLLOWS);
+}
+
+#[test]
+fn the_end_must_note_what_follows() {
+    misses(&FOLLOWS, Rules { end_notes_what_follows: false, ..Rules::ALL }, "liveness");
+}
+
+#[test]
+fn what_follows_must_take_the_note() {
+    misses(&FOLLOWS, Rules { advance_takes_the_note: false, ..Rules::ALL }, "I13");
+}
+
+#[test]
+fn a_fire_must_have_a_child_once() {
+    misses(&FOLLOWS, Rules { one_child_for_a_fire: false, ..Rules::ALL }, "I13");
 }
 
 #[test]

@@ -1,8 +1,11 @@
-//! The numbers and words of our enums inside SQL: `{state.claimed}`, `{cause.schedule}`, `{alarm.stuck}`, `{reason.overlap}`.
+//! The numbers and words of our enums inside SQL: `{state.claimed}`, `{cause.schedule}`, `{alarm.stuck}`, `{reason.overlap}`,
+//! `{follow.chain}`.
 //!
 //! They are literals and no parameters, because a partial index is used only by a statement that repeats its condition.
 
 use carillon_scheduler::{AlarmKind, AuditAction, Cause, RunReason, RunState};
+
+use crate::run::follow;
 
 /// The literal of a mark; None: it is none of ours.
 pub fn literal(mark: &str) -> Option<String> {
@@ -18,6 +21,7 @@ pub fn literal(mark: &str) -> Option<String> {
         "cause" => word.parse::<Cause>().ok()?.code().to_string(),
         "alarm" => quoted(word.parse::<AlarmKind>().ok()?.as_str()),
         "action" => quoted(word.parse::<AuditAction>().ok()?.as_str()),
+        "follow" => follow::bits(word)?.to_string(),
         "reason" => quoted(word.parse::<RunReason>().ok()?.as_str()),
         _ => return None,
     })

@@ -1,7 +1,5 @@
 //! What a job's fires have to know of each other.
 
-use std::collections::BTreeSet;
-
 use carillon_scheduler::{Cause, Millis, RunReason, RunState};
 use foldhash::HashSet;
 
@@ -65,18 +63,13 @@ impl RunStore<'_> {
         if verdicts.is_empty() {
             return Ok(Written::default());
         }
-        let (written, chains) = retry::on_conflict(|| self.try_write_overlaps(verdicts, now)).await?;
-        for job_id in chains {
-            // The runs have ended all the same; the audit of fixed delays finds a chain that is left broken.
-            if let Err(error) = self.restart_fixed_delay(job_id, now).await {
-                tracing::warn!(%error, job.id = job_id, "a fixed delay could not go on yet");
-            }
-        }
+        let (written, followed) = retry::on_conflict(|| self.try_write_overlaps(verdicts, now)).await?;
+        self.try_to_advance(&followed, now).await;
         Ok(written)
     }
 
-    /// Answers the jobs too whose next instant is counted from the end of a run that was cancelled.
-    async fn try_write_overlaps(self, verdicts: &Verdicts, now: Millis) -> Result<(Written, BTreeSet<i64>)> {
+    /// Answers too the runs whose ends others follow.
+    async fn try_write_overlaps(self, verdicts: &Verdicts, now: Millis) -> Result<(Written, Vec<i64>)> {
         let tx = self.begin().await?;
         let locked = self.lock_runs(&tx, &verdicts.all(), LockMode::SkipLocked).await?;
         let free = |ids: &[i64]| -> Vec<i64> {
@@ -85,13 +78,12 @@ impl RunStore<'_> {
         };
         let cancel = free(&verdicts.cancel);
         let cancelled = self.cancel_in(&tx, &cancel, RunReason::Overlap, now).await?;
+        let ended = cancel.iter().filter_map(|id| locked.by_id.get(id));
+        let followed = self.follow_cancelled(&tx, ended, now).await?;
         self.note_overlap(&tx, &free(&verdicts.wait), true).await?;
         self.note_overlap(&tx, &free(&verdicts.resume), false).await?;
         tx.commit().await?;
-        let ended = cancel.iter().filter_map(|id| locked.by_id.get(id));
-        let chains = ended.filter(|run| run.chained && run.state == RunState::Claimed).map(|run| run.job_id).collect();
-        let held_up = locked.held_up;
-        Ok((Written { cancelled, held_up }, chains))
+        Ok((Written { cancelled, held_up: locked.held_up }, followed))
     }
 
     /// Says in the rows of runs that are still `claimed` that they wait for an earlier fire, or no longer.

@@ -6,22 +6,9 @@ use carillon_scheduler::Millis;
 use foldhash::HashMap;
 
 use crate::alarm::alarms::Alarm;
-use crate::run::lock::{LockedJob, LockedRun};
+use crate::run::follow_up::FollowUp;
+use crate::run::lock::LockedJob;
 use crate::run::settle::finding::Settlement;
-
-/// The fire of a job that has children, in the order in which fires are locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fire {
-    pub fire_no: i64,
-    pub job_id: i64,
-    pub cause: i16,
-}
-
-impl Fire {
-    pub fn of(row: &LockedRun) -> Self {
-        Self { fire_no: row.fire_no, job_id: row.job_id, cause: row.cause.code() }
-    }
-}
 
 /// The next attempt of a run.
 pub struct Retry {
@@ -46,10 +33,10 @@ pub(crate) struct SettleEffects {
     /// Runs whose outcome is known after all, and the fires of which no further attempt is needed.
     pub(crate) known: Vec<i64>,
     pub(crate) late: Vec<Late>,
-    /// Job and number of fires from whose ends a fixed delay counts.
-    pub(crate) ended: BTreeSet<(i64, i64)>,
     /// Job and number of fires that have failed, of jobs that are paused after some of them in a row.
     pub(crate) failed: BTreeSet<(i64, i64)>,
-    /// Fires of parents of which a part has succeeded just now.
-    pub(crate) done: BTreeSet<Fire>,
+    /// Jobs of which a run has succeeded, whose failures in a row are counted.
+    pub(crate) recovered: BTreeSet<i64>,
+    /// The ends that others follow.
+    pub(crate) follow_ups: Vec<FollowUp>,
 }

@@ -79,8 +79,10 @@ pub struct Settlement {
     pub changed: Vec<(i64, RunState)>,
     /// Alarms about runs whose failure is final.
     pub alarms: Vec<Alarm>,
-    /// Shards with a new attempt, or a new cursor.
+    /// Shards with a new attempt.
     pub to_scan: Vec<i32>,
+    /// Runs whose ends others follow: [`advance`](crate::run::advance) does it.
+    pub followed: Vec<i64>,
     /// Runs of which nothing is stored yet, because another session holds their row or their job's.
     pub held_up: Vec<i64>,
     /// Runs of which nothing can be stored, because their row cannot be read.
@@ -96,6 +98,7 @@ impl Settlement {
         self.changed.extend(other.changed);
         self.alarms.extend(other.alarms);
         self.to_scan.extend(other.to_scan);
+        self.followed.extend(other.followed);
         self.held_up.extend(other.held_up);
         self.unreadable.extend(other.unreadable);
         self.unsent.extend(other.unsent);

@@ -10,7 +10,7 @@ use foldhash::{HashMap, HashMapExt as _};
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::failpoint;
 use crate::lease::leases::RESTORED_BELOW;
 use crate::run::lock::{LockMode, LockedRun};
@@ -50,7 +50,7 @@ impl RunStore<'_> {
         if done == rows.len() as u64 {
             return Ok(ids.into_iter().collect());
         }
-        // Some had ended, were thought lost, or are a link of a chain or a parent: those that are settled are known by
+        // Some had ended, were thought lost, or have followers: those that are settled are known by
         // their end.
         let text = "SELECT id FROM run WHERE id IN ({ids}) AND state = {state.succeeded} AND finished_at = ?";
         Ok(self.tuples(&self.write, text, values![self.ids(&ids), now]).await?.into_iter().collect())
@@ -66,7 +66,6 @@ impl RunStore<'_> {
         if list.is_empty() {
             return Ok(Settlement::default());
         }
-        // Busy: a job has got children at this very moment.
         retry::on_conflict(|| self.try_settle_others(list, context, mode, None)).await
     }
 
@@ -79,34 +78,22 @@ impl RunStore<'_> {
         by_hand: Option<&Resolution<'_>>,
     ) -> Result<Settlement> {
         let failing = list.iter().filter(|finding| may_fail(finding));
-        let mut waiting: Vec<i64> = failing.map(|finding| finding.run_id).collect();
+        let failing: Vec<i64> = failing.map(|finding| finding.run_id).collect();
         let mut all: Vec<i64> = list.iter().map(|finding| finding.run_id).collect();
         all.dedup();
-        let links = self.job_links(&all).await?;
-        let (failing, child_count) = (waiting.len(), links.child_count());
-        let runs = self.take_ids(&ids::RUN, failing + child_count).await?;
-        let rows = self.take_ids(&ids::ROW, failing + child_count).await?;
+        let runs = self.take_ids(&ids::RUN, failing.len()).await?;
+        let rows = self.take_ids(&ids::ROW, failing.len()).await?;
         let mut effects = SettleEffects { runs, rows, ..SettleEffects::default() };
-        waiting.extend(&links.chained);
         let tx = self.begin().await?;
-        let jobs_of = self.jobs_of(&tx, &waiting).await?;
-        let job_ids = jobs_of.values().copied().chain(links.all_children());
-        let jobs = self.lock_jobs(&tx, job_ids, mode).await?;
-        let held_up_by = |run_id: &i64| {
-            let own = jobs_of.get(run_id);
-            own.is_some_and(|job| jobs.held_up.contains(job)) || links.is_waiting_for(*run_id, &jobs.held_up)
-        };
-        let held_fires = self.lock_fires(&tx, &links, mode).await?;
-        let is_held = |run_id: &i64| held_up_by(run_id) || links.belongs_to(*run_id, &held_fires);
+        let jobs_of = self.jobs_of(&tx, &failing).await?;
+        let jobs = self.lock_jobs(&tx, jobs_of.values().copied(), mode).await?;
+        let is_held = |run_id: &i64| jobs_of.get(run_id).is_some_and(|job| jobs.held_up.contains(job));
         let (held_up, free): (Vec<i64>, Vec<i64>) = all.into_iter().partition(is_held);
         effects.jobs = jobs.owners;
         let runs = self.lock_runs(&tx, &free, mode).await?;
         effects.settled.held_up = held_up;
         effects.settled.held_up.extend(runs.held_up);
         effects.settled.unreadable.extend(runs.unreadable);
-        if runs.by_id.iter().any(|(id, row)| row.parent && !links.contains(*id)) {
-            return Err(Error::Busy);
-        }
         let restored_below = match list.iter().any(|finding| is_of_unsent(&runs.by_id, finding)) {
             true => self.restored_below(&tx, context).await?,
             false => 0,

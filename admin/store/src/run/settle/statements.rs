@@ -77,7 +77,7 @@ const fn settle_if(only_if: &'static str) -> Bulk {
 /// Only runs that are on their way, and reports of the executor that has the run; the state is hidden from the planner (see
 /// `mark`). `u.app` is NULL for what no executor has reported, and -1 for a token of all apps.
 pub static SETTLE_SUCCESSES: Bulk = settle_if(
-    "{+run.state} IN ({state.sending}, {state.running}) AND run.chained = FALSE AND run.parent = FALSE \
+    "{+run.state} IN ({state.sending}, {state.running}) AND run.follow = 0 \
      AND (u.app IS NULL OR (u.app IN (-1, run.app_id) AND (run.boot_id IS NULL OR run.boot_id = u.boot_id)))",
 );
 

@@ -100,7 +100,8 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "oldest_waiting" => plain(&["2", "1"]),
         "record" => [plain(&["1", "'a'"]), list(&["5", "6", &until])].concat(),
         "new_runs" | "new_children" => list(&["900000", "6", "2", "900000", "1", "1"]),
-        "first_runs" => list(&[&cursor, "5", "0"]),
+        "follow_ups" => [plain(&["1"]), list(&["40", "5", "1", "6"])].concat(),
+        "forgotten_ends" => [plain(&[&cursor]), shards(), plain(&["250"])].concat(),
         "note_overlap" => led_by(&["'overlap'"], ids()),
         "orphans" => plain(&["2", "7", &until, "1000"]),
         "adopt" => [led_by(&["7", "'a'"], ids()), plain(&["2", "7"])].concat(),
@@ -252,14 +253,14 @@ fn expected(name: &str) -> [&'static str; 3] {
             "login_throttle_until",
             "login_throttle range login_throttle_until",
         ],
-        "first_runs" => ["run USING COVERING INDEX run_fire", "run_fire", "run eq_ref run_fire"],
         "cancel_retries" => ["run USING INDEX run_fire", "Index Scan using run_fire", "run ref run_fire"],
         _ => ["SEARCH run USING INTEGER PRIMARY KEY", "Index Scan using run_pkey", "run eq_ref PRIMARY"],
     }
 }
 
 /// Statements on tables that have no rows here: each plan is as good.
-const TABLES_ARE_EMPTY: [&str; 9] = [
+const TABLES_ARE_EMPTY: [&str; 10] = [
+    "follow_ups",
     "retry_input",
     "keep_sets",
     "renew_sets",

@@ -216,7 +216,7 @@ databases! {
         let plain = fixture.create(&draft("plain")).await;
         let settle = async |job: &Job, fire: i64, attempt: i32, report: fn(i64) -> RunReport| {
             let id = fixture.run(job, Row { fire_no: after(fire), attempt, state: 2, ..Row::default() }).await;
-            fixture.sql(&format!("UPDATE run SET parent = (SELECT parent FROM job WHERE id = {}) WHERE id = {id}", job.id)).await;
+            fixture.sql(&format!("UPDATE run SET follow = (SELECT follow FROM job WHERE id = {}) WHERE id = {id}", job.id)).await;
             fixture.store.runs().settle(&[report(id)], &FOLLOW_UP).await.unwrap();
         };
         settle(&job, 1, 1, failure).await;
@@ -245,7 +245,7 @@ databases! {
         let job = fixture.create(&JobDraft { pause_after_failures: 2, ..draft("shaky") }).await;
         let settle = async |fire: i64, report: fn(i64) -> RunReport| {
             let id = fixture.run(&job, Row { fire_no: after(fire), state: 2, ..Row::default() }).await;
-            fixture.sql(&format!("UPDATE run SET parent = TRUE WHERE id = {id}")).await;
+            fixture.sql(&format!("UPDATE run SET follow = 256 WHERE id = {id}")).await;
             fixture.store.runs().settle(&[report(id)], &FOLLOW_UP).await.unwrap();
         };
         settle(1, failure).await;

@@ -1,6 +1,8 @@
 //! What arrives at executors, and their results.
 
+use super::advance::note_end;
 use super::{Next, Step};
+use crate::rules::Scenario;
 use crate::state::{EXECUTORS, NODES, RUNS, RunState, State, bit};
 
 impl Next<'_> {
@@ -41,9 +43,10 @@ impl Next<'_> {
                 self.callback(node, run, of);
             }
             if self.from.nodes[node].held & bit(run) != 0 {
+                let scenario = self.scenario;
                 self.add(Step::WriteHeld { node, run }, |state| {
                     state.nodes[node].held &= !bit(run);
-                    settle(state, run);
+                    settle(scenario, state, node, run);
                 });
             }
         }
@@ -57,9 +60,10 @@ impl Next<'_> {
             });
             return;
         }
+        let scenario = self.scenario;
         for answered in [true, false] {
             self.add(Step::Callback { node, run, answered }, |state| {
-                settle(state, run);
+                settle(scenario, state, node, run);
                 if answered {
                     state.executors[of].acked |= bit(run);
                 }
@@ -86,11 +90,12 @@ fn nobody_waits(state: &mut State, run: usize) {
 
 /// The third committed write. A run that waits was never sent: a report about it changes nothing. Evidence for an earlier
 /// attempt takes back a later one that is not sent.
-fn settle(state: &mut State, run: usize) {
+fn settle(scenario: &Scenario, state: &mut State, node: usize, run: usize) {
     use RunState::{Cancelled, Claimed, Running, Sending, Succeeded, Unknown};
     if !matches!(state.runs[run].state, Sending | Running | Unknown) {
         return;
     }
+    note_end(scenario, state, node, run, state.runs[run].state != Unknown);
     state.runs[run].state = Succeeded;
     if run.is_multiple_of(crate::state::ATTEMPTS) && state.runs[run + 1].state == Claimed {
         state.runs[run + 1].state = Cancelled;

@@ -1,5 +1,6 @@
 //! Everything that can happen next.
 
+mod advance;
 mod executor;
 mod holder;
 mod operator;
@@ -34,6 +35,9 @@ pub enum Step {
     Witness { node: usize, run: usize },
     Unresolved { node: usize, run: usize },
     Dropped { node: usize, run: usize },
+    LookAtEnd { node: usize, run: usize },
+    Advance { node: usize, run: usize },
+    AdvanceUnknown { node: usize, run: usize },
     Edit,
     Disable,
     Reshard,
@@ -51,6 +55,7 @@ impl Step {
             Self::Take { .. }
                 | Self::ClaimUnknown { .. }
                 | Self::MarkUnknown { .. }
+                | Self::AdvanceUnknown { .. }
                 | Self::NotWritten { .. }
                 | Self::Deliver { answered: false, .. }
                 | Self::Lose { .. }
@@ -91,6 +96,7 @@ pub fn next(scenario: &Scenario, from: &State) -> Vec<(Step, State)> {
             next.send(node);
             next.resolver(node);
             next.executor(node);
+            next.advance(node);
         }
     }
     next.wire();

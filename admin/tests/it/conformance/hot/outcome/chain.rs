@@ -26,7 +26,7 @@ impl Fixture {
         claim.next_fire_at = None;
         let changed = self.store.runs().claim(&holder(job.shard, epoch), &[claim], NOW).await;
         assert!(changed.unwrap().is_empty());
-        let rows = self.rows_where(&format!("job_id = {} AND chained = TRUE", job.id)).await;
+        let rows = self.rows_where(&format!("job_id = {} AND (follow & 1) <> 0", job.id)).await;
         assert_eq!((rows.len(), self.cursor(job).await), (1, None), "the chain hangs on the run");
         rows[0].id
     }
@@ -108,7 +108,7 @@ databases! {
         fixture.run_it(link).await;
         fixture.settle(&[failure(link)]).await;
         assert_eq!((fixture.row(link).await.state(), fixture.cursor(&job).await), (Failed, None));
-        let retry = fixture.rows_where(&format!("job_id = {} AND attempt = 2 AND chained = TRUE", job.id)).await.remove(0);
+        let retry = fixture.rows_where(&format!("job_id = {} AND attempt = 2 AND (follow & 1) <> 0", job.id)).await.remove(0);
         assert_eq!(retry.state(), Claimed);
         fixture.run_it(retry.id).await;
         fixture.settle(&[failure(retry.id)]).await;

@@ -14,7 +14,7 @@ impl Fixture {
             let id = self.run(job, row).await;
             let text = "UPDATE run SET fire_no = {fire_no}, part = {part}";
             let text = text.replace("{fire_no}", &fire_no.to_string()).replace("{part}", &part.to_string());
-            self.sql(&format!("{text}, parts = {parts}, parent = TRUE WHERE id = {id}")).await;
+            self.sql(&format!("{text}, parts = {parts}, follow = 2 WHERE id = {id}")).await;
             ids.push(id);
         }
         ids
@@ -31,7 +31,10 @@ databases! {
             // Each by a call of its own, as several nodes would do it.
             let settling = ids.iter().map(|id| {
                 let (store, finding) = (fixture.store.clone(), success(*id));
-                async move { store.runs().settle(&[finding], &FOLLOW_UP).await.unwrap().to_scan }
+                async move {
+                    let settled = store.runs().settle(&[finding], &FOLLOW_UP).await.unwrap();
+                    store.runs().advance(&settled.followed, FOLLOW_UP.now).await.unwrap().to_scan
+                }
             });
             let woken: Vec<i32> = futures_util::future::join_all(settling).await.concat();
             assert_eq!(woken, [child.shard], "the last one, alone");
@@ -51,7 +54,7 @@ databases! {
         let parent = fixture.ticking_with("parent", |draft| draft.children = vec![two.id, one.id]).await;
         let other = fixture.ticking("other").await;
         let ids = fixture.runs_in(&parent, &[Running, Running, Lost]).await;
-        fixture.sql(&format!("UPDATE run SET parent = TRUE WHERE job_id = {}", parent.id)).await;
+        fixture.sql(&format!("UPDATE run SET follow = 2 WHERE job_id = {}", parent.id)).await;
         let plain = fixture.runs_in(&other, &[Running]).await[0];
         let settled = fixture.settle(&[success(ids[0]), failure(ids[1]), success(ids[2]), success(plain)]).await;
         assert_eq!(settled.changed.len(), 4);
@@ -80,7 +83,7 @@ databases! {
             })
             .await;
         let ids = fixture.runs_in(&job, &[Running, Running, Running]).await;
-        fixture.sql(&format!("UPDATE run SET parent = TRUE WHERE job_id = {}", job.id)).await;
+        fixture.sql(&format!("UPDATE run SET follow = 258 WHERE job_id = {}", job.id)).await;
         let other = fixture.store.apps().create("other", "Other", NOW, &actor()).await.unwrap();
         fixture.sql(&format!("UPDATE job SET app_id = {}, name = 'secret' WHERE id = {}", other.id, job.id)).await;
         // After the move: a success, a failure that may be retried, and one that may not.
@@ -96,7 +99,7 @@ databases! {
         for second in [90, 91, 92] {
             now.push(fixture.run(&job, Row { fire_no: after(second), state: Running.code(), ..Row::default() }).await);
         }
-        let of_now = format!("app_id = {}, parent = TRUE", other.id);
+        let of_now = format!("app_id = {}, follow = 258", other.id);
         fixture.sql(&format!("UPDATE run SET {of_now} WHERE id >= {}", now[0])).await;
         fixture.settle(&[success(now[0]), failure(now[1])]).await;
         assert_eq!(fixture.count("run", "cause = 3").await, 0, "the child's app does not let the other one start its jobs");

@@ -1,5 +1,6 @@
 //! What an outcome writes, and what follows from it.
 
+mod advance;
 mod by_hand;
 mod chain;
 mod children;

@@ -1,5 +1,7 @@
 //! The third committed write: what becomes of the runs themselves.
 
+use std::mem::take;
+
 use carillon_scheduler::RunEvent;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Killed, Lost, Running, Sending, Succeeded, Unknown};
 use carillon_scheduler::{Outcome, RunReason};
@@ -45,8 +47,13 @@ pub fn alarmed(settled: &Settlement) -> Vec<i64> {
 }
 
 impl Fixture {
+    /// With what follows from it.
     pub async fn settle(&self, findings: &[RunReport]) -> Settlement {
-        self.store.runs().settle(findings, &FOLLOW_UP).await.unwrap()
+        let mut settled = self.store.runs().settle(findings, &FOLLOW_UP).await.unwrap();
+        let advanced = self.store.runs().advance(&take(&mut settled.followed), FOLLOW_UP.now).await.unwrap();
+        settled.to_scan.extend(advanced.to_scan);
+        settled.alarms.extend(advanced.alarms);
+        settled
     }
 }
 

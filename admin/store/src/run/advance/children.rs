@@ -1,67 +1,18 @@
-//! Children: the jobs that run once after a fire has succeeded, all its parts by any of their attempts.
-//!
-//! Parts are settled under a lock on their part 0, attempt 1: otherwise two last parts, settled at once, would each see the
-//! other open, and no child would run.
-
-use crate::db::pool::transaction::Transaction;
-use std::collections::BTreeSet;
+//! Children: the jobs that run once after a fire has succeeded, all its parts by any of their attempts. What follows from the
+//! last part sees all of them ended, as each end was committed before.
 
 use carillon_scheduler::{AlarmKind, Cause, Millis, RunState};
-use foldhash::{HashMap, HashMapExt as _, HashSet};
 use sea_orm::FromQueryResult;
 
 use crate::alarm::alarms::Alarm;
-use crate::db::sql::bulk::Bulk;
-use crate::db::sql::list::{long, short};
+use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
-use crate::run::lock::LockMode;
+use crate::run::advance::advancing::{Advancing, Fire};
 use crate::run::new_runs::NewRun;
-use crate::run::settle::effects::{Fire, SettleEffects};
 use crate::views::RunStore;
 
 /// Handed on at most, in bytes: what parameters may have.
 const RESULT_LIMIT: usize = 65_536;
-
-/// What runs hang together with: read before the transaction, and compared inside it.
-#[derive(Default)]
-pub struct JobLinks {
-    /// Links of the chain of a fixed delay.
-    pub chained: Vec<i64>,
-    parents: HashMap<i64, Fire>,
-    fires: BTreeSet<Fire>,
-    /// Part 0, attempt 1 of each fire.
-    firsts: HashMap<i64, Fire>,
-    children: HashMap<i64, Vec<i64>>,
-}
-
-impl JobLinks {
-    pub fn contains(&self, run_id: i64) -> bool {
-        self.parents.contains_key(&run_id)
-    }
-
-    /// A run of one of these fires.
-    pub fn belongs_to(&self, run_id: i64, fires: &BTreeSet<Fire>) -> bool {
-        let fire = self.parents.get(&run_id);
-        fire.is_some_and(|fire| fires.contains(fire))
-    }
-
-    /// A run whose job has one of these as a child.
-    pub fn is_waiting_for(&self, run_id: i64, jobs: &HashSet<i64>) -> bool {
-        let fire = self.parents.get(&run_id);
-        let children = fire.and_then(|fire| self.children.get(&fire.job_id));
-        children.is_some_and(|children| children.iter().any(|child| jobs.contains(child)))
-    }
-
-    /// The most runs of children that may follow.
-    pub fn child_count(&self) -> usize {
-        let of = |fire: &Fire| self.children.get(&fire.job_id).map_or(0, Vec::len);
-        self.fires.iter().map(of).sum()
-    }
-
-    pub fn all_children(&self) -> Vec<i64> {
-        self.children.values().flatten().copied().collect()
-    }
-}
 
 /// A run of a parent's fire.
 #[derive(FromQueryResult)]
@@ -76,55 +27,13 @@ struct Part {
 }
 
 impl RunStore<'_> {
-    pub(crate) async fn job_links(self, run_ids: &[i64]) -> Result<JobLinks> {
-        let text = "SELECT id, chained, parent, fire_no, job_id, cause FROM run WHERE id IN ({ids}) AND (chained = TRUE OR parent = TRUE)";
-        let mut links = JobLinks::default();
-        for (id, chained, parent, fire_no, job_id, cause) in
-            self.tuples(&self.write, text, values![self.ids(run_ids)]).await?
-        {
-            if chained {
-                links.chained.push(id);
-            }
-            if parent {
-                let fire = Fire { fire_no, job_id, cause };
-                links.parents.insert(id, fire);
-                links.fires.insert(fire);
-            }
-        }
-        let jobs: BTreeSet<i64> = links.fires.iter().map(|fire| fire.job_id).collect();
-        let jobs: Vec<i64> = jobs.into_iter().collect();
-        links.children = self.jobs().children_of(&self.write, &jobs).await?;
-        links.firsts = self.firsts_of(&links.fires).await?;
-        Ok(links)
-    }
-
-    async fn firsts_of(self, fires: &BTreeSet<Fire>) -> Result<HashMap<i64, Fire>> {
-        if fires.is_empty() || self.is_exclusive() {
-            return Ok(HashMap::new());
-        }
-        let rows: Vec<_> = fires.iter().map(|it| (it.fire_no, it.job_id, it.cause)).collect();
-        let first = |(id, fire_no, job_id, cause)| (id, Fire { fire_no, job_id, cause });
-        Ok(self.bulk_tuples(&self.write, &FIRST_RUNS, &[], &rows).await?.into_iter().map(first).collect())
-    }
-
-    /// Locks part 0, attempt 1 of each fire, before all other runs. Answers the fires whose lock another session has.
-    pub(crate) async fn lock_fires(self, tx: &Transaction, links: &JobLinks, mode: LockMode) -> Result<BTreeSet<Fire>> {
-        if links.firsts.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        let ids: Vec<i64> = links.firsts.keys().copied().collect();
-        let locked = self.lock_runs(tx, &ids, mode).await?;
-        let fire = |id: &i64| links.firsts.get(id).copied();
-        Ok(locked.held_up.iter().filter_map(fire).collect())
-    }
-
     /// Records the children's runs of a fire, if all its parts have succeeded and they are not there yet.
     pub(crate) async fn insert_children_runs(
         self,
         tx: &Transaction,
         fire: Fire,
         now: Millis,
-        effects: &mut SettleEffects,
+        work: &mut Advancing,
     ) -> Result<()> {
         let text = "SELECT id, part, parts, attempt, state, result_msg AS result FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? \
                     AND app_id = (SELECT app_id FROM job WHERE id = ?) ORDER BY part, attempt";
@@ -144,23 +53,23 @@ impl RunStore<'_> {
                         "job {child} was not started after run {first_id}: its app does not let the app of its parent start its jobs"
                     ),
                 };
-                let id = effects.rows.pop().ok_or(Error::Busy)?;
-                effects.settled.alarms.push(self.alarms().raise(tx, id, alarm, now).await?);
+                let id = work.rows.pop().ok_or(Error::Busy)?;
+                work.advanced.alarms.push(self.alarms().raise(tx, id, alarm, now).await?);
                 continue;
             }
             // Deleted, or named a moment ago: then the whole attempt is repeated.
-            let Some(shard) = effects.jobs.get(&child).map(|job| job.shard) else {
+            let Some(shard) = work.jobs.get(&child).map(|job| job.shard) else {
                 if self.exists(tx, child).await? {
                     return Err(Error::Busy);
                 }
                 continue;
             };
-            let id = effects.runs.pop().ok_or(Error::Busy)?;
+            let id = work.runs.pop().ok_or(Error::Busy)?;
             let run =
                 NewRun { id, job_id: child, cause: Cause::Child, fire_no: first_id, scheduled_at: now, due_at: now };
             if self.insert_child_run(tx, run).await? {
                 self.pass_result(tx, id, child, result.as_deref()).await?;
-                effects.settled.to_scan.push(shard);
+                work.advanced.to_scan.push(shard);
             }
         }
         Ok(())
@@ -181,13 +90,6 @@ impl RunStore<'_> {
         self.execute(tx, text, values).await.map(drop)
     }
 }
-
-/// Part 0, attempt 1 of fires.
-pub(crate) static FIRST_RUNS: Bulk = Bulk::text(
-    &[long("fire_no"), long("job_id"), short("cause")],
-    "SELECT run.id, run.fire_no, run.job_id, run.cause FROM {list} {join} run{index run_fire} ON run.fire_no = u.fire_no \
-     AND run.job_id = u.job_id AND run.cause = u.cause WHERE run.part = 0 AND run.attempt = 1",
-);
 
 /// The fire's first run and what it hands on, if every part has succeeded. `parts` are in the order of part and attempt.
 fn outcome(parts: Vec<Part>) -> Option<(i64, Option<String>)> {

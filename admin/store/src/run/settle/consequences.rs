@@ -11,9 +11,10 @@ use crate::db::sql::list::{ListColumn, int, long, short};
 use crate::db::sql::text::cut;
 use crate::error::Result;
 use crate::run::lock::LockedRun;
-use crate::run::settle::effects::{Fire, Retry, SettleEffects};
+use crate::run::settle::effects::{Retry, SettleEffects};
 use crate::run::settle::finding::{RunReport, SettleContext};
 use crate::run::view::run_view::sentence;
+use crate::run::{follow, follow_up};
 use crate::views::RunStore;
 
 /// Attempts that a late result has made needless.
@@ -35,9 +36,9 @@ const RETRIES: &[ListColumn] = &[long("id"), long("old"), long("due_at")];
 /// so the address is not copied.
 pub static RETRY: Bulk = Bulk::text(
     RETRIES,
-    "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, chained, parent) \
+    "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) \
      SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, \
-     u.due_at, {state.claimed}, 0, 0, run.chained, run.parent FROM {list} {join} run{index PRIMARY} ON run.id = u.old \
+     u.due_at, {state.claimed}, 0, 0, run.follow FROM {list} {join} run{index PRIMARY} ON run.id = u.old \
      WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id \
      AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1)",
 );
@@ -54,11 +55,10 @@ const MAX_MESSAGE_BYTES: usize = 1_000;
 impl SettleEffects {
     pub(crate) fn follow(&mut self, row: &LockedRun, finding: &RunReport, state: RunState, context: &SettleContext) {
         let was_given_up = matches!(row.state, RunState::Unknown | RunState::Lost);
-        if row.chained && row.state.is_pending() && !state.is_pending() {
-            self.ended.insert((row.job_id, row.fire_no));
-        }
-        if row.parent && state == RunState::Succeeded && !row.is_of_former_app() {
-            self.done.insert(Fire::of(row));
+        let has_ended = row.state.is_pending() && !state.is_pending();
+        self.follow_ups.extend(follow_up::after(row, has_ended, state));
+        if row.follow & follow::COUNTED != 0 && state == RunState::Succeeded && !row.is_of_former_app() {
+            self.recovered.insert(row.job_id);
         }
         if was_given_up && !state.is_open() {
             self.known.push(finding.run_id);
@@ -124,16 +124,11 @@ impl RunStore<'_> {
             self.bulk(tx, &CANCEL_RETRIES, &named![now], &effects.late).await?;
         }
         self.alarms().close_alarms_of(tx, &effects.known, now).await?;
-        for (job_id, fire_no) in std::mem::take(&mut effects.ended) {
-            let shard = self.schedule_next_delay(tx, job_id, fire_no, now).await?;
-            effects.settled.to_scan.extend(shard);
-        }
         self.count_failures_in_a_row(tx, &effects.failed).await?;
-        let recovered = effects.done.iter().map(|fire| fire.job_id).collect();
-        self.forget_failures(tx, &recovered).await?;
-        for fire in std::mem::take(&mut effects.done) {
-            self.insert_children_runs(tx, fire, now, effects).await?;
-        }
+        self.forget_failures(tx, &effects.recovered).await?;
+        let follow_ups = std::mem::take(&mut effects.follow_ups);
+        self.insert_follow_ups(tx, &follow_ups, now).await?;
+        effects.settled.followed = follow_ups.iter().map(|it| it.run_id).collect();
         Ok(())
     }
 

@@ -1,5 +1,5 @@
 //! A fixed delay: its next instant is counted from the end of its last fire, so it hangs on a chain. Either its cursor
-//! stands in `job_clock`, or a run that is marked as `chained` is on its way; the end of that run sets the cursor.
+//! stands in `job_clock`, or a run with the bit [`CHAIN`](crate::run::follow::CHAIN) is on its way; what follows from its end sets the cursor.
 
 use foldhash::HashSet;
 
@@ -11,6 +11,7 @@ use crate::db::sql::list::IDS;
 use crate::error::Result;
 use crate::job::create::{CLOCK, cursor_row};
 use crate::job::stored_job::Job;
+use crate::run::advance::advancing::Fire;
 use crate::views::RunStore;
 
 /// Jobs that a round of the audit looks at in each shard.
@@ -33,24 +34,19 @@ pub(crate) static DELAYED_CURSORS: Bulk = Bulk::text(
 
 /// The jobs of a shard with a link on its way: one walk over its open runs.
 pub(crate) const OPEN_LINKS: &str = "SELECT job_id FROM run{index run_open} \
-     WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND chained = TRUE";
+     WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND (follow & {follow.chain}) <> 0";
 
 impl RunStore<'_> {
-    /// A run of this fire has ended; if it was the last of it, the next instant is counted from `now`. Answers the shard
-    /// that has a new cursor. The job's row must be locked.
-    pub(crate) async fn schedule_next_delay(
-        self,
-        tx: &Transaction,
-        job_id: i64,
-        fire_no: i64,
-        now: Millis,
-    ) -> Result<Option<i32>> {
-        let text = "SELECT COUNT(*) FROM run WHERE fire_no = ? AND job_id = ? AND cause = {cause.schedule} AND state IN ({state.pending})";
-        let open: Option<i64> = self.tuple(tx, text, values![fire_no, job_id]).await?;
-        match open {
-            Some(0) => {
-                let job = self.delayed_job(tx, job_id).await?;
-                self.set_delayed_cursor(tx, job, now).await
+    /// A run of this fire has ended; if it was the last of it, the next instant is counted from its end, or from `now` where that is
+    /// not known. Answers the shard that has a new cursor. The job's row must be locked.
+    pub(crate) async fn schedule_next_delay(self, tx: &Transaction, fire: Fire, now: Millis) -> Result<Option<i32>> {
+        let text = "SELECT COUNT(CASE WHEN state IN ({state.pending}) THEN 1 END), MAX(finished_at) FROM run \
+                    WHERE fire_no = ? AND job_id = ? AND cause = {cause.schedule}";
+        let found: Option<(i64, Option<Millis>)> = self.tuple(tx, text, values![fire.fire_no, fire.job_id]).await?;
+        match found {
+            Some((0, ended_at)) => {
+                let job = self.delayed_job(tx, fire.job_id).await?;
+                self.set_delayed_cursor(tx, job, ended_at.unwrap_or(now)).await
             }
             _ => Ok(None),
         }
@@ -79,12 +75,13 @@ impl RunStore<'_> {
             return Ok(None);
         };
         self.insert_rows(tx, "job_clock", CLOCK, vec![clock]).await?;
+        self.forget_chain_ends(tx, job.id).await?;
         Ok(Some(job.shard))
     }
 
     /// A link of the job's chain is on its way: its end will set the cursor.
     pub(crate) async fn has_open_delay_run(self, tx: &Transaction, shard: i32, job_id: i64) -> Result<bool> {
-        let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND job_id = ? AND chained = TRUE";
+        let text = "SELECT COUNT(*) FROM run WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND job_id = ? AND (follow & {follow.chain}) <> 0";
         let count: Option<i64> = self.tuple(tx, text, values![shard, job_id]).await?;
         Ok(count.is_some_and(|count| count > 0))
     }
@@ -132,7 +129,7 @@ impl RunStore<'_> {
                     AND job.enabled = TRUE AND (job.fires_left IS NULL OR job.fires_left > 0) AND NOT EXISTS \
                     (SELECT 1 FROM job_clock WHERE job_clock.shard = job.shard AND job_clock.job_id = job.id) AND NOT EXISTS \
                     (SELECT 1 FROM run WHERE run.shard = job.shard AND run.state IN ({state.pending}) AND run.state < {state.final} AND run.job_id = job.id \
-                    AND run.chained = TRUE)";
+                    AND (run.follow & {follow.chain}) <> 0) AND NOT EXISTS (SELECT 1 FROM follow_up WHERE follow_up.job_id = job.id AND follow_up.kind = 1)";
         let values = values![job_id, shard];
         Ok(self.tuple::<i64>(&self.engine_reads, text, values).await?.is_some())
     }

@@ -1,0 +1,33 @@
+//! What an advance works with and what it answers.
+
+use foldhash::HashMap;
+
+use crate::alarm::alarms::Alarm;
+use crate::run::lock::LockedJob;
+
+/// What has followed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Advanced {
+    /// Shards with a new run, or a new cursor.
+    pub to_scan: Vec<i32>,
+    /// Children that were not started.
+    pub alarms: Vec<Alarm>,
+    /// Runs from whose end nothing has followed yet, because another session holds a job.
+    pub held_up: Vec<i64>,
+}
+
+/// A fire of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Fire {
+    pub fire_no: i64,
+    pub job_id: i64,
+    pub cause: i16,
+}
+
+/// What a transaction works with. The ids are taken before it: on SQLite there is no second writer.
+pub(crate) struct Advancing {
+    pub advanced: Advanced,
+    pub runs: Vec<i64>,
+    pub rows: Vec<i64>,
+    pub jobs: HashMap<i64, LockedJob>,
+}

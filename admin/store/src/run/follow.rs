@@ -1,0 +1,26 @@
+//! What follows from the end of a run, as bits of `run.follow` and `job.follow`. Runs with none of them are settled by one statement.
+
+use carillon_scheduler::JobDraft;
+
+/// The next fire of the job is counted from the end of the run.
+pub const CHAIN: i16 = 1;
+/// The job has children.
+pub const CHILDREN: i16 = 2;
+/// Failures in a row of the job are counted.
+pub const COUNTED: i16 = 256;
+
+/// By the word of a mark in SQL.
+pub(crate) fn bits(word: &str) -> Option<i16> {
+    Some(match word {
+        "chain" => CHAIN,
+        "children" => CHILDREN,
+        _ => return None,
+    })
+}
+
+/// Of the runs of a job, whatever their cause.
+pub(crate) fn of_job(draft: &JobDraft) -> i16 {
+    let children = if draft.children.is_empty() { 0 } else { CHILDREN };
+    let counted = if draft.pause_after_failures > 0 { COUNTED } else { 0 };
+    children | counted
+}
