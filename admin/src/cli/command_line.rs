@@ -1,5 +1,6 @@
 //! The subcommands, and how an error ends the program.
 
+use std::io;
 use std::panic;
 use std::process::ExitCode;
 
@@ -181,6 +182,9 @@ pub fn main() -> ExitCode {
     let usage_code = if wanted.reports_changes() { 1 } else { 2 };
     match checked.and_then(|()| run(wanted)) {
         Ok(code) => code,
+        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe) => {
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             eprintln!("carillon: {}", error_chain(&error));
             ExitCode::from(if is_usage_error(&error) { usage_code } else { 1 })

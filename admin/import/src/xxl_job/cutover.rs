@@ -3,7 +3,7 @@
 
 use carillon_scheduler::Millis;
 use carillon_store::import::origins::Origin;
-use carillon_store::{Actor, App, Job, Store};
+use carillon_store::{Actor, App, Job, JobFilter, Store};
 use foldhash::{HashMap, HashSet};
 
 use super::error::Error;
@@ -20,6 +20,10 @@ pub struct Cutover {
     pub without_schedule: Vec<String>,
     /// Jobs that were imported and were so already, or did not run there.
     pub others: usize,
+    /// Script jobs among those that were switched.
+    pub with_script: Vec<String>,
+    /// After the way back: enabled jobs of the app that did not come from there.
+    pub still_enabled: Vec<String>,
     /// Jobs of the app there that were not imported, by their numbers.
     pub not_imported: Vec<i64>,
     /// Executors of the app that are registered here.
@@ -62,15 +66,15 @@ pub async fn cut_over(
     let (app, jobs) = imported(store, &source.name, app).await?;
     let groups: HashSet<i64> = source.groups.iter().filter(|it| it.app == app.name).map(|it| it.id).collect();
     let of_app: Vec<&JobRow> = source.jobs.iter().filter(|row| groups.contains(&row.group)).collect();
-    refuse_any(of_app.iter().filter(|row| row.is_running), "still run in xxl-job; stop these jobs there first")?;
+    refuse_any(of_app.iter().filter(|row| row.is_running), "still to be stopped in xxl-job; stop these first")?;
     if !open_too {
         let open = of_app.iter().filter(|row| source.open_runs.contains_key(&row.id));
-        refuse_any(open, "have runs without a result in xxl-job; wait for these, or leave them with --open-too")?;
+        refuse_any(open, "with runs that have no result in xxl-job; wait for these, or leave them with --open-too")?;
     }
     let rows: HashMap<i64, &JobRow> = source.jobs.iter().map(|row| (row.id, row)).collect();
     let is_outdated =
         |row: &&&JobRow| jobs.iter().any(|job| job.source_id == row.id && !job.digest.starts_with(&row_digest(row)));
-    refuse_any(of_app.iter().filter(is_outdated), "were changed in xxl-job since their import; import again first")?;
+    refuse_any(of_app.iter().filter(is_outdated), "changed in xxl-job since the import; import again first")?;
     let imported: HashSet<i64> = jobs.iter().map(|job| job.source_id).collect();
     let not_imported = of_app.iter().map(|row| row.id).filter(|id| !imported.contains(id)).collect();
     // A job that is deleted there stays as it is.
@@ -82,11 +86,17 @@ pub async fn cut_over(
     Ok(Cutover { not_imported, ..done })
 }
 
+/// Jobs that are still enabled and are named.
+const MOST_NAMED: u32 = 100;
+
 fn refuse_any<'a>(rows: impl Iterator<Item = &'a &'a JobRow>, what: &str) -> Result<(), Error> {
     let list: Vec<String> = rows.map(|row| row.id.to_string()).collect();
     match list.is_empty() {
         true => Ok(()),
-        false => Err(Error::Input(format!("{} jobs of the app {what}: {}", list.len(), list.join(", ")))),
+        false => {
+            let jobs = if list.len() == 1 { "1 job".to_owned() } else { format!("{} jobs", list.len()) };
+            Err(Error::Input(format!("{jobs} of the app {what}: {}", list.join(", "))))
+        }
     }
 }
 
@@ -96,7 +106,11 @@ fn refuse_any<'a>(rows: impl Iterator<Item = &'a &'a JobRow>, what: &str) -> Res
 /// `Input`: there is no such app, or nothing was imported into it.
 pub async fn go_back(source: &str, store: &Store, app: &str, (by, now): (&Actor, Millis)) -> Result<Cutover, Error> {
     let (app, jobs) = imported(store, source, app).await?;
-    switch_all(store, &app, jobs, (|it: &ImportedJob| it.job.draft.enabled, false), (by, now)).await
+    let mut done = switch_all(store, &app, jobs, (|it: &ImportedJob| it.job.draft.enabled, false), (by, now)).await?;
+    let filter = JobFilter { app: Some(app.name), enabled: Some(true), limit: MOST_NAMED, ..JobFilter::default() };
+    let enabled = store.jobs().list(&filter).await?.items;
+    done.still_enabled = enabled.iter().map(|job| format!("{} ({})", job.draft.name, job.id)).collect();
+    Ok(done)
 }
 
 async fn switch_all(
@@ -111,6 +125,9 @@ async fn switch_all(
     for ImportedJob { job, .. } in wanted {
         store.jobs().set_enabled(job.id, enabled, now, by).await?;
         let name = format!("{} ({})", job.draft.name, job.id);
+        if job.draft.script.is_some() {
+            done.with_script.push(name.clone());
+        }
         if job.draft.schedule.kind() == "none" {
             done.without_schedule.push(name.clone());
         }

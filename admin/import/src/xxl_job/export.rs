@@ -7,7 +7,7 @@ use carillon_scheduler::{CatchUp, ClockChanges, JobDraft, KindDraft, ScheduleDra
 use carillon_store::{App, Job};
 use foldhash::{HashMap, HashSet};
 
-use super::jobs::{IMPORTED, RAN};
+use super::jobs::{IMPORTED, RAN, stored_digest};
 use super::words::{BLOCKS, MISFIRES, ROUTES, schedule_words, word_for};
 
 /// The file, and what it does not hold: jobs by their numbers here, each with the reason.
@@ -15,6 +15,8 @@ use super::words::{BLOCKS, MISFIRES, ROUTES, schedule_words, word_for};
 pub struct Exported {
     pub sql: String,
     pub jobs: usize,
+    /// Jobs that came from there and were not changed here.
+    pub unchanged: usize,
     pub left_out: Vec<(i64, String)>,
     /// Jobs in the file that lose something, and what.
     pub changed: Vec<(i64, String)>,
@@ -34,6 +36,8 @@ const AUTHOR: usize = 64;
 pub struct Known<'a> {
     /// What jobs that were imported have there, by their ids.
     pub numbers: &'a HashMap<i64, i64>,
+    /// How those were stored by their last import, by their ids: one that is still so is left out. Empty: all are written.
+    pub stored: &'a HashMap<i64, String>,
     /// The sources of script jobs, by their ids; without one the job is left out.
     pub sources: &'a HashMap<i64, String>,
     /// The time zone of the JVM there.
@@ -53,6 +57,10 @@ pub fn export(apps: &[App], jobs: &[Job], known: &Known<'_>) -> Exported {
              SET @app = (SELECT MIN(id) FROM xxl_job_group WHERE app_name = {name});"
         );
         for job in jobs.iter().filter(|job| job.app_id == app.id) {
+            if known.stored.get(&job.id).is_some_and(|stored| *stored == stored_digest(job, known.numbers)) {
+                exported.unchanged += 1;
+                continue;
+            }
             match row(job, known) {
                 Ok(values) => {
                     exported.jobs += 1;
@@ -82,7 +90,7 @@ type Row = Vec<(&'static str, String)>;
 /// # Errors
 /// What xxl-job cannot hold.
 fn row(job: &Job, known: &Known<'_>) -> Result<Row, String> {
-    let Known { numbers, sources, zone } = known;
+    let Known { numbers, sources, zone, .. } = known;
     let draft = &job.draft;
     let (schedule_type, schedule_conf) = schedule(&job.full_schedule(), zone)?;
     let route = word_for(&ROUTES, &draft.route).ok_or_else(|| format!("route {}", draft.route.as_str()))?;
@@ -178,6 +186,11 @@ fn lost(draft: &JobDraft, is_child: bool) -> Vec<&'static str> {
 /// By which a job that was made here is found there again.
 fn remark(id: i64) -> String {
     format!("carillon job {id}")
+}
+
+/// The job here that a row was made from.
+pub(super) fn made_here(remark: &str) -> Option<i64> {
+    remark.strip_prefix("carillon job ")?.parse().ok()
 }
 
 /// A job that came from there keeps its row; another one is added unless it is there.

@@ -13,8 +13,8 @@ use carillon_store::{
 use foldhash::{HashMap, HashSet};
 
 use super::error::Error;
-use super::jobs::MappedJob;
-use super::plan::{ImportPlan, stored_digest};
+use super::jobs::{MappedJob, stored_digest};
+use super::plan::ImportPlan;
 use super::report::Report;
 use super::report::record::ImportRecord;
 
@@ -76,6 +76,7 @@ pub async fn import(plan: &ImportPlan, store: &Store, by: &Actor, now: Millis) -
     }
     target.link(&stored).await?;
     target.note(&stored).await?;
+    store.imports().note_imported(&plan.source, &plan.kept).await?;
     target.make_accounts().await?;
     ImportRecord::new(plan, &target.done, &target.job_ids).keep(&plan.source, store, now).await?;
     Ok(target.done)
@@ -148,9 +149,14 @@ impl Target<'_> {
         Ok(stored)
     }
 
-    /// The key and what people have switched stay. Children that change are taken away until all jobs are stored.
+    /// The key, the set of files and what people have switched stay. Children that change are taken away until all jobs are stored.
     async fn change<'j>(&mut self, here: &Job, job: &'j MappedJob) -> Result<Option<&'j MappedJob>, Error> {
-        let draft = JobDraft { enabled: here.draft.enabled, key: here.draft.key.clone(), ..job.draft.clone() };
+        let draft = JobDraft {
+            enabled: here.draft.enabled,
+            key: here.draft.key.clone(),
+            set: here.draft.set.clone(),
+            ..job.draft.clone()
+        };
         let wanted = self.children_of(job.id);
         let children = if wanted == here.draft.children { wanted } else { vec![] };
         let Err(why) = self.update(here, &draft, children).await? else {

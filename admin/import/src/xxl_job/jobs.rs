@@ -4,6 +4,8 @@ use carillon_scheduler::job::limits::{self, check_params};
 use carillon_scheduler::job::placeholders::has_placeholders;
 use carillon_scheduler::{BlockStrategy, JobDraft, Millis, MisfirePolicy, RouteStrategy, ScriptDraft, ScriptKind};
 
+use carillon_store::Job;
+use foldhash::HashMap;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -203,6 +205,35 @@ fn capped(value: i64, most: i64, (code, of): (&'static str, &str), report: &mut 
         report.add(code, of, value.to_string());
     }
     value.clamp(0, most).try_into().unwrap_or(i32::MAX)
+}
+
+/// Of a job as it is stored, but for whether it is enabled, which is a matter of people, and its key, which may be taken. A member that a
+/// later version adds is none of them. `source_ids`: the numbers there, by those here; a child of another origin counts with the negative
+/// of its own.
+pub(super) fn stored_digest(job: &Job, source_ids: &HashMap<i64, i64>) -> String {
+    let children: Vec<i64> = job.draft.children.iter().map(|id| source_ids.get(id).copied().unwrap_or(-id)).collect();
+    let draft = &job.draft;
+    let texts =
+        [&draft.app, &draft.name, &draft.handler, &draft.description, &draft.owner, &draft.params, &draft.route_labels];
+    let words = [
+        draft.catch_up.as_str(),
+        draft.misfire.as_str(),
+        draft.route.as_str(),
+        draft.overlap.as_str(),
+        draft.block.as_str(),
+    ];
+    let numbers = [
+        draft.timeout_seconds,
+        draft.retries,
+        draft.flag_after_seconds,
+        draft.pause_after_failures,
+        draft.overlap_queue,
+    ];
+    let late = (draft.misfire_threshold_seconds, draft.misfire_limit, draft.misfire_window_seconds);
+    let script = draft.script.as_ref().map(|script| (script.kind, &script.sha256));
+    let others =
+        json!([draft.tags, draft.takes_result, draft.retry_delay, job.full_schedule(), children, late, script]);
+    digest_of(&json!([texts, words, numbers, others]))
 }
 
 #[cfg(test)]

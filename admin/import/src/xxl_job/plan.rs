@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_scheduler::{FieldError, JobDraft, Millis, RouteStrategy, zone_data};
-use carillon_store::import::origins::{Origin, is_kept_id};
+use carillon_store::import::origins::{Origin, StoredOrigin, is_kept_id};
 use carillon_store::{App, Calendars, Definition, DefinitionContext, Job, Store};
 use foldhash::{HashMap, HashSet};
-use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use super::apps::{MappedApp, map_apps};
 use super::children::map_children;
 use super::error::Error;
-use super::jobs::{JobMapping, MappedJob, RAN, digest_of};
+use super::export::made_here;
+use super::jobs::{JobMapping, MappedJob, RAN, stored_digest};
 use super::report::Report;
 use super::shape::Shape;
 use super::source::Source;
@@ -31,6 +32,8 @@ pub struct ImportOptions {
     pub users: bool,
     /// Another zone may fit more of what is planned there.
     pub trust_zone: bool,
+    /// What is here counts for jobs that were changed there and here.
+    pub keep_here: bool,
     pub now: Millis,
 }
 
@@ -48,6 +51,8 @@ pub struct ImportPlan {
     /// Jobs that have changed there since, and not here.
     pub changed: Vec<(Job, MappedJob)>,
     pub unchanged: usize,
+    /// Jobs that were changed there and stay as they are here.
+    pub kept: Vec<StoredOrigin>,
     /// Of each job that is imported, by the numbers there.
     pub children: BTreeMap<i64, Vec<i64>>,
     pub users: Vec<MappedUser>,
@@ -97,16 +102,23 @@ impl ImportPlan {
             new: vec![],
             changed: vec![],
             unchanged: 0,
+            kept: vec![],
             children,
             users,
             starters,
             run_ids_above: source.last_log_id + RUN_IDS_APART,
         };
-        plan.compare(source, store, mapped).await?;
+        plan.compare(source, store, mapped, options.keep_here).await?;
         Ok(plan)
     }
 
-    async fn compare(&mut self, source: &Source, store: &Store, mapped: Vec<MappedJob>) -> Result<(), Error> {
+    async fn compare(
+        &mut self,
+        source: &Source,
+        store: &Store,
+        mapped: Vec<MappedJob>,
+        keep_here: bool,
+    ) -> Result<(), Error> {
         let origins = store.imports().origins(&source.name).await?;
         let there: HashSet<i64> = source.jobs.iter().map(|row| row.id).collect();
         for origin in origins.iter().filter(|origin| !there.contains(&origin.source_id)) {
@@ -114,6 +126,8 @@ impl ImportPlan {
         }
         let next = store.imports().next_job_id().await?;
         let source_ids: HashMap<i64, i64> = origins.iter().map(|origin| (origin.job_id, origin.source_id)).collect();
+        let made_here: HashMap<i64, i64> =
+            source.jobs.iter().filter_map(|row| Some((row.id, made_here(&row.glue_remark)?))).collect();
         let origins: HashMap<i64, Origin> = origins.into_iter().map(|origin| (origin.source_id, origin)).collect();
         for mut job in mapped {
             let origin = origins.get(&job.id);
@@ -126,6 +140,9 @@ impl ImportPlan {
                     Some(Origin { job_id, stored_digest: Some(_), .. }) => {
                         self.report.add("L3", format!("job {}", job.id), format!("job {job_id} here"));
                     }
+                    None if made_here.contains_key(&job.id) => {
+                        self.report.add("L4", format!("job {}", job.id), format!("job {} here", made_here[&job.id]));
+                    }
                     // Also one whose import has ended between its number and the job.
                     _ => {
                         self.check_keys(store, &mut job).await?;
@@ -137,28 +154,57 @@ impl ImportPlan {
                 }
                 continue;
             };
-            self.compare_with(here, origin, job, &source_ids);
+            self.compare_with(here, origin, job, &source_ids, keep_here);
         }
         Ok(())
     }
 
-    fn compare_with(&mut self, here: Job, origin: &Origin, mut job: MappedJob, source_ids: &HashMap<i64, i64>) {
+    fn compare_with(
+        &mut self,
+        here: Job,
+        origin: &Origin,
+        mut job: MappedJob,
+        source_ids: &HashMap<i64, i64>,
+        keep_here: bool,
+    ) {
         // It counts as one that ran there although it is stopped by now, as before the cut-over; a person may take the tag away.
         let ran = |tags: &[String]| tags.iter().any(|tag| tag == RAN);
         if ran(&here.draft.tags) && !ran(&job.draft.tags) {
             job.draft.tags.push(RAN.to_owned());
         }
-        let is_as_imported =
-            origin.stored_digest.as_ref().is_none_or(|stored| *stored == stored_digest(&here, source_ids));
+        let now = stored_digest(&here, source_ids);
+        let is_as_imported = origin.stored_digest.as_ref().is_none_or(|stored| *stored == now);
         let has_changed = origin.stored_digest.is_none() || origin.digest != job.digest;
         let has_moved = job.draft.schedule.anchor_at.is_some_and(|at| at != here.anchor_at);
         match (has_changed, is_as_imported) {
             (true, true) => self.changed.push((here, job)),
+            // As after an export of what was changed here.
+            (true, false) if now == self.digest_as_stored(&here, &job) => {
+                self.kept.push(StoredOrigin { job_id: here.id, digest: job.digest, stored_digest: now });
+            }
+            (true, false) if keep_here => {
+                let stored_digest = origin.stored_digest.clone().unwrap_or_default();
+                self.kept.push(StoredOrigin { job_id: here.id, digest: job.digest, stored_digest });
+            }
             (true, false) => self.report.add("L1", format!("job {}", job.id), format!("job {} here", here.id)),
             // The phase of its fixed rate, as after a restart there.
             (false, true) if has_moved => self.changed.push((here, job)),
             (false, _) => self.unchanged += 1,
         }
+    }
+
+    /// That of the job if this row were stored in it.
+    fn digest_as_stored(&self, here: &Job, job: &MappedJob) -> String {
+        // By the numbers there: each stands for itself.
+        let children = self.children_of(job.id).to_vec();
+        let numbers = children.iter().map(|id| (*id, *id)).collect();
+        let mut there = here.clone();
+        there.draft = JobDraft { children, ..job.draft.clone() };
+        there.anchor_at = job.draft.schedule.anchor_at.unwrap_or(here.anchor_at);
+        if let Some(script) = &mut there.draft.script {
+            script.sha256 = script.source.as_deref().map(source_digest);
+        }
+        stored_digest(&there, &numbers)
     }
 
     async fn check_keys(&mut self, store: &Store, job: &mut MappedJob) -> Result<(), Error> {
@@ -259,6 +305,11 @@ fn check(draft: &JobDraft, now: Millis) -> Result<(), String> {
     checked.map(drop).map_err(|errors| FieldError::join(&errors))
 }
 
+/// As the store writes it.
+fn source_digest(source: &str) -> String {
+    Sha256::digest(source).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// One rule of alerts for each list of addresses.
 fn report_addresses(source: &Source, mapped: &[MappedJob], report: &mut Report) {
     let imported: HashSet<i64> = mapped.iter().map(|job| job.id).collect();
@@ -271,33 +322,4 @@ fn report_addresses(source: &Source, mapped: &[MappedJob], report: &mut Report) 
     for (addresses, jobs) in lists {
         report.add("A1", addresses, format!("jobs {}", jobs.join(", ")));
     }
-}
-
-/// Of a job as it is stored, but for whether it is enabled, which is a matter of people, and its key, which may be taken. A member that a
-/// later version adds is none of them. `source_ids`: the numbers there, by those here; a child of another origin counts with the negative
-/// of its own.
-pub(super) fn stored_digest(job: &Job, source_ids: &HashMap<i64, i64>) -> String {
-    let children: Vec<i64> = job.draft.children.iter().map(|id| source_ids.get(id).copied().unwrap_or(-id)).collect();
-    let draft = &job.draft;
-    let texts =
-        [&draft.app, &draft.name, &draft.handler, &draft.description, &draft.owner, &draft.params, &draft.route_labels];
-    let words = [
-        draft.catch_up.as_str(),
-        draft.misfire.as_str(),
-        draft.route.as_str(),
-        draft.overlap.as_str(),
-        draft.block.as_str(),
-    ];
-    let numbers = [
-        draft.timeout_seconds,
-        draft.retries,
-        draft.flag_after_seconds,
-        draft.pause_after_failures,
-        draft.overlap_queue,
-    ];
-    let late = (draft.misfire_threshold_seconds, draft.misfire_limit, draft.misfire_window_seconds);
-    let script = draft.script.as_ref().map(|script| (script.kind, &script.sha256));
-    let others =
-        json!([draft.tags, draft.takes_result, draft.retry_delay, job.full_schedule(), children, late, script]);
-    digest_of(&json!([texts, words, numbers, others]))
 }

@@ -21,6 +21,8 @@ words! {
         Changed = 4 "changed there",
         /// Nothing explains it.
         Unexplained = 5 "unexplained",
+        /// A minute past its next instant xxl-job has not moved on: its scheduler stands still.
+        Overdue = 6 "overdue",
     }
 }
 
@@ -46,9 +48,13 @@ pub struct Shadow {
 struct Seen {
     conf: String,
     next_at: Millis,
+    is_overdue: bool,
     /// The instants of a fixed rate modulo its period, ms.
     phase: Option<Millis>,
 }
+
+/// xxl-job looks each second, and 5 s ahead.
+const OVERDUE_MS: Millis = 60_000;
 
 impl Shadow {
     /// Looks at the rows as they are at `now`. `schedules`: of the jobs that were imported, by their numbers there.
@@ -60,8 +66,17 @@ impl Shadow {
             };
             let conf = format!("{} {}", row.schedule_type, row.schedule_conf);
             let next_at = if row.is_running { row.next_at } else { 0 };
-            let seen = Seen { conf, next_at, phase: phase(row, next_at) };
+            let is_overdue = next_at > 0 && next_at + OVERDUE_MS < now;
+            let seen = Seen { conf, next_at, is_overdue, phase: phase(row, next_at) };
             let before = self.jobs.get(&row.id);
+            if is_overdue && before.is_none_or(|before| !before.is_overdue) {
+                let (id, last_at) = (row.id, row.last_at);
+                let overdue =
+                    Observation { id, verdict: Verdict::Overdue, last_at, next_at, expected_at: Some(next_at) };
+                observed.push(overdue);
+                self.jobs.insert(row.id, seen);
+                continue;
+            }
             if before.is_some_and(|before| before.next_at == seen.next_at && before.conf == seen.conf) {
                 continue;
             }

@@ -31,7 +31,7 @@ databases! {
         let cut = async |open_too| cut_over(&xxl.read().await, store, "orders", open_too, (&by, now)).await;
 
         let Err(Error::Input(text)) = cut(false).await else { panic!("it still runs there") };
-        assert_eq!(text, "1 jobs of the app still run in xxl-job; stop these jobs there first: 10");
+        assert_eq!(text, "1 job of the app still to be stopped in xxl-job; stop these first: 10");
         xxl.sql("UPDATE xxl_job_info SET trigger_status = 0").await;
         xxl.sql("INSERT INTO xxl_job_log (job_group, job_id, trigger_time, trigger_code, handle_code) VALUES (1, 10, NOW(), 200, 0)").await;
         let Err(Error::Input(text)) = cut(false).await else { panic!("a run is open there") };
@@ -51,7 +51,7 @@ databases! {
         assert!(text.ends_with("first: 13"), "{text}");
         xxl.sql("UPDATE xxl_job_info SET trigger_status = 0, executor_param = 'new' WHERE id IN (10, 13)").await;
         let Err(Error::Input(text)) = cut(true).await else { panic!("it was changed there") };
-        assert_eq!(text, "1 jobs of the app were changed in xxl-job since their import; import again first: 10");
+        assert_eq!(text, "1 job of the app changed in xxl-job since the import; import again first: 10");
         go_back("xxl_job", store, "orders", (&by, now)).await.unwrap();
         xxl.sql("DELETE FROM xxl_job_info WHERE id = 10").await;
         let done = cut(true).await.unwrap();

@@ -1,6 +1,6 @@
 //! A database of each shape, with a thousand jobs and every odd value.
 
-use carillon_import::xxl_job::{ImportPlan, Imported, Shape, import};
+use carillon_import::xxl_job::{ImportOptions, ImportPlan, Imported, Shape, import};
 use carillon_scheduler::{JobDraft, MisfirePolicy};
 use carillon_store::{Actor, Job, Store};
 use foldhash::HashMap;
@@ -98,6 +98,10 @@ databases! {
         let (plan, done) = brought(&xxl, &fixture.store).await;
         assert_eq!((done.created, done.changed), (0, 3));
         assert_eq!((plan.report.rows("L1"), plan.report.rows("L2"), plan.report.rows("L3")), (vec!["job 1001"], vec!["job 1003"], vec!["job 1000"]));
+        let keeping = ImportOptions { keep_here: true, ..options() };
+        let plan = ImportPlan::make(&xxl.read().await, &fixture.store, &keeping).await.unwrap();
+        let kept: Vec<i64> = plan.kept.iter().map(|kept| kept.job_id).collect();
+        assert_eq!((kept, plan.report.rows("L1").len()), (vec![jobs(&fixture.store).await[&1001].id], 0));
         let after = jobs(&fixture.store).await;
         assert_eq!((after[&100].draft.params.as_str(), after[&100].draft.enabled), ("new", true));
         assert_eq!((after[&1001].draft.params.as_str(), after[&1001].draft.name.as_str()), ("p", "Ours"));
@@ -212,7 +216,7 @@ fn script_jobs_come_with_their_sources_where_they_are_asked_for() {
         let script = [("glue_type", "'GLUE_SHELL'"), ("glue_source", "'echo 1\\r\\n'"), ("glue_remark", "'first'")];
         xxl.job(7, &script).await;
         xxl.job(8, &[("glue_type", "'GLUE_PHP'"), ("glue_source", "' '")]).await;
-        let options = carillon_import::xxl_job::ImportOptions { scripts: true, ..options() };
+        let options = ImportOptions { scripts: true, ..options() };
         let plan = ImportPlan::make(&xxl.read().await, &fixture.store, &options).await.unwrap();
         import(&plan, &fixture.store, &Actor::cli(), NOW).await.unwrap();
         assert_eq!((plan.report.rows("G2"), plan.report.rows("G3")), (vec![], vec!["job 8"]));

@@ -168,7 +168,15 @@ const ODD_SCHEDULES: &[OddRow] = &[
 ];
 
 pub fn options() -> ImportOptions {
-    ImportOptions { zone: ZONE.into(), exact: false, scripts: false, users: false, trust_zone: false, now: NOW }
+    ImportOptions {
+        zone: ZONE.into(),
+        exact: false,
+        scripts: false,
+        users: false,
+        trust_zone: false,
+        keep_here: false,
+        now: NOW,
+    }
 }
 
 fn tables(shape: Shape) -> Vec<String> {

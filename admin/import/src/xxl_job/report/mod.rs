@@ -18,7 +18,7 @@ pub struct Finding {
 pub struct Report(BTreeMap<&'static str, Vec<Finding>>);
 
 /// The codes in their order, each with what it means.
-const MEANINGS: [(&str, &str); 41] = [
+const MEANINGS: [(&str, &str); 42] = [
     (
         "A1",
         "an e-mail went out for each failed attempt; here an alert rule sends one after the last attempt: make a channel and a rule for these addresses",
@@ -50,9 +50,10 @@ const MEANINGS: [(&str, &str); 41] = [
     ("K4", "a child without parameters gets none, as there: `takes_result` is off"),
     ("K5", "the child is of another app: that app lets jobs of this one start its jobs, as there"),
     ("K6", "the children are refused: the job has none"),
-    ("L1", "changed there and here since the last import: left alone"),
+    ("L1", "changed there and here since the last import: left alone; --keep-here lets what is here count"),
     ("L2", "gone there since the last import: left alone"),
     ("L3", "deleted here since the last import: left alone"),
+    ("L4", "made here and exported: the job here is left alone"),
     (
         "M1",
         "`DO_NOTHING` drops what is late by more than 5 s there, without a record; here by more than 60 s (--exact: 5 s), with a record",

@@ -38,6 +38,9 @@ pub async fn run(args: CutoverArgs) -> anyhow::Result<()> {
         };
         let done = go_back(&name, &store, &args.app, (&by, now)).await.map_err(usage)?;
         println!("disabled: {}{}", counted(done.switched.len(), "job"), list(&done.switched));
+        if !done.still_enabled.is_empty() {
+            println!("made here and still enabled, so they need executors here:{}", list(&done.still_enabled));
+        }
         println!(
             "Give the executors of {} the address and the token of xxl-job again, restart them, and start the jobs there.",
             args.app
@@ -52,6 +55,12 @@ pub async fn run(args: CutoverArgs) -> anyhow::Result<()> {
     }
     if !done.without_schedule.is_empty() {
         println!("without a schedule here, so they do not fire:{}", list(&done.without_schedule));
+    }
+    if !done.with_script.is_empty() {
+        println!(
+            "script jobs, which need nodes with --scripts and an executor that runs them:{}",
+            list(&done.with_script)
+        );
     }
     if !done.not_imported.is_empty() {
         let ids: Vec<String> = done.not_imported.iter().map(ToString::to_string).collect();

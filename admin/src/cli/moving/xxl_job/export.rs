@@ -8,7 +8,6 @@ use carillon_store::{Job, VisibleApps};
 use clap::Args;
 use foldhash::HashMap;
 
-use super::source_args::numbers;
 use crate::cli::arguments::{InvalidInput, counted};
 use crate::cli::settings::DatabaseSettings;
 use crate::cli::{database, logging};
@@ -25,6 +24,9 @@ pub struct ExportArgs {
     /// Only these apps; may be given several times
     #[arg(long = "app", value_name = "NAME")]
     apps: Vec<String>,
+    /// Also jobs that came from xxl-job and were not changed here since their last import
+    #[arg(long)]
+    all: bool,
     /// With script jobs, and their present sources
     #[arg(long)]
     scripts: bool,
@@ -54,7 +56,10 @@ pub async fn run(args: ExportArgs) -> anyhow::Result<()> {
             jobs.extend(store.jobs().get(id).await?);
         }
     }
-    let numbers = numbers(&store, &args.source).await?;
+    let origins = store.imports().origins(&args.source).await?;
+    let numbers = origins.iter().map(|origin| (origin.job_id, origin.source_id)).collect();
+    let stored = origins.into_iter().filter(|_| !args.all);
+    let stored = stored.filter_map(|origin| Some((origin.job_id, origin.stored_digest?))).collect();
     let mut sources = HashMap::default();
     for job in jobs.iter().filter(|_| args.scripts) {
         if let Some(version) = job.draft.script.as_ref().and_then(|script| script.version)
@@ -63,11 +68,15 @@ pub async fn run(args: ExportArgs) -> anyhow::Result<()> {
             sources.insert(job.id, source);
         }
     }
-    let exported = export(&apps, &jobs, &Known { numbers: &numbers, sources: &sources, zone });
+    let exported = export(&apps, &jobs, &Known { numbers: &numbers, stored: &stored, sources: &sources, zone });
     let mut out = io::stdout().lock();
     out.write_all(exported.sql.as_bytes())?;
     // The file is on standard output.
     eprintln!("{} written", counted(exported.jobs, "job"));
+    if exported.unchanged > 0 {
+        let unchanged = counted(exported.unchanged, "job");
+        eprintln!("{unchanged} left out, as nothing was changed here since their last import (--all writes them too)");
+    }
     list("xxl-job cannot hold", &exported.left_out);
     list("xxl-job holds less of", &exported.changed);
     Ok(())

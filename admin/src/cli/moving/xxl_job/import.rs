@@ -36,6 +36,9 @@ pub struct ImportArgs {
     /// Import although another zone fits more of what xxl-job has planned
     #[arg(long)]
     trust_zone: bool,
+    /// Of jobs that were changed both there and here since the last import, let what is here count
+    #[arg(long)]
+    keep_here: bool,
     /// One JSON object instead of text for people
     #[arg(long)]
     json: bool,
@@ -57,6 +60,7 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<()> {
         scripts: args.scripts,
         users: args.users,
         trust_zone: args.trust_zone,
+        keep_here: args.keep_here,
         now,
     };
     let plan = ImportPlan::make(&source, &store, &options).await.map_err(usage)?;

@@ -34,8 +34,15 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Ends the command with exit code 1.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} instants in xxl-job differ from those here, and nothing explains it")]
+#[error("instants in xxl-job that differ from those here, and that nothing explains: {0}")]
 struct Unexplained(usize);
+
+/// The same.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "xxl-job has stood still, so there was nothing to compare; jobs whose instant has passed by more than a minute: {0}"
+)]
+struct StandsStill(usize);
 
 pub async fn run(args: ShadowArgs) -> anyhow::Result<()> {
     logging::start(LogFormat::Text, "warn");
@@ -88,9 +95,11 @@ pub async fn run(args: ShadowArgs) -> anyhow::Result<()> {
         let list = if list.is_empty() { "nothing was planned meanwhile".to_owned() } else { list.join(", ") };
         println!("{} with a schedule; {list}", counted(schedules.len(), "job"));
     }
-    match counts.get(Verdict::Unexplained.as_str()) {
-        None => Ok(()),
-        Some(count) => Err(Unexplained(*count).into()),
+    let of = |verdict: Verdict| counts.get(verdict.as_str()).copied().unwrap_or(0);
+    match (of(Verdict::Unexplained), of(Verdict::Overdue)) {
+        (0, 0) => Ok(()),
+        (0, overdue) => Err(StandsStill(overdue).into()),
+        (count, _) => Err(Unexplained(count).into()),
     }
 }
 

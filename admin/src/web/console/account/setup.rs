@@ -82,5 +82,5 @@ async fn refuse_second(state: &State) -> Result<(), PageError> {
 }
 
 fn used() -> PageError {
-    PageError::Gone("This console has been set up already".into())
+    PageError::Gone("This console has been set up already: there is an account; `carillon user link NAME` gives its owner a link for a password".into())
 }
