@@ -69,7 +69,7 @@ pub async fn cut_over(
     refuse_any(of_app.iter().filter(|row| row.is_running), "still to be stopped in xxl-job; stop these first")?;
     if !open_too {
         let open = of_app.iter().filter(|row| source.open_runs.contains_key(&row.id));
-        refuse_any(open, "with runs that have no result in xxl-job; wait for these, or leave them with --open-too")?;
+        refuse_any(open, "with runs without a result in xxl-job; wait for these, or leave them with --open-too")?;
     }
     let rows: HashMap<i64, &JobRow> = source.jobs.iter().map(|row| (row.id, row)).collect();
     let is_outdated =

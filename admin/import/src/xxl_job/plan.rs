@@ -136,12 +136,17 @@ impl ImportPlan {
                 None => None,
             };
             let Some((here, origin)) = here.zip(origin) else {
+                let own = match made_here.get(&job.id).filter(|_| origin.is_none()) {
+                    Some(id) => store.jobs().get(*id).await?.filter(|own| is_same(own, &job, &source_ids)),
+                    None => None,
+                };
+                if let Some(own) = own {
+                    self.report.add("L4", format!("job {}", job.id), format!("job {} here", own.id));
+                    continue;
+                }
                 match origin {
                     Some(Origin { job_id, stored_digest: Some(_), .. }) => {
                         self.report.add("L3", format!("job {}", job.id), format!("job {job_id} here"));
-                    }
-                    None if made_here.contains_key(&job.id) => {
-                        self.report.add("L4", format!("job {}", job.id), format!("job {} here", made_here[&job.id]));
                     }
                     // Also one whose import has ended between its number and the job.
                     _ => {
@@ -235,6 +240,13 @@ impl ImportPlan {
     pub(super) fn children_of(&self, id: i64) -> &[i64] {
         self.children.get(&id).map_or(&[], Vec::as_slice)
     }
+}
+
+/// Whether a row that says to come from a job here does: it may come from another installation.
+fn is_same(own: &Job, row: &MappedJob, source_ids: &HashMap<i64, i64>) -> bool {
+    let (own_draft, draft) = (&own.draft, &row.draft);
+    let has_its_name = own_draft.name.starts_with(&draft.name) || own_draft.handler == draft.handler;
+    own_draft.app == draft.app && has_its_name && !source_ids.contains_key(&own.id)
 }
 
 /// What is imported, with the children of each.

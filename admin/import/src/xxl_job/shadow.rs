@@ -21,7 +21,7 @@ words! {
         Changed = 4 "changed there",
         /// Nothing explains it.
         Unexplained = 5 "unexplained",
-        /// A minute past its next instant xxl-job has not moved on: its scheduler stands still.
+        /// A minute past its next instant xxl-job has planned no further one.
         Overdue = 6 "overdue",
     }
 }
@@ -195,6 +195,23 @@ mod tests {
         let rows = [rate(T + 60_007), rate(T + 120_007), rate(T + 155_000)];
         let found = verdicts(parsed(&draft).unwrap(), &rows);
         assert_eq!(found, [Verdict::Agrees, Verdict::Agrees, Verdict::PhaseMoved]);
+    }
+
+    #[test]
+    fn a_scheduler_that_plans_no_further_is_reported_once() {
+        let schedules = HashMap::from_iter([(7, parsed(&cron("0 * * * * ?", "UTC")).unwrap())]);
+        let mut shadow = Shadow::default();
+        let mut seen = |row: &JobRow, now| -> Vec<Verdict> {
+            let observed = shadow.observe(std::slice::from_ref(row), &schedules, now);
+            observed.into_iter().map(|it| it.verdict).collect()
+        };
+        assert_eq!(seen(&row(T), T + 60_000), [Verdict::Agrees]);
+        assert_eq!(seen(&row(T), T + 60_001), [Verdict::Overdue]);
+        assert_eq!(seen(&row(T), T + 90_000), []);
+        let further = JobRow { last_at: T, ..row(T + 60_000) };
+        assert_eq!(seen(&further, T + 90_000), [Verdict::Agrees]);
+        assert_eq!(seen(&further, T + 120_001), [Verdict::Overdue]);
+        assert_eq!(seen(&JobRow { is_running: false, ..row(0) }, T + 130_000), [Verdict::Stopped]);
     }
 
     #[test]

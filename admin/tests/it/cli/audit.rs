@@ -32,7 +32,7 @@ fn every_difference_is_told_with_its_reason_and_only_the_unexplained_fails() {
             out.contains("job 1 `Settle`: ") && out.contains(" missing, ") && out.contains("not planned yet"),
             "{out}"
         );
-        assert!(out.contains("1 jobs since ") && out.contains(" 0 instants unexplained"), "{out}");
+        assert!(out.contains("1 job since ") && out.contains(" 0 instants unexplained"), "{out}");
 
         // Its cursor has moved without a record.
         let database = sea_orm::Database::connect(format!("sqlite://{}", path.display())).await.unwrap();

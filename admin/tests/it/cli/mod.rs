@@ -54,8 +54,8 @@ fn refused(command: std::process::Command, said: &[&str]) {
 
 #[test]
 fn a_command_whose_reader_has_gone_ends_without_a_text() {
-    let folder = migrated();
-    let mut command = on(folder.path(), &["shards"]);
+    let folder = tempdir().unwrap();
+    let mut command = on(folder.path(), &["migrate"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
