@@ -11,6 +11,7 @@ use carillon_store::{Actor, RunView};
 use crate::manage::entry_points::Runs;
 use crate::manage::error::Error;
 use crate::manage::run_killer::KillResult;
+use crate::runtime::Service as _;
 
 /// Longest note on an outcome that is set by hand, in characters.
 pub const NOTE_CHARS: usize = 500;
@@ -84,6 +85,8 @@ impl Runs<'_> {
         let said = ByHand { actor: by, detail: &detail };
         let settled = engine.cx.store.runs().settle_by_hand(&reports, &follow_up, said).await?;
         engine.services.completer.effects.apply(&reports, &settled);
+        // The person sees what has followed.
+        engine.services.advancer.step().await;
         Ok(settled.changed.into_iter().map(|(run_id, _)| run_id).collect())
     }
 }
