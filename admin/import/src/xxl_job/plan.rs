@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_scheduler::{FieldError, JobDraft, Millis, RouteStrategy, zone_data};
 use carillon_store::import::origins::{Origin, StoredOrigin, is_kept_id};
-use carillon_store::{App, Calendars, Definition, DefinitionContext, Job, Store};
+use carillon_store::{App, Calendars, Definition, DefinitionContext, Job, Store, script_digest};
 use foldhash::{HashMap, HashSet};
-use sha2::{Digest as _, Sha256};
 
 use super::apps::{MappedApp, map_apps};
 use super::children::map_children;
@@ -207,7 +206,7 @@ impl ImportPlan {
         there.draft = JobDraft { children, ..job.draft.clone() };
         there.anchor_at = job.draft.schedule.anchor_at.unwrap_or(here.anchor_at);
         if let Some(script) = &mut there.draft.script {
-            script.sha256 = script.source.as_deref().map(source_digest);
+            script.sha256 = script.source.as_deref().map(script_digest);
         }
         stored_digest(&there, &numbers)
     }
@@ -315,11 +314,6 @@ fn check(draft: &JobDraft, now: Millis) -> Result<(), String> {
     };
     let checked = Definition::check_in(DefinitionContext::new(&app, &Calendars::default()), draft, now);
     checked.map(drop).map_err(|errors| FieldError::join(&errors))
-}
-
-/// As the store writes it.
-fn source_digest(source: &str) -> String {
-    Sha256::digest(source).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// One rule of alerts for each list of addresses.

@@ -74,6 +74,9 @@ impl RunStore<'_> {
 
     /// Ends runs that were never sent. Answers how many were still `claimed`.
     pub async fn cancel(self, run_ids: &[i64], reason: RunReason, now: Millis) -> Result<u64> {
+        if run_ids.is_empty() {
+            return Ok(0);
+        }
         let (done, followed) = retry::on_conflict(async || {
             let tx = self.begin().await?;
             let done = self.end_claimed(&tx, run_ids, reason, now).await?;

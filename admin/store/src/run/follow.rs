@@ -18,7 +18,7 @@ pub(crate) fn bits(word: &str) -> Option<i16> {
     })
 }
 
-/// Of the runs of a job, whatever their cause.
+/// The bits that each run of a job gets. A run of a fixed delay gets [`CHAIN`] as well, when it is inserted.
 pub(crate) fn of_job(draft: &JobDraft) -> i16 {
     let children = if draft.children.is_empty() { 0 } else { CHILDREN };
     let counted = if draft.pause_after_failures > 0 { COUNTED } else { 0 };

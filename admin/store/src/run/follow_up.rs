@@ -23,9 +23,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    pub const ALL: [Self; 3] = [Self::Chain, Self::Children, Self::LateChildren];
+
     /// One that a newer version has written is none of ours.
     pub fn from_code(code: i16) -> Option<Self> {
-        [Self::Chain, Self::Children, Self::LateChildren].into_iter().find(|kind| *kind as i16 == code)
+        Self::ALL.into_iter().find(|kind| *kind as i16 == code)
     }
 }
 
@@ -40,8 +42,12 @@ pub(crate) struct FollowUp {
 impl FollowUp {
     /// The key of the row.
     pub fn id(&self) -> i64 {
-        self.run_id * 8 + self.kind as i64
+        key(self.run_id, self.kind)
     }
+}
+
+pub(crate) fn key(run_id: i64, kind: Kind) -> i64 {
+    run_id * 8 + kind as i64
 }
 
 /// What follows from a run as it was found, which is in `state` now. `has_ended`: it was on its way before, and is not any more.

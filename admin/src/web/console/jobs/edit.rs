@@ -79,15 +79,14 @@ pub async fn create(state: Shared, own: Own, context: PageContext, mut form: For
     let Some(draft) = draft_to_save(&state, &mut form, None, &context).await? else {
         return refused(&state, context, Purpose::New, form).await;
     };
-    let mut by = own.by.0.clone();
-    if draft.script.is_some() {
+    let (mut by, has_script) = (own.by.0.clone(), draft.script.is_some());
+    if has_script {
         form.accept(state.engine.jobs().check(&draft, None, &by).await)?;
         if !form.is_valid() || owner::check(&state, &own, &mut form, &password, &context, TOO_LATE).await?.is_none() {
             return refused(&state, context, Purpose::New, form).await;
         }
         by = by.confirmed();
     }
-    let has_script = draft.script.is_some();
     let created = match state.engine.jobs().create(draft, None, &by).await {
         // The right to scripts in the chosen app: what was typed stays.
         Err(Error::Forbidden(why)) if has_script => Err(Error::Invalid(vec![FieldError::new("app", why)])),

@@ -31,7 +31,8 @@ pub(crate) fn check_script(
     Ok((Some(ScriptDraft { kind: given.kind, source: None, remark, version: None, sha256, bytes }), Some(source)))
 }
 
-pub(super) fn digest(source: &str) -> String {
+/// The digest of a source, as a stored job names it: SHA-256 in hexadecimal digits.
+pub fn digest(source: &str) -> String {
     Sha256::digest(source).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -22,7 +22,7 @@ use crate::db::sql::template::delete_by_id;
 use crate::error::Result;
 use crate::failpoint;
 use crate::run::advance::advancing::{Advancing, Fire};
-use crate::run::follow_up::{FollowUp, Kind};
+use crate::run::follow_up::{FollowUp, Kind, key};
 use crate::run::lock::LockMode;
 use crate::views::RunStore;
 
@@ -35,6 +35,9 @@ struct End {
 impl RunStore<'_> {
     /// Does what follows from the ends of these runs, where it has not been done.
     pub async fn advance(self, run_ids: &[i64], now: Millis) -> Result<Advanced> {
+        if run_ids.is_empty() {
+            return Ok(Advanced::default());
+        }
         // Busy: a job has got children at this very moment.
         retry::on_conflict(|| self.try_advance(run_ids, now)).await
     }
@@ -81,7 +84,7 @@ impl RunStore<'_> {
     async fn ends_of(self, run_ids: &[i64]) -> Result<Vec<End>> {
         let text = "SELECT f.run_id, f.kind, run.fire_no, run.job_id, run.cause FROM follow_up AS f JOIN run ON run.id = f.run_id \
                     WHERE f.id IN ({ids})";
-        let ids: Vec<i64> = run_ids.iter().flat_map(|id| (1..8).map(move |kind| id * 8 + kind)).collect();
+        let ids: Vec<i64> = run_ids.iter().flat_map(|id| Kind::ALL.map(|kind| key(*id, kind))).collect();
         let rows: Vec<(i64, i16, i64, i64, i16)> = self.tuples(&self.write, text, values![self.ids(&ids)]).await?;
         let end = |(run_id, kind, fire_no, job_id, cause)| {
             let follow_up = FollowUp { run_id, job_id, kind: Kind::from_code(kind)? };
