@@ -156,12 +156,12 @@ impl Engine {
         let scanners = Arc::<Mutex<Vec<Arc<Scanner>>>>::default();
         let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, scanners });
         let pauses = Arc::new(component!(AppPauses { cx; state, reading, changed }));
-        let killer = Arc::new(component!(RunKiller { cx, client, directory, queue }));
+        let killer = Arc::new(component!(RunKiller { cx, client, directory, queue, followed }));
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
         let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
         let prober = Arc::new(component!(Prober { cx, client, router, queue; runs, answered }));
         let expander = Arc::new(component!(BroadcastExpander {
-            cx, held, queue, wakes, tasks; open; places: Semaphore::new(MAX_EXPANSIONS)
+            cx, held, queue, wakes, followed, tasks; open; places: Semaphore::new(MAX_EXPANSIONS)
         }));
         let scripts = Arc::new(ScriptCache::new(cx.store.clone()));
         let marker = Arc::new(component!(Marker { cx, jobs, scripts, outcomes }));
@@ -210,7 +210,7 @@ impl Engine {
             dispatcher: Arc::new(dispatcher),
             success_writer: Arc::new(SuccessWriter(completer.clone())),
             completer,
-            advancer: Arc::new(component!(Advancer { cx, held, wakes, followed; next_look })),
+            advancer: Arc::new(component!(Advancer { cx, held, wakes, followed, outcomes, killer, tasks; next_look })),
             unmarker: Arc::new(component!(Unmarker { cx, outcomes, queue })),
             resolver: Arc::new(resolver),
             monitor: Arc::new(monitor),

@@ -63,6 +63,11 @@ impl CachedJob {
         self.stored.script_type.as_deref()?.parse().ok()
     }
 
+    /// It has a graph in place of a handler.
+    pub fn is_workflow(&self) -> bool {
+        self.stored.graph_version.is_some()
+    }
+
     /// They are to be read when a run of it is marked.
     pub fn params_are_apart(&self) -> bool {
         self.stored.params == Params::Apart

@@ -55,6 +55,8 @@ words! {
         Limit = 21 "limit",
         /// A job was planned with other time zone data.
         ZoneData = 22 "zone_data",
+        /// A run of a workflow, or one of its nodes, was decided by hand.
+        Workflow = 23 "workflow",
     }
 }
 

@@ -21,6 +21,7 @@ pub mod retention;
 pub mod run;
 mod store;
 pub mod views;
+pub mod workflow;
 
 pub use app::apps::App;
 pub use audit::actor::Actor;

@@ -59,4 +59,6 @@ views! {
     retention -> RetentionStore;
     /// Runs from claim to outcome.
     runs -> RunStore;
+    /// Graphs of jobs, and the progress of the runs of workflows.
+    workflows -> WorkflowStore;
 }

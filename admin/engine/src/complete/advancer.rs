@@ -7,9 +7,12 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+use tokio_util::task::TaskTracker;
 
+use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::lease::held_shards::HeldShards;
+use crate::manage::run_killer::RunKiller;
 use crate::plan::wakes::ScanWakes;
 use crate::runtime::{Service, Step};
 use carillon_store as store;
@@ -44,6 +47,9 @@ pub struct Advancer {
     pub held: Arc<HeldShards>,
     pub wakes: Arc<ScanWakes>,
     pub followed: Arc<FollowedRuns>,
+    pub outcomes: Arc<OutcomeQueue>,
+    pub killer: Arc<RunKiller>,
+    pub tasks: TaskTracker,
     /// When forgotten ends are looked for again, by the monotonic clock.
     pub next_look: Mutex<Duration>,
 }
@@ -111,6 +117,16 @@ impl Advancer {
         did
     }
 
+    /// Asks for the end of a node's run, beside everything else: the workflow has a note until it has ended, so it is asked again.
+    fn end_node(&self, run_id: i64) {
+        let killer = self.killer.clone();
+        self.tasks.spawn(async move {
+            if let Err(error) = killer.kill(run_id, None).await {
+                tracing::warn!(run.id = run_id, %error, "a node of a workflow that ends could not be asked to stop");
+            }
+        });
+    }
+
     async fn advance_together(&self, run_ids: &[i64]) -> store::Result<usize> {
         let advanced = self.cx.store.runs().advance(run_ids, self.cx.clock.now()).await?;
         for alarm in &advanced.alarms {
@@ -120,6 +136,12 @@ impl Advancer {
             self.wakes.wake(*shard);
         }
         self.followed.runs.lock().extend(&advanced.held_up);
+        for end in advanced.to_end {
+            self.outcomes.enqueue_internal(end);
+        }
+        for run_id in advanced.to_kill {
+            self.end_node(run_id);
+        }
         Ok(run_ids.len() - advanced.held_up.len())
     }
 }

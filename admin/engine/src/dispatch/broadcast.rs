@@ -1,5 +1,5 @@
-//! Broadcasts. Their executors are fixed by a transaction of its own for each, which waits for the row of its job. It runs
-//! beside the dispatcher: a lock on one job delays neither the marks of later runs nor other broadcasts.
+//! Broadcasts and workflows. The executors of a broadcast are fixed, and a workflow begins, by a transaction of its own for each, which
+//! waits for the row of its job. It runs beside the dispatcher: a lock on one job delays neither the marks of later runs nor others.
 
 use std::sync::Arc;
 
@@ -8,20 +8,35 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
+use crate::complete::advancer::FollowedRuns;
 use crate::context::Context;
 use crate::dispatch::stages::AdmittedRun;
+use crate::executor::request::filled_params;
+use crate::job_cache::CachedJob;
 use crate::lease::held_shards::HeldShards;
 use crate::plan::due_queue::DueQueue;
 use crate::plan::wakes::ScanWakes;
+use carillon_store as store;
+use carillon_store::job::job_row::Params;
+use carillon_store::run::adopt::ClaimedRun;
 
 /// Each takes a connection of the engine, perhaps for as long as a statement may last; the marks need the others.
 pub(crate) const MAX_EXPANSIONS: usize = 4;
+
+/// What becomes of a run in place of a mark.
+pub enum Expansion {
+    /// A part for each of these addresses.
+    Broadcast(Vec<String>),
+    /// Its graph begins.
+    Workflow,
+}
 
 pub struct BroadcastExpander {
     pub(crate) cx: Arc<Context>,
     pub(crate) held: Arc<HeldShards>,
     pub(crate) queue: Arc<DueQueue>,
     pub(crate) wakes: Arc<ScanWakes>,
+    pub(crate) followed: Arc<FollowedRuns>,
     pub(crate) tasks: TaskTracker,
     pub(crate) places: Semaphore,
     /// Runs that are being expanded or wait for a place.
@@ -46,18 +61,18 @@ impl BroadcastExpander {
 
     /// Until it is done the run is not in the queue. A scan that reads the table again may put it there: that entry is
     /// dropped, since the expansion under way puts the parts there, or the run itself.
-    pub fn spawn(self: &Arc<Self>, admitted: AdmittedRun, addresses: Vec<String>) {
+    pub fn spawn(self: &Arc<Self>, admitted: AdmittedRun, expansion: Expansion) {
         let run_id = admitted.run.run_id;
         if !self.open.lock().insert(run_id) {
             return;
         }
         let guard = ExpansionGuard { expander: self.clone(), run_id };
-        self.tasks.spawn(async move { guard.expander.clone().expand(guard, admitted, addresses).await });
+        self.tasks.spawn(async move { guard.expander.clone().expand(guard, admitted, expansion).await });
     }
 
-    /// The list of its executors is fixed, and each part goes the ordinary way from there.
-    async fn expand(&self, guard: ExpansionGuard, admitted: AdmittedRun, addresses: Vec<String>) {
-        let AdmittedRun { run, admission, .. } = admitted;
+    /// The parts of a broadcast go the ordinary way from here; a workflow goes on from its nodes.
+    async fn expand(&self, guard: ExpansionGuard, admitted: AdmittedRun, expansion: Expansion) {
+        let AdmittedRun { run, job, admission } = admitted;
         // The semaphore is never closed.
         let place = self.places.acquire().await.ok();
         if !self.held.may_mark(run.shard, run.epoch) {
@@ -65,25 +80,51 @@ impl BroadcastExpander {
             drop(guard);
             return self.wakes.read_again(run.shard);
         }
-        let expanded = self.cx.store.runs().expand_broadcast(&run, &addresses, &self.cx.node).await;
+        let expanded = match &expansion {
+            Expansion::Broadcast(addresses) => {
+                self.cx.store.runs().expand_broadcast(&run, addresses, &self.cx.node).await.map(Expanded::Parts)
+            }
+            Expansion::Workflow => self.begin(&run, &job).await,
+        };
         drop(place);
         match expanded {
             // It is expanded already, by a commit whose answer was lost: its parts are in the table.
-            Ok(parts) if parts.is_empty() => self.wakes.read_again(run.shard),
-            Ok(parts) => {
+            Ok(Expanded::Parts(parts)) if parts.is_empty() => self.wakes.read_again(run.shard),
+            Ok(Expanded::Begun) => self.followed.add(&[run.run_id]),
+            Ok(Expanded::Parts(parts)) => {
                 for part in parts {
                     let due_at = part.due_at;
                     self.queue.insert(part, due_at);
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, run.id = run.run_id, "a broadcast could not be expanded yet");
+                tracing::warn!(%error, run.id = run.run_id, "a broadcast or workflow could not begin yet");
                 // First, or the next tick would drop it as one that is being expanded.
                 drop(guard);
                 self.queue.insert(run, self.cx.clock.now() + self.cx.settings.retry_ms());
             }
         }
-        // Its parts are in the queue: from here on each is admitted by itself.
+        // Its parts are in the queue, and each is admitted by itself; or its row says that it runs.
         drop(admission);
     }
+
+    async fn begin(&self, run: &ClaimedRun, job: &CachedJob) -> store::Result<Expanded> {
+        let jobs = self.cx.store.jobs();
+        let given = jobs.given_params(&[run.run_id]).await?.pop().map(|(_, params)| params);
+        let own = match (&given, &job.stored.params) {
+            (None, Params::Apart) => jobs.get(run.job_id).await?.map(|job| job.draft.params).unwrap_or_default(),
+            (None, Params::Here(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let params = filled_params(run, job, given, || own);
+        Ok(match self.cx.store.workflows().hold(run, &params, self.cx.clock.now()).await? {
+            true => Expanded::Begun,
+            false => Expanded::Parts(vec![]),
+        })
+    }
+}
+
+enum Expanded {
+    Parts(Vec<ClaimedRun>),
+    Begun,
 }

@@ -12,7 +12,7 @@ use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
 use crate::dispatch::app_pauses::{AppPauses, DueInPause};
-use crate::dispatch::broadcast::BroadcastExpander;
+use crate::dispatch::broadcast::{BroadcastExpander, Expansion};
 use crate::dispatch::mark::Marker;
 use crate::dispatch::mark_lead::MarkLead;
 use crate::dispatch::order::small_apps_first;
@@ -65,7 +65,7 @@ pub struct DispatchReport {
     pub due: usize,
     /// Came back from their probes.
     pub answered: usize,
-    /// Their candidates are being asked, or fixed.
+    /// Their candidates are being asked, or fixed, or their graphs begin.
     pub asked: usize,
     /// Come back with a later tick.
     pub waiting: usize,
@@ -84,7 +84,7 @@ pub(in crate::dispatch) struct Tick {
     pub saturated: SaturatedApps,
     routed: Vec<RoutedRun>,
     /// After the marks.
-    broadcasts: Vec<(AdmittedRun, Vec<String>)>,
+    expansions: Vec<(AdmittedRun, Expansion)>,
     notes: RouteNotes,
     /// Jobs of which an instant has left.
     left: HashSet<i64>,
@@ -127,8 +127,8 @@ impl Dispatcher {
             self.route(admitted, tick);
         }
         self.mark_and_send(tick).await;
-        for (admitted, addresses) in std::mem::take(&mut tick.broadcasts) {
-            self.expander.spawn(admitted, addresses);
+        for (admitted, expansion) in std::mem::take(&mut tick.expansions) {
+            self.expander.spawn(admitted, expansion);
         }
         self.router.persist(std::mem::take(&mut tick.notes)).await;
     }
@@ -213,6 +213,10 @@ impl Dispatcher {
     }
 
     fn route(&self, admitted: AdmittedRun, tick: &mut Tick) {
+        if admitted.job.is_workflow() {
+            tick.report.asked += 1;
+            return tick.expansions.push((admitted, Expansion::Workflow));
+        }
         if tick.saturated.contains(&admitted) && self.router.may_still_wait(&admitted.job, &admitted.run) {
             self.cx.metrics.saturated.inc();
             tick.report.waiting += 1;
@@ -239,7 +243,7 @@ impl Dispatcher {
             },
             RouteStep::Expand(admitted, addresses) => {
                 tick.report.asked += 1;
-                tick.broadcasts.push((admitted, addresses));
+                tick.expansions.push((admitted, Expansion::Broadcast(addresses)));
             }
             RouteStep::Full(admitted) => {
                 tick.report.waiting += 1;

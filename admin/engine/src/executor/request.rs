@@ -13,17 +13,12 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>, script: O
     let block = job.rules.as_ref().map_or(BlockStrategy::default(), |rules| rules.block);
     let glue_type = job.script().map_or("BEAN", ScriptKind::glue_type);
     let (cached, job) = (job, &job.stored);
-    // The result of a parent is a text of its executor.
-    let is_result = run.cause == Cause::Child && params.is_some();
     let own_params = || match &job.params {
         Params::Here(text) => text.clone(),
         // What is too long is refused before a request is made of it.
         Params::Apart | Params::TooLong => String::new(),
     };
-    let mut params = params.unwrap_or_else(own_params);
-    if may_hold_placeholders(&params) && !is_result {
-        params = fill(&params, &values(run, cached.zone())).into_owned();
-    }
+    let params = filled_params(run, cached, params, own_params);
     RunRequest {
         job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
         handler: job.handler.clone(),
@@ -38,6 +33,22 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>, script: O
         glue_updatetime: job.script_version.unwrap_or(job.updated_at),
         broadcast_index: run.part,
         broadcast_total: run.parts,
+    }
+}
+
+/// The parameters of a run, given with its fire or else its job's own, with their placeholders replaced.
+pub fn filled_params(
+    run: &ClaimedRun,
+    job: &CachedJob,
+    given: Option<String>,
+    own: impl FnOnce() -> String,
+) -> String {
+    // The result of a parent is a text of its executor, and a workflow has filled the parameters of its nodes.
+    let is_result = matches!(run.cause, Cause::Child | Cause::Node) && given.is_some();
+    let params = given.unwrap_or_else(own);
+    match may_hold_placeholders(&params) && !is_result {
+        true => fill(&params, &values(run, job.zone())).into_owned(),
+        false => params,
     }
 }
 

@@ -20,6 +20,7 @@ mod pauses;
 mod retention;
 pub(crate) mod run_killer;
 mod runs;
+mod workflow_runs;
 
 pub use authorize::require;
 pub use backfills::{BackfillRange, MAX_CONCURRENT, MAX_INSTANTS};

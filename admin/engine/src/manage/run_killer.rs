@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::complete::advancer::FollowedRuns;
 use crate::context::Context;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;
@@ -16,7 +17,7 @@ use carillon_store::run::cancel::{KillRequest, RunLocation};
 pub enum KillResult {
     /// It had not been sent: it never will be.
     Cancelled,
-    /// The executor was asked; the end comes as a callback.
+    /// The executor was asked; the end comes as a callback. Of a workflow what runs is ended.
     Asked,
     AlreadyEnded,
 }
@@ -36,6 +37,7 @@ pub struct RunKiller {
     pub client: Arc<ExecutorClient>,
     pub directory: Arc<ExecutorDirectory>,
     pub queue: Arc<DueQueue>,
+    pub followed: Arc<FollowedRuns>,
 }
 
 impl RunKiller {
@@ -57,6 +59,10 @@ impl RunKiller {
             KillRequest::Noted => {}
         }
         let run = self.run_location(run_id).await?;
+        if run.is_held != 0 {
+            self.followed.add(&[run_id]);
+            return Ok(KillResult::Asked);
+        }
         if let Err(error) = self.send_kill(&run).await {
             store.runs().clear_kill_request(run_id).await?;
             return Err(error);
@@ -68,6 +74,11 @@ impl RunKiller {
     /// For a request that is on the row already.
     pub async fn ask_again(&self, run_id: i64) -> Result<(), Error> {
         if let Some(run) = self.cx.store.runs().run_location(run_id).await? {
+            if run.is_held != 0 {
+                self.cx.store.workflows().wake(run_id, self.cx.clock.now()).await?;
+                self.followed.add(&[run_id]);
+                return Ok(());
+            }
             self.send_kill(&run).await?;
             self.cx.store.runs().record_kill_agreed(run_id, self.cx.clock.now()).await?;
         }

@@ -37,6 +37,10 @@ pub enum RunHealth {
 impl RecoverContext {
     /// `lease_end`: until when its executor counts as there.
     pub fn health(&self, run: &RunningRun, lease_end: Millis, now: Millis) -> RunHealth {
+        if run.is_held {
+            let is_over = run.ends_by().is_some_and(|end| end < now);
+            return if is_over { RunHealth::Overdue } else { RunHealth::Fine };
+        }
         let gone = match self.cx.settings.lost_rule {
             LostRule::Lease => lease_end + ms(LOST_AFTER) < now,
             LostRule::Xxl => lease_end < now && run.sent_at + ms(XXL_LOST_AFTER) < now,
@@ -102,6 +106,9 @@ impl RecoverContext {
         let Some(end) = run.ends_by() else {
             return Ok(());
         };
+        if run.is_held {
+            return self.cx.store.workflows().time_out(run.run_id, self.cx.clock.now()).await;
+        }
         let over_by = self.cx.clock.now() - end - ms(TIMEOUT_GRACE);
         match self.query_run(run).await? {
             RunKnowledge::Running | RunKnowledge::Unclear => self.kill_overdue(run, over_by).await?,

@@ -7,6 +7,7 @@ use crate::retry::RetryDelay;
 use crate::route::RouteStrategy;
 use crate::run::overlap::{DEFAULT_QUEUE, Overlap};
 use crate::schedule::ScheduleDraft;
+use crate::workflow::WorkflowDraft;
 
 /// A job as the API, a form or a file gives it. Only `app`, `name` and `handler` are required. Unknown members are
 /// refused by name.
@@ -17,11 +18,15 @@ pub struct JobDraft {
     pub app: String,
     /// The name for users.
     pub name: String,
-    /// The name of the handler in the executor; empty: the job has a script.
+    /// The name of the handler in the executor; empty: the job has a script or is a workflow.
+    #[serde(default)]
     pub handler: String,
     /// What is run in place of a handler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptDraft>,
+    /// The jobs that it runs in place of a handler, and in which order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<WorkflowDraft>,
     /// The name by which programs and files know it, unique in its app; empty: it has none.
     #[serde(default)]
     pub key: String,
@@ -107,6 +112,7 @@ impl JobDraft {
             name: name.into(),
             handler: handler.into(),
             script: None,
+            workflow: None,
             key: String::new(),
             set: String::new(),
             description: String::new(),

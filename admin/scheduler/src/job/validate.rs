@@ -31,6 +31,7 @@ impl JobDraft {
         check("name", check_line(&self.name, 1..=limits::NAME_CHARS));
         check("handler", self.handler_or_script());
         errors.extend(self.script.iter().flat_map(ScriptDraft::validate));
+        errors.extend(self.workflow.iter().flat_map(|workflow| workflow.graph().err().unwrap_or_default()));
         let mut check = |field: &str, result: Result<(), String>| {
             errors.extend(result.err().map(|message| FieldError::new(field, message)));
         };
@@ -72,10 +73,15 @@ impl JobDraft {
     }
 
     fn handler_or_script(&self) -> Result<(), String> {
-        match &self.script {
-            None => check_line(&self.handler, 1..=limits::HANDLER_CHARS),
-            Some(_) if self.handler.trim().is_empty() => Ok(()),
-            Some(_) => Err("must be empty where `script` is given: a job has a handler or a script".to_owned()),
+        let other = match (&self.script, &self.workflow) {
+            (None, None) => return check_line(&self.handler, 1..=limits::HANDLER_CHARS),
+            (Some(_), None) => "`script`",
+            (None, Some(_)) => "`workflow`",
+            (Some(_), Some(_)) => return Err("a job has a handler, a script or a workflow, not two of them".to_owned()),
+        };
+        match self.handler.trim().is_empty() {
+            true => Ok(()),
+            false => Err(format!("must be empty where {other} is given: a job has a handler, a script or a workflow")),
         }
     }
 

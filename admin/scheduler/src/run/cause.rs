@@ -13,5 +13,7 @@ words! {
         Child = 3 "child",
         /// An instant of the past, requested by a backfill.
         Backfill = 4 "backfill",
+        /// A node of a workflow whose turn has come.
+        Node = 5 "node",
     }
 }

@@ -17,6 +17,8 @@ words! {
 /// What can happen to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunEvent {
+    /// It is a workflow, and its graph has begun: no executor has it.
+    Held,
     /// The mark was committed: from here on a request may be sent.
     Marked,
     /// The request was certainly not written, so the run can be sent again.
@@ -49,6 +51,7 @@ pub enum RunEvent {
 impl RunEvent {
     /// Every event.
     pub(super) const ALL: &'static [Self] = &[
+        Self::Held,
         Self::Marked,
         Self::NotWritten,
         Self::Accepted,

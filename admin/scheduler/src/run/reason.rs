@@ -43,5 +43,7 @@ words! {
         Unknown = 18 "unknown",
         /// Its app was paused when it was due.
         AppPaused = 19 "app_paused",
+        /// It is a workflow, and one of its nodes failed.
+        Node = 20 "node",
     }
 }

@@ -64,7 +64,8 @@ impl RunState {
     ///  │  │ │             │                      └ executor there, without the run ──▶ unknown
     ///  │  └─┼ not written ┘
     ///  │    └ no executor in time ─────────────────────────────────▶ failed
-    ///  └ disable, delete, misfire, overlap, operator, late result ─▶ cancelled
+    ///  ├ disable, delete, misfire, overlap, operator, late result ─▶ cancelled
+    ///  └ a workflow that begins ─▶ running, without an executor
     ///
     /// unknown, lost ── evidence: callback, executor's answer, operator's "resolve" ──▶ succeeded, failed
     /// ```
@@ -77,6 +78,7 @@ impl RunState {
         use RunEvent as E;
         match (self, event) {
             (Self::Claimed, E::Marked) => Some(Self::Sending),
+            (Self::Claimed, E::Held) => Some(Self::Running),
             (Self::Claimed, E::Cancelled) => Some(Self::Cancelled),
             (Self::Claimed | Self::Sending, E::NoExecutor) => Some(Self::Failed),
             (Self::Sending, E::NotWritten) => Some(Self::Claimed),

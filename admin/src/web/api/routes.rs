@@ -195,6 +195,11 @@ fn of_runs() -> Vec<Endpoint> {
             POST "/runs/{id}/resolve", Operate Run: runs::resolve, resolveRun,
                 "Report the outcome of a run that is `unknown` or `lost`: it counts as evidence, starts the children of a success, and \
                  cancels a retry that was not sent" => fails([409]);
+            GET "/runs/{id}/workflow", View Run: runs::get_workflow, getWorkflow, "The progress of a workflow: what became of each node, and why";
+            POST "/runs/{id}/workflow", Operate Run: runs::decide, decideWorkflow,
+                "Decide something about a workflow that is on its way, or about one of its nodes" => fails([409]);
+            POST "/runs/{id}/rerun", Operate Run: runs::rerun, rerunWorkflow,
+                "Repeat an ended run of a workflow, from what failed, from a node, or as a whole: the next attempt of the same fire" => fails([409]);
             GET "/runs/{id}/log", View Run: runs::log, readLog, "Lines of a run's log, from its executor" =>
                 query("from", integer(1, None).default(Some(1.into())), "The first line wanted"), fails([502]);
         }

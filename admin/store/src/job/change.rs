@@ -266,6 +266,9 @@ impl JobStore<'_> {
         {
             return Err(Error::Changed(format!("job {id} has revision {} by now", old.revision)));
         }
+        if matches!(change, JobChange::Delete) {
+            self.refuse_if_used(tx, id).await?;
+        }
         // Before any run is locked, as everywhere.
         let parents = match change {
             JobChange::Delete => self.lock_parents(tx, id).await?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
-use carillon_scheduler::{AuditAction, FieldError};
+use carillon_scheduler::{AuditAction, FieldError, Millis};
 use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use sea_orm::{ConnectionTrait, Value};
 
@@ -14,7 +14,10 @@ use crate::job::audit_snapshot::{audit_snapshot, with_revision};
 use crate::job::change::ChangeContext;
 use crate::job::stored_job::Job;
 use crate::views::JobStore;
+use crate::workflow::graphs::jobs_in;
 
+/// The member of a job with its graph.
+const NODES: &str = "workflow.nodes";
 const ROW: &str = "job_id, position, child_id";
 
 /// A job and one of its children.
@@ -89,7 +92,7 @@ impl JobStore<'_> {
         }
         self.hold_children(tx).await?;
         must_be_known("children".into(), children, &self.known_jobs(tx, children).await?)?;
-        self.must_not_come_back(tx, new.id, children).await?;
+        self.must_not_come_back(tx, new.id, children, "children").await?;
         let text = "DELETE FROM job_child WHERE job_id = ?";
         self.execute(tx, text, values![new.id]).await?;
         self.insert_rows(tx, "job_child", ROW, rows(new)).await?;
@@ -197,17 +200,60 @@ impl JobStore<'_> {
         Ok(self.tuples(tx, text, values![self.ids(ids)]).await?.into_iter().collect())
     }
 
-    /// Breadth first over the children of the children.
-    async fn must_not_come_back(self, tx: &Transaction, job_id: i64, children: &[i64]) -> Result<()> {
+    /// The jobs that the graphs of new jobs run: they stay until these are stored.
+    ///
+    /// # Errors
+    /// `Refused`, if one of them does not exist.
+    pub(crate) async fn hold_used_jobs(self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
+        for (index, job) in jobs.iter().enumerate() {
+            let Some(workflow) = &job.draft.workflow else { continue };
+            let field = if jobs.len() == 1 { NODES.to_owned() } else { format!("[{index}].{NODES}") };
+            self.hold_children(tx).await?;
+            let used: Vec<i64> = jobs_in(workflow).into_iter().collect();
+            must_be_known(field, &used, &self.known_jobs(tx, &used).await?)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a locked job the graph of its new definition.
+    ///
+    /// # Errors
+    /// `Refused`, if a job of it does not exist, or the workflow would run within itself.
+    pub(crate) async fn apply_workflow(self, tx: &Transaction, old: &Job, new: &mut Job, now: Millis) -> Result<()> {
+        if new.draft.workflow != old.draft.workflow {
+            self.hold_used_jobs(tx, std::slice::from_ref(new)).await?;
+            let used: Vec<i64> = new.draft.workflow.iter().flat_map(jobs_in).collect();
+            self.must_not_come_back(tx, new.id, &used, NODES).await?;
+        }
+        self.workflows().apply_graph(tx, old, new, now).await
+    }
+
+    /// # Errors
+    /// `InUse`: it is a node of a workflow.
+    pub(crate) async fn refuse_if_used(self, tx: &Transaction, id: i64) -> Result<()> {
+        self.hold_children(tx).await?;
+        let users = self.workflows().users_in(tx, id).await?;
+        if users.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<String> = users.iter().map(|(id, name)| format!("{id} ({name})")).collect();
+        Err(Error::InUse(format!("job {id} is a node of workflow {}; remove it there first", names.join(", "))))
+    }
+
+    /// Breadth first over the children of the children, and the nodes of workflows.
+    async fn must_not_come_back(self, tx: &Transaction, job_id: i64, children: &[i64], field: &str) -> Result<()> {
         let mut came_from: HashMap<i64, i64> = children.iter().map(|id| (*id, job_id)).collect();
         let mut next = children.to_vec();
         while !next.is_empty() {
             if came_from.contains_key(&job_id) {
                 let path = path_back(&came_from, job_id);
                 let message = format!("job {job_id} would run after itself: {path}");
-                return Err(Error::Refused(FieldError::new("children", message)));
+                return Err(Error::Refused(FieldError::new(field, message)));
             }
-            let found = self.children_of(tx, &next).await?;
+            let mut found = self.children_of(tx, &next).await?;
+            for (workflow, used) in self.workflows().uses_of(tx, &next).await? {
+                found.entry(workflow).or_default().push(used);
+            }
             next.clear();
             for (parent, children) in found {
                 for child in children {

@@ -117,6 +117,8 @@ impl JobStore<'_> {
         self.insert_children(&tx, jobs).await?;
         self.insert_labels(&tx, jobs).await?;
         self.insert_scripts(&tx, &rows.scripts).await?;
+        self.hold_used_jobs(&tx, jobs).await?;
+        self.workflows().insert_graphs(&tx, jobs).await?;
         if let Some(key) = idempotency_key {
             let objects: Vec<(String, i64)> = jobs.iter().enumerate().map(|(at, job)| (kind(at), job.id)).collect();
             self.remember_all(&tx, key, &objects, jobs[0].created_at).await?;
@@ -228,6 +230,7 @@ fn new_jobs(
 
 fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
     let Definition { app_id, draft, spec, anchor_at, spread_offset, calendars, .. } = definition;
+    let graph_version = draft.workflow.is_some().then_some(now);
     Job {
         id,
         app_id,
@@ -239,6 +242,7 @@ fn new_job(definition: Definition, id: i64, now: Millis) -> Job {
         spread_offset,
         calendars,
         paused_reason: None,
+        graph_version,
         pause: None,
         resume_from_at: None,
         revision: 1,
@@ -254,7 +258,7 @@ fn job_row(job: &Job) -> impl Iterator<Item = NamedValue> {
 }
 
 /// What both the insert and the update write.
-pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 29] {
+pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 30] {
     let draft = &job.draft;
     let script = draft.script.as_ref();
     named![
@@ -264,6 +268,7 @@ pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 29] {
         handler: draft.handler.as_str(),
         script_type: script.map(|script| script.kind.as_str()),
         script_version: script.and_then(|script| script.version),
+        graph_version: job.graph_version,
         schedule_kind: draft.schedule.kind(),
         schedule_text: schedule_text(job),
         anchor_at: job.anchor_at,

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use carillon_scheduler::workflow::WorkflowDraft;
 use carillon_scheduler::{FieldError, JobDraft, JobSpec, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft};
 use foldhash::HashMap;
 use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetable, Value};
@@ -43,6 +44,8 @@ pub struct Job {
     pub resume_from_at: Option<Millis>,
     /// Its first instant that is not recorded yet; None if it is paused or never fires again.
     pub next_fire_at: Option<Millis>,
+    /// Which of its graphs is the current one; None: it is no workflow.
+    pub graph_version: Option<Millis>,
     /// Grows with each change of the definition or of `enabled`.
     pub revision: i64,
     pub created_at: Millis,
@@ -231,10 +234,11 @@ const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
      j.block, j.timeout_seconds, j.retries, j.retry_delay, j.follow, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
      j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, j.script_type, j.script_version, \
-     c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, l.description, l.owner, l.tags, \
+     j.graph_version, g.graph, c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, l.description, l.owner, l.tags, \
      s.note AS pause_note, s.author AS pause_author, s.paused_at, s.ends_at AS pause_ends_at";
 const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id LEFT JOIN job_label l ON l.job_id = j.id \
-     LEFT JOIN job_pause s ON s.job_id = j.id LEFT JOIN job_script c ON c.job_id = j.id AND c.version = j.script_version";
+     LEFT JOIN job_pause s ON s.job_id = j.id LEFT JOIN job_script c ON c.job_id = j.id AND c.version = j.script_version \
+     LEFT JOIN workflow_graph g ON g.job_id = j.id AND g.version = j.graph_version";
 
 impl JobStore<'_> {
     pub async fn get(self, id: i64) -> Result<Option<Job>> {
@@ -320,6 +324,7 @@ impl FromQueryResult for Job {
             name: get(row, "name")?,
             handler: get(row, "handler")?,
             script: script_of(row)?,
+            workflow: workflow_of(get(row, "graph")?)?,
             key: get::<Option<String>>(row, "job_key")?.unwrap_or_default(),
             set: get::<Option<String>>(row, "set_name")?.unwrap_or_default(),
             description: get::<Option<String>>(row, "description")?.unwrap_or_default(),
@@ -369,11 +374,17 @@ impl FromQueryResult for Job {
             pause,
             resume_from_at: get(row, "resume_from_at")?,
             next_fire_at: None,
+            graph_version: get(row, "graph_version")?,
             revision: get(row, "revision")?,
             created_at: get(row, "created_at")?,
             updated_at: get(row, "updated_at")?,
         })
     }
+}
+
+fn workflow_of(text: Option<String>) -> std::result::Result<Option<WorkflowDraft>, DbErr> {
+    let read = |text: String| serde_json::from_str(&text).map_err(|error| DbErr::Type(error.to_string()));
+    text.map(read).transpose()
 }
 
 /// A text that was changed by hand is shown as it is, in a schedule that cannot be used: one bad row must not

@@ -63,6 +63,7 @@ impl JobStore<'_> {
             self.refuse_taken_keys(tx, std::slice::from_ref(&new)).await?;
         }
         self.apply_script(tx, (old, &mut new), definition, context).await?;
+        self.apply_workflow(tx, old, &mut new, now).await?;
         self.write_job(tx, old, &mut new, now).await?;
         self.calendars().write_calendars(tx, old, &new).await?;
         self.write_children(tx, old, &new).await?;
@@ -160,6 +161,7 @@ impl JobStore<'_> {
         self.drop_children(tx, old.id).await?;
         self.drop_labels(tx, old.id).await?;
         self.drop_scripts(tx, old.id).await?;
+        self.workflows().drop_graph(tx, old).await?;
         self.drop_pause(tx, old.id).await?;
         self.runs().keep_params(tx, old).await?;
         self.execute(tx, "DELETE FROM job_params WHERE job_id = ?", values![old.id]).await?;

@@ -32,6 +32,8 @@ row_struct! {
         /// The wire's `logDateTime`.
         pub due_at: Millis,
         pub sends: i32,
+        /// It is a workflow on its way: no executor has it.
+        pub is_held: i32,
     }
 }
 
@@ -67,7 +69,8 @@ pub enum KillRequest {
 
 impl RunStore<'_> {
     pub async fn run_location(self, run_id: i64) -> Result<Option<RunLocation>> {
-        let text = "SELECT run.id AS run_id, run.job_id, app.name AS app, run.state, run.address, run.due_at, run.sends \
+        let text = "SELECT run.id AS run_id, run.job_id, app.name AS app, run.state, run.address, run.due_at, run.sends, \
+                    CASE WHEN run.follow & {follow.held} <> 0 THEN 1 ELSE 0 END AS is_held \
                     FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ?";
         self.one(&self.engine_reads, text, values![run_id]).await
     }
@@ -162,6 +165,7 @@ impl RunStore<'_> {
         let (done, outcome) = if cancelled == 1 {
             (KillRequest::Cancelled, "cancelled")
         } else if self.note_kill_request(&tx, run_id, now).await? {
+            self.workflows().note(&tx, run_id, now).await?;
             (KillRequest::Noted, "asked")
         } else {
             (KillRequest::Ended, "already_ended")

@@ -6,6 +6,10 @@ use carillon_scheduler::JobDraft;
 pub const CHAIN: i16 = 1;
 /// The job has children.
 pub const CHILDREN: i16 = 2;
+/// It is the run of a node: its workflow goes on from its end.
+pub const NODE: i16 = 4;
+/// It is a workflow on its way: no executor has it.
+pub const HELD: i16 = 32;
 /// Failures in a row of the job are counted.
 pub const COUNTED: i16 = 256;
 
@@ -14,6 +18,10 @@ pub(crate) fn bits(word: &str) -> Option<i16> {
     Some(match word {
         "chain" => CHAIN,
         "children" => CHILDREN,
+        "node" => NODE,
+        "held" => HELD,
+        // What a further attempt has of the one before.
+        "inherited" => i16::MAX - HELD,
         _ => return None,
     })
 }

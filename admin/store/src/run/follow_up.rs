@@ -7,7 +7,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{long, short};
 use crate::error::Result;
-use crate::run::follow::{CHAIN, CHILDREN};
+use crate::run::follow::{CHAIN, CHILDREN, NODE};
 use crate::run::lock::LockedRun;
 use crate::views::RunStore;
 
@@ -20,10 +20,17 @@ pub(crate) enum Kind {
     Children = 2,
     /// The same, of a success that became known late.
     LateChildren = 3,
+    /// The workflow of a node.
+    Node = 4,
+    /// The same, of a success that became known late.
+    LateNode = 5,
+    /// The workflow itself: it has begun, or a person has decided something about it.
+    Workflow = 6,
 }
 
 impl Kind {
-    pub const ALL: [Self; 3] = [Self::Chain, Self::Children, Self::LateChildren];
+    pub const ALL: [Self; 6] =
+        [Self::Chain, Self::Children, Self::LateChildren, Self::Node, Self::LateNode, Self::Workflow];
 
     /// One that a newer version has written is none of ours.
     pub fn from_code(code: i16) -> Option<Self> {
@@ -57,8 +64,14 @@ pub(crate) fn after(row: &LockedRun, has_ended: bool, state: RunState) -> impl I
     // What its end brings about concerns the app that the job had.
     let bears = has(CHILDREN) && state == RunState::Succeeded && !row.is_of_former_app();
     let children = bears.then_some(if has_ended { Kind::Children } else { Kind::LateChildren });
+    // Whatever became of its app: the workflow waits for it.
+    let node = match has_ended {
+        true => Some(Kind::Node),
+        false => (state == RunState::Succeeded).then_some(Kind::LateNode),
+    };
+    let node = node.filter(|_| has(NODE));
     let (run_id, job_id) = (row.id, row.job_id);
-    chain.into_iter().chain(children).map(move |kind| FollowUp { run_id, job_id, kind })
+    chain.into_iter().chain(children).chain(node).map(move |kind| FollowUp { run_id, job_id, kind })
 }
 
 /// A row that is there already stays.

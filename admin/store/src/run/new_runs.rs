@@ -28,6 +28,7 @@ macro_rules! insert {
             "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, \
              follow) SELECT u.id, j.id, j.app_id, j.shard, u.cause, u.fire_no, 0, 1, 1, u.scheduled_at, u.due_at, {state.claimed}, 0, 0, \
              j.follow + CASE WHEN j.schedule_kind = 'fixed_delay' AND u.cause = {cause.schedule} THEN {follow.chain} ELSE 0 END \
+             + CASE WHEN u.cause = {cause.node} THEN {follow.node} ELSE 0 END \
              FROM {list} {join} job AS j{index PRIMARY} ON j.id = u.job_id",
             $only_if
         )

@@ -1,10 +1,11 @@
-//! Child jobs that an actor may not name: their runs start by themselves, with a text of the parent as their parameters.
+//! Jobs that an actor may not name as children, or as nodes of a workflow: their runs start by themselves, with a text of the parent as their parameters.
 
 use std::collections::BTreeSet;
 
 use foldhash::{HashMap, HashSet};
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
+use carillon_scheduler::workflow::NodeJob;
 use carillon_scheduler::{FieldError, JobDraft};
 use carillon_store::{Actor, AuditObject, Job};
 
@@ -25,9 +26,9 @@ pub(super) struct ForbiddenChildren {
 impl ForbiddenChildren {
     /// A child that the job has already may stay, also where others have named it.
     pub async fn new(engine: &Engine, drafts: &[JobDraft], before: Option<&Job>, by: &Actor) -> Result<Self, Error> {
-        let is_kept = |id: &&i64| before.is_some_and(|job| job.draft.children.contains(id));
-        let named = drafts.iter().flat_map(|draft| &draft.children).filter(|id| !is_kept(id));
-        let ids: Vec<i64> = named.copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let kept: BTreeSet<i64> = before.iter().flat_map(|job| named(&job.draft)).map(|(_, id)| id).collect();
+        let given: BTreeSet<i64> = drafts.iter().flat_map(named).map(|(_, id)| id).collect();
+        let ids: Vec<i64> = given.difference(&kept).copied().collect();
         if ids.is_empty() {
             return Ok(Self::default());
         }
@@ -54,11 +55,13 @@ impl ForbiddenChildren {
     }
 
     pub fn errors(&self, draft: &JobDraft) -> impl Iterator<Item = FieldError> {
-        let wrong = draft.children.iter().filter_map(|id| match self.denied.get(id) {
-            Some((_, message)) => Some(message.clone()),
-            None => self.not_started_by(*id, &draft.app),
-        });
-        wrong.map(|message| FieldError::new("children", message))
+        named(draft).filter_map(|(field, id)| {
+            let message = match self.denied.get(&id) {
+                Some((_, message)) => Some(message.clone()),
+                None => self.not_started_by(id, &draft.app),
+            };
+            Some(FieldError::new(field, message?))
+        })
     }
 
     /// What is wrong with a child if its app does not let the app of its parent start its jobs.
@@ -77,4 +80,14 @@ impl ForbiddenChildren {
     pub fn objects(&self) -> impl Iterator<Item = AuditObject> {
         self.denied.iter().map(|(job, (app, _))| AuditObject::job(*job, *app))
     }
+}
+
+/// The jobs that a draft starts, each with the member that names it.
+fn named(draft: &JobDraft) -> impl Iterator<Item = (String, i64)> {
+    let children = draft.children.iter().map(|id| ("children".to_owned(), *id));
+    let nodes = draft.workflow.iter().flat_map(|workflow| &workflow.nodes).filter_map(|(name, node)| match node.job {
+        NodeJob::Id(id) => Some((format!("workflow.nodes.{name}.job"), id)),
+        NodeJob::Key(_) => None,
+    });
+    children.chain(nodes)
 }

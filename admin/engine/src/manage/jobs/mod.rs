@@ -5,6 +5,7 @@ mod definitions;
 mod forbidden_children;
 mod history;
 mod moved_links;
+mod node_jobs;
 mod pause;
 mod run;
 mod scripts;

@@ -1,5 +1,6 @@
 //! What drafts are checked against: the app and the calendars that they name, and the load that decides over a spread.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
 use crate::manage::jobs::forbidden_children::ForbiddenChildren;
+use crate::manage::jobs::node_jobs::NodeJobs;
 use crate::manage::jobs::moved_links::{StoppedLink, stopped_links};
 use crate::settings::ms;
 
@@ -25,6 +27,7 @@ pub(super) struct ValidationContext {
     /// The job that the draft changes.
     before: Option<Job>,
     children: ForbiddenChildren,
+    node_jobs: NodeJobs,
     /// If the draft moves the job to another app: the links that stop, and why.
     stopped: Vec<StoppedLink>,
     /// What the drafts name and the actor must not: apps and children.
@@ -82,7 +85,10 @@ impl ValidationContext {
         let names: BTreeSet<&String> = drafts.iter().flat_map(|draft| &draft.schedule.calendars).collect();
         let names: Vec<String> = names.into_iter().cloned().collect();
         let calendars = engine.cx.store.calendars().named(&names).await?;
-        let children = ForbiddenChildren::new(engine, drafts, before.as_ref(), by).await?;
+        let node_jobs = NodeJobs::new(engine, drafts).await?;
+        let resolved: Vec<JobDraft> =
+            drafts.iter().map(|draft| node_jobs.resolve(draft).map_or_else(|_| draft.clone(), Cow::into_owned)).collect();
+        let children = ForbiddenChildren::new(engine, &resolved, before.as_ref(), by).await?;
         denied.extend(children.objects());
         let moved = before.as_ref().zip(drafts.first()).filter(|(before, draft)| before.draft.app != draft.app);
         let stopped = match moved.and_then(|(before, draft)| Some((before.id, apps.get(&draft.app)?))) {
@@ -91,7 +97,7 @@ impl ValidationContext {
         };
         let min_period = engine.cx.settings.limits.min_period;
         let now = engine.cx.clock.now();
-        Ok(Self { apps, calendars, loads, before, children, stopped, denied, min_period, now })
+        Ok(Self { apps, calendars, loads, before, children, node_jobs, stopped, denied, min_period, now })
     }
 
     /// Before anything is saved: the actor must be an editor of each app that the drafts name. What it names and may not is for
@@ -147,6 +153,11 @@ impl ValidationContext {
             return Err(self.without_app(draft));
         };
         let before = self.before.as_ref();
+        let (draft, unknown) = match self.node_jobs.resolve(draft) {
+            Ok(draft) => (draft, vec![]),
+            Err(errors) => (Cow::Borrowed(draft), errors),
+        };
+        let draft = draft.as_ref();
         let calendars = self.calendars.only(&draft.schedule.calendars);
         let chosen = match &mut self.loads {
             Some(loads) if needs_offset(draft, before) => Some(loads.choose(draft, &calendars, self.now)),
@@ -161,7 +172,7 @@ impl ValidationContext {
         let too_often =
             schedule.filter(|it| !is_kept(it)).and_then(|it| fires_too_often(it, self.now, self.min_period));
         let stopped = self.stopped.iter().filter_map(|stopped| stopped.field_error(draft, before?.id));
-        let forbidden: Vec<FieldError> = self.children.errors(draft).chain(too_often).chain(stopped).collect();
+        let forbidden: Vec<FieldError> = self.children.errors(draft).chain(too_often).chain(stopped).chain(unknown).collect();
         match forbidden.is_empty() {
             true => definition.map(|definition| (definition, chosen)),
             false => Err(definition.err().into_iter().flatten().chain(forbidden).collect()),

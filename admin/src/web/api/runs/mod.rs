@@ -3,7 +3,9 @@
 mod bulk;
 mod list;
 mod one;
+mod workflow;
 
 pub use bulk::bulk;
 pub use list::list;
 pub use one::{get, kill, log, resolve};
+pub use workflow::{decide, get as get_workflow, rerun};

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use carillon_scheduler::workflow::WorkflowDraft;
 use carillon_scheduler::{JobDraft, ScriptDraft};
 use carillon_store::{Job, JobPause};
 use utoipa::ToSchema;
@@ -10,6 +11,7 @@ use super::schedule::{RetryDelay, Schedule};
 use super::time::Time;
 use super::view_macro::view;
 use super::words;
+use super::workflow::Workflow;
 
 view! {
     /// A job
@@ -20,9 +22,12 @@ view! {
         /// Without its source; null: the job has a handler
         #[schema(value_type = Option<Script>)]
         script: Option<ScriptDraft> = job.draft.script.clone(),
+        /// Null: it is no workflow
+        #[schema(value_type = Option<Workflow>)]
+        workflow: Option<WorkflowDraft> = job.draft.workflow.clone(),
         #[serde(flatten)]
         #[schema(value_type = JobRequest)]
-        draft: JobDraft = JobDraft { schedule: job.full_schedule(), script: None, ..job.draft },
+        draft: JobDraft = JobDraft { schedule: job.full_schedule(), script: None, workflow: None, ..job.draft },
         /// The next instant at which it fires: that of a run that is planned and not due yet, or else the first one that is not
         /// planned. Null: it is paused or never fires again
         next_fire_at: Option<Time>,
@@ -76,7 +81,7 @@ pub struct JobIdentity {
     /// For people; need not be unique
     #[schema(min_length = 1, max_length = 255)]
     name: String,
-    /// The name under which the executor knows what to run. Empty: the job has a `script`
+    /// The name under which the executor knows what to run. Empty: the job has a `script` or a `workflow`
     #[schema(max_length = 255)]
     handler: String,
 }
@@ -110,6 +115,8 @@ pub struct Script {
 pub struct JobSettings {
     #[schema(default = json!(null), required = false)]
     script: Option<Script>,
+    #[schema(default = json!(null), required = false)]
+    workflow: Option<Workflow>,
     /// The name by which programs and files know it, unique in its app: lower case letters, digits, `-`, `_` and `.`; empty: it has
     /// none
     #[schema(max_length = 64, default = "", required = false)]

@@ -12,6 +12,7 @@ mod schedule;
 pub mod time;
 mod view_macro;
 pub mod words;
+mod workflow;
 
 pub use alarm::AlarmView;
 pub use app::{AppTokenView, AppView, FormerNameView, NewAppTokenView};
@@ -23,3 +24,4 @@ pub use run::{KillView, LogView, RunView};
 pub use time::Time;
 pub use view_macro::IntoView;
 pub(crate) use view_macro::view;
+pub use workflow::WorkflowProgressView;

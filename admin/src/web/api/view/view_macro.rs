@@ -1,6 +1,7 @@
 //! Views: what an answer shows of a row. Each member is named, so that a new column is not published by accident.
 
 use carillon_alerts::channel::Settings;
+use carillon_scheduler::workflow::WorkflowDraft;
 use carillon_scheduler::{AlertKind, Cause, JobDraft, RouteStrategy, RunState, ScriptDraft};
 use chrono::NaiveDate;
 
@@ -22,7 +23,7 @@ macro_rules! shown_unchanged {
 }
 
 shown_unchanged!(bool, i16, i32, i64, u32, usize, String, &'static str, NaiveDate);
-shown_unchanged!(AlertKind, Cause, JobDraft, ScriptDraft, RouteStrategy, RunState, Settings);
+shown_unchanged!(AlertKind, Cause, JobDraft, ScriptDraft, RouteStrategy, RunState, Settings, WorkflowDraft);
 
 impl IntoView<Time> for i64 {
     fn into_view(self) -> Time {

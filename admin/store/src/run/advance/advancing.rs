@@ -4,9 +4,10 @@ use foldhash::HashMap;
 
 use crate::alarm::alarms::Alarm;
 use crate::run::lock::LockedJob;
+use crate::run::settle::finding::RunReport;
 
 /// What has followed.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Advanced {
     /// Shards with a new run, or a new cursor.
     pub to_scan: Vec<i32>,
@@ -14,6 +15,10 @@ pub struct Advanced {
     pub alarms: Vec<Alarm>,
     /// Runs from whose end nothing has followed yet, because another session holds a job.
     pub held_up: Vec<i64>,
+    /// Ends of workflows, to be settled.
+    pub to_end: Vec<RunReport>,
+    /// Runs of nodes whose end is to be asked for.
+    pub to_kill: Vec<i64>,
 }
 
 /// A fire of a job.

@@ -6,6 +6,7 @@
 
 mod advancing;
 mod children;
+pub(crate) mod fire_end;
 pub(crate) mod fixed_delay;
 
 pub use advancing::Advanced;
@@ -25,6 +26,7 @@ use crate::run::advance::advancing::{Advancing, Fire};
 use crate::run::follow_up::{FollowUp, Kind, key};
 use crate::run::lock::LockMode;
 use crate::views::RunStore;
+use crate::workflow::advance::Notes;
 
 /// An end, and the fire that it belongs to.
 struct End {
@@ -39,13 +41,25 @@ impl RunStore<'_> {
             return Ok(Advanced::default());
         }
         // Busy: a job has got children at this very moment.
-        retry::on_conflict(|| self.try_advance(run_ids, now)).await
+        let (mut advanced, workflows) = retry::on_conflict(|| self.try_advance(run_ids, now)).await?;
+        for notes in workflows {
+            self.workflows().advance(&notes, now, &mut advanced).await?;
+        }
+        Ok(advanced)
     }
 
-    async fn try_advance(self, run_ids: &[i64], now: Millis) -> Result<Advanced> {
+    /// Answers too what has been noted about runs of workflows: each goes on by itself.
+    async fn try_advance(self, run_ids: &[i64], now: Millis) -> Result<(Advanced, Vec<Notes>)> {
         let ends = self.ends_of(run_ids).await?;
+        let mut workflows = vec![];
+        let is_about_workflow =
+            |end: &End| matches!(end.follow_up.kind, Kind::Node | Kind::LateNode | Kind::Workflow);
+        let (of_workflows, ends): (Vec<End>, Vec<End>) = ends.into_iter().partition(is_about_workflow);
+        for end in of_workflows {
+            Notes::add(&mut workflows, end.follow_up, end.fire.fire_no);
+        }
         if ends.is_empty() {
-            return Ok(Advanced::default());
+            return Ok((Advanced::default(), workflows));
         }
         let parents: BTreeSet<i64> = of_kind(&ends, false).map(|end| end.fire.job_id).collect();
         let children = self.jobs().children_of(&self.write, &Vec::from_iter(parents)).await?;
@@ -77,7 +91,7 @@ impl RunStore<'_> {
         failpoint::hit("before_advance_commit");
         tx.commit().await?;
         failpoint::hit("after_advance_commit");
-        Ok(work.advanced)
+        Ok((work.advanced, workflows))
     }
 
     /// As they stand; read without a lock.
@@ -95,12 +109,17 @@ impl RunStore<'_> {
 
     /// Deletes their rows; answers those whose rows were there.
     async fn take_follow_ups(self, tx: &Transaction, ends: Vec<End>) -> Result<Vec<End>> {
-        let ids: Vec<i64> = ends.iter().map(|end| end.follow_up.id()).collect();
+        let there = self.take(tx, ends.iter().map(|end| end.follow_up)).await?;
+        Ok(ends.into_iter().filter(|end| there.contains(&end.follow_up.id())).collect())
+    }
+
+    /// Deletes these rows, and answers the keys of those that were there.
+    pub(crate) async fn take(self, tx: &Transaction, rows: impl Iterator<Item = FollowUp>) -> Result<HashSet<i64>> {
+        let ids: Vec<i64> = rows.map(|row| row.id()).collect();
         let text = "SELECT id FROM follow_up WHERE id IN ({ids}) ORDER BY id{for_update}";
         let there: Vec<i64> = self.tuples(tx, text, values![self.ids(&ids)]).await?;
         self.execute(tx, &delete_by_id(self.backend, "follow_up", "id"), values![self.ids(&there)]).await?;
-        let there: HashSet<i64> = there.into_iter().collect();
-        Ok(ends.into_iter().filter(|end| there.contains(&end.follow_up.id())).collect())
+        Ok(there.into_iter().collect())
     }
 }
 

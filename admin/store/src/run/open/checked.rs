@@ -43,7 +43,7 @@ const PAGE: usize = 500;
 /// the shard before the place too.
 pub(crate) const LONG_RUNNING: &str = "SELECT id, job_id, epoch, due_at, COALESCE(sent_at, marked_at, due_at) AS sent_at, address, \
      boot_id FROM run{index run_open} WHERE shard = ? AND state = {state.running} AND state < {state.final} \
-     AND (epoch, due_at, id) > (?, ?, ?) ORDER BY epoch, due_at, id LIMIT 500";
+     AND (epoch, due_at, id) > (?, ?, ?) AND (follow & {follow.held}) = 0 ORDER BY epoch, due_at, id LIMIT 500";
 
 impl RunStore<'_> {
     /// One page of the running runs of a shard behind a place, and the place of the next page; behind the last page the

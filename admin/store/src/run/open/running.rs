@@ -6,6 +6,7 @@ use carillon_scheduler::{Millis, RunState};
 use sea_orm::FromQueryResult;
 
 use crate::error::Result;
+use crate::run::follow::HELD;
 use crate::views::RunStore;
 
 /// A run in `running` that needs a look.
@@ -23,6 +24,8 @@ pub struct RunningRun {
     pub sent_at: Millis,
     /// 0: none.
     pub timeout_ms: i64,
+    /// It is a workflow on its way: no executor has it.
+    pub is_held: bool,
     /// What is registered at its address; None: nothing.
     pub registered: Option<Registered>,
 }
@@ -88,7 +91,7 @@ pub struct MonitorQuery {
 /// The columns of [`Row`].
 pub(crate) const COLUMNS: &str = "run.id AS run_id, run.job_id, app.name AS app, run.address, run.boot_id, run.due_at, \
      COALESCE(run.sent_at, run.marked_at) AS sent_at, COALESCE(job.timeout_seconds, 0) AS timeout_seconds, e.expires_at, \
-     e.boot_id AS registered_boot, COALESCE(e.registered_at, 0) AS registered_at";
+     e.boot_id AS registered_boot, COALESCE(e.registered_at, 0) AS registered_at, run.follow";
 pub(crate) const NEIGHBOURS: &str = "LEFT JOIN app ON app.id = run.app_id LEFT JOIN job ON job.id = run.job_id \
      LEFT JOIN executor e ON e.app = app.name AND e.address = run.address";
 
@@ -105,6 +108,7 @@ pub(crate) struct Row {
     expires_at: Option<Millis>,
     registered_boot: Option<String>,
     registered_at: Millis,
+    follow: i16,
 }
 
 impl From<Row> for RunningRun {
@@ -120,6 +124,7 @@ impl From<Row> for RunningRun {
             due_at,
             sent_at: row.sent_at.unwrap_or(due_at),
             timeout_ms: i64::from(row.timeout_seconds) * 1000,
+            is_held: row.follow & HELD != 0,
             registered: row.expires_at.map(registered),
         }
     }
@@ -135,7 +140,7 @@ impl RunStore<'_> {
     pub async fn watched(self, look: MonitorQuery, after: i64) -> Result<(Vec<RunningRun>, Option<i64>)> {
         let text = format!(
             "SELECT {COLUMNS} FROM run {NEIGHBOURS} WHERE run.shard = ? AND run.state = {{state.running}} AND run.state < {{state.final}} AND run.id > ? \
-             AND (e.expires_at IS NULL OR e.expires_at < ? OR e.boot_id <> run.boot_id \
+             AND (((run.follow & {{follow.held}}) = 0 AND (e.expires_at IS NULL OR e.expires_at < ? OR e.boot_id <> run.boot_id)) \
              OR (job.timeout_seconds > 0 AND COALESCE(run.sent_at, run.marked_at) + job.timeout_seconds * 1000 < ?)) \
              ORDER BY run.id LIMIT ?"
         );

@@ -38,7 +38,7 @@ pub static RETRY: Bulk = Bulk::text(
     RETRIES,
     "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) \
      SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, \
-     u.due_at, {state.claimed}, 0, 0, run.follow FROM {list} {join} run{index PRIMARY} ON run.id = u.old \
+     u.due_at, {state.claimed}, 0, 0, run.follow & {follow.inherited} FROM {list} {join} run{index PRIMARY} ON run.id = u.old \
      WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id \
      AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1)",
 );

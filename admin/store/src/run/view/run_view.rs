@@ -87,6 +87,7 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
         RunReason::NotReported => "Its executor has no run of this job any more, and no result was reported.",
         RunReason::Replaced => "A later run took its place at the executor, and no result was reported.",
         RunReason::Lost | RunReason::ExecutorGone => "Its executor went away while it ran.",
+        RunReason::Node => "A node of the workflow failed.",
         RunReason::Unknown | RunReason::Unresolved => "It was sent, but no outcome could be learned.",
     })
 }

@@ -1,0 +1,252 @@
+//! A workflow goes on: what follows from the ends of its nodes, or from what a person has decided, in one transaction that may be
+//! repeated.
+//!
+//! It locks the jobs that are to be started, then the run of the workflow, and computes everything anew under that lock. A start that
+//! was not foreseen is made by the next attempt, which locks its job.
+
+use std::collections::BTreeSet;
+
+use carillon_scheduler::workflow::{Advance, End, NodeState, Start};
+use carillon_scheduler::{Cause, Millis, Outcome, RunEvent, RunReason, RunState};
+
+use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
+use crate::db::sql::retry;
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::run::advance::Advanced;
+use crate::run::follow_up::{FollowUp, Kind};
+use crate::run::lock::{LockMode, LockedJob};
+use crate::run::new_runs::NewRun;
+use crate::run::settle::finding::RunReport;
+use crate::views::WorkflowStore;
+use crate::workflow::progress::{NodeRow, Progress, fire_of, node_of};
+use foldhash::HashMap;
+
+/// What has been noted about the run of a workflow.
+pub(crate) struct Notes {
+    pub run_id: i64,
+    pub follow_ups: Vec<FollowUp>,
+    /// Nodes with an end among them.
+    pub nodes: Vec<usize>,
+}
+
+impl Notes {
+    /// Of an end with the number of its fire; None: it is not about a workflow.
+    pub fn add(all: &mut Vec<Self>, end: FollowUp, fire_no: i64) {
+        let (run_id, node) = match end.kind {
+            Kind::Node | Kind::LateNode => {
+                let (run_id, node) = node_of(fire_no);
+                (run_id, Some(node))
+            }
+            _ => (end.run_id, None),
+        };
+        let place = all.iter().position(|notes| notes.run_id == run_id).unwrap_or_else(|| {
+            all.push(Self { run_id, follow_ups: vec![], nodes: vec![] });
+            all.len() - 1
+        });
+        all[place].follow_ups.push(end);
+        all[place].nodes.extend(node);
+    }
+}
+
+impl WorkflowStore<'_> {
+    pub(crate) async fn advance(self, notes: &Notes, now: Millis, advanced: &mut Advanced) -> Result<()> {
+        let step = retry::on_conflict(|| self.try_advance(notes, now)).await?;
+        advanced.to_scan.extend(step.to_scan);
+        advanced.held_up.extend(step.held_up);
+        advanced.to_end.extend(step.to_end);
+        advanced.to_kill.extend(step.to_kill);
+        Ok(())
+    }
+
+    async fn try_advance(self, notes: &Notes, now: Millis) -> Result<Advanced> {
+        let foreseen = self.foresee(notes, now).await?;
+        let ids = self.take_ids(&ids::RUN, foreseen.len()).await?;
+        let held_up = || {
+            let run_ids = notes.follow_ups.iter().map(|end| end.run_id).collect();
+            Ok(Advanced { held_up: run_ids, ..Advanced::default() })
+        };
+        let tx = self.begin().await?;
+        let jobs = self.runs().lock_jobs(&tx, foreseen, LockMode::SkipLocked).await?;
+        let run = self.runs().lock_runs(&tx, &[notes.run_id], LockMode::SkipLocked).await?;
+        if !jobs.held_up.is_empty() || !run.held_up.is_empty() {
+            return held_up();
+        }
+        let there = self.runs().take(&tx, notes.follow_ups.iter().copied()).await?;
+        let Some(mut progress) = self.progress(&tx, notes.run_id, &notes.nodes).await?.filter(|_| !there.is_empty())
+        else {
+            tx.commit().await?;
+            return Ok(Advanced::default());
+        };
+        let before = progress.nodes.clone();
+        progress.record_ends(now);
+        let mut step = Advanced::default();
+        if progress.run.state == RunState::Running {
+            self.go_on(&tx, &mut progress, (&jobs.owners, ids), now, &mut step).await?;
+        } else {
+            // It has ended: only what became known late is recorded.
+            note_late_ends(&before, &mut progress);
+        }
+        self.write_nodes(&tx, notes.run_id, &before, &progress.nodes).await?;
+        if !step.to_end.is_empty() || !step.to_kill.is_empty() {
+            // It is looked at again until it has ended.
+            let again =
+                FollowUp { run_id: notes.run_id, job_id: progress.run.job_id, kind: Kind::Workflow };
+            self.runs().insert_follow_ups(&tx, &[again], now).await?;
+        }
+        failpoint::hit("before_workflow_commit");
+        tx.commit().await?;
+        failpoint::hit("after_workflow_commit");
+        Ok(step)
+    }
+
+    /// The jobs of the nodes that will be started, by what stands there without a lock.
+    async fn foresee(self, notes: &Notes, now: Millis) -> Result<Vec<i64>> {
+        let Some(mut progress) = self.progress(&self.write, notes.run_id, &notes.nodes).await? else {
+            return Ok(vec![]);
+        };
+        if progress.run.state != RunState::Running {
+            return Ok(vec![]);
+        }
+        progress.record_ends(now);
+        let plan = progress.plan();
+        Ok(plan.start.iter().map(|start| progress.nodes[start.node].job_id).collect())
+    }
+
+    async fn go_on(
+        self,
+        tx: &Transaction,
+        progress: &mut Progress,
+        (jobs, ids): (&HashMap<i64, LockedJob>, Vec<i64>),
+        now: Millis,
+        step: &mut Advanced,
+    ) -> Result<()> {
+        let plan = self.possible_plan(tx, progress, jobs, now).await?;
+        progress.record(&plan, now);
+        self.start(tx, progress, &plan.start, (jobs, ids), now, step).await?;
+        if progress.run.kill_asked_at.is_some() || progress.run.timed_out {
+            step.to_kill = progress.open_runs();
+        }
+        if let Some(end) = plan.end {
+            step.to_end.push(report(progress.run.run_id, end));
+        }
+        Ok(())
+    }
+
+    /// What is to be done. Nodes whose job is gone, or does not let this app start it, fail.
+    async fn possible_plan(
+        self,
+        tx: &Transaction,
+        progress: &mut Progress,
+        jobs: &HashMap<i64, LockedJob>,
+        now: Millis,
+    ) -> Result<Advance> {
+        loop {
+            let plan = progress.plan();
+            let wanted: BTreeSet<i64> = plan.start.iter().map(|start| progress.nodes[start.node].job_id).collect();
+            let wanted: Vec<i64> = wanted.into_iter().collect();
+            let startable = self.apps().startable_children(tx, progress.run.job_id, &wanted).await?;
+            let mut impossible = vec![];
+            for start in &plan.start {
+                let job = progress.nodes[start.node].job_id;
+                if jobs.contains_key(&job) {
+                    if !startable.contains(&job) {
+                        impossible.push((start.node, "its app does not let the app of the workflow start its jobs"));
+                    }
+                } else if self.tuple::<i64>(tx, "SELECT id FROM job WHERE id = ?", values![job]).await?.is_some() {
+                    // It was not foreseen.
+                    return Err(Error::Busy);
+                } else {
+                    impossible.push((start.node, "the job does not exist any more"));
+                }
+            }
+            if impossible.is_empty() {
+                return Ok(plan);
+            }
+            for (node, why) in impossible {
+                progress.fail(node, why, now);
+            }
+        }
+    }
+
+    async fn start(
+        self,
+        tx: &Transaction,
+        progress: &mut Progress,
+        starts: &[Start],
+        (jobs, ids): (&HashMap<i64, LockedJob>, Vec<i64>),
+        now: Millis,
+        step: &mut Advanced,
+    ) -> Result<()> {
+        if starts.len() > ids.len() {
+            return Err(Error::Busy);
+        }
+        let (mut runs, mut inputs, mut priors) = (vec![], vec![], vec![]);
+        for (start, id) in starts.iter().zip(ids) {
+            let row = &mut progress.nodes[start.node];
+            row.begin(id, now);
+            runs.push(NewRun {
+                id,
+                job_id: row.job_id,
+                cause: Cause::Node,
+                fire_no: fire_of(progress.run.run_id, start.node),
+                scheduled_at: progress.run.scheduled_at,
+                due_at: now,
+            });
+            if let Some(params) = &start.params {
+                inputs.push(values![id, params.as_str()]);
+            }
+            if let Some(prior) = row.prior_run_id {
+                priors.push((id, row.job_id, prior));
+            }
+            step.to_scan.extend(jobs.get(&row.job_id).map(|job| job.shard));
+        }
+        self.runs().insert_runs(tx, &runs).await?;
+        self.insert_rows(tx, "run_input", "run_id, params", inputs).await?;
+        self.continue_from(tx, &priors).await
+    }
+
+    /// Runs of sub-workflows that go on from an earlier run, where that was the run of a workflow.
+    async fn continue_from(self, tx: &Transaction, runs: &[(i64, i64, i64)]) -> Result<()> {
+        for (run_id, job_id, prior) in runs {
+            let text = "INSERT INTO workflow_run (run_id, job_id, prior_run_id, timed_out) SELECT ?, ?, MAX(w.run_id), FALSE FROM run AS first_run \
+                        JOIN run ON run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id AND run.cause = first_run.cause \
+                        JOIN workflow_run w ON w.run_id = run.id WHERE first_run.id = ? HAVING MAX(w.run_id) IS NOT NULL";
+            self.execute(tx, text, values![*run_id, *job_id, *prior]).await?;
+        }
+        Ok(())
+    }
+
+    /// Those that have changed.
+    async fn write_nodes(self, tx: &Transaction, run_id: i64, before: &[NodeRow], after: &[NodeRow]) -> Result<()> {
+        let changed: Vec<&NodeRow> = before.iter().zip(after).filter(|(old, new)| old != new).map(|it| it.1).collect();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<i64> = changed.iter().map(|row| i64::from(row.node)).collect();
+        let text = "DELETE FROM workflow_node WHERE run_id = ? AND node IN ({ids})";
+        self.execute(tx, text, values![run_id, self.ids(&ids)]).await?;
+        self.insert_nodes(tx, run_id, changed.into_iter()).await
+    }
+}
+
+/// The end of the run, which is settled as the end of any other.
+fn report(run_id: i64, end: End) -> RunReport {
+    let (event, reason, message) = match end {
+        End::Succeeded { result } => (RunEvent::Reported(Outcome::Succeeded), None, result),
+        End::Failed { message } => (RunEvent::Reported(Outcome::Failed), Some(RunReason::Node), Some(message)),
+        End::TimedOut { message } => (RunEvent::TimedOut, Some(RunReason::Timeout), Some(message)),
+        End::Killed => (RunEvent::Reported(Outcome::Killed), Some(RunReason::Operator), None),
+    };
+    RunReport { run_id, event, code: None, message, reason, sent_at: None, reporter: None }
+}
+
+/// Of a run that has ended: which nodes have succeeded after all.
+fn note_late_ends(before: &[NodeRow], progress: &mut Progress) {
+    for (old, new) in before.iter().zip(&mut progress.nodes) {
+        if old != new && new.state() == NodeState::Succeeded {
+            new.why = Some("its success became known after the workflow had ended".to_owned());
+        }
+    }
+}

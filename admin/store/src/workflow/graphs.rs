@@ -1,0 +1,105 @@
+//! Graphs of jobs. A job's row names the current one; a graph is never changed, so that a run keeps the one that it began with.
+
+use std::collections::BTreeSet;
+
+use carillon_scheduler::Millis;
+use carillon_scheduler::workflow::{Graph, NodeJob, WorkflowDraft};
+use sea_orm::ConnectionTrait;
+
+use crate::db::pool::transaction::Transaction;
+use crate::error::{Error, Result};
+use crate::job::stored_job::Job;
+use crate::views::WorkflowStore;
+
+/// The graph of a job as a row has it. None: what stands there is none.
+pub(crate) fn graph_of(text: &str) -> Option<Graph> {
+    serde_json::from_str::<WorkflowDraft>(text).ok()?.graph().ok()
+}
+
+impl WorkflowStore<'_> {
+    /// Stores the graphs of new jobs.
+    pub(crate) async fn insert_graphs(self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
+        let with_graph = || jobs.iter().filter_map(|job| Some((job, job.graph_version?, job.draft.workflow.as_ref()?)));
+        let (mut graphs, mut uses) = (vec![], vec![]);
+        for (job, version, workflow) in with_graph() {
+            graphs.push(values![job.id, version, text_of(workflow)?]);
+            uses.extend(jobs_in(workflow).into_iter().map(|used| values![job.id, used]));
+        }
+        self.insert_rows(tx, "workflow_graph", "job_id, version, graph", graphs).await?;
+        self.insert_rows(tx, "workflow_use", "job_id, used_id", uses).await
+    }
+
+    /// Gives a locked job the graph of its new definition.
+    pub(crate) async fn apply_graph(self, tx: &Transaction, old: &Job, new: &mut Job, now: Millis) -> Result<()> {
+        if old.draft.workflow == new.draft.workflow {
+            new.graph_version = old.graph_version;
+            return Ok(());
+        }
+        self.execute(tx, "DELETE FROM workflow_use WHERE job_id = ?", values![old.id]).await?;
+        if new.draft.workflow.is_some() {
+            let text = "SELECT COALESCE(MAX(version), 0) FROM workflow_graph WHERE job_id = ?";
+            let newest: Option<Millis> = self.tuple(tx, text, values![old.id]).await?;
+            new.graph_version = Some(now.max(newest.unwrap_or_default() + 1));
+            self.insert_graphs(tx, std::slice::from_ref(new)).await?;
+        } else {
+            new.graph_version = None;
+        }
+        self.drop_unused_graphs(tx, new).await
+    }
+
+    /// Graphs that neither the job nor a run has.
+    async fn drop_unused_graphs(self, tx: &Transaction, job: &Job) -> Result<()> {
+        let text = "DELETE FROM workflow_graph WHERE job_id = ? AND version <> ? AND NOT EXISTS (SELECT 1 FROM workflow_run \
+                    WHERE workflow_run.job_id = workflow_graph.job_id AND workflow_run.version = workflow_graph.version)";
+        self.execute(tx, text, values![job.id, job.graph_version.unwrap_or_default()]).await.map(drop)
+    }
+
+    /// A job that is deleted. Open runs keep the graph that they have.
+    pub(crate) async fn drop_graph(self, tx: &Transaction, job: &Job) -> Result<()> {
+        self.execute(tx, "DELETE FROM workflow_use WHERE job_id = ?", values![job.id]).await?;
+        self.drop_unused_graphs(tx, &Job { graph_version: None, ..job.clone() }).await
+    }
+
+    /// The workflows that have this job as a node, by id and name.
+    pub async fn users_of(self, job_id: i64) -> Result<Vec<(i64, String)>> {
+        self.users_in(&self.read, job_id).await
+    }
+
+    pub(crate) async fn users_in(self, db: &impl ConnectionTrait, job_id: i64) -> Result<Vec<(i64, String)>> {
+        let text = "SELECT job.id, job.name FROM workflow_use JOIN job ON job.id = workflow_use.job_id \
+                    WHERE workflow_use.used_id = ? ORDER BY job.id";
+        self.tuples(db, text, values![job_id]).await
+    }
+
+    /// The jobs that the graphs of these jobs run.
+    pub(crate) async fn uses_of(self, db: &impl ConnectionTrait, job_ids: &[i64]) -> Result<Vec<(i64, i64)>> {
+        let text = "SELECT job_id, used_id FROM workflow_use WHERE job_id IN ({ids}) ORDER BY job_id, used_id";
+        self.tuples(db, text, values![self.ids(job_ids)]).await
+    }
+
+    pub(crate) async fn graph(self, db: &impl ConnectionTrait, job_id: i64, version: Millis) -> Result<Graph> {
+        let text = "SELECT graph FROM workflow_graph WHERE job_id = ? AND version = ?";
+        let graph: Option<String> = self.tuple(db, text, values![job_id, version]).await?;
+        graph.as_deref().and_then(graph_of).ok_or_else(|| unreadable(job_id, version))
+    }
+}
+
+fn text_of(workflow: &WorkflowDraft) -> Result<String> {
+    serde_json::to_string(workflow).map_err(|error| Error::Corrupt(error.to_string()))
+}
+
+fn unreadable(job_id: i64, version: Millis) -> Error {
+    Error::Corrupt(format!("graph {version} of job {job_id} is missing or cannot be read"))
+}
+
+/// The jobs of a workflow. A stored one names all of them by id.
+pub fn jobs_in(workflow: &WorkflowDraft) -> BTreeSet<i64> {
+    workflow.nodes.iter().filter_map(|(_, node)| id_of(&node.job)).collect()
+}
+
+pub(crate) fn id_of(job: &NodeJob) -> Option<i64> {
+    match job {
+        NodeJob::Id(id) => Some(*id),
+        NodeJob::Key(_) => None,
+    }
+}

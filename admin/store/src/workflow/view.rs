@@ -1,0 +1,113 @@
+//! The progress of a workflow's run as people and API clients see it.
+
+use carillon_scheduler::Millis;
+use carillon_scheduler::workflow::{Graph, NodeState};
+
+use crate::error::Result;
+use crate::views::WorkflowStore;
+use crate::workflow::progress::node_of;
+
+/// The run of a workflow that has begun.
+#[derive(Clone, Debug)]
+pub struct WorkflowView {
+    pub graph: Graph,
+    /// In the order of the graph.
+    pub nodes: Vec<NodeProgress>,
+    /// Since when a person holds it, and who.
+    pub held: Option<(Millis, String)>,
+    /// The run that it goes on from.
+    pub prior_run_id: Option<i64>,
+}
+
+#[derive(Clone, Debug)]
+pub struct NodeProgress {
+    pub name: String,
+    pub job_id: i64,
+    /// None: the job is gone.
+    pub job: Option<String>,
+    /// The app of its job.
+    pub app_id: Option<i64>,
+    pub state: NodeState,
+    /// A person has said what became of it.
+    pub is_decided: bool,
+    /// Why it is in this state, where the state alone does not say it.
+    pub why: String,
+    /// The latest attempt of its fire.
+    pub run_id: Option<i64>,
+    pub attempts: i64,
+    /// It ran in an earlier run of the workflow, and was not repeated.
+    pub is_kept: bool,
+    pub result: Option<String>,
+    pub started_at: Option<Millis>,
+    pub ended_at: Option<Millis>,
+}
+
+row_struct! {
+    struct Row {
+        node: i32,
+        job_id: i64,
+        job: Option<String>,
+        app_id: Option<i64>,
+        state: i16,
+        decided: i16,
+        why: Option<String>,
+        run_id: Option<i64>,
+        attempts: i64,
+        fire_no: Option<i64>,
+        result: Option<String>,
+        started_at: Option<Millis>,
+        ended_at: Option<Millis>,
+    }
+}
+
+impl WorkflowStore<'_> {
+    /// None: it is no run of a workflow, or none that has begun.
+    pub async fn view(self, run_id: i64) -> Result<Option<WorkflowView>> {
+        let text = "SELECT job_id, version, held_at, held_by, prior_run_id FROM workflow_run WHERE run_id = ? AND version IS NOT NULL";
+        let found: Option<(i64, Millis, Option<Millis>, Option<String>, Option<i64>)> =
+            self.tuple(&self.read, text, values![run_id]).await?;
+        let Some((job_id, version, held_at, held_by, prior_run_id)) = found else {
+            return Ok(None);
+        };
+        let graph = self.graph(&self.read, job_id, version).await?;
+        // The runs of a node's fire, the latest attempt of part 0 among them.
+        let text = "SELECT n.node, n.job_id, job.name AS job, job.app_id, n.state, n.decided, n.why, n.result, n.started_at, n.ended_at, \
+                    first_run.fire_no, \
+                    (SELECT MAX(run.id) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
+                     AND run.cause = first_run.cause AND run.part = 0) AS run_id, \
+                    (SELECT COUNT(*) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
+                     AND run.cause = first_run.cause AND run.part = 0) AS attempts \
+                    FROM workflow_node n LEFT JOIN job ON job.id = n.job_id LEFT JOIN run AS first_run ON first_run.id = n.first_run_id \
+                    WHERE n.run_id = ? ORDER BY n.node";
+        let rows: Vec<Row> = self.all(&self.read, text, values![run_id]).await?;
+        let nodes = graph.nodes.iter().zip(rows).map(|(node, row)| NodeProgress {
+            name: node.name.clone(),
+            job_id: row.job_id,
+            job: row.job,
+            app_id: row.app_id,
+            state: NodeState::from_code(row.state).unwrap_or(NodeState::Waiting),
+            is_decided: row.decided != 0,
+            why: row.why.unwrap_or_default(),
+            run_id: row.run_id,
+            attempts: row.attempts,
+            is_kept: row.fire_no.is_some_and(|fire_no| node_of(fire_no).0 != run_id),
+            result: row.result,
+            started_at: row.started_at,
+            ended_at: row.ended_at,
+        });
+        let nodes = nodes.collect();
+        let held = held_at.map(|at| (at, held_by.unwrap_or_default()));
+        Ok(Some(WorkflowView { graph, nodes, held, prior_run_id }))
+    }
+
+    /// The workflow's run, and the name of the node, of which the run with this fire is a part. None: it is gone.
+    pub async fn owner_of(self, fire_no: i64) -> Result<Option<(i64, String)>> {
+        let (run_id, node) = node_of(fire_no);
+        let text = "SELECT job_id, version FROM workflow_run WHERE run_id = ? AND version IS NOT NULL";
+        let Some((job_id, version)) = self.tuple(&self.read, text, values![run_id]).await? else {
+            return Ok(None);
+        };
+        let graph = self.graph(&self.read, job_id, version).await?;
+        Ok(graph.nodes.get(node).map(|node| (run_id, node.name.clone())))
+    }
+}
