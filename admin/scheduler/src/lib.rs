@@ -18,6 +18,7 @@ pub mod schedule;
 pub mod shard;
 pub mod time;
 mod words;
+pub mod workflow;
 pub mod zone;
 
 pub use alarm::{AlarmKind, AlertKind};
@@ -36,4 +37,5 @@ pub use schedule::{CronDraft, DailyDraft, KindDraft, Schedule, ScheduleContext, 
 pub use shard::{fair_share, shard_of};
 pub use time::Millis;
 pub use words::UnknownWord;
+pub use workflow::{Graph, NodeState, WorkflowDraft};
 pub use zone::{Zone, zone_data};

@@ -52,13 +52,23 @@ enum Placeholder<'a> {
 }
 
 /// A text between placeholders, or one of them with its text.
-enum Piece<'a> {
+pub(crate) enum Piece<'a, P> {
     Text(&'a str),
-    Placeholder(Placeholder<'a>, &'a str),
+    Placeholder(P, &'a str),
 }
 
 /// The pieces of a text, in its order.
-fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+fn pieces(text: &str) -> impl Iterator<Item = Piece<'_, Placeholder<'_>>> {
+    pieces_of(text, PLACEHOLDER_BYTES, parse)
+}
+
+/// The pieces of a text whose placeholders have at most `max` bytes; `parse` reads what is between the braces, and returns `None` if that
+/// stays as it is.
+pub(crate) fn pieces_of<'a, P>(
+    text: &'a str,
+    max: usize,
+    parse: impl Fn(&'a str) -> Option<P>,
+) -> impl Iterator<Item = Piece<'a, P>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -66,7 +76,7 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         }
         let found = rest.match_indices("{{").find_map(|(begin, _)| {
             // Not the whole text again for each brace in it.
-            let near = &rest[begin..rest.floor_char_boundary(begin + PLACEHOLDER_BYTES)];
+            let near = &rest[begin..rest.floor_char_boundary(begin + max)];
             let length = near.find("}}")? + 2;
             let placeholder = parse(&near[2..length - 2])?;
             Some((begin, length, placeholder))

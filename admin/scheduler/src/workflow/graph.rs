@@ -1,0 +1,76 @@
+//! The graph of a workflow, checked.
+
+use super::condition::Test;
+use super::definition::{IfFailed, Join, NodeJob, On};
+use super::template::Template;
+
+/// A workflow whose names, edges and templates are right. Nodes are named by their positions in the draft.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graph {
+    /// The nodes, in the order of the draft.
+    pub nodes: Vec<Node>,
+    /// The template of the result, if the draft has one.
+    pub output: Option<Template>,
+    /// Each node after its parents.
+    pub(super) order: Vec<usize>,
+    /// The children of each node, each once, ascending.
+    pub(super) children: Vec<Vec<usize>>,
+}
+
+/// One node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// The job that it runs.
+    pub job: NodeJob,
+    /// The template of its parameters. None: see [`NodeDraft::params`](super::NodeDraft::params).
+    pub params: Option<Template>,
+    /// The edges into it.
+    pub after: Vec<Edge>,
+    /// How many of them are needed.
+    pub join: Join,
+    /// What its failure means.
+    pub if_failed: IfFailed,
+}
+
+/// An edge into a node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edge {
+    /// The parent.
+    pub from: usize,
+    /// The end of the parent at which it is taken.
+    pub on: On,
+    /// What must hold of the parent's result.
+    pub when: Vec<Test>,
+}
+
+impl Graph {
+    pub(super) fn new(nodes: Vec<Node>, output: Option<Template>, order: Vec<usize>) -> Self {
+        let mut children = vec![vec![]; nodes.len()];
+        for (position, node) in nodes.iter().enumerate() {
+            for edge in &node.after {
+                // Several edges between the same two nodes are one step.
+                if children[edge.from].last() != Some(&position) {
+                    children[edge.from].push(position);
+                }
+            }
+        }
+        Self { nodes, output, order, children }
+    }
+
+    /// The position of a node.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|node| node.name == name)
+    }
+
+    /// The nodes that have an edge from this one, ascending.
+    pub fn children(&self, node: usize) -> &[usize] {
+        &self.children[node]
+    }
+
+    /// All nodes, each after its parents.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+}

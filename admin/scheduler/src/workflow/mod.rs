@@ -1,0 +1,36 @@
+//! Workflows: a graph of nodes, each of which runs an ordinary job.
+//!
+//! [`WorkflowDraft`] is the definition as a user writes it, [`Graph`] what its check makes of it. [`advance`] derives the state of each node
+//! from the facts: which nodes have a run, and how these ended. States that are not facts (waiting, held, skipped, upstream failed, cancelled)
+//! are computed each time, so late results and marks by hand need no rules of their own.
+//!
+//! Invariant: no I/O, no time and no random numbers; the same arguments give the same answer.
+
+mod advance;
+mod check;
+mod circles;
+mod condition;
+mod condition_json;
+mod definition;
+mod derive;
+mod edge;
+mod end;
+mod graph;
+mod input;
+mod join;
+pub mod limits;
+mod node_list;
+mod state;
+mod template;
+mod value_path;
+mod why;
+
+pub use advance::{Advance, Fact, Facts, NodeView, Start, Stop, advance};
+pub use condition::{Bound, Op, Test};
+pub use definition::{AfterDraft, IfFailed, Join, NodeDraft, NodeJob, On, WorkflowDraft};
+pub use end::End;
+pub use graph::{Edge, Graph, Node};
+pub use input::WorkflowInput;
+pub use state::NodeState;
+pub use template::Template;
+pub use why::{Branch, Parent, Why};
