@@ -32,6 +32,7 @@ action-disable = disable
 action-delete = delete
 action-calendars = calendars
 action-zone-data = time zone data
+action-workflow = workflow decided
 action-pause = pause
 action-resume = resume
 action-backfill = backfill

@@ -12,6 +12,7 @@ by-hand = by hand
 cause-api = API
 cause-child = child
 cause-backfill = backfill
+cause-node = workflow
 newest-first = Newest first
 by-time = By time
 longest-first = Longest first

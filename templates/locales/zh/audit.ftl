@@ -29,6 +29,7 @@ action-disable = 停用
 action-delete = 删除
 action-calendars = 更新日历
 action-zone-data = 更新时区数据
+action-workflow = 工作流处置
 action-pause = 暂停
 action-resume = 恢复
 action-backfill = 补跑

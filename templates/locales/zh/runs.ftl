@@ -12,6 +12,7 @@ by-hand = 手动触发
 cause-api = API 触发
 cause-child = 父任务触发
 cause-backfill = 补跑触发
+cause-node = 工作流节点
 newest-first = 最新的在前
 by-time = 按时间
 longest-first = 耗时最长的在前

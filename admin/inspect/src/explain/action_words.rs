@@ -34,6 +34,7 @@ pub const fn action_word(action: AuditAction) -> &'static str {
         AuditAction::RefuseResult => "action-refuse-result",
         AuditAction::Deny => "action-deny",
         AuditAction::UseToken => "action-use-token",
+        AuditAction::Workflow => "action-workflow",
         AuditAction::Limit => "action-limit",
     }
 }

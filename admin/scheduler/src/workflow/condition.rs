@@ -11,7 +11,7 @@ use super::value_path::value_at;
 use super::why::Branch;
 
 /// One test: a path into the result, and an operator.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
     /// A JSON pointer (RFC 6901). Empty: the text itself, or the whole value where the operator compares with another kind than a text.
     pub path: String,
@@ -20,7 +20,7 @@ pub struct Test {
 }
 
 /// An operator and its operand.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
     /// Equal; numbers by their value.
     Eq(Value),
@@ -41,7 +41,7 @@ pub enum Op {
 }
 
 /// The operand of an order: values of another kind are neither less nor greater.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number or a text")]
 pub enum Bound {
     /// Compared by value.

@@ -47,7 +47,7 @@ words! {
 first_is_default!(On, Join, IfFailed);
 
 /// A workflow: its nodes and what it returns.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a workflow as an object with `nodes`")]
 pub struct WorkflowDraft {
     /// The template of its result. None: the result of the last node, or an object of the last nodes' results by name.
@@ -59,7 +59,7 @@ pub struct WorkflowDraft {
 }
 
 /// One node.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a node as an object with `job`")]
 pub struct NodeDraft {
     /// The job that it runs.
@@ -144,7 +144,7 @@ impl Visitor<'_> for NodeJobVisitor {
 }
 
 /// An edge into a node: the name of the parent, or an object.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AfterDraft {
     /// The parent.
     pub node: String,

@@ -5,7 +5,7 @@ use super::definition::{IfFailed, Join, NodeJob, On};
 use super::template::Template;
 
 /// A workflow whose names, edges and templates are right. Nodes are named by their positions in the draft.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     /// The nodes, in the order of the draft.
     pub nodes: Vec<Node>,
@@ -18,7 +18,7 @@ pub struct Graph {
 }
 
 /// One node.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
     /// Its name.
     pub name: String,
@@ -35,7 +35,7 @@ pub struct Node {
 }
 
 /// An edge into a node.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
     /// The parent.
     pub from: usize,

@@ -20,6 +20,7 @@ mod input;
 mod join;
 pub mod limits;
 mod node_list;
+mod rerun;
 mod state;
 mod template;
 mod value_path;
@@ -31,6 +32,7 @@ pub use definition::{AfterDraft, IfFailed, Join, NodeDraft, NodeJob, On, Workflo
 pub use end::End;
 pub use graph::{Edge, Graph, Node};
 pub use input::WorkflowInput;
+pub use rerun::{RerunFrom, again};
 pub use state::NodeState;
 pub use template::Template;
 pub use why::{Branch, Parent, Why};

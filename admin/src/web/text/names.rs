@@ -42,6 +42,7 @@ pub fn cause_text(language: Language, cause: Cause) -> Message {
         Cause::Api => "cause-api",
         Cause::Child => "cause-child",
         Cause::Backfill => "cause-backfill",
+        Cause::Node => "cause-node",
     })
 }
 

@@ -58,6 +58,7 @@ impl Progress {
     pub fn plan(&self) -> Advance {
         let facts: Vec<Fact> = self.nodes.iter().map(NodeRow::recorded).collect();
         let started: Vec<bool> = self.nodes.iter().map(NodeRow::has_started).collect();
+        let recorded: Vec<NodeState> = self.nodes.iter().map(NodeRow::state).collect();
         let stop = match (self.run.kill_asked_at, self.run.timed_out) {
             (Some(_), _) => Some(Stop::Killed),
             (None, true) => Some(Stop::TimedOut),
@@ -66,6 +67,7 @@ impl Progress {
         let facts = Facts {
             nodes: &facts,
             started: &started,
+            recorded: &recorded,
             has_params: &self.has_params,
             is_held: self.run.held_at.is_some(),
             stop,

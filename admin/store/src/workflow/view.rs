@@ -44,7 +44,6 @@ pub struct NodeProgress {
 
 row_struct! {
     struct Row {
-        node: i32,
         job_id: i64,
         job: Option<String>,
         app_id: Option<i64>,
@@ -71,7 +70,7 @@ impl WorkflowStore<'_> {
         };
         let graph = self.graph(&self.read, job_id, version).await?;
         // The runs of a node's fire, the latest attempt of part 0 among them.
-        let text = "SELECT n.node, n.job_id, job.name AS job, job.app_id, n.state, n.decided, n.why, n.result, n.started_at, n.ended_at, \
+        let text = "SELECT n.job_id, job.name AS job, job.app_id, n.state, n.decided, n.why, n.result, n.started_at, n.ended_at, \
                     first_run.fire_no, \
                     (SELECT MAX(run.id) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
                      AND run.cause = first_run.cause AND run.part = 0) AS run_id, \

@@ -55,6 +55,7 @@ explain-run-manual = 运行 { $run }，在该时刻手动触发
 explain-run-api = 运行 { $run }，在该时刻通过 API 触发
 explain-run-child = 运行 { $run }，在该时刻由父任务触发
 explain-run-backfill = 运行 { $run }，由补跑触发
+explain-run-node = 运行 { $run }，作为工作流的节点
 explain-part = ，分片 { $part } / { $parts }
 explain-attempt = ，第 { $attempt } 次尝试，应于 { $due } 执行
 explain-not-taken = ：分片 { $shard } 的持有节点尚未接手。

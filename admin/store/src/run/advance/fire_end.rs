@@ -1,6 +1,6 @@
 //! What became of a fire: one rule for its children and for the workflow of which it is a node.
 
-use carillon_scheduler::{Millis, RunReason, RunState};
+use carillon_scheduler::{Millis, RunState};
 use sea_orm::FromQueryResult;
 
 use crate::run::view::run_view::sentence;
@@ -101,6 +101,8 @@ fn as_array(results: Vec<Option<String>>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use carillon_scheduler::RunReason;
+
     use super::*;
 
     fn run(part: i32, attempt: i32, state: RunState, result: Option<&str>) -> FireRun {

@@ -19,6 +19,7 @@ fn every_member() -> JobDraft {
         name: "Tagesabschluß 日次 🚀 '\"\\".into(),
         handler: "closeDay".into(),
         script: None,
+        workflow: None,
         key: "close-day_2.1".into(),
         set: "billing.files".into(),
         takes_result: false,

@@ -1,0 +1,6 @@
+//! Workflows from their fire to their end.
+
+mod decisions;
+mod ends;
+mod order;
+mod steps;
