@@ -90,7 +90,9 @@ impl<'a> Derivation<'a> {
         let edges = self.edges(node);
         let parent = |edge: usize| self.parent(self.graph.nodes[node].after[edge].from);
         let (state, why) = match decide(self.graph.nodes[node].join, &edges) {
-            Verdict::Wait(_) | Verdict::Start if self.is_too_late(node) => (self.recorded(node), Why::TooLate),
+            verdict @ (Verdict::Wait(_) | Verdict::Start) if self.is_too_late(node) => {
+                (self.recorded(node), self.too_late(node, &edges, &verdict))
+            }
             Verdict::Wait(edge) => match self.facts.stop {
                 Some(stop) => (NodeState::Cancelled, Why::Cancelled(stop)),
                 None => (NodeState::Waiting, Why::WaitsFor(parent(edge))),
@@ -208,6 +210,14 @@ impl<'a> Derivation<'a> {
         let was_decided =
             matches!(self.recorded(node), NodeState::Skipped | NodeState::UpstreamFailed | NodeState::Failed);
         was_decided && self.has_started_below[node]
+    }
+
+    /// A node that failed for its parameters fails for them again, unless a late result has changed them.
+    fn too_late(&self, node: usize, edges: &[EdgeState], verdict: &Verdict) -> Why {
+        match (self.recorded(node), verdict) {
+            (NodeState::Failed, Verdict::Start) => self.params(node, edges).err().map_or(Why::TooLate, Why::Input),
+            _ => Why::TooLate,
+        }
     }
 
     fn parent(&self, node: usize) -> Parent {

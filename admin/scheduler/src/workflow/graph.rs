@@ -1,7 +1,6 @@
 //! The graph of a workflow, checked.
 
-use super::condition::Test;
-use super::definition::{IfFailed, Join, NodeJob, On};
+use super::definition::{IfFailed, Join, NodeJob, On, Test};
 use super::template::Template;
 
 /// A workflow whose names, edges and templates are right. Nodes are named by their positions in the draft.

@@ -8,9 +8,6 @@
 
 mod advance;
 mod check;
-mod circles;
-mod condition;
-mod condition_json;
 mod definition;
 mod derive;
 mod edge;
@@ -18,8 +15,8 @@ mod end;
 mod graph;
 mod input;
 mod join;
+mod layout;
 pub mod limits;
-mod node_list;
 mod rerun;
 mod state;
 mod template;
@@ -27,11 +24,11 @@ mod value_path;
 mod why;
 
 pub use advance::{Advance, Fact, Facts, NodeView, Start, Stop, advance};
-pub use condition::{Bound, Op, Test};
-pub use definition::{AfterDraft, IfFailed, Join, NodeDraft, NodeJob, On, WorkflowDraft};
+pub use definition::{AfterDraft, Bound, IfFailed, Join, NodeDraft, NodeJob, On, Op, Test, WorkflowDraft};
 pub use end::End;
 pub use graph::{Edge, Graph, Node};
 pub use input::WorkflowInput;
+pub use layout::{EdgePath, Layout, NodeBox, layout};
 pub use rerun::{RerunFrom, again};
 pub use state::NodeState;
 pub use template::Template;

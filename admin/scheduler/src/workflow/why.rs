@@ -73,6 +73,7 @@ impl fmt::Display for Why {
             Self::Starts => f.write_str("starts now"),
             Self::Runs => f.write_str("its run has not ended"),
             Self::Succeeded => f.write_str("succeeded"),
+            Self::Failed(why) if why.is_empty() => f.write_str("failed"),
             Self::Failed(why) => f.write_str(why),
             Self::SkippedByHand => f.write_str("skipped by hand"),
             Self::WaitsFor(parent) => write!(f, "waits for {}", parent.name),

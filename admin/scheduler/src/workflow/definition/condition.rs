@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use super::value_path::value_at;
-use super::why::Branch;
+use super::super::value_path::value_at;
+use super::super::why::Branch;
 
 /// One test: a path into the result, and an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Test {
     ///
     /// # Errors
     /// Says why it does not hold. Where there is no value, only `exists: false` holds.
-    pub(super) fn check(&self, text: Option<&str>) -> Result<(), Branch> {
+    pub(in crate::workflow) fn check(&self, text: Option<&str>) -> Result<(), Branch> {
         let is_text = |value: &Value| value.is_string();
         let holds = match &self.op {
             Op::Exists(exists) => return self.check_exists(text, *exists),

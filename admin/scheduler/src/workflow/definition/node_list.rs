@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserializer, Serializer};
 
-use super::definition::NodeDraft;
+use super::draft::NodeDraft;
 
 pub(super) fn serialize<S: Serializer>(nodes: &[(String, NodeDraft)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(nodes.iter().map(|(name, node)| (name, node)))

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
+use super::super::definition::{AfterDraft, NodeDraft, NodeJob, Op, Test, WorkflowDraft};
+use super::super::graph::{Edge, Graph, Node};
+use super::super::limits::{DEFINITION_BYTES, EDGES, NODE_NAME_CHARS, NODES, TESTS};
+use super::super::template::Template;
+use super::super::value_path::check_path;
 use super::circles;
-use super::condition::{Op, Test};
-use super::definition::{AfterDraft, NodeDraft, NodeJob, WorkflowDraft};
-use super::graph::{Edge, Graph, Node};
-use super::limits::{DEFINITION_BYTES, EDGES, NODE_NAME_CHARS, NODES, TESTS};
-use super::template::Template;
-use super::value_path::check_path;
 use crate::checks::check_number;
 use crate::field_error::FieldError;
 use crate::job::limits::JOB_IDS;
@@ -22,7 +21,7 @@ impl WorkflowDraft {
     pub fn graph(&self) -> Result<Graph, Vec<FieldError>> {
         let mut check = Check::new(self);
         check.size();
-        let nodes: Vec<Node> = self.nodes.iter().map(|(name, draft)| check.node(name, draft)).collect();
+        let nodes: Vec<Node> = (0..self.nodes.len()).map(|position| check.node(position)).collect();
         let output = check.template("workflow.output", self.output.as_deref());
         let parents: Vec<Vec<usize>> =
             nodes.iter().map(|node| node.after.iter().map(|edge| edge.from).collect()).collect();
@@ -67,10 +66,11 @@ impl<'a> Check<'a> {
         self.check("workflow", check_bytes(bytes));
     }
 
-    fn node(&mut self, name: &str, draft: &NodeDraft) -> Node {
+    fn node(&mut self, position: usize) -> Node {
+        let (name, draft) = &self.draft.nodes[position];
         let field = format!("workflow.nodes.{name:.64}");
         self.check(&field, check_node_name(name));
-        if self.draft.nodes[self.positions[name]].1 != *draft {
+        if self.positions[name.as_str()] != position {
             self.check(&field, Err("is given twice".to_owned()));
         }
         self.check(&format!("{field}.job"), check_job(&draft.job));

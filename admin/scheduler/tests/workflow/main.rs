@@ -1,0 +1,13 @@
+//! Workflows: the tables of edges and joins, complaints about other products as cases, and properties over generated graphs.
+
+mod case;
+mod complaints;
+mod definitions;
+mod ends;
+mod faults;
+mod generate;
+mod marks;
+mod parameters;
+mod pictures;
+mod properties;
+mod tables;
