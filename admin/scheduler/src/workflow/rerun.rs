@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::graph::Graph;
 use super::state::NodeState;
 
 /// Where a further attempt begins.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RerunFrom {
     /// What failed, was cancelled or could not run because of a failure, and what comes after it. Also an automatic retry.
     Failed,

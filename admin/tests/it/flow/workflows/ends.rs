@@ -1,6 +1,7 @@
 //! How runs of workflows end other than by their last node.
 
-use carillon_scheduler::RunState;
+use carillon_engine::runtime::Service as _;
+use carillon_scheduler::{Clock as _, RunState};
 use serde_json::json;
 
 use crate::conformance::fixture::actor;
