@@ -19,3 +19,4 @@ pub mod routes;
 pub mod runs;
 pub mod search;
 pub mod users;
+pub mod workflows;

@@ -8,6 +8,7 @@ use crate::web::access::{Route, access, by_path, guarded};
 use crate::web::console::operations::{gaps, imports, misfires, nodes, retention, retention_form};
 use crate::web::console::{
     account, alerts, apps, audit, calendars, dashboard, forecast, jobs, pauses, reports, runs, search, users,
+    workflows,
 };
 use crate::web::guard::session_guard;
 use crate::web::page::{PageError, assets};
@@ -74,6 +75,8 @@ pub fn all() -> Vec<Route> {
         "/runs/{id}/log.txt" => GET View Run: runs::log_file::download;
         "/runs/{id}/kill" => GET Operate Run: runs::kill::ask_kill, POST Operate Run: runs::kill::kill;
         "/runs/{id}/resolve" => GET Operate Run: runs::resolve::ask, POST Operate Run: runs::resolve::resolve;
+        "/runs/{id}/decide" => GET Operate Run: workflows::decide::ask, POST Operate Run: workflows::decide::decide;
+        "/runs/{id}/rerun" => GET Operate Run: workflows::rerun::ask, POST Operate Run: workflows::rerun::rerun;
         "/search" => GET View AnyApp: search::page;
         "/forecast" => GET View AnyApp: forecast::page;
         "/reports" => GET View AnyApp: reports::page::page;

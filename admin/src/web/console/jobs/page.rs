@@ -9,6 +9,7 @@ use crate::web::console::badge::{APP_PAUSED, Badge, job_badge, job_state};
 use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::jobs::settings::{SettingLine, settings_lines};
 use crate::web::console::runs::row::RunRow;
+use crate::web::console::workflows::definition::{self, Definition};
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageResult, show};
@@ -33,6 +34,10 @@ struct Page {
     retry_delay: Message,
     child_jobs: Vec<ChildJob>,
     parents: Vec<ChildJob>,
+    /// Of a workflow.
+    definition: Option<Definition>,
+    /// The workflows of which it is a node.
+    users: Vec<ChildJob>,
     /// Children that this job may not start, and parents that may not start this job.
     unstarted: Vec<i64>,
     preview: Preview,
@@ -72,6 +77,11 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
     let misfires =
         MisfireFilter { apps: context.visible(), job_id: Some(job.id), limit: MISFIRES, ..MisfireFilter::default() };
     let links = state.store.jobs().child_links(&[job.id]).await?;
+    let definition = match &job.draft.workflow {
+        Some(draft) => definition::definition(&state.store, context.language, draft, &context.visible()).await?,
+        None => None,
+    };
+    let users: Vec<i64> = state.store.workflows().users_of(job.id).await?.into_iter().map(|(id, _)| id).collect();
     let page = Page {
         badge: match context.pause_of(job.app_id) {
             Some(_) if job.draft.enabled => APP_PAUSED,
@@ -84,6 +94,8 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
         retry_delay: strategies::retry_delay(context.language, &job.draft.retry_delay),
         child_jobs: child_jobs::by_id(&state.store, &job.draft.children, &context.visible()).await?,
         parents: child_jobs::parents(&state.store, job.id, &context.visible()).await?,
+        definition,
+        users: child_jobs::by_id(&state.store, &users, &context.visible()).await?,
         unstarted: links
             .iter()
             .filter(|link| !link.is_started)

@@ -73,7 +73,12 @@ fn overlap(language: Language, draft: &JobDraft) -> Vec<SettingLine> {
         }
         _ => text,
     };
-    vec![("overlap", overlap), ("block-strategy", strategies::block(language, draft.block))]
+    let mut lines = vec![("overlap", overlap)];
+    // A workflow is sent to no executor.
+    if draft.workflow.is_none() {
+        lines.push(("block-strategy", strategies::block(language, draft.block)));
+    }
+    lines
 }
 
 #[cfg(test)]

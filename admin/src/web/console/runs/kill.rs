@@ -14,6 +14,7 @@ use crate::web::state::Shared;
 struct KillQuestion {
     context: PageContext,
     row: RunRow,
+    is_workflow: bool,
 }
 
 /// `GET /runs/{id}/kill` asks.
@@ -23,7 +24,8 @@ pub async fn ask_kill(state: Shared, context: PageContext, id: Path<i64>) -> Pag
         let to = format!("/runs/{}", *id);
         return Ok(done(&to, context.t("run-ended-already")));
     }
-    Ok(show(&KillQuestion { context, row }))
+    let is_workflow = state.engine.runs().workflow(*id).await?.is_some();
+    Ok(show(&KillQuestion { context, row, is_workflow }))
 }
 
 /// `POST /runs/{id}/kill`

@@ -1,4 +1,4 @@
-//! The page of a run: timeline, facts, the other runs of its fire, and the log.
+//! The page of a run: timeline, facts, the nodes of a workflow, the other runs of its fire, and the log.
 
 use std::borrow::Cow;
 
@@ -14,6 +14,7 @@ use crate::web::console::runs::log::{self, LogView};
 use crate::web::console::runs::route::RouteView;
 use crate::web::console::runs::row::RunRow;
 use crate::web::console::runs::timeline::{TimelineStep, timeline};
+use crate::web::console::workflows::progress::Progress;
 use crate::web::guard::session_guard::LIVE;
 use crate::web::locale::Message;
 use crate::web::page::{PageContext, PageError, PageResult, show};
@@ -39,12 +40,30 @@ struct Page {
     people: RunPeople,
     given: RunParams,
     log: LogView,
+    /// It runs no handler, so it has no executor and no log.
+    is_workflow: bool,
+    /// Of a workflow that has begun.
+    progress: Option<Progress>,
+    /// The workflow's run of which it is a node, and the node's name. None: it is no node, or the viewer may not see that run.
+    node_of: Option<(i64, String)>,
 }
 
 impl Page {
     fn can_be_killed(&self) -> bool {
         let run = &self.row.run;
         matches!(run.state, RunState::Claimed | RunState::Sending | RunState::Running) && run.kill_asked_at.is_none()
+    }
+
+    /// An ended run of a workflow that no later attempt has repeated.
+    fn can_go_on(&self) -> bool {
+        let run = &self.row.run;
+        let is_repeated = || self.family.iter().any(|other| other.run.attempt > run.attempt);
+        self.progress.is_some() && self.job.is_some() && !run.state.is_open() && !is_repeated()
+    }
+
+    /// Running it again what failed is the first thing to do.
+    fn has_failed(&self) -> bool {
+        matches!(self.row.run.state, RunState::Failed | RunState::Killed)
     }
 
     /// Its outcome is not known to the engine.
@@ -104,6 +123,18 @@ pub async fn visible_run(state: &State, context: &PageContext, id: i64) -> Resul
     }
 }
 
+/// The workflow's run that the viewer may see, and the name of the node.
+async fn node_of(state: &State, context: &PageContext, run: &RunView) -> Result<Option<(i64, String)>, PageError> {
+    let owner = match run.cause {
+        Cause::Node => state.store.workflows().owner_of(run.fire_no).await?,
+        _ => None,
+    };
+    match owner {
+        Some((id, node)) => Ok(visible_run(state, context, id).await?.map(|run| (run.id, node))),
+        None => Ok(None),
+    }
+}
+
 /// `GET /runs/{id}`
 pub async fn page(
     state: Shared,
@@ -122,7 +153,13 @@ pub async fn page(
     let mut row = RunRow::new(&context, run);
     name_deleted_jobs(&state, std::slice::from_mut(&mut row)).await?;
     // The script that keeps the page fresh fetches the log by itself.
-    let log = match request.headers().contains_key(LIVE) {
+    // It may have moved to an app that the viewer does not see.
+    let job = state.store.jobs().get(row.run.job_id).await?;
+    let may_operate = app_id.is_some_and(|app_id| context.may_operate(&app_id));
+    let view = state.engine.runs().workflow(row.run.id).await?;
+    let is_sent = row.run.address.is_some() || row.run.sends > 0;
+    let is_workflow = view.is_some() || !is_sent && job.as_ref().is_some_and(|job| job.draft.workflow.is_some());
+    let log = match is_workflow || request.headers().contains_key(LIVE) {
         true => LogView::default(),
         false => log::view(&state, &context, &row.run, query.line).await,
     };
@@ -138,11 +175,13 @@ pub async fn page(
         people,
         choice,
         log,
+        is_workflow,
+        progress: view.map(|view| Progress::new(&context, &row.run, view, may_operate)),
+        node_of: node_of(&state, &context, &row.run).await?,
         reruns: state.store.runs().reruns_of(row.run.id).await?,
         given: state.store.runs().params_of(&row.run).await?,
-        // It may have moved to an app that the viewer does not see.
-        job: state.store.jobs().get(row.run.job_id).await?.filter(|job| context.may_see(&job.app_id)),
-        may_operate: app_id.is_some_and(|app_id| context.may_operate(&app_id)),
+        job: job.filter(|job| context.may_see(&job.app_id)),
+        may_operate,
         family: family.into_iter().map(|run| RunRow::new(&context, run)).collect(),
         row,
         context,

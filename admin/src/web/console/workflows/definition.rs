@@ -1,0 +1,104 @@
+//! The graph of a job as its page and its form show it.
+
+use carillon_scheduler::workflow::{Graph, IfFailed, NodeJob, WorkflowDraft};
+use carillon_store::{Store, VisibleApps};
+
+use crate::web::console::workflows::edge_text::after_text;
+use crate::web::console::workflows::picture::{Picture, PictureNode};
+use crate::web::console::workflows::progress::drafts;
+use crate::web::forms::child_jobs::{self, ChildJob};
+use crate::web::locale::Language;
+
+pub struct Definition {
+    pub nodes: Vec<DefinitionLine>,
+    pub picture: Option<Picture>,
+    pub output: Option<String>,
+}
+
+pub struct DefinitionLine {
+    pub name: String,
+    pub job: JobOfNode,
+    pub after: String,
+    /// The template.
+    pub params: Option<String>,
+    pub if_failed: IfFailed,
+}
+
+impl DefinitionLine {
+    /// The key of what a failure of the node means; empty: the workflow fails.
+    pub fn if_failed_key(&self) -> &'static str {
+        match self.if_failed {
+            IfFailed::Fail => "",
+            IfFailed::Ignore => "if-failed-ignore",
+            IfFailed::Stop => "if-failed-stop",
+        }
+    }
+}
+
+pub enum JobOfNode {
+    /// As a form that has not been saved may name it.
+    ByKey(String),
+    ById(ChildJob),
+}
+
+impl JobOfNode {
+    pub fn text(&self, language: &Language) -> String {
+        match self {
+            Self::ByKey(key) => key.clone(),
+            Self::ById(ChildJob { job: Some((name, _)), .. }) => name.clone(),
+            Self::ById(job) => job.label(language),
+        }
+    }
+
+    /// None: it is not known, or the viewer may not see it.
+    pub fn link(&self) -> Option<String> {
+        match self {
+            Self::ById(ChildJob { id, job: Some(_) }) => Some(format!("/jobs/{id}")),
+            _ => None,
+        }
+    }
+}
+
+/// None: it is no graph.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn definition(
+    store: &Store,
+    language: Language,
+    draft: &WorkflowDraft,
+    apps: &VisibleApps,
+) -> carillon_store::Result<Option<Definition>> {
+    let Ok(graph) = draft.graph() else { return Ok(None) };
+    let id_of = |job: &NodeJob| if let NodeJob::Id(id) = job { Some(*id) } else { None };
+    let mut ids: Vec<i64> = graph.nodes.iter().filter_map(|node| id_of(&node.job)).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let jobs = child_jobs::by_id(store, &ids, apps).await?;
+    let job = |job: &NodeJob| match job {
+        NodeJob::Key(key) => JobOfNode::ByKey(key.clone()),
+        NodeJob::Id(id) => {
+            let known = jobs.iter().find(|job| job.id == *id).cloned();
+            JobOfNode::ById(known.unwrap_or(ChildJob { id: *id, job: None }))
+        }
+    };
+    Ok(Some(lines(language, &graph, draft, job)))
+}
+
+fn lines(language: Language, graph: &Graph, draft: &WorkflowDraft, job: impl Fn(&NodeJob) -> JobOfNode) -> Definition {
+    let nodes: Vec<DefinitionLine> = (graph.nodes.iter())
+        .map(|node| DefinitionLine {
+            name: node.name.clone(),
+            job: job(&node.job),
+            after: after_text(language, &drafts(graph, node), node.join),
+            params: node.params.as_ref().map(|template| template.text().to_owned()),
+            if_failed: node.if_failed,
+        })
+        .collect();
+    let shown = nodes.iter().map(|line| PictureNode {
+        job: line.job.text(&language),
+        badge: None,
+        link: line.job.link(),
+    });
+    Definition { picture: Picture::new(language, graph, shown.collect()), output: draft.output.clone(), nodes }
+}

@@ -1,0 +1,126 @@
+//! The nodes of a workflow's run as its page shows them. Of a node whose app the viewer may not see there are name and state.
+
+use std::collections::BTreeMap;
+
+use carillon_scheduler::workflow::{AfterDraft, Graph, Node, NodeState};
+use carillon_scheduler::{Millis, RunState};
+use carillon_store::RunView;
+use carillon_store::workflow::view::{NodeProgress, WorkflowView};
+
+use crate::web::console::badge::Badge;
+use crate::web::console::workflows::decide::Decision;
+use crate::web::console::workflows::edge_text::after_text;
+use crate::web::console::workflows::node_badge::node_badge;
+use crate::web::console::workflows::picture::{Picture, PictureNode};
+use crate::web::locale::Message;
+use crate::web::page::PageContext;
+use crate::web::text::format::duration;
+
+pub struct Progress {
+    pub nodes: Vec<NodeLine>,
+    pub picture: Option<Picture>,
+    /// How many nodes have each state: the states in their order.
+    pub counts: Vec<(Badge, usize)>,
+    /// Since when a person holds it, and who.
+    pub held: Option<(Millis, String)>,
+    /// The run that it goes on from.
+    pub prior_run_id: Option<i64>,
+    /// Whether a person can hold it, or release it.
+    pub can_be_held: bool,
+}
+
+pub struct NodeLine {
+    pub name: String,
+    pub state: NodeState,
+    pub badge: Badge,
+    pub job_id: i64,
+    /// None: it is deleted, or the viewer may not see it.
+    pub job: Option<String>,
+    pub is_hidden: bool,
+    pub after: String,
+    /// In English, or as an executor wrote it.
+    pub why: String,
+    pub is_kept: bool,
+    pub attempts: i64,
+    pub duration: Option<String>,
+    pub run_id: Option<i64>,
+    pub result: Option<String>,
+    /// What the viewer may decide about it now.
+    pub decisions: Vec<Decision>,
+}
+
+impl Progress {
+    pub fn new(context: &PageContext, run: &RunView, view: WorkflowView, may_operate: bool) -> Self {
+        let is_open = run.state == RunState::Running && run.kill_asked_at.is_none();
+        let nodes: Vec<NodeLine> = (view.graph.nodes.iter().zip(&view.nodes))
+            .map(|(node, progress)| NodeLine::new(context, (&view.graph, node), progress, is_open && may_operate))
+            .collect();
+        let shown = nodes.iter().map(|line| PictureNode {
+            job: line.job_text(context).to_string(),
+            badge: Some(line.badge),
+            link: line.link(),
+        });
+        let picture = Picture::new(context.language, &view.graph, shown.collect());
+        let mut counts: BTreeMap<NodeState, usize> = BTreeMap::new();
+        for line in &nodes {
+            *counts.entry(line.state).or_default() += 1;
+        }
+        Self {
+            picture,
+            counts: counts.into_iter().map(|(state, count)| (node_badge(state), count)).collect(),
+            held: view.held,
+            prior_run_id: view.prior_run_id,
+            can_be_held: is_open,
+            nodes,
+        }
+    }
+
+    /// Whether the table needs a column for what the viewer may decide.
+    pub fn has_decisions(&self) -> bool {
+        self.nodes.iter().any(|node| !node.decisions.is_empty())
+    }
+}
+
+impl NodeLine {
+    fn new(context: &PageContext, (graph, node): (&Graph, &Node), it: &NodeProgress, may_decide: bool) -> Self {
+        // Of a deleted job the app is not known.
+        let may_see = it.app_id.map_or_else(|| context.may_see_installation(), |app_id| context.may_see(&app_id));
+        let end = it.ended_at.or((it.state == NodeState::Running).then_some(context.now));
+        Self {
+            name: it.name.clone(),
+            state: it.state,
+            badge: node_badge(it.state),
+            job_id: it.job_id,
+            job: it.job.clone().filter(|_| may_see),
+            is_hidden: !may_see,
+            after: after_text(context.language, &drafts(graph, node), node.join),
+            // The text of a failure is the executor's.
+            why: if may_see || it.state != NodeState::Failed { it.why.clone() } else { String::new() },
+            is_kept: it.is_kept,
+            attempts: it.attempts,
+            duration: it.started_at.zip(end).map(|(start, end)| duration(context.language, end - start)),
+            run_id: it.run_id.filter(|_| may_see),
+            result: it.result.clone().filter(|text| may_see && !text.is_empty()),
+            decisions: if may_decide { Decision::possible(it) } else { vec![] },
+        }
+    }
+
+    pub fn job_text(&self, context: &PageContext) -> Message {
+        match &self.job {
+            Some(job) => context.t("job-as-named").with("name", job),
+            None if self.is_hidden => context.t("job-of-another-app"),
+            None => context.t("deleted-job").with("id", self.job_id),
+        }
+    }
+
+    fn link(&self) -> Option<String> {
+        let to_job = || self.job.is_some().then(|| format!("/jobs/{}", self.job_id));
+        self.run_id.map(|id| format!("/runs/{id}")).or_else(to_job)
+    }
+}
+
+/// The edges into a node as the definition names them.
+pub fn drafts(graph: &Graph, node: &Node) -> Vec<AfterDraft> {
+    let name = |from: usize| graph.nodes[from].name.clone();
+    node.after.iter().map(|edge| AfterDraft { node: name(edge.from), on: edge.on, when: edge.when.clone() }).collect()
+}

@@ -1,0 +1,94 @@
+//! The repetition of an ended run of a workflow: from what failed, from a node on, or as a whole.
+
+use actix_web::web::Path;
+use askama::Template;
+use carillon_engine::manage::Error;
+use carillon_scheduler::workflow::{Graph, NodeState, RerunFrom, again};
+use carillon_store::workflow::view::WorkflowView;
+
+use crate::web::access::Caller;
+use crate::web::console::runs::row::RunRow;
+use crate::web::forms::Form;
+use crate::web::page::{PageContext, PageResult, done, refused, render};
+use crate::web::state::{Shared, State};
+
+#[derive(Template)]
+#[template(path = "workflows/rerun.html")]
+struct Question {
+    context: PageContext,
+    row: RunRow,
+    /// The nodes that run again if the run goes on from what failed, and those that keep their results.
+    again: Vec<String>,
+    kept: Vec<String>,
+    nodes: Vec<String>,
+    form: Form,
+}
+
+/// `GET /runs/{id}/rerun` asks.
+pub async fn ask(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
+    question(&state, context, *id, Form::default().with("from", "failed")).await
+}
+
+async fn question(state: &State, context: PageContext, id: i64, form: Form) -> PageResult {
+    let to = format!("/runs/{id}");
+    let run = state.engine.runs().get(id).await?;
+    let Some(view) = state.engine.runs().workflow(id).await? else {
+        return Ok(refused(&to, context.t("workflow-not-begun")));
+    };
+    if run.state.is_open() {
+        return Ok(refused(&to, context.t("workflow-goes-on")));
+    }
+    let job = state.store.jobs().get(run.job_id).await?;
+    let graph = job.and_then(|job| job.draft.workflow?.graph().ok());
+    let Some(graph) = graph else {
+        return Ok(refused(&to, context.t("workflow-is-gone")));
+    };
+    let (repeated, kept) = from_failed(&graph, &view);
+    let nodes = graph.nodes.iter().map(|node| node.name.clone()).collect();
+    let status = form.status();
+    let row = RunRow::new(&context, run);
+    Ok(render(&Question { context, row, again: repeated, kept, nodes, form }, status))
+}
+
+/// The nodes of the present definition that run again after what failed, and the others.
+fn from_failed(graph: &Graph, view: &WorkflowView) -> (Vec<String>, Vec<String>) {
+    let is_same = |name: &str| {
+        let of = |graph: &Graph| {
+            graph.find(name).map(|at| (graph.nodes[at].job.clone(), graph.nodes[at].params.clone()))
+        };
+        of(graph) == of(&view.graph)
+    };
+    let before: Vec<(String, NodeState, bool)> =
+        view.nodes.iter().map(|node| (node.name.clone(), node.state, is_same(&node.name))).collect();
+    let marks = again(graph, &RerunFrom::Failed, &before);
+    let (repeated, kept): (Vec<_>, Vec<_>) = graph.nodes.iter().zip(marks).partition(|(_, again)| *again);
+    let names = |nodes: Vec<(&carillon_scheduler::workflow::Node, bool)>| {
+        nodes.into_iter().map(|(node, _)| node.name.clone()).collect()
+    };
+    (names(repeated), names(kept))
+}
+
+/// `POST /runs/{id}/rerun`
+pub async fn rerun(state: Shared, context: PageContext, by: Caller, id: Path<i64>, mut form: Form) -> PageResult {
+    let to = format!("/runs/{}", *id);
+    let from = match (form.value("from"), form.given("node")) {
+        ("node", Some(node)) => RerunFrom::Node(node),
+        ("node", None) => {
+            form.add_error("node", "Choose the node.");
+            return question(&state, context, *id, form).await;
+        }
+        ("all", _) => RerunFrom::All,
+        _ => RerunFrom::Failed,
+    };
+    if state.engine.runs().workflow(*id).await?.is_none() {
+        return Ok(refused(&to, context.t("workflow-not-begun")));
+    }
+    match state.engine.runs().rerun_workflow(*id, &from, &by.0).await {
+        Ok(new) => Ok(done(&format!("/runs/{new}"), context.t("workflow-rerun-done").with("id", *id))),
+        Err(Error::Invalid(errors)) => {
+            let why = errors.first().map_or_else(String::new, |error| context.say(&error.message));
+            Ok(refused(&to, context.t("not-repeated").with("why", why)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
