@@ -131,3 +131,5 @@ workflow-not-drawn = There is a picture as soon as the nodes can be read.
 workflow-jobs = Jobs that can be named
 member-workflow-node = Node { $node }
 member-workflow-result = Result of the workflow
+member-decision = Decision
+node-part = { $label }: { $text }

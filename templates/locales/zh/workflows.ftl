@@ -122,3 +122,5 @@ workflow-not-drawn = 节点可以读取后会显示图。
 workflow-jobs = 可以引用的任务
 member-workflow-node = 节点 { $node }
 member-workflow-result = 工作流的结果
+member-decision = 决定
+node-part = { $label }：{ $text }

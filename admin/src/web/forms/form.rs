@@ -8,6 +8,7 @@ use carillon_engine::manage::Error;
 use carillon_scheduler::FieldError;
 
 use crate::web::forms::fields::Fields;
+use crate::web::forms::workflow_form;
 use crate::web::from_request::from_request;
 
 /// The field of the password that a form asks for again.
@@ -102,9 +103,13 @@ impl Form {
         self.errors.iter().filter(|(field, _)| field == name).map(|(_, message)| message.as_str()).collect()
     }
 
-    /// Adds the errors of the rules: that of `schedule.seconds` belongs to the field `seconds`.
+    /// Adds the errors of the rules: that of `schedule.seconds` belongs to the field `seconds`, those of a workflow to its one field.
     pub fn add_errors(&mut self, errors: Vec<FieldError>) {
         for error in errors {
+            if let Some((name, message)) = workflow_form::at_field(&error) {
+                self.add_further_error(name, message);
+                continue;
+            }
             let name = error.field.rsplit('.').next().unwrap_or(&error.field);
             self.add_error(name, error.message);
         }

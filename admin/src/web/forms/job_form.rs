@@ -3,7 +3,7 @@
 use carillon_scheduler::{JobDraft, Zone};
 
 use crate::web::forms::form::Form;
-use crate::web::forms::{child_jobs, line_ends, retry_form, schedule_form, script_form};
+use crate::web::forms::{child_jobs, line_ends, retry_form, schedule_form, script_form, workflow_form};
 
 /// A field that is one member of the definition, under its name.
 struct Field {
@@ -70,14 +70,14 @@ fn plain_fields() -> impl Iterator<Item = &'static Field> {
 pub fn labels() -> Vec<(&'static str, &'static str)> {
     let of = |fields: &[Field]| fields.iter().map(|field| (field.name, field.label)).collect::<Vec<_>>();
     let (what, how, last) = (of(WHAT), of(HOW), of(LAST));
-    [&what, script_form::LABELS, schedule_form::LABELS, &how, retry_form::LABELS, child_jobs::LABELS, &last].concat()
+    [&what, script_form::LABELS, workflow_form::LABELS, schedule_form::LABELS, &how, retry_form::LABELS, child_jobs::LABELS, &last].concat()
 }
 
 /// A job as the form shows it to a viewer in this zone.
 pub fn filled(draft: &JobDraft, zone: Zone) -> Form {
     let form = plain_fields().fold(Form::default(), |form, field| form.with(field.name, (field.fill)(draft)));
     let form = retry_form::fill(form, &draft.retry_delay);
-    schedule_form::fill(child_jobs::fill(form, draft), &draft.schedule, zone)
+    schedule_form::fill(workflow_form::fill(child_jobs::fill(form, draft), draft), &draft.schedule, zone)
 }
 
 /// The form as the job that it describes would fill it: absent fields get their defaults, and fields that do not belong to the
@@ -98,6 +98,11 @@ pub fn draft(form: &mut Form, zone: Zone) -> JobDraft {
     }
     draft.retry_delay = retry_form::retry_delay(form);
     draft.children = child_jobs::children(form);
+    if workflow_form::is_chosen(form) {
+        // One that cannot be read has its errors; the others are those of any job.
+        draft.workflow = workflow_form::workflow(form);
+        draft.handler = if draft.workflow.is_some() { String::new() } else { "workflow".to_owned() };
+    }
     draft
 }
 

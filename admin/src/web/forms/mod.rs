@@ -13,6 +13,8 @@ pub mod retry_form;
 pub mod schedule_form;
 pub mod script_form;
 pub mod time_zone;
+pub mod workflow_form;
+mod workflow_yaml;
 
 pub use fields::Fields;
 pub use form::{Form, OWN_PASSWORD};

@@ -131,6 +131,7 @@ handler-of-script = The job has a script. With a handler here, the handler is ru
 job-runs = What runs
 job-runs-handler = A handler of the executor
 job-runs-script = A script
+job-runs-either = Its script, or a handler
 script = Script
 script-bytes = Bytes
 script-differences = What restoring changes in the current source

@@ -128,6 +128,7 @@ handler-of-script = 任务有脚本。在此填写处理器后，将改为运行
 job-runs = 运行内容
 job-runs-handler = 执行器的处理器
 job-runs-script = 脚本
+job-runs-either = 它的脚本，或处理器
 script = 脚本
 script-bytes = 字节数
 script-differences = 恢复后对当前源码的改动

@@ -1,10 +1,12 @@
 //! The members of an entry as the forms name and show them. History, audit and the question before a restore share it.
 
+use carillon_scheduler::workflow::NodeDraft;
 use carillon_scheduler::{BlockStrategy, Cause, Overlap, RetryDelay, RouteStrategy, Weekday};
 use serde_json::Value;
 
 use crate::web::console::alerts::{channels, rule_form};
 use crate::web::console::audit::change::{ChangedMember, changes, remarks, time_of};
+use crate::web::console::workflows::definition::node_text;
 use crate::web::forms::{calendar_form, job_form};
 use crate::web::locale::{Language, Message};
 use crate::web::page::PageContext;
@@ -15,6 +17,7 @@ use crate::web::text::strategies;
 
 /// Members that no form has, or that it has under another name, and the keys of their labels.
 const OTHERS: &[(&str, &str)] = &[
+    ("action", "member-decision"),
     ("address", "address"),
     ("anchor_at", "member-anchor"),
     ("backfill", "backfill"),
@@ -39,12 +42,14 @@ const OTHERS: &[(&str, &str)] = &[
     ("manual", "executor-entered-by-hand"),
     ("method", "account-sign-in"),
     ("minutes", "window-duration"),
+    ("node", "node"),
     ("note", "pause-note"),
     ("outcome", "result"),
     ("own_tokens_only", "app-global-refuse"),
     ("pause", "pause"),
     ("reason", "why"),
     ("removed", "member-deleted"),
+    ("rerun_of", "rerun-of"),
     ("revoked_tokens", "member-revoked-tokens"),
     ("runs", "retention-most"),
     ("runs_scripts", "app-runs-scripts"),
@@ -86,8 +91,22 @@ const WORDS: &[(&str, &[(&str, &str)])] = &[
             ("token", "sign-in-token"),
         ],
     ),
+    (
+        "action",
+        &[
+            ("hold", "workflow-hold"),
+            ("release", "workflow-release"),
+            ("retry", "node-retry"),
+            ("skip", "node-skip"),
+            ("mark_succeeded", "node-succeed"),
+            ("mark_failed", "node-fail"),
+        ],
+    ),
     ("second_factor", &[("code", "sign-in-code"), ("recovery_code", "sign-in-recovery-code")]),
 ];
+
+/// Before the name of a node of a workflow, which changes as a whole.
+const NODES: &str = "workflow.nodes.";
 
 /// A member that an entry changed.
 pub struct ChangeLine {
@@ -126,6 +145,9 @@ fn label(language: Language, object: &str, path: &str) -> Option<Message> {
     if let Some(calendar) = path.strip_prefix("calendar_versions.") {
         return Some(language.text("member-calendar-version").with("name", calendar));
     }
+    if let Some(node) = path.strip_prefix(NODES) {
+        return Some(language.text("member-workflow-node").with("node", node));
+    }
     let find = |fields: &[(&'static str, &'static str)], name: &str| {
         fields.iter().find(|(field, _)| *field == name).map(|(_, key)| *key)
     };
@@ -135,6 +157,7 @@ fn label(language: Language, object: &str, path: &str) -> Option<Message> {
     };
     let key = match (object, name) {
         (_, "retry_delay") => Some("retry-delay"),
+        (_, "workflow.output") => Some("member-workflow-result"),
         ("calendar", name) => find(calendar_form::LABELS, name),
         ("alert_channel", name) => find(channels::LABELS, name.strip_prefix("settings.").unwrap_or(name)),
         ("alert_rule", "escalation" | "escalation.channels") => find(rule_form::LABELS, "second_channels"),
@@ -155,6 +178,10 @@ fn words(context: &PageContext, path: &str, value: &Value) -> Option<String> {
         Value::Object(_) if path == "retry_delay" => {
             let delay: RetryDelay = serde_json::from_value(value.clone()).ok()?;
             Some(strategies::retry_delay(language, &delay).to_string())
+        }
+        Value::Object(_) if path.starts_with(NODES) => {
+            let node: NodeDraft = serde_json::from_value(value.clone()).ok()?;
+            Some(node_text(language, &node))
         }
         Value::Bool(is_set) => Some(text(if *is_set { "yes" } else { "no" })),
         Value::String(word) if word.is_empty() => Some(text("member-empty")),
@@ -230,6 +257,19 @@ mod tests {
                 assert!(label(Language::English, object, name).is_some(), "{object} {name}");
             }
         }
+    }
+
+    #[test]
+    fn a_node_of_a_workflow_is_one_member_in_words() {
+        let node = json!({"job": 7, "after": [{"node": "check", "on": "failure"}], "params": "{{workflow.params}}", "if_failed": "ignore"});
+        let node: NodeDraft = serde_json::from_value(node).unwrap();
+        let text = node_text(Language::English, &node);
+        assert_eq!(
+            text,
+            "Job: #7; After: check (on failure); Parameters: {{workflow.params}}; If it fails: it counts as succeeded"
+        );
+        let label = label(Language::English, "job", "workflow.nodes.load").unwrap();
+        assert_eq!(label.to_string(), "Node load");
     }
 
     #[test]

@@ -132,7 +132,7 @@ async fn draft_to_save(
     }
     if let Some(job) = before {
         draft.set.clone_from(&job.draft.set);
-        if draft.handler.trim().is_empty() {
+        if draft.handler.trim().is_empty() && draft.workflow.is_none() {
             draft.script.clone_from(&job.draft.script);
         }
         draft.params = line_ends::kept(&draft.params, &job.draft.params);

@@ -7,7 +7,8 @@ use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy, ScriptKind, Week
 use carillon_store::{App, Job};
 
 use crate::web::console::jobs::preview::{self, Preview};
-use crate::web::forms::Form;
+use crate::web::console::workflows::definition::{self, Definition};
+use crate::web::forms::{Form, workflow_form};
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::job_form::labels;
 use crate::web::forms::merge::Conflict;
@@ -55,6 +56,8 @@ pub struct Page {
     asks_password: bool,
     /// The set of files that defines the job that is edited.
     set: Option<String>,
+    /// The workflow that is filled in, if it can be drawn.
+    definition: Option<Definition>,
 }
 
 impl Page {
@@ -68,6 +71,7 @@ impl Page {
     fn target(&self, name: &str) -> String {
         match name {
             "kind" => "kind-cron".to_owned(),
+            "runs" => "runs-handler".to_owned(),
             "weekdays" => "weekday-MON".to_owned(),
             "children" => "child_name".to_owned(),
             name => name.to_owned(),
@@ -152,8 +156,13 @@ pub async fn page(
     let apps = editable_apps(state, &context, before).await?;
     let offered = child_jobs::offered(&state.store, form.value("app"), "", &context.visible()).await?;
     let children: Vec<i64> = form.items("children").iter().filter_map(|id| id.parse().ok()).collect();
+    let definition = match workflow_form::drawable(&form) {
+        Some(draft) => definition::definition(&state.store, language, &draft, &context.visible()).await?,
+        None => None,
+    };
     Ok(Page {
         title,
+        definition,
         offers_script: before.is_none()
             && state.engine.cx.settings.scripts
             && apps.iter().any(|app| context.may_write_scripts(&app.id)),

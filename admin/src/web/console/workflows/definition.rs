@@ -1,6 +1,6 @@
 //! The graph of a job as its page and its form show it.
 
-use carillon_scheduler::workflow::{Graph, IfFailed, NodeJob, WorkflowDraft};
+use carillon_scheduler::workflow::{Graph, IfFailed, NodeDraft, NodeJob, WorkflowDraft};
 use carillon_store::{Store, VisibleApps};
 
 use crate::web::console::workflows::edge_text::after_text;
@@ -27,12 +27,37 @@ pub struct DefinitionLine {
 impl DefinitionLine {
     /// The key of what a failure of the node means; empty: the workflow fails.
     pub fn if_failed_key(&self) -> &'static str {
-        match self.if_failed {
-            IfFailed::Fail => "",
-            IfFailed::Ignore => "if-failed-ignore",
-            IfFailed::Stop => "if-failed-stop",
-        }
+        if_failed_key(self.if_failed)
     }
+}
+
+const fn if_failed_key(if_failed: IfFailed) -> &'static str {
+    match if_failed {
+        IfFailed::Fail => "",
+        IfFailed::Ignore => "if-failed-ignore",
+        IfFailed::Stop => "if-failed-stop",
+    }
+}
+
+/// A node in one line: `Job: #7; After: check`.
+pub fn node_text(language: Language, node: &NodeDraft) -> String {
+    let job = match &node.job {
+        NodeJob::Id(id) => format!("#{id}"),
+        NodeJob::Key(key) => key.clone(),
+    };
+    let if_failed = match if_failed_key(node.if_failed) {
+        "" => String::new(),
+        key => language.text(key).to_string(),
+    };
+    let parts = [
+        ("job", job),
+        ("node-after", after_text(language, &node.after, node.join)),
+        ("parameters", node.params.clone().unwrap_or_default()),
+        ("node-if-failed", if_failed),
+    ];
+    let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());
+    let part = |(label, text)| language.text("node-part").with("label", language.text(label)).with("text", text);
+    parts.map(|it| part(it).to_string()).collect::<Vec<_>>().join("; ")
 }
 
 pub enum JobOfNode {
