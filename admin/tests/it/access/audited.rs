@@ -16,7 +16,7 @@ use super::world::World;
 use crate::services::{Kind, TestDatabase, on};
 
 /// Paths whose changing methods change nothing, and why.
-pub(super) const NO_CHANGE: [(&str, &str); 12] = [
+pub(super) const NO_CHANGE: [(&str, &str); 14] = [
     ("/api/v1/preview", "looks ahead"),
     ("/setup", "there are accounts"),
     ("/login/code", "no sign-in has begun"),
@@ -26,6 +26,8 @@ pub(super) const NO_CHANGE: [(&str, &str); 12] = [
     ("/users/{id}/second-factor/remove", "there is none"),
     ("/jobs/{id}/script", "the form is refused"),
     ("/reset", "the link is no link"),
+    ("/runs/{id}/decide", "the run is of no workflow"),
+    ("/runs/{id}/rerun", "the run is of no workflow"),
     ("/preferences", "for the person's own eyes"),
     ("/account/password", "the form is refused"),
     ("/users/{id}/tokens/{token}/revoke", "there is no such token"),

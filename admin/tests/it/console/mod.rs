@@ -19,6 +19,7 @@ mod pauses;
 mod people;
 mod proxy;
 mod reports;
+mod workflows;
 
 /// The body of a test in a runtime of its own.
 fn run(test: impl Future<Output = ()>) {

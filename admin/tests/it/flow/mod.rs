@@ -19,4 +19,4 @@ mod signed_requests;
 mod stopping;
 mod tasks;
 mod unsent_claims;
-mod workflows;
+pub mod workflows;

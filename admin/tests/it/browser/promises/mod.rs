@@ -5,6 +5,7 @@ mod definitions;
 mod pauses;
 mod reruns;
 mod resolve;
+mod workflows;
 
 use carillon_scheduler::{Cause, JobDraft, RunState};
 use carillon_store::audit::list::AuditFilter;

@@ -3,4 +3,4 @@
 mod decisions;
 mod ends;
 mod order;
-mod steps;
+pub mod steps;
