@@ -183,8 +183,7 @@ if (preview) {
 }
 
 // Names of jobs that fit what is typed.
-const names = document.querySelector("datalist[data-names]");
-if (names) {
+for (const names of all("datalist[data-names]")) {
   const field = document.querySelector(`input[list="${names.id}"]`);
   let timer = 0;
   const offer = async () => {

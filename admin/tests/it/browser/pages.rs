@@ -1,13 +1,16 @@
 //! A node whose pages are as full as they may be, and the address of every page of it.
 
 use carillon_admin::web::route_table;
-use carillon_scheduler::{AlertKind, JobDraft, ScheduleDraft, ScriptDraft, ScriptKind};
+use carillon_engine::manage::RunRequest;
+use carillon_scheduler::{AlertKind, Cause, JobDraft, RunState, ScheduleDraft, ScriptDraft, ScriptKind};
 use carillon_store::alert::alerts::AlertFilter;
 use carillon_store::alert::channels::ChannelRow;
 use carillon_store::alert::routing::AlertEvent;
 use carillon_store::alert::rules::NewRule;
 use carillon_store::people::accounts::NewAccount;
+use carillon_store::workflow::action::WorkflowAction;
 use carillon_store::{Actor, App, Grants};
+use carillon_testkit::wait_for;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -18,8 +21,8 @@ pub const LONG_NAME: &str = "Settle-all-the-orders-of-every-branch-on-every-cont
 const LONG_APP: &str = "the-app-of-all-the-orders-of-every-branch-on-every-continent";
 
 /// What the objects of the test are called.
-pub const NAMES: [&str; 9] =
-    [LONG_NAME, LONG_APP, "Orders", "orders", "Count", "By hand", "bank", "nightly tier-1", "zone=eu,gpu=yes"];
+pub const NAMES: [&str; 10] =
+    [LONG_NAME, LONG_APP, "Close", "Orders", "orders", "Count", "By hand", "bank", "nightly tier-1", "zone=eu,gpu=yes"];
 
 /// GET routes of the console that answer with something else than a page: files, parts of pages and redirections.
 const NO_PAGES: [&str; 13] = [
@@ -68,6 +71,10 @@ struct Ids {
     channel: i64,
     guest: i64,
     script: i64,
+    workflow: i64,
+    /// Its runs: one that has failed, and one that is held.
+    failed_run: i64,
+    held_run: i64,
 }
 
 impl Filled {
@@ -107,7 +114,20 @@ impl Filled {
             "/apps/{id}/executor" => executor.clone(),
             path => self.path(path, &run),
         });
-        pages.chain(VARIANTS.map(str::to_owned)).collect()
+        pages.chain(VARIANTS.map(str::to_owned)).chain(self.of_workflows()).collect()
+    }
+
+    fn of_workflows(&self) -> [String; 7] {
+        let Ids { workflow, failed_run, held_run, .. } = self.ids;
+        [
+            format!("/jobs/{workflow}"),
+            format!("/jobs/{workflow}/edit"),
+            format!("/runs/{failed_run}"),
+            format!("/runs/{failed_run}/rerun"),
+            format!("/runs/{held_run}"),
+            format!("/runs/{held_run}/kill"),
+            format!("/runs/{held_run}/decide?action=succeed&node=report"),
+        ]
     }
 
     fn path(&self, route: &str, run: &str) -> String {
@@ -145,6 +165,38 @@ fn jobs() -> Vec<JobDraft> {
         job("orders", LONG_NAME, "echo", often),
         job("orders", "By hand", "echo", ScheduleDraft::none()),
     ]
+}
+
+/// A workflow with all kinds of edges, with a run that has failed and one that is held; its nodes run where there is an executor.
+async fn workflow(live: &Live, app: &App) -> (i64, [i64; 2]) {
+    let app = if live.store.apps().by_name("orders").await.unwrap().is_some() { "orders" } else { &app.name };
+    let long = live.job(JobDraft::new(app, LONG_NAME, "echo")).await.id;
+    let fails = live.job(JobDraft::new(app, "Count", "fails")).await.id;
+    let echo = live.job(JobDraft::new(app, "By hand", "echo")).await.id;
+    let nodes = json!({
+        "extract-from-every-branch-on-every-continent": {"job": long, "params": "{\"rows\": 7}"},
+        "check": {"job": echo, "after": ["extract-from-every-branch-on-every-continent"]},
+        "load": {"job": fails, "after": [{"node": "check", "when": [{"path": "/rows", "gt": 0}]}]},
+        "note": {"job": echo, "after": [{"node": "check", "when": [{"path": "/rows", "eq": 0}]}]},
+        "report": {"job": echo, "after": ["load", "note"], "join": "any"},
+        "alarm": {"job": echo, "after": [{"node": "load", "on": "failure"}], "if_failed": "ignore"},
+        "cleanup": {"job": long, "after": [{"node": "report", "on": "always"}, {"node": "alarm", "on": "always"}]}
+    });
+    let mut draft = JobDraft::new(app, "Close", "");
+    draft.workflow = Some(serde_json::from_value(json!({"nodes": nodes, "output": "{{nodes.report.result}}"})).unwrap());
+    let id = live.job(draft).await.id;
+    let by = Actor::engine();
+    let fire = async || {
+        let ask = RunRequest { job_id: id, cause: Cause::Api, params: None, address: None, idempotency_key: None };
+        live.engine.jobs().run(ask, &by).await.unwrap()
+    };
+    let state = async |run: i64| live.store.runs().get(run).await.unwrap().unwrap().state;
+    let failed = fire().await;
+    wait_for("the end of the workflow", async || state(failed).await == RunState::Failed).await;
+    let held = fire().await;
+    wait_for("the begin of the workflow", async || state(held).await == RunState::Running).await;
+    live.engine.runs().decide(held, &WorkflowAction::Hold, &by).await.unwrap();
+    (id, [failed, held])
 }
 
 async fn ids(live: &Live, app: &App) -> Ids {
@@ -195,5 +247,6 @@ async fn ids(live: &Live, app: &App) -> Ids {
         LONG_NAME.chars().take(100).collect::<String>(),
     ));
     let script = live.job(job).await.id;
-    Ids { app: app.id, rule, alert, channel, guest, script }
+    let (workflow, [failed_run, held_run]) = workflow(live, app).await;
+    Ids { app: app.id, rule, alert, channel, guest, script, workflow, failed_run, held_run }
 }

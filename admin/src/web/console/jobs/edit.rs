@@ -16,7 +16,7 @@ use crate::web::console::jobs::script::TOO_LATE;
 use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
 use crate::web::forms::moment::zone_of;
-use crate::web::forms::{Form, child_jobs, line_ends, script_form};
+use crate::web::forms::{Form, child_jobs, line_ends, script_form, workflow_form};
 use crate::web::page::{PageContext, PageError, PageResult, done};
 use crate::web::state::{Shared, State};
 
@@ -122,7 +122,10 @@ async fn draft_to_save(
     context: &PageContext,
 ) -> Result<Option<JobDraft>, PageError> {
     child_jobs::add_named(&state.store, form, &context.visible()).await?;
-    if form.is("step", "add_child") {
+    if workflow_form::is_chosen(form) {
+        workflow_form::add_node(&state.store, form, &context.visible()).await?;
+    }
+    if form.is("step", "add_child") || form.is("step", "add_node") {
         return Ok(None);
     }
     let mut draft = draft(form, context.zone);

@@ -109,6 +109,21 @@ fn check_and_draw_saves_nothing_and_shows_picture_and_table() {
 }
 
 #[test]
+fn a_node_is_added_by_the_name_of_its_job() {
+    run(async {
+        let world = world().await;
+        let add = |name: &'static str, job: &'static str| [("step", "add_node"), ("node_name", name), ("node_job", job), ("node_after", "load, alarm")];
+        let page = world.admin.submit("/jobs", &fields(&add("end", "Tell"))).await.body;
+        let yaml = page.split("<textarea id=\"workflow\"").nth(1).unwrap().split("</textarea>").next().unwrap();
+        assert!(yaml.ends_with("  end:\n    job: 2\n    after: [load, alarm]\n"), "{yaml}");
+        assert!(text(row(part(&page, "workflow-drawn"), "end")).contains("Tell load, alarm"), "{page}");
+        let wrong = world.admin.submit("/jobs", &fields(&add("end", "Nothing"))).await;
+        assert!(wrong.error("node_job").is_some_and(|said| said.starts_with("No job is called")), "{}", wrong.body);
+        assert!(wrong.body.contains("value=\"Nothing\""), "what was typed stays");
+    });
+}
+
+#[test]
 fn faults_of_a_workflow_are_chinese() {
     run(async {
         let world = world().await;
