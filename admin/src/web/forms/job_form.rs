@@ -70,7 +70,17 @@ fn plain_fields() -> impl Iterator<Item = &'static Field> {
 pub fn labels() -> Vec<(&'static str, &'static str)> {
     let of = |fields: &[Field]| fields.iter().map(|field| (field.name, field.label)).collect::<Vec<_>>();
     let (what, how, last) = (of(WHAT), of(HOW), of(LAST));
-    [&what, script_form::LABELS, workflow_form::LABELS, schedule_form::LABELS, &how, retry_form::LABELS, child_jobs::LABELS, &last].concat()
+    [
+        &what,
+        script_form::LABELS,
+        workflow_form::LABELS,
+        schedule_form::LABELS,
+        &how,
+        retry_form::LABELS,
+        child_jobs::LABELS,
+        &last,
+    ]
+    .concat()
 }
 
 /// A job as the form shows it to a viewer in this zone.

@@ -69,7 +69,9 @@ pub async fn add_node(store: &Store, form: &mut Form, apps: &VisibleApps) -> car
     let after = after.map(AfterDraft::new).collect();
     draft.nodes.push((name, NodeDraft { after, ..NodeDraft::new(NodeJob::Id(id)) }));
     form.set(FIELD, workflow_yaml::write(&draft));
-    [NAME, JOB, AFTER].map(|field| form.set(field, ""));
+    for field in [NAME, JOB, AFTER] {
+        form.set(field, "");
+    }
     Ok(())
 }
 

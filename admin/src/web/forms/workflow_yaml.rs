@@ -84,7 +84,10 @@ impl Reader {
             match key.text.as_str() {
                 "nodes" => self.nodes(value),
                 "output" => self.draft.output = value.text().map(str::to_owned),
-                _ => self.fault(&format!("workflow.{:.64}", key.text), format!("line {}: there is no such member", key.line)),
+                _ => self.fault(
+                    &format!("workflow.{:.64}", key.text),
+                    format!("line {}: there is no such member", key.line),
+                ),
             }
         }
         if root.member("nodes").is_none() {
@@ -94,7 +97,8 @@ impl Reader {
 
     fn nodes(&mut self, nodes: &Node) {
         let Content::Map(members) = &nodes.content else {
-            let message = format!("line {}: must be an object with a member for each node, not {}", nodes.line, nodes.kind());
+            let message =
+                format!("line {}: must be an object with a member for each node, not {}", nodes.line, nodes.kind());
             return self.fault("workflow.nodes", message);
         };
         for (key, value) in members {
@@ -180,9 +184,11 @@ fn to_json(name: &str, node: &Node) -> Value {
         },
         Content::Scalar { text, .. } => text.as_str().into(),
         Content::List(items) => items.iter().map(|item| to_json(name, item)).collect(),
-        Content::Map(members) => {
-            members.iter().map(|(key, value)| (key.text.clone(), to_json(&key.text, value))).collect::<Map<_, _>>().into()
-        }
+        Content::Map(members) => members
+            .iter()
+            .map(|(key, value)| (key.text.clone(), to_json(&key.text, value)))
+            .collect::<Map<_, _>>()
+            .into(),
     }
 }
 

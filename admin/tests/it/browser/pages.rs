@@ -183,7 +183,8 @@ async fn workflow(live: &Live, app: &App) -> (i64, [i64; 2]) {
         "cleanup": {"job": long, "after": [{"node": "report", "on": "always"}, {"node": "alarm", "on": "always"}]}
     });
     let mut draft = JobDraft::new(app, "Close", "");
-    draft.workflow = Some(serde_json::from_value(json!({"nodes": nodes, "output": "{{nodes.report.result}}"})).unwrap());
+    draft.workflow =
+        Some(serde_json::from_value(json!({"nodes": nodes, "output": "{{nodes.report.result}}"})).unwrap());
     let id = live.job(draft).await.id;
     let by = Actor::engine();
     let fire = async || {

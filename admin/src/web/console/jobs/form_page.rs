@@ -8,10 +8,10 @@ use carillon_store::{App, Job};
 
 use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::workflows::definition::{self, Definition};
-use crate::web::forms::{Form, workflow_form};
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::job_form::labels;
 use crate::web::forms::merge::Conflict;
+use crate::web::forms::{Form, workflow_form};
 use crate::web::locale::{Language, Message};
 use crate::web::page::{PageContext, PageError, render};
 use crate::web::state::State;

@@ -120,10 +120,7 @@ fn lines(language: Language, graph: &Graph, draft: &WorkflowDraft, job: impl Fn(
             if_failed: node.if_failed,
         })
         .collect();
-    let shown = nodes.iter().map(|line| PictureNode {
-        job: line.job.text(&language),
-        badge: None,
-        link: line.job.link(),
-    });
+    let shown =
+        nodes.iter().map(|line| PictureNode { job: line.job.text(&language), badge: None, link: line.job.link() });
     Definition { picture: Picture::new(language, graph, shown.collect()), output: draft.output.clone(), nodes }
 }

@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn a_long_value_is_cut() {
-        let test: Test = serde_json::from_str(&format!("{{\"path\": \"/a\", \"ne\": \"{}\"}}", "é".repeat(90))).unwrap();
+        let test: Test =
+            serde_json::from_str(&format!("{{\"path\": \"/a\", \"ne\": \"{}\"}}", "é".repeat(90))).unwrap();
         let text = test_text(Language::English, &test);
         assert_eq!((text.chars().count(), text.ends_with("é…")), (5 + SHOWN + 1, true), "{text}");
     }

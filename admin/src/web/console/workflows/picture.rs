@@ -86,9 +86,14 @@ impl Picture {
         let stretch = Stretch::new(&layout.boxes, if has_states { (3, 2) } else { (5, 4) }, room);
         let mut labels = vec![];
         for ((to, on), text) in &texts {
-            let ends = layout.edges.iter().find(|edge| edge.to == *to && edge.on == *on).and_then(|it| it.points.last());
+            let ends =
+                layout.edges.iter().find(|edge| edge.to == *to && edge.on == *on).and_then(|it| it.points.last());
             if let Some((x, y)) = ends {
-                labels.push(EdgeLabel { x: stretch.x(*x) - EDGE_PADDING / 2, y: stretch.y(*y) - 5, text: text.clone() });
+                labels.push(EdgeLabel {
+                    x: stretch.x(*x) - EDGE_PADDING / 2,
+                    y: stretch.y(*y) - 5,
+                    text: text.clone(),
+                });
             }
         }
         let mut boxes: Vec<PictureBox> = (graph.nodes.iter().zip(nodes).zip(&layout.boxes))
@@ -196,7 +201,12 @@ mod tests {
         let names: Vec<&str> = picture.boxes.iter().map(|place| place.name.as_str()).collect();
         assert_eq!((names[0], names[3], picture.edges.len()), ("z", "end", 4));
         assert!(picture.boxes.windows(2).all(|pair| (pair[0].x, pair[0].y) < (pair[1].x, pair[1].y)));
-        assert!(picture.boxes.iter().all(|place| place.x + place.width < picture.width && place.y + place.height < picture.height));
+        assert!(
+            picture
+                .boxes
+                .iter()
+                .all(|place| place.x + place.width < picture.width && place.y + place.height < picture.height)
+        );
         let failure = picture.edges.iter().find(|edge| edge.on == On::Failure).unwrap();
         assert!(failure.cross.is_some() && picture.edges.iter().filter(|edge| edge.cross.is_some()).count() == 1);
         assert!(["success", "failure", "always"].iter().all(|on| picture.has(on)));
@@ -213,7 +223,10 @@ mod tests {
         let label = &tested.labels[0];
         assert_eq!(label.text, "/number_of_rows > 1000");
         assert!(tested.width >= plain.width + 100, "{} {}", plain.width, tested.width);
-        assert!(label.x < tested.boxes[1].x && label.x - wide(&label.text) * EDGE_LETTER > tested.boxes[0].x + tested.boxes[0].width);
+        assert!(
+            label.x < tested.boxes[1].x
+                && label.x - wide(&label.text) * EDGE_LETTER > tested.boxes[0].x + tested.boxes[0].width
+        );
     }
 
     #[test]

@@ -53,9 +53,8 @@ async fn question(state: &State, context: PageContext, id: i64, form: Form) -> P
 /// The nodes of the present definition that run again after what failed, and the others.
 fn from_failed(graph: &Graph, view: &WorkflowView) -> (Vec<String>, Vec<String>) {
     let is_same = |name: &str| {
-        let of = |graph: &Graph| {
-            graph.find(name).map(|at| (graph.nodes[at].job.clone(), graph.nodes[at].params.clone()))
-        };
+        let of =
+            |graph: &Graph| graph.find(name).map(|at| (graph.nodes[at].job.clone(), graph.nodes[at].params.clone()));
         of(graph) == of(&view.graph)
     };
     let before: Vec<(String, NodeState, bool)> =

@@ -59,7 +59,8 @@ mod tests {
     #[test]
     fn boxes_get_wider_and_an_approach_has_the_room_of_its_text() {
         let place = |x| NodeBox { x, y: 16, width: 100, height: 44 };
-        let stretch = Stretch::new(&[place(16), place(160), place(300)], (3, 2), |left| if left == 160 { 90 } else { 0 });
+        let stretch =
+            Stretch::new(&[place(16), place(160), place(300)], (3, 2), |left| if left == 160 { 90 } else { 0 });
         let at = [0, 16, 116, 144, 160, 260, 284, 300, 400, 416].map(|x| stretch.x(x));
         assert_eq!(at, [0, 16, 166, 208, 298, 448, 484, 510, 660, 676]);
         assert!((0..416).all(|x| stretch.x(x) <= stretch.x(x + 1)), "the order stays");

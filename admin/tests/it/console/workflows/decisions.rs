@@ -30,7 +30,9 @@ fn a_run_is_held_and_released_after_a_question() {
         let page = world.run_page(run_id).await;
         assert!(page.contains(&format!("href=\"/runs/{run_id}/decide?action=hold\"")), "{page}");
         let question = world.get(&format!("/runs/{run_id}/decide?action=hold")).await;
-        assert!(text(&question).contains(&format!("Hold run {run_id}?")) && question.contains("No further node starts"));
+        assert!(
+            text(&question).contains(&format!("Hold run {run_id}?")) && question.contains("No further node starts")
+        );
         let answer = world.decide(run_id, &[("action", "hold")]).await;
         assert!(world.flash(&answer).await.contains("The run is held."));
         let page = world.run_page(run_id).await;

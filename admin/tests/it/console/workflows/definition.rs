@@ -45,7 +45,10 @@ fn the_page_of_a_job_names_the_workflows_that_use_it() {
         let steps = steps(&world).await;
         let page = world.get(&format!("/jobs/{}", steps.job("load").id)).await;
         let users = page.split("data-testid=\"workflows\"").nth(1).unwrap().split("</ul>").next().unwrap();
-        assert!(users.contains(&format!("href=\"/jobs/{}\"", steps.job.id)) && users.contains("Close the day"), "{users}");
+        assert!(
+            users.contains(&format!("href=\"/jobs/{}\"", steps.job.id)) && users.contains("Close the day"),
+            "{users}"
+        );
     });
 }
 
@@ -61,13 +64,19 @@ fn history_and_restore_show_a_changed_node_in_words() {
         let id = steps.job.id;
         for path in [format!("/jobs/{id}/history"), format!("/jobs/{id}/history/1/restore"), "/audit".to_owned()] {
             let page = world.get(&path).await;
-            let change = page.split("data-member=\"workflow.nodes.clean\"").nth(1).unwrap_or_else(|| panic!("{path}: {page}"));
+            let change =
+                page.split("data-member=\"workflow.nodes.clean\"").nth(1).unwrap_or_else(|| panic!("{path}: {page}"));
             let change = text(change.split("</div>").next().unwrap());
             let job = steps.job("clean").id;
             assert!(change.contains("Node clean"), "{path}: {change}");
-            assert!(change.contains(&format!("Job: #{job}; After: load (on any end); If it fails: it counts as succeeded")), "{path}: {change}");
+            assert!(
+                change.contains(&format!("Job: #{job}; After: load (on any end); If it fails: it counts as succeeded")),
+                "{path}: {change}"
+            );
             assert!(text(&page).contains("Result of the workflow"), "{path}");
         }
-        assert!(!world.get(&format!("/jobs/{id}/history/1/restore")).await.contains("data-member=\"workflow.nodes.load\""));
+        assert!(
+            !world.get(&format!("/jobs/{id}/history/1/restore")).await.contains("data-member=\"workflow.nodes.load\"")
+        );
     });
 }

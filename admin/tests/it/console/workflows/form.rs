@@ -66,11 +66,16 @@ fn a_workflow_is_made_and_edited_as_yaml() {
 fn all_faults_stand_beside_the_field_with_their_places() {
     run(async {
         let world = world().await;
-        let yaml = "nodes:\n  load: {job: 1, aftr: [x]}\n  b: {job: 1, after: [none, load], join: some}\n  C: {job: 1}\n";
+        let yaml =
+            "nodes:\n  load: {job: 1, aftr: [x]}\n  b: {job: 1, after: [none, load], join: some}\n  C: {job: 1}\n";
         let answer = world.admin.submit("/jobs", &fields(&[("workflow", yaml), ("retries", "many")])).await;
         assert_eq!(answer.status, 422);
-        let beside: Vec<String> =
-            answer.body.split("class=\"field-error\"").skip(1).map(|it| text(it.split("</p>").next().unwrap())).collect();
+        let beside: Vec<String> = answer
+            .body
+            .split("class=\"field-error\"")
+            .skip(1)
+            .map(|it| text(it.split("</p>").next().unwrap()))
+            .collect();
         for expected in [
             "nodes.load.aftr`: line 2: there is no such member",
             "nodes.b.join`: line 3 cannot be read: “",
@@ -87,7 +92,12 @@ fn all_faults_stand_beside_the_field_with_their_places() {
         // What only the server can say: a circle, and a job that is not there.
         let circle = "nodes:\n  a: {job: 99, after: [b]}\n  b: {job: 1, after: [a]}\n";
         let answer = world.admin.submit("/jobs", &fields(&[("workflow", circle)])).await;
-        assert!(text(&answer.body).contains("the nodes form a circle: a -&gt; b -&gt; a") || text(&answer.body).contains("a -&#62; b"), "{}", answer.body);
+        assert!(
+            text(&answer.body).contains("the nodes form a circle: a -&gt; b -&gt; a")
+                || text(&answer.body).contains("a -&#62; b"),
+            "{}",
+            answer.body
+        );
         let nothing = world.admin.submit("/jobs", &fields(&[("workflow", "")])).await;
         assert_eq!(nothing.error("workflow"), Some("write at least one node"));
     });
@@ -112,7 +122,9 @@ fn check_and_draw_saves_nothing_and_shows_picture_and_table() {
 fn a_node_is_added_by_the_name_of_its_job() {
     run(async {
         let world = world().await;
-        let add = |name: &'static str, job: &'static str| [("step", "add_node"), ("node_name", name), ("node_job", job), ("node_after", "load, alarm")];
+        let add = |name: &'static str, job: &'static str| {
+            [("step", "add_node"), ("node_name", name), ("node_job", job), ("node_after", "load, alarm")]
+        };
         let page = world.admin.submit("/jobs", &fields(&add("end", "Tell"))).await.body;
         let yaml = page.split("<textarea id=\"workflow\"").nth(1).unwrap().split("</textarea>").next().unwrap();
         assert!(yaml.ends_with("  end:\n    job: 2\n    after: [load, alarm]\n"), "{yaml}");
@@ -131,7 +143,12 @@ fn faults_of_a_workflow_are_chinese() {
         let yaml = "nodes:\n  load: {job: 1, aftr: [x]}\n  b: {after: [none, load]}\n  C: {job: 1}\n";
         let answer = world.admin.submit("/jobs", &fields(&[("workflow", yaml)])).await;
         let page = text(&answer.body).replace("&#96;", "`");
-        for words in ["`nodes.load.aftr`：第 2 行：没有此成员", "第 3 行：缺少，必须填写", "没有节点 `none`", "名称由小写字母、数字和 `-` 组成"] {
+        for words in [
+            "`nodes.load.aftr`：第 2 行：没有此成员",
+            "第 3 行：缺少，必须填写",
+            "没有节点 `none`",
+            "名称由小写字母、数字和 `-` 组成",
+        ] {
             assert!(page.contains(words), "{words}: {page}");
         }
     });

@@ -21,11 +21,19 @@ fn the_page_of_a_run_shows_each_node_with_its_state_and_why() {
         assert!(a.contains(&format!("href=\"/runs/{run_of_a}\"")), "{a}");
         assert!(text(b).contains("Not run") && text(b).contains("not run because of a"), "{b}");
         assert!(text(c).contains("Running") && text(c).contains("a (on failure)"), "{c}");
-        assert!(text(part(&page, "nodes")).contains("1 Running, 1 Failed, 1 Not run"), "{}", text(part(&page, "nodes")));
+        assert!(
+            text(part(&page, "nodes")).contains("1 Running, 1 Failed, 1 Not run"),
+            "{}",
+            text(part(&page, "nodes"))
+        );
 
         let picture = page.split("data-testid=\"picture\"").nth(1).unwrap().split("</figure>").next().unwrap();
         assert!(picture.contains("role=\"img\" aria-labelledby=\"graph-title\""), "{picture}");
-        assert!(picture.contains("data-on=\"failure\"") && picture.contains("on failure") && !picture.contains("on any end"));
+        assert!(
+            picture.contains("data-on=\"failure\"")
+                && picture.contains("on failure")
+                && !picture.contains("on any end")
+        );
         let link = format!("<a href=\"/runs/{run_of_a}\" aria-label=\"a: Failed, job\">");
         assert!(picture.contains(&link), "{picture}");
 
@@ -64,7 +72,10 @@ fn of_a_node_of_an_app_that_the_viewer_may_not_see_there_are_name_and_state() {
 
         let path = format!("/runs/{run_id}");
         let page = world.get(&path).await;
-        assert!(row(&page, "hidden").contains("secret result") && row(&page, "hidden").contains("Secret job"), "{page}");
+        assert!(
+            row(&page, "hidden").contains("secret result") && row(&page, "hidden").contains("Secret job"),
+            "{page}"
+        );
         let viewer = world.person(Role::Viewer).await;
         let page = viewer.get(&path).await.body;
         assert!(row(&page, "open").contains("public"));
@@ -82,7 +93,8 @@ fn the_nodes_of_a_run_are_chinese() {
         world.admin.submit("/preferences", &[("language", "zh"), ("next", "/jobs")]).await;
         let page = world.run_page(run_id).await;
         let nodes = text(part(&page, "nodes"));
-        for words in ["失败", "未运行", "因 a 而未运行", "a（失败时）", "运行中", "失败时", "重试"] {
+        for words in ["失败", "未运行", "因 a 而未运行", "a（失败时）", "运行中", "失败时", "重试"]
+        {
             assert!(nodes.contains(words), "{words}: {nodes}");
         }
         assert!(page.contains("工作流没有日志"), "{page}");
