@@ -12,9 +12,11 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_util::task::TaskTracker;
 
 use crate::app_labels::OTHER;
-use crate::complete::advancer::{Advancer, FollowedRuns};
+use crate::complete::advancer::Advancer;
 use crate::complete::completer::{Completer, SuccessWriter};
 use crate::complete::effects::Effects;
+use crate::complete::followed_runs::FollowedRuns;
+use crate::complete::followed_runs::FollowedRuns;
 use crate::complete::outcome_queue::{OutcomeQueue, ReportNotStored};
 use crate::complete::refused_reports::RefusedReports;
 use crate::complete::unmarker::Unmarker;

@@ -11,7 +11,6 @@ pub mod backfill;
 pub mod calendar;
 mod error;
 pub mod failpoint;
-pub mod hot_statements;
 pub mod import;
 pub mod job;
 pub mod lease;

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use crate::complete::advancer::FollowedRuns;
+use crate::complete::followed_runs::FollowedRuns;
 use crate::context::Context;
 use crate::dispatch::stages::AdmittedRun;
 use crate::executor::request::filled_params;

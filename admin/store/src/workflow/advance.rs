@@ -1,7 +1,7 @@
 //! A workflow goes on: what follows from the ends of its nodes, or from what a person has decided, in one transaction that may be
 //! repeated.
 //!
-//! It locks the jobs that are to be started, then the run of the workflow, and computes everything anew under that lock. A start that
+//! It locks the jobs that are to be started, then the run of the workflow, and computes everything again under that lock. A start that
 //! was not foreseen is made by the next attempt, which locks its job.
 
 use std::collections::BTreeSet;
