@@ -37,12 +37,7 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>, script: O
 }
 
 /// The parameters of a run, given with its fire or else its job's own, with their placeholders replaced.
-pub fn filled_params(
-    run: &ClaimedRun,
-    job: &CachedJob,
-    given: Option<String>,
-    own: impl FnOnce() -> String,
-) -> String {
+pub fn filled_params(run: &ClaimedRun, job: &CachedJob, given: Option<String>, own: impl FnOnce() -> String) -> String {
     // The result of a parent is a text of its executor, and a workflow has filled the parameters of its nodes.
     let is_result = matches!(run.cause, Cause::Child | Cause::Node) && given.is_some();
     let params = given.unwrap_or_else(own);

@@ -91,8 +91,7 @@ impl WorkflowStore<'_> {
         self.write_nodes(&tx, notes.run_id, &before, &progress.nodes).await?;
         if !step.to_end.is_empty() || !step.to_kill.is_empty() {
             // It is looked at again until it has ended.
-            let again =
-                FollowUp { run_id: notes.run_id, job_id: progress.run.job_id, kind: Kind::Workflow };
+            let again = FollowUp { run_id: notes.run_id, job_id: progress.run.job_id, kind: Kind::Workflow };
             self.runs().insert_follow_ups(&tx, &[again], now).await?;
         }
         failpoint::hit("before_workflow_commit");

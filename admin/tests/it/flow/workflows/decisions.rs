@@ -1,7 +1,7 @@
 //! What people decide about runs of workflows.
 
-use carillon_scheduler::{RetryDelay, RunState};
 use carillon_scheduler::workflow::RerunFrom;
+use carillon_scheduler::{RetryDelay, RunState};
 use carillon_store::workflow::action::WorkflowAction;
 use serde_json::json;
 
@@ -66,7 +66,10 @@ fn nodes_are_skipped_and_marked_by_hand() {
         let nodes = json!({"a": {}, "b": {"after": ["a"]}, "c": {"after": ["b"]}, "d": {"after": ["a"]}});
         let steps = Steps::new(node, nodes, |_| ()).await;
         let run_id = steps.fire().await;
-        steps.decide(run_id, WorkflowAction::Succeed { node: "b".into(), result: Some("by hand".into()) }).await.unwrap();
+        steps
+            .decide(run_id, WorkflowAction::Succeed { node: "b".into(), result: Some("by hand".into()) })
+            .await
+            .unwrap();
         steps.decide(run_id, WorkflowAction::Skip { node: "d".into() }).await.unwrap();
         assert_eq!(steps.states(run_id).await, "a running, b succeeded, c running, d skipped");
         let wrong = steps.decide(run_id, WorkflowAction::Skip { node: "c".into() }).await.unwrap_err();

@@ -113,7 +113,8 @@ fn retries_of_a_node_come_before_what_follows_from_its_failure() {
 fn a_workflow_is_a_node_of_another_one() {
     with_registered_executor(async |node, _| {
         let inner = Steps::new(node, json!({"x": {}, "y": {"after": ["x"]}}), |_| ()).await;
-        let nodes = json!({"first": {}, "inner": {"job": inner.job.id, "after": ["first"]}, "last": {"after": ["inner"]}});
+        let nodes =
+            json!({"first": {}, "inner": {"job": inner.job.id, "after": ["first"]}, "last": {"after": ["inner"]}});
         let outer = Steps::new(node, nodes, |_| ()).await;
         let run_id = outer.fire().await;
         outer.end("first", 200, "").await;
