@@ -9,7 +9,7 @@ use crate::run::overlap::{DEFAULT_QUEUE, Overlap};
 use crate::schedule::ScheduleDraft;
 use crate::workflow::WorkflowDraft;
 
-/// A job as the API, a form or a file gives it. Only `app`, `name` and `handler` are required. Unknown members are
+/// A job as the API, a form or a file gives it. Only `app`, `name` and one of `handler`, `script` and `workflow` are required. Unknown members are
 /// refused by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a job as an object")]
@@ -211,6 +211,6 @@ mod tests {
         assert!(
             with("shedule", json!({})).starts_with("shedule: unknown field `shedule`, expected one of `app`, `name`")
         );
-        assert_eq!(read(json!({"app": "billing", "name": "n"})).unwrap_err(), "missing field `handler`");
+        assert_eq!(read(json!({"app": "billing", "handler": "h"})).unwrap_err(), "missing field `name`");
     }
 }

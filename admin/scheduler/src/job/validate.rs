@@ -74,9 +74,6 @@ impl JobDraft {
 
     fn handler_or_script(&self) -> Result<(), String> {
         let other = match (&self.script, &self.workflow) {
-            (None, None) if self.handler.trim().is_empty() => {
-                return Err("is missing; a job has a handler, a script or a workflow".to_owned());
-            }
             (None, None) => return check_line(&self.handler, 1..=limits::HANDLER_CHARS),
             (Some(_), None) => "`script`",
             (None, Some(_)) => "`workflow`",
