@@ -33,7 +33,7 @@ pub async fn create(state: Shared, own: Own, context: PageContext, fields: Field
     }
     // Whether it is the right one is looked at last: each wrong password counts.
     if password.is_empty() && own.viewer.issuer.is_none() {
-        form.add_error(OWN_PASSWORD, owner::WRONG);
+        form.add_error(OWN_PASSWORD, password_complaint(&password));
     }
     let mut sent = Sent::default();
     if form.is_valid()
