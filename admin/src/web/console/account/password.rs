@@ -4,9 +4,9 @@ use carillon_accounts::own_password::{self, PasswordChange, Passwords};
 use carillon_accounts::session::SignedIn;
 use carillon_store::people::sessions::SignInMethod;
 
+use crate::web::console::account::login;
 use crate::web::console::account::page::{Own, Sent, show};
 use crate::web::console::account::second_factor::{password_complaint, wait_text};
-use crate::web::console::account::login;
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, done};
 use crate::web::state::Shared;

@@ -3,8 +3,8 @@
 use carillon_accounts::second_factor::{self, CodeCheck, Confirmed, Proposed};
 use carillon_scheduler::Millis;
 
-use crate::web::console::account::page::{Own, Sent, show};
 use crate::web::console::account::login;
+use crate::web::console::account::page::{Own, Sent, show};
 use crate::web::forms::Fields;
 use crate::web::locale::Language;
 use crate::web::page::{PageContext, PageResult, done, uncached};

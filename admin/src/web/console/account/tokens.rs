@@ -7,6 +7,7 @@ use carillon_store::{GrantScope, Grants, Role};
 use crate::web::access::Caller;
 use crate::web::console::account::owner;
 use crate::web::console::account::page::{Own, Sent, refused, show};
+use crate::web::console::account::second_factor::password_complaint;
 use crate::web::forms::{Fields, Form, OWN_PASSWORD};
 use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::{PageContext, PageError, PageResult, done, uncached};
