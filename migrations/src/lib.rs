@@ -4,6 +4,7 @@ mod dialect;
 mod m0001_initial;
 mod m0002_scripts;
 mod m0003_follow_up;
+mod m0005_parts;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -15,6 +16,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0001_initial", statements: m0001_initial::STATEMENTS },
     Step { name: "m0002_scripts", statements: m0002_scripts::STATEMENTS },
     Step { name: "m0003_follow_up", statements: m0003_follow_up::STATEMENTS },
+    Step { name: "m0005_parts", statements: m0005_parts::STATEMENTS },
 ];
 
 pub struct Migrator;

@@ -12,7 +12,7 @@ use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
 use crate::dispatch::app_pauses::{AppPauses, DueInPause};
-use crate::dispatch::broadcast::BroadcastExpander;
+use crate::dispatch::expand::Expander;
 use crate::dispatch::mark::Marker;
 use crate::dispatch::mark_lead::MarkLead;
 use crate::dispatch::order::small_apps_first;
@@ -31,6 +31,7 @@ use crate::runtime::{Service, Step};
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::expand::Expansion;
 use carillon_store::run::route::RouteTrace;
 
 /// When a run that waits for the end of its app's pause is looked at again.
@@ -50,7 +51,7 @@ pub struct Dispatcher {
     pub admitter: Arc<Admitter>,
     pub router: Arc<Router>,
     pub prober: Arc<Prober>,
-    pub expander: Arc<BroadcastExpander>,
+    pub expander: Arc<Expander>,
     pub marker: Arc<Marker>,
     pub sender: Arc<Sender>,
     pub outcomes: Arc<OutcomeQueue>,
@@ -84,7 +85,7 @@ pub(in crate::dispatch) struct Tick {
     pub saturated: SaturatedApps,
     routed: Vec<RoutedRun>,
     /// After the marks.
-    broadcasts: Vec<(AdmittedRun, Vec<String>)>,
+    to_expand: Vec<(AdmittedRun, Expansion)>,
     notes: RouteNotes,
     /// Jobs of which an instant has left.
     left: HashSet<i64>,
@@ -127,8 +128,8 @@ impl Dispatcher {
             self.route(admitted, tick);
         }
         self.mark_and_send(tick).await;
-        for (admitted, addresses) in std::mem::take(&mut tick.broadcasts) {
-            self.expander.spawn(admitted, addresses);
+        for (admitted, expansion) in std::mem::take(&mut tick.to_expand) {
+            self.expander.spawn(admitted, expansion);
         }
         self.router.persist(std::mem::take(&mut tick.notes)).await;
     }
@@ -237,9 +238,9 @@ impl Dispatcher {
                 None => tick.report.asked += 1,
                 Some(admitted) => self.handle_step(self.router.wait_for_probe(admitted), tick),
             },
-            RouteStep::Expand(admitted, addresses) => {
+            RouteStep::Expand(admitted, expansion) => {
                 tick.report.asked += 1;
-                tick.broadcasts.push((admitted, addresses));
+                tick.to_expand.push((admitted, expansion));
             }
             RouteStep::Full(admitted) => {
                 tick.report.waiting += 1;

@@ -2,7 +2,7 @@
 
 pub(crate) mod admit;
 pub mod app_pauses;
-pub(crate) mod broadcast;
+pub(crate) mod expand;
 mod deferral;
 pub(crate) mod dispatcher;
 pub(crate) mod maintenance;

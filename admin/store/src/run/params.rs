@@ -66,7 +66,8 @@ impl RunStore<'_> {
     /// What each of these runs was given, in their order, as [`Self::params_of`] says it. Runs of one revision are looked up once.
     pub async fn params_of_each(self, runs: &[&RunView]) -> Result<Vec<RunParams>> {
         let ids: Vec<i64> = runs.iter().map(|run| run.id).collect();
-        let mut own: HashMap<i64, String> = self.jobs().given_params(&ids).await?.into_iter().collect();
+        let given = self.jobs().given_params(&ids).await?;
+        let mut own: HashMap<i64, String> = given.into_iter().map(|(id, given)| (id, given.text)).collect();
         let mut sent: HashMap<(i64, i64), RunParams> = HashMap::new();
         let mut found = Vec::with_capacity(runs.len());
         for run in runs {
