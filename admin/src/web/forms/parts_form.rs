@@ -8,8 +8,8 @@ pub fn read(text: &str) -> Parts {
     if text.is_empty() {
         return Parts::default();
     }
-    if let Ok(count) = text.parse() {
-        return Parts::Count(count);
+    if let Ok(count) = text.parse::<i64>() {
+        return Parts::Count(i32::try_from(count).unwrap_or(if count < 0 { i32::MIN } else { i32::MAX }));
     }
     match serde_json::from_str(text) {
         Ok(texts) => Parts::Each(texts),

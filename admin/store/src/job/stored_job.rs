@@ -3,7 +3,9 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use carillon_scheduler::{FieldError, JobDraft, JobSpec, KindDraft, Millis, Parts, Schedule, ScheduleContext, ScheduleDraft};
+use carillon_scheduler::{
+    FieldError, JobDraft, JobSpec, KindDraft, Millis, Parts, Schedule, ScheduleContext, ScheduleDraft,
+};
 use foldhash::HashMap;
 use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetable, Value};
 
