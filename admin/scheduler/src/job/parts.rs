@@ -52,7 +52,7 @@ impl Parts {
     /// Says which limit is exceeded, and in which text.
     pub fn check(&self) -> Result<(), String> {
         match self {
-            Self::Count(count) => check_number((*count).into(), &PARTS, " parts (1: each fire is one run)"),
+            Self::Count(count) => check_number((*count).into(), &PARTS, ""),
             Self::Each(texts) => check_texts(texts),
         }
     }
@@ -140,8 +140,8 @@ mod tests {
         let long = "x".repeat(40_000);
         let many: Vec<&str> = vec!["x"; 1_001];
         for (parts, why) in [
-            (Parts::Count(0), "0 is not allowed; 1 to 1000 parts (1: each fire is one run)"),
-            (Parts::Count(1_001), "1001 is not allowed; 1 to 1000 parts (1: each fire is one run)"),
+            (Parts::Count(0), "0 is not allowed; 1 to 1000"),
+            (Parts::Count(1_001), "1001 is not allowed; 1 to 1000"),
             (each(&["eu"]), "has 1 texts; a list has 2 to 1000"),
             (each(&many), "has 1001 texts; a list has 2 to 1000"),
             (each(&[&long, &long]), "has 80000 bytes in all; at most 65536 (64 KiB) are allowed"),
