@@ -69,6 +69,8 @@ fn jobs() -> Vec<Value> {
             json!({"kind": "fixed_rate", "seconds": 60, "max_fires": 17}),
             json!({"overlap": "wait"}),
         ),
+        job("parts", "parts", json!({"kind": "none"}), json!({"parts": 16})),
+        job("listed", "listed", json!({"kind": "none"}), json!({"parts": ["eu", "2", "a\n b: \"c\"", ""]})),
     ]
 }
 

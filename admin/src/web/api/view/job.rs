@@ -22,9 +22,12 @@ view! {
         /// Without its source; null: the job has a handler
         #[schema(value_type = Option<Script>)]
         script: Option<ScriptDraft> = job.draft.script.clone(),
+        /// 1: each fire is one run
+        #[schema(value_type = Parts)]
+        parts: carillon_scheduler::Parts = job.draft.parts.clone(),
         #[serde(flatten)]
         #[schema(value_type = JobRequest)]
-        draft: JobDraft = JobDraft { schedule: job.full_schedule(), script: None, ..job.draft },
+        draft: JobDraft = without_own_members(&job),
         /// The next instant at which it fires: that of a run that is planned and not due yet, or else the first one that is not
         /// planned. Null: it is paused or never fires again
         next_fire_at: Option<Time>,
@@ -42,6 +45,12 @@ view! {
         /// When it was changed last
         updated_at: Time,
     }
+}
+
+/// The draft without what an answer has beside it.
+fn without_own_members(job: &Job) -> JobDraft {
+    let parts = carillon_scheduler::Parts::default();
+    JobDraft { schedule: job.full_schedule(), script: None, parts, ..job.draft.clone() }
 }
 
 view! {

@@ -155,7 +155,11 @@ fn parts_of_one_fire_do_not_overlap_each_other_and_fires_do() {
         node.callback(&three).await;
         node.advance(10_000).await;
         node.round().await;
-        assert_eq!(node.states(&job).await, [Succeeded, Succeeded, Succeeded, Running, Cancelled], "one run, not split");
+        assert_eq!(
+            node.states(&job).await,
+            [Succeeded, Succeeded, Succeeded, Running, Cancelled],
+            "one run, not split"
+        );
         node.callback(&[(runs[3].id, 200, "")]).await;
         node.advance(10_000).await;
         node.round().await;
@@ -188,7 +192,8 @@ fn the_child_runs_once_after_all_parts_with_their_results() {
 #[test]
 fn a_fixed_delay_is_counted_from_the_end_of_the_last_part() {
     flow(Parts::Count(3), async |node, _, job| {
-        let delay = ScheduleDraft { kind: carillon_scheduler::KindDraft::FixedDelay { seconds: 30 }, ..ScheduleDraft::none() };
+        let delay =
+            ScheduleDraft { kind: carillon_scheduler::KindDraft::FixedDelay { seconds: 30 }, ..ScheduleDraft::none() };
         let job = edit(node, job, |draft| draft.schedule = delay).await;
         node.advance(31_000).await;
         node.round().await;
@@ -247,7 +252,12 @@ fn a_request_for_parts_that_cannot_be_is_refused() {
         for (job_id, parts, params, why) in [
             (job.id, Parts::Count(0), None, "0 is not allowed; 1 to 1000"),
             (job.id, each(&["x"]), None, "has 1 texts; a list has 2 to 1000"),
-            (job.id, each(&["x", "y"]), params.clone(), "is a list, so `params` must be left out: each part gets its own text"),
+            (
+                job.id,
+                each(&["x", "y"]),
+                params.clone(),
+                "is a list, so `params` must be left out: each part gets its own text",
+            ),
             (
                 job.id,
                 Parts::Count(3),
