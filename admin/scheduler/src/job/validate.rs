@@ -150,13 +150,17 @@ pub fn check_split(route: RouteStrategy, block: BlockStrategy) -> Result<(), Str
     }
     match block {
         BlockStrategy::Serial => Ok(()),
-        BlockStrategy::DiscardLater => Err(block_refusal("discard the later one")),
-        BlockStrategy::CoverEarly => Err(block_refusal("end the earlier one")),
+        BlockStrategy::DiscardLater => {
+            Err("needs the block strategy `serial`: an executor that gets two parts of a fire \
+             would discard the later one"
+                .to_owned())
+        }
+        BlockStrategy::CoverEarly => {
+            Err("needs the block strategy `serial`: an executor that gets two parts of a fire \
+             would end the earlier one"
+                .to_owned())
+        }
     }
-}
-
-fn block_refusal(effect: &str) -> String {
-    format!("needs the block strategy `serial`: an executor that gets two parts of a fire would {effect}")
 }
 
 /// Checks the name of an app: 4 to 64 letters, digits, `-`, `_` and `.`, the first a letter or a digit. (xxl-job allows

@@ -21,12 +21,13 @@ pub enum Expansion {
     Parts,
 }
 
-/// All parts but the first, which is the run itself; what is the same in all of them comes from its row.
+/// All parts but the first, which is the run itself; what is the same in all of them comes from its row. PostgreSQL reads a NULL in the
+/// list as an empty text.
 pub(crate) static INSERT_PARTS: Bulk = Bulk::text(
     &[long("id"), int("part"), text("address", "VARCHAR(255)")],
     "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, address, \
      follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, u.part, run.parts, run.attempt, run.scheduled_at, \
-     run.due_at, {state.claimed}, run.epoch, :node, 0, u.address, run.follow FROM {list} {join} run{index PRIMARY} ON run.id = :run",
+     run.due_at, {state.claimed}, run.epoch, :node, 0, NULLIF(u.address, ''), run.follow FROM {list} {join} run{index PRIMARY} ON run.id = :run",
 );
 
 /// What a fire is to consist of.

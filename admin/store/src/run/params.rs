@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 
 use carillon_scheduler::{Cause, Millis, Parts};
 use foldhash::{HashMap, HashMapExt as _};
+use sea_orm::FromQueryResult;
 
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
@@ -39,6 +40,15 @@ impl RunParams {
             Self::NeverSent | Self::NotOnRecord => None,
         }
     }
+}
+
+/// What a part of a fire was given, and what was asked for with the fire.
+#[derive(FromQueryResult)]
+struct FireInput {
+    params: Option<String>,
+    is_of_part: bool,
+    parts: Option<i32>,
+    part_params: Option<String>,
 }
 
 const HISTORY: &str = "job_id, revision, params, runs_to";
@@ -98,14 +108,13 @@ impl RunStore<'_> {
         let text = "SELECT i.params, i.is_of_part, i.parts, i.part_params FROM run JOIN run_input AS i ON i.run_id = run.id \
                     WHERE run.fire_no = ? AND run.job_id = ? AND run.cause = ? AND run.attempt = 1 ORDER BY run.part";
         let values = values![run.fire_no, run.job_id, run.cause.code()];
-        let inputs: Vec<(Option<String>, bool, Option<i32>, Option<String>)> =
-            self.tuples(&self.read, text, values).await?;
-        let of_parts = inputs.iter().filter(|(_, is_of_part, ..)| *is_of_part);
-        let texts: Vec<String> = of_parts.filter_map(|(params, ..)| params.clone()).collect();
+        let inputs: Vec<FireInput> = self.all(&self.read, text, values).await?;
+        let of_parts = inputs.iter().filter(|input| input.is_of_part);
+        let texts: Vec<String> = of_parts.filter_map(|input| input.params.clone()).collect();
         if run.parts > 1 && texts.len() == run.parts.unsigned_abs() as usize {
             return Ok(Some(Parts::Each(texts)));
         }
-        let asked = inputs.into_iter().find_map(|(_, _, count, texts)| Some((count?, texts)));
+        let asked = inputs.into_iter().find_map(|input| Some((input.parts?, input.part_params)));
         Ok(asked.map(|(count, texts)| {
             let texts = texts.and_then(|texts| serde_json::from_str(&texts).ok());
             texts.map_or(Parts::Count(count), Parts::Each)

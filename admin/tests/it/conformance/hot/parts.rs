@@ -43,7 +43,6 @@ fn own(texts: &[&str]) -> Vec<Option<(String, bool)>> {
 }
 
 databases! {
-    // covers: F25
     async fn a_run_becomes_its_parts_once(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = split_job(&fixture, Parts::Count(16)).await;
