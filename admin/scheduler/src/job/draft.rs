@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::block::BlockStrategy;
+use super::parts::Parts;
 use super::script::ScriptDraft;
 use crate::plan::misfire::{CatchUp, DEFAULT_LIMIT, DEFAULT_THRESHOLD_SECONDS, DEFAULT_WINDOW_SECONDS, MisfirePolicy};
 use crate::retry::RetryDelay;
@@ -48,6 +49,9 @@ pub struct JobDraft {
     /// Without parameters of its own, a run that a parent starts gets the parent's result as parameters.
     #[serde(default = "yes")]
     pub takes_result: bool,
+    /// Into how many runs each fire is split.
+    #[serde(default, skip_serializing_if = "Parts::is_one")]
+    pub parts: Parts,
     /// When it fires.
     #[serde(default)]
     pub schedule: ScheduleDraft,
@@ -120,6 +124,7 @@ impl JobDraft {
             tags: vec![],
             params: String::new(),
             takes_result: true,
+            parts: Parts::default(),
             schedule: ScheduleDraft::none(),
             catch_up: CatchUp::default(),
             misfire: MisfirePolicy::default(),
