@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use carillon_store::hot_statements::texts;
+use carillon_store::db::hot_statements::texts;
 use sea_orm::DatabaseBackend;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/statements.sql");

@@ -1,7 +1,6 @@
 //! Does what follows from ends of runs: at once for those that this node has settled, later for those of which a node that is gone
 //! has left the rows.
 
-use std::mem::take;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
+use crate::complete::followed_runs::FollowedRuns;
 use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::lease::held_shards::HeldShards;
@@ -25,22 +25,6 @@ const HELD_UP: Duration = Duration::from_millis(50);
 const OWN_MS: i64 = 1_000;
 /// Ends of one transaction.
 const BATCH: usize = 250;
-
-/// Runs that this node has settled and that have followers.
-#[derive(Default)]
-pub struct FollowedRuns {
-    runs: Mutex<Vec<i64>>,
-    pub wake: Arc<Notify>,
-}
-
-impl FollowedRuns {
-    pub fn add(&self, run_ids: &[i64]) {
-        if !run_ids.is_empty() {
-            self.runs.lock().extend(run_ids);
-            self.wake.notify_one();
-        }
-    }
-}
 
 pub struct Advancer {
     pub cx: Arc<Context>,
@@ -64,7 +48,7 @@ impl Service for Advancer {
     }
 
     async fn step(&self) -> Step<usize> {
-        let settled = take(&mut *self.followed.runs.lock());
+        let settled = self.followed.take();
         let mut did = self.advance(settled).await;
         let now = self.cx.clock.monotonic();
         if *self.next_look.lock() <= now {
@@ -77,7 +61,7 @@ impl Service for Advancer {
                 }
             };
         }
-        let waits = !self.followed.runs.lock().is_empty();
+        let waits = self.followed.has_some();
         Step { did, next: if waits { HELD_UP } else { POLL } }
     }
 }
@@ -135,7 +119,7 @@ impl Advancer {
         for shard in &advanced.to_scan {
             self.wakes.wake(*shard);
         }
-        self.followed.runs.lock().extend(&advanced.held_up);
+        self.followed.put_back(&advanced.held_up);
         for end in advanced.to_end {
             self.outcomes.enqueue_internal(end);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use carillon_scheduler::{RunReason, RunState};
 use foldhash::HashMap;
 
-use crate::complete::advancer::FollowedRuns;
+use crate::complete::followed_runs::FollowedRuns;
 use crate::context::{Context, MAX_LOGGED_BYTES};
 use crate::dispatch::overlap_tracker::OverlapTracker;
 use crate::plan::backfill_releaser::OpenBackfillRuns;

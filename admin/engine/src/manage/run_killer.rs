@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::complete::advancer::FollowedRuns;
+use crate::complete::followed_runs::FollowedRuns;
 use crate::context::Context;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;

@@ -131,7 +131,7 @@ fn source(inner: &str, find: impl Fn(&str) -> Option<usize>) -> Option<Result<So
             of_node(node, find).map(|node| Source::Result { node, path: path.map(str::to_owned) })
         }
         (["nodes", node, "state"], None) => of_node(node, find).map(|node| Source::State { node }),
-        _ => Err(format!("`{{{{{:.64}}}}}` is unknown; allowed: {ALLOWED}", inner.trim())),
+        _ => Err(format!("a template cannot read `{:.64}`; allowed: {ALLOWED}", inner.trim())),
     })
 }
 
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn each_wrong_placeholder_is_named() {
         let errors = |text: &str| Template::parse(text, |_| None).unwrap_err();
-        let unknown = |name: &str| format!("`{{{{{name}}}}}` is unknown; allowed: {ALLOWED}");
+        let unknown = |name: &str| format!("a template cannot read `{name}`; allowed: {ALLOWED}");
         for name in ["workflow.param", "nodes.a.results", "node.a.result", "workflow", "workflow.run_id#/a"] {
             assert_eq!(errors(&format!("{{{{{name}}}}}")), [unknown(name)]);
         }

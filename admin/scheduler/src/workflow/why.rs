@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::advance::Stop;
+use super::facts::Stop;
 
 /// A parent that explains a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,13 +91,12 @@ impl fmt::Display for Why {
 
 impl Branch {
     fn write(&self, f: &mut fmt::Formatter<'_>, parent: &str) -> fmt::Result {
-        f.write_str("branch not taken: ")?;
         match self {
-            Self::Succeeded => write!(f, "{parent} succeeded"),
-            Self::Skipped => write!(f, "{parent} was skipped"),
-            Self::NotRun => write!(f, "{parent} was not run"),
-            Self::Missing { path } => write!(f, "{} is missing", named(path)),
-            Self::Test { path, value } => write!(f, "{} is {value}", named(path)),
+            Self::Succeeded => write!(f, "branch not taken: {parent} succeeded"),
+            Self::Skipped => write!(f, "branch not taken: {parent} was skipped"),
+            Self::NotRun => write!(f, "branch not taken: {parent} was not run"),
+            Self::Missing { path } => write!(f, "branch not taken: {} is missing", named(path)),
+            Self::Test { path, value } => write!(f, "branch not taken: {} is {value}", named(path)),
         }
     }
 }

@@ -30,7 +30,7 @@ fn all_faults_are_named_at_once() {
             "workflow.nodes.-a.after[0].node: there is no node `none`",
             "workflow.nodes.-a.after[1].node: a node cannot come after itself",
             "workflow.nodes.b.job: ' ' is not allowed; an app name has letters, digits, `-`, `_` and `.`",
-            "workflow.nodes.b.params: `{{workflow.x}}` is unknown; allowed: workflow.params, workflow.scheduled_at, workflow.fire_key, workflow.run_id, nodes.N.result and nodes.N.state",
+            "workflow.nodes.b.params: a template cannot read `workflow.x`; allowed: workflow.params, workflow.scheduled_at, workflow.fire_key, workflow.run_id, nodes.N.result and nodes.N.state",
             "workflow.nodes.b.after[0].when[0].path: `rows` is not a path; write one such as /rows or /items/0, or an empty text",
             "workflow.nodes.b.after[0].when[0].in: needs at least one value",
             "workflow.nodes.c.job: 'K' is not allowed; a key has lower case letters, digits, `-`, `_` and `.`",

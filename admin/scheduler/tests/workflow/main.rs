@@ -1,5 +1,7 @@
 //! Workflows: the tables of edges and joins, complaints about other products as cases, and properties over generated graphs.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod case;
 mod complaints;
 mod definitions;

@@ -7,6 +7,7 @@ pub(crate) mod connect;
 pub(crate) mod data_file;
 #[cfg(feature = "failpoints")]
 pub(crate) mod full_disk;
+pub mod hot_statements;
 pub mod ids;
 pub mod pool;
 pub(crate) mod reach;

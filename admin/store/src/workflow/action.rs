@@ -24,13 +24,22 @@ pub enum WorkflowAction {
     Hold,
     Release,
     /// Another attempt of a node that has failed.
-    Retry { node: String },
+    Retry {
+        node: String,
+    },
     /// A node that waits is left out.
-    Skip { node: String },
+    Skip {
+        node: String,
+    },
     /// A node that waits or has failed counts as succeeded with this result.
-    Succeed { node: String, result: Option<String> },
+    Succeed {
+        node: String,
+        result: Option<String>,
+    },
     /// A node that waits counts as failed.
-    Fail { node: String },
+    Fail {
+        node: String,
+    },
 }
 
 impl WorkflowAction {
@@ -152,7 +161,10 @@ impl WorkflowStore<'_> {
     ) -> Result<()> {
         let row = &mut progress.nodes[place];
         if row.state() != NodeState::Failed || row.first_run_id.is_none() {
-            return Err(refused("node", &format!("is {}; only a node whose run has failed can be tried again", row.state())));
+            return Err(refused(
+                "node",
+                &format!("is {}; only a node whose run has failed can be tried again", row.state()),
+            ));
         }
         let text = "SELECT id FROM run WHERE fire_no = ? AND job_id = ? AND cause = {cause.node} AND part = 0 ORDER BY attempt DESC LIMIT 1";
         let fire_no = fire_of(progress.run.run_id, place);
@@ -176,7 +188,8 @@ impl WorkflowStore<'_> {
     }
 
     async fn copy_input(self, tx: &Transaction, from: i64, to: i64) -> Result<()> {
-        let text = "INSERT INTO run_input (run_id, params, address) SELECT ?, params, address FROM run_input WHERE run_id = ?";
+        let text =
+            "INSERT INTO run_input (run_id, params, address) SELECT ?, params, address FROM run_input WHERE run_id = ?";
         self.execute(tx, text, values![to, from]).await.map(drop)
     }
 

@@ -1,7 +1,7 @@
 //! A workflow goes on: what follows from the ends of its nodes, or from what a person has decided, in one transaction that may be
 //! repeated.
 //!
-//! It locks the jobs that are to be started, then the run of the workflow, and computes everything anew under that lock. A start that
+//! It locks the jobs that are to be started, then the run of the workflow, and computes everything again under that lock. A start that
 //! was not foreseen is made by the next attempt, which locks its job.
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::run::advance::Advanced;
+use crate::run::advance::advancing::Advanced;
 use crate::run::follow_up::{FollowUp, Kind};
 use crate::run::lock::{LockMode, LockedJob};
 use crate::run::new_runs::NewRun;
@@ -91,8 +91,7 @@ impl WorkflowStore<'_> {
         self.write_nodes(&tx, notes.run_id, &before, &progress.nodes).await?;
         if !step.to_end.is_empty() || !step.to_kill.is_empty() {
             // It is looked at again until it has ended.
-            let again =
-                FollowUp { run_id: notes.run_id, job_id: progress.run.job_id, kind: Kind::Workflow };
+            let again = FollowUp { run_id: notes.run_id, job_id: progress.run.job_id, kind: Kind::Workflow };
             self.runs().insert_follow_ups(&tx, &[again], now).await?;
         }
         failpoint::hit("before_workflow_commit");
@@ -146,7 +145,7 @@ impl WorkflowStore<'_> {
             let plan = progress.plan();
             let wanted: BTreeSet<i64> = plan.start.iter().map(|start| progress.nodes[start.node].job_id).collect();
             let wanted: Vec<i64> = wanted.into_iter().collect();
-            let startable = self.apps().startable_children(tx, progress.run.job_id, &wanted).await?;
+            let startable = self.apps().startable_by(tx, progress.run.app_id, &wanted).await?;
             let mut impossible = vec![];
             for start in &plan.start {
                 let job = progress.nodes[start.node].job_id;

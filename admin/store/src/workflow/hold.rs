@@ -83,13 +83,7 @@ impl WorkflowStore<'_> {
     }
 
     /// The nodes of a run that goes on from another one: what is not to be done again is there already.
-    async fn continued(
-        self,
-        tx: &Transaction,
-        graph: &Graph,
-        prior_id: i64,
-        from: &RerunFrom,
-    ) -> Result<Vec<NodeRow>> {
+    async fn continued(self, tx: &Transaction, graph: &Graph, prior_id: i64, from: &RerunFrom) -> Result<Vec<NodeRow>> {
         let fresh = || (0..graph.nodes.len()).map(|node| waiting(graph, node));
         let Some(prior) = self.held_run(tx, prior_id).await?.and_then(|run| Some((run.job_id, run.version?))) else {
             return Ok(fresh().collect());

@@ -80,19 +80,7 @@ impl NodeRow {
         let Self { node, job_id, state, decided, first_run_id, prior_run_id, started_at, ended_at, .. } = *self;
         let why = self.why.as_deref().map(|why| crate::db::sql::text::cut(why, 500));
         let result = self.result.clone();
-        values![
-            run_id,
-            node,
-            job_id,
-            state,
-            decided,
-            why,
-            first_run_id,
-            prior_run_id,
-            result,
-            started_at,
-            ended_at
-        ]
+        values![run_id, node, job_id, state, decided, why, first_run_id, prior_run_id, result, started_at, ended_at]
     }
 }
 
@@ -132,12 +120,7 @@ impl WorkflowStore<'_> {
         self.all(db, &text, values![run_id]).await
     }
 
-    async fn fires(
-        self,
-        db: &impl ConnectionTrait,
-        run_id: i64,
-        nodes: &[usize],
-    ) -> Result<HashMap<usize, FireEnd>> {
+    async fn fires(self, db: &impl ConnectionTrait, run_id: i64, nodes: &[usize]) -> Result<HashMap<usize, FireEnd>> {
         let mut fires = HashMap::default();
         if nodes.is_empty() {
             return Ok(fires);

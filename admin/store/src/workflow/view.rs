@@ -43,6 +43,16 @@ pub struct NodeProgress {
 }
 
 row_struct! {
+    struct Head {
+        job_id: i64,
+        version: Millis,
+        held_at: Option<Millis>,
+        held_by: Option<String>,
+        prior_run_id: Option<i64>,
+    }
+}
+
+row_struct! {
     struct Row {
         job_id: i64,
         job: Option<String>,
@@ -63,11 +73,10 @@ impl WorkflowStore<'_> {
     /// None: it is no run of a workflow, or none that has begun.
     pub async fn view(self, run_id: i64) -> Result<Option<WorkflowView>> {
         let text = "SELECT job_id, version, held_at, held_by, prior_run_id FROM workflow_run WHERE run_id = ? AND version IS NOT NULL";
-        let found: Option<(i64, Millis, Option<Millis>, Option<String>, Option<i64>)> =
-            self.tuple(&self.read, text, values![run_id]).await?;
-        let Some((job_id, version, held_at, held_by, prior_run_id)) = found else {
+        let Some(head) = self.one::<Head>(&self.read, text, values![run_id]).await? else {
             return Ok(None);
         };
+        let Head { job_id, version, held_at, held_by, prior_run_id } = head;
         let graph = self.graph(&self.read, job_id, version).await?;
         // The runs of a node's fire, the latest attempt of part 0 among them.
         let text = "SELECT n.job_id, job.name AS job, job.app_id, n.state, n.decided, n.why, n.result, n.started_at, n.ended_at, \

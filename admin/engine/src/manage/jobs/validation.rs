@@ -14,8 +14,8 @@ use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
 use crate::manage::jobs::forbidden_children::ForbiddenChildren;
-use crate::manage::jobs::node_jobs::NodeJobs;
 use crate::manage::jobs::moved_links::{StoppedLink, stopped_links};
+use crate::manage::jobs::node_jobs::NodeJobs;
 use crate::settings::ms;
 
 /// Looked up once for all drafts of a request.
@@ -86,8 +86,10 @@ impl ValidationContext {
         let names: Vec<String> = names.into_iter().cloned().collect();
         let calendars = engine.cx.store.calendars().named(&names).await?;
         let node_jobs = NodeJobs::new(engine, drafts).await?;
-        let resolved: Vec<JobDraft> =
-            drafts.iter().map(|draft| node_jobs.resolve(draft).map_or_else(|_| draft.clone(), Cow::into_owned)).collect();
+        let resolved: Vec<JobDraft> = drafts
+            .iter()
+            .map(|draft| node_jobs.resolve(draft).map_or_else(|_| draft.clone(), Cow::into_owned))
+            .collect();
         let children = ForbiddenChildren::new(engine, &resolved, before.as_ref(), by).await?;
         denied.extend(children.objects());
         let moved = before.as_ref().zip(drafts.first()).filter(|(before, draft)| before.draft.app != draft.app);
@@ -172,7 +174,8 @@ impl ValidationContext {
         let too_often =
             schedule.filter(|it| !is_kept(it)).and_then(|it| fires_too_often(it, self.now, self.min_period));
         let stopped = self.stopped.iter().filter_map(|stopped| stopped.field_error(draft, before?.id));
-        let forbidden: Vec<FieldError> = self.children.errors(draft).chain(too_often).chain(stopped).chain(unknown).collect();
+        let forbidden: Vec<FieldError> =
+            self.children.errors(draft).chain(too_often).chain(stopped).chain(unknown).collect();
         match forbidden.is_empty() {
             true => definition.map(|definition| (definition, chosen)),
             false => Err(definition.err().into_iter().flatten().chain(forbidden).collect()),

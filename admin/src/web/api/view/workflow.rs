@@ -16,7 +16,7 @@ view! {
     pub struct WorkflowProgressView as WorkflowProgress from progress: Progress {
         /// In the order of the definition
         nodes: Vec<NodeView> = progress.nodes.into_iter().map(NodeView::from).collect(),
-        /// Since when a person holds it: nothing new starts. Null: nobody does
+        /// Since when a person holds it: nothing new starts. Null: it is not held
         held_at: Option<Time> = progress.held.as_ref().map(|(at, _)| Time(*at)),
         /// Who holds it
         held_by: Option<String> = progress.held.map(|(_, by)| by),

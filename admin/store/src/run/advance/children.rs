@@ -22,7 +22,8 @@ impl RunStore<'_> {
     ) -> Result<()> {
         let text = "SELECT fire_no, id, part, parts, attempt, state, reason, result_msg AS result, finished_at, kill_asked_at FROM run \
                     WHERE fire_no = ? AND job_id = ? AND cause = ? AND app_id = (SELECT app_id FROM job WHERE id = ?) ORDER BY part, attempt";
-        let runs: Vec<FireRun> = self.all(tx, text, values![fire.fire_no, fire.job_id, fire.cause, fire.job_id]).await?;
+        let runs: Vec<FireRun> =
+            self.all(tx, text, values![fire.fire_no, fire.job_id, fire.cause, fire.job_id]).await?;
         let FireEnd::Succeeded { first_id, result, .. } = FireEnd::of(&runs) else {
             return Ok(());
         };

@@ -28,10 +28,19 @@ pub(crate) struct FireRun {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FireEnd {
     /// Some of its runs are on their way; those whose end has not been asked for.
-    Open { not_asked: Vec<i64> },
-    Succeeded { first_id: i64, result: Option<String>, ended_at: Option<Millis> },
+    Open {
+        not_asked: Vec<i64>,
+    },
+    Succeeded {
+        first_id: i64,
+        result: Option<String>,
+        ended_at: Option<Millis>,
+    },
     /// Why, for people.
-    Failed { why: String, ended_at: Option<Millis> },
+    Failed {
+        why: String,
+        ended_at: Option<Millis>,
+    },
 }
 
 impl FireRun {
@@ -141,7 +150,10 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(failed(&[run(0, 1, Cancelled, Some("off")), run(1, 1, Failed, Some("disk full"))]), "disk full");
-        assert_eq!(failed(&[run(0, 1, Succeeded, None), run(1, 1, Lost, None)]), "Its executor went away while it ran.");
+        assert_eq!(
+            failed(&[run(0, 1, Succeeded, None), run(1, 1, Lost, None)]),
+            "Its executor went away while it ran."
+        );
     }
 
     #[test]

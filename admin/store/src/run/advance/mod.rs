@@ -4,7 +4,7 @@
 //! one end the second finds no row. A fire of several parts is looked at after the end of each; a child is started once, as its fire
 //! is known by that of the parent.
 
-mod advancing;
+pub(crate) mod advancing;
 mod children;
 pub(crate) mod fire_end;
 pub(crate) mod fixed_delay;
@@ -52,8 +52,7 @@ impl RunStore<'_> {
     async fn try_advance(self, run_ids: &[i64], now: Millis) -> Result<(Advanced, Vec<Notes>)> {
         let ends = self.ends_of(run_ids).await?;
         let mut workflows = vec![];
-        let is_about_workflow =
-            |end: &End| matches!(end.follow_up.kind, Kind::Node | Kind::LateNode | Kind::Workflow);
+        let is_about_workflow = |end: &End| matches!(end.follow_up.kind, Kind::Node | Kind::LateNode | Kind::Workflow);
         let (of_workflows, ends): (Vec<End>, Vec<End>) = ends.into_iter().partition(is_about_workflow);
         for end in of_workflows {
             Notes::add(&mut workflows, end.follow_up, end.fire.fire_no);

@@ -1,6 +1,6 @@
 //! Each statement that runs all day is run by the key that it was written for, however full or empty the tables are.
 
-use carillon_store::hot_statements::texts;
+use carillon_store::db::hot_statements::texts;
 use sea_orm::{ConnectionTrait as _, DatabaseTransaction, QueryResult, Statement, TransactionTrait as _};
 
 use crate::conformance::fixture::{Fixture, SHARDS, after};

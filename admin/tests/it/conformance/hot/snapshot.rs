@@ -1,7 +1,7 @@
 //! PostgreSQL keeps each earlier version of a row while an old snapshot such as a dump's is open. What runs each second must not
 //! walk over all of them.
 
-use carillon_store::hot_statements::texts;
+use carillon_store::db::hot_statements::texts;
 use sea_orm::{ConnectionTrait as _, DbBackend, TransactionTrait as _};
 
 use super::rows::connect;

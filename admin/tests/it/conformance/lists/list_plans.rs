@@ -1,6 +1,6 @@
 //! The lists of the console and the API read a bounded part of a large table: by an index, or by a range of ids.
 
-use carillon_store::hot_statements::lists;
+use carillon_store::db::hot_statements::lists;
 use sea_orm::{ConnectionTrait as _, Statement};
 
 use crate::conformance::fixture::Fixture;

@@ -11,12 +11,14 @@ use crate::flow::workflows::steps::Steps;
 #[test]
 fn a_kill_ends_what_runs_and_starts_nothing_more() {
     with_registered_executor(async |node, executor| {
-        let nodes = json!({"a": {}, "b": {}, "c": {"after": ["a"]}, "cleanup": {"after": [{"node": "a", "on": "always"}]}});
+        let nodes =
+            json!({"a": {}, "b": {}, "c": {"after": ["a"]}, "cleanup": {"after": [{"node": "a", "on": "always"}]}});
         let steps = Steps::new(node, nodes, |_| ()).await;
         let run_id = steps.fire().await;
         node.engine.runs().kill(run_id, &actor()).await.unwrap();
         steps.go_on().await;
-        let asked: Vec<i64> = executor.received("/kill").iter().map(|kill| kill.json()["jobId"].as_i64().unwrap()).collect();
+        let asked: Vec<i64> =
+            executor.received("/kill").iter().map(|kill| kill.json()["jobId"].as_i64().unwrap()).collect();
         assert_eq!(asked.len(), 2, "{asked:?}");
         assert_eq!(steps.states(run_id).await, "a running, b running, c cancelled, cleanup cancelled");
         steps.end("a", 500, "killed").await;

@@ -20,11 +20,11 @@ fn nodes_run_one_after_the_other_and_hand_on_their_results_by_name() {
         let held = steps.workflow_run(run_id).await;
         assert_eq!((held.state, held.sends, held.address), (RunState::Running, 0, None), "no executor has it");
         let extract = steps.run("extract").await;
-        assert_eq!((extract.cause, extract.fire_no), (Cause::Node, run_id * 1024));
+        assert_eq!((extract.cause, extract.fire_no), (Cause::Node, run_id * 1024 + 1));
         assert_eq!(extract.scheduled_at, held.scheduled_at, "nodes inherit the instant of the workflow");
         let params = || executor.runs().pop().unwrap().json()["executorParams"].as_str().unwrap().to_owned();
         assert_eq!(params(), format!("orders of {run_id}"));
-        assert_eq!(steps.states(run_id).await, "extract running, check waiting, load waiting");
+        assert_eq!(steps.states(run_id).await, "check waiting, extract running, load waiting");
         assert_eq!(steps.why(run_id, "check").await, "waits for extract");
         steps.end("extract", 200, r#"{"file":"a.csv"}"#).await;
         assert_eq!(params(), r#"{"file":"a.csv"}"#, "without parameters of its own it takes the result");
@@ -53,7 +53,7 @@ fn a_join_behind_a_branch_that_was_not_taken_runs_once_when_all_before_it_have_e
         let steps = Steps::new(node, nodes, |_| ()).await;
         let run_id = steps.fire().await;
         steps.end("check", 200, r#"{"rows":3}"#).await;
-        assert_eq!(steps.states(run_id).await, "check succeeded, full running, empty skipped, report waiting");
+        assert_eq!(steps.states(run_id).await, "check succeeded, empty skipped, full running, report waiting");
         assert_eq!(steps.why(run_id, "empty").await, "branch not taken: /rows is 3");
         steps.end("full", 200, "").await;
         steps.end("report", 200, "").await;
@@ -77,7 +77,7 @@ fn one_failed_branch_stops_no_other_and_its_handler_does_not_make_the_run_green(
         steps.end("left", 500, "disk full").await;
         assert_eq!(
             steps.states(run_id).await,
-            "left failed, right running, after-left upstream_failed, alarm running, after-right waiting, cleanup waiting"
+            "after-left upstream_failed, after-right waiting, alarm running, cleanup waiting, left failed, right running"
         );
         steps.end("alarm", 200, "").await;
         steps.end("right", 200, "").await;
@@ -113,7 +113,8 @@ fn retries_of_a_node_come_before_what_follows_from_its_failure() {
 fn a_workflow_is_a_node_of_another_one() {
     with_registered_executor(async |node, _| {
         let inner = Steps::new(node, json!({"x": {}, "y": {"after": ["x"]}}), |_| ()).await;
-        let nodes = json!({"first": {}, "inner": {"job": inner.job.id, "after": ["first"]}, "last": {"after": ["inner"]}});
+        let nodes =
+            json!({"first": {}, "inner": {"job": inner.job.id, "after": ["first"]}, "last": {"after": ["inner"]}});
         let outer = Steps::new(node, nodes, |_| ()).await;
         let run_id = outer.fire().await;
         outer.end("first", 200, "").await;

@@ -11,7 +11,7 @@ use crate::flow::node::Node;
 pub struct Steps<'a> {
     pub node: &'a Node,
     pub job: Job,
-    /// The jobs of its nodes, in the order of the graph.
+    /// The jobs of its nodes.
     pub jobs: Vec<(String, Job)>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Steps<'a> {
         self.node.store.workflows().view(run_id).await.unwrap().unwrap()
     }
 
-    /// The states of all nodes, as `a succeeded, b waiting`.
+    /// The states of all nodes by name, as `a succeeded, b waiting`.
     pub async fn states(&self, run_id: i64) -> String {
         let text = |node: &NodeProgress| format!("{} {}", node.name, node.state);
         self.view(run_id).await.nodes.iter().map(text).collect::<Vec<_>>().join(", ")

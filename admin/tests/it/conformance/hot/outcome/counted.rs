@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use carillon_store::hot_statements::texts;
+use carillon_store::db::hot_statements::texts;
 use sea_orm::{ConnectionTrait as _, Statement, TransactionTrait as _};
 
 use crate::conformance::fixture::{Fixture, SHARDS, after};
