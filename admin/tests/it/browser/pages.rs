@@ -188,7 +188,14 @@ async fn workflow(live: &Live, app: &App) -> (i64, [i64; 2]) {
     let id = live.job(draft).await.id;
     let by = Actor::engine();
     let fire = async || {
-        let ask = RunRequest { job_id: id, cause: Cause::Api, params: None, address: None, idempotency_key: None };
+        let ask = RunRequest {
+            job_id: id,
+            cause: Cause::Api,
+            params: None,
+            parts: None,
+            address: None,
+            idempotency_key: None,
+        };
         live.engine.jobs().run(ask, &by).await.unwrap()
     };
     let state = async |run: i64| live.store.runs().get(run).await.unwrap().unwrap().state;
