@@ -64,4 +64,14 @@ impl AppStore<'_> {
                     OR EXISTS (SELECT 1 FROM app_starter s WHERE s.app_id = c.app_id AND s.starter_id = p.app_id))";
         Ok(self.tuples(tx, text, values![job_id, self.ids(children)]).await?.into_iter().collect())
     }
+
+    /// The jobs that a workflow of this app may start now.
+    pub(crate) async fn startable_nodes(self, tx: &Transaction, app_id: i64, jobs: &[i64]) -> Result<HashSet<i64>> {
+        if jobs.is_empty() {
+            return Ok(HashSet::default());
+        }
+        let text = "SELECT c.id FROM job c WHERE c.id IN ({ids}) AND (c.app_id = ? \
+                    OR EXISTS (SELECT 1 FROM app_starter s WHERE s.app_id = c.app_id AND s.starter_id = ?))";
+        Ok(self.tuples(tx, text, values![self.ids(jobs), app_id, app_id]).await?.into_iter().collect())
+    }
 }

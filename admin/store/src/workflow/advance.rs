@@ -145,7 +145,8 @@ impl WorkflowStore<'_> {
             let plan = progress.plan();
             let wanted: BTreeSet<i64> = plan.start.iter().map(|start| progress.nodes[start.node].job_id).collect();
             let wanted: Vec<i64> = wanted.into_iter().collect();
-            let startable = self.apps().startable_children(tx, progress.run.job_id, &wanted).await?;
+            // By the app of the run: its job may be gone, and the run keeps its graph.
+            let startable = self.apps().startable_nodes(tx, progress.run.app_id, &wanted).await?;
             let mut impossible = vec![];
             for start in &plan.start {
                 let job = progress.nodes[start.node].job_id;

@@ -11,7 +11,8 @@ use crate::run::advance::fire_end::{FireEnd, FireRun};
 use crate::views::WorkflowStore;
 use crate::workflow::graphs::id_of;
 
-/// Nodes of a run have numbers below this; the number of a node's fire is made of the run and the node.
+/// Nodes of a run have numbers below this; the number of a node's fire is made of the run and the node. Statements that ask for the run
+/// of a fire shift by its 10 bits.
 const NODES: i64 = 1024;
 
 pub(crate) fn fire_of(run_id: i64, node: usize) -> i64 {
