@@ -1,8 +1,11 @@
 //! What follows from the ends of nodes.
 
+use std::sync::Arc;
+
 use carillon_scheduler::RunState::{Claimed, Failed, Lost, Running, Succeeded};
 use carillon_scheduler::{RunEvent, RunReason};
 use carillon_store::Store;
+use carillon_store::run::settle::finding::{Reporter, ReporterToken, RunReport};
 use futures_util::future::join_all;
 
 use super::graphs::{diamond, two};
@@ -119,5 +122,41 @@ databases! {
         fixture.go_on().await;
         assert_eq!((fixture.state(inner.run_id).await, fixture.state(run.run_id).await), (Succeeded, Running));
         assert_eq!(fixture.nodes(run.run_id).await, "in succeeded, last running");
+    }
+
+    // covers: I14
+    async fn an_end_that_was_found_before_a_node_started_ends_nothing(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let runs = fixture.store.runs();
+        let graph = fixture.graph(serde_json::json!({"a": {}, "b": {"after": ["a"]}})).await;
+        let run_id = fixture.begun(&graph, NOW).await;
+        let a = fixture.only(&graph, run_id, "a").await.id;
+        let lost = runs.settle(&[found(a, RunEvent::ExecutorGone, RunReason::Lost)], &FOLLOW_UP).await.unwrap();
+        let found_end = runs.advance(&lost.followed, FOLLOW_UP.now).await.unwrap().to_end;
+        assert_eq!(found_end.len(), 1);
+        // Before it is written the executor reports after all.
+        end(&fixture.store, a).await;
+        assert_eq!(fixture.nodes(run_id).await, "a succeeded, b running");
+        assert_eq!(runs.settle(&found_end, &FOLLOW_UP).await.unwrap().changed, []);
+        assert_eq!(fixture.state(run_id).await, Running);
+        fixture.send().await;
+        end(&fixture.store, fixture.only(&graph, run_id, "b").await.id).await;
+        fixture.go_on().await;
+        assert_eq!(fixture.state(run_id).await, Succeeded);
+    }
+
+    // covers: I14
+    async fn no_report_of_an_executor_ends_a_workflow(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let graph = fixture.graph(diamond()).await;
+        let run_id = fixture.begun(&graph, NOW).await;
+        let token = ReporterToken::Global { except: Arc::default() };
+        let reporter = Arc::new(Reporter { token, boot_id: None, journal_id: None, source: "10.0.0.1".into() });
+        for report in [success(run_id), failure(run_id)] {
+            let report = RunReport { reporter: Some(reporter.clone()), ..report };
+            let settled = fixture.store.runs().settle(&[report], &FOLLOW_UP).await.unwrap();
+            assert_eq!((settled.changed, settled.foreign.len()), (vec![], 1));
+        }
+        assert_eq!(fixture.state(run_id).await, Running);
     }
 }
