@@ -16,7 +16,6 @@ use crate::complete::advancer::Advancer;
 use crate::complete::completer::{Completer, SuccessWriter};
 use crate::complete::effects::Effects;
 use crate::complete::followed_runs::FollowedRuns;
-use crate::complete::followed_runs::FollowedRuns;
 use crate::complete::outcome_queue::{OutcomeQueue, ReportNotStored};
 use crate::complete::refused_reports::RefusedReports;
 use crate::complete::unmarker::Unmarker;
