@@ -11,6 +11,8 @@ use super::fault::Fault;
 use super::members::to_json;
 use crate::yaml::{Content, Node};
 
+const LEFT_OUT: &str = "an export left them out; write the parameters themselves";
+
 /// More than a job has members.
 const MOST_FAULTS: usize = 60;
 
@@ -85,7 +87,10 @@ impl Reader {
         let draft: JobDraft = self.members(members)?;
         let draft = JobDraft { schedule, set: set.to_owned(), children: vec![], ..draft };
         if draft.params == REDACTED {
-            self.fault("params", "an export left them out; write the parameters themselves");
+            self.fault("params", LEFT_OUT);
+        }
+        if draft.parts.texts().is_some_and(|texts| texts.iter().any(|text| text == REDACTED)) {
+            self.fault("parts", LEFT_OUT);
         }
         let draft = self.checked(draft);
         let children = children.iter().map(|child| JobRef::within(child, &draft.app)).collect();

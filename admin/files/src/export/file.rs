@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use carillon_scheduler::{ClockChanges, JobDraft, Weekday};
+use carillon_scheduler::{ClockChanges, JobDraft, Parts, Weekday};
 use serde_json::{Map, Value, json};
 
 use crate::document::{JobRef, REDACTED};
@@ -131,6 +131,11 @@ fn job_members(live: &Live, job: &LiveJob, options: &ExportOptions) -> Result<Ma
     let mut draft = JobDraft { set: String::new(), children: vec![], ..job.draft.clone() };
     if options.redacts_params && !draft.params.is_empty() {
         draft.params = REDACTED.to_owned();
+    }
+    if let Parts::Each(texts) = &mut draft.parts
+        && options.redacts_params
+    {
+        texts.fill(REDACTED.to_owned());
     }
     if options.for_another_server
         && let Some(left) = job.fires_left
