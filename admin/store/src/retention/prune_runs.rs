@@ -5,7 +5,7 @@
 //! be learned (`unknown`, `lost`) keeps the whole fire. After the time for which failures are kept such an outcome
 //! is not waited for any more: operators have had that long to resolve it, a retry of it would have ended, and a report that comes all
 //! the same finds no run and changes nothing. Then they count as ended. A child stays until its parent's fire cannot change
-//! any more, or a late result of the parent would make it a second time.
+//! any more, or a late result of the parent would make it a second time. The run of a node stays as long as the run of its workflow.
 
 use foldhash::{HashMap, HashMapExt as _};
 
@@ -51,7 +51,7 @@ row_struct! {
 }
 
 /// Those that have ended or are given up, with their whole fire, and whose parent's fire has ended; none that the reports still
-/// have to count.
+/// have to count, and no node of a workflow's run that is there.
 pub(crate) static LOCK_PRUNABLE: Bulk = Bulk::lock(Lock {
     columns: "r.id, r.job_id, r.app_id, r.cause, r.fire_no, r.part, r.attempt, r.state, r.scheduled_at",
     table: "run r",
@@ -61,7 +61,8 @@ pub(crate) static LOCK_PRUNABLE: Bulk = Bulk::lock(Lock {
             AND NOT (s.state >= {state.final} OR s.state IN ({state.unknown}, {state.lost}) AND COALESCE(s.finished_at, s.due_at) < :before)) \
             AND NOT (r.state >= {state.final} AND EXISTS (SELECT 1 FROM report_open o WHERE o.run_id = r.id)) \
             AND NOT EXISTS (SELECT 1 FROM run p JOIN run q ON q.fire_no = p.fire_no AND q.job_id = p.job_id AND q.cause = p.cause \
-            WHERE r.cause = {cause.child} AND p.id = r.fire_no AND q.state < {state.final})",
+            WHERE r.cause = {cause.child} AND p.id = r.fire_no AND q.state < {state.final}) \
+            AND NOT EXISTS (SELECT 1 FROM workflow_run w WHERE r.cause = {cause.node} AND w.run_id = r.fire_no >> 10)",
 });
 
 /// Runs of one job and day that are gone, by how they ended.
@@ -144,6 +145,7 @@ impl RetentionStore<'_> {
         let ids: Vec<i64> = going.iter().map(|run| run.id).collect();
         self.prune_input(&tx, &ids).await?;
         self.delete_by_id(&tx, "run_choice", "run_id", &ids).await?;
+        self.workflows().prune(&tx, &ids).await?;
         let done = self.delete_by_id(&tx, "run", "id", &ids).await?;
         tx.commit().await?;
         Ok(done)

@@ -11,6 +11,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Lock;
 use crate::db::sql::rows::{Code, IsSet, WordOrDefault};
 use crate::error::Result;
+use crate::run::follow::HELD;
 use crate::views::RunStore;
 
 pub(crate) static LOCK_JOBS: Bulk = Bulk::lock(Lock {
@@ -86,6 +87,11 @@ impl LockedRun {
     /// Its job has moved to another app since: nothing that its end brings about concerns the job any more.
     pub fn is_of_former_app(&self) -> bool {
         self.job_app_id.is_some_and(|app_id| app_id != self.app_id)
+    }
+
+    /// It is a workflow that has begun: no executor has it.
+    pub fn is_held(&self) -> bool {
+        self.follow & HELD != 0
     }
 }
 

@@ -10,4 +10,5 @@ mod facts;
 pub mod graphs;
 pub mod hold;
 mod progress;
+mod prune;
 pub mod view;

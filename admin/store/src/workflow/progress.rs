@@ -1,17 +1,19 @@
 //! The progress of a workflow's run as its rows show it.
 
-use carillon_scheduler::workflow::Graph;
+use carillon_scheduler::workflow::{Graph, NodeState};
 use carillon_scheduler::{Cause, Millis, RunState};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use sea_orm::ConnectionTrait;
 
+use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::Code;
 use crate::error::Result;
 use crate::run::advance::fire_end::{FireEnd, FireRun};
 use crate::views::WorkflowStore;
 use crate::workflow::graphs::id_of;
 
-/// Nodes of a run have numbers below this; the number of a node's fire is made of the run and the node.
+/// Nodes of a run have numbers below this; the number of a node's fire is made of the run and the node. Statements that ask for the run
+/// of a fire shift by its 10 bits.
 const NODES: i64 = 1024;
 
 pub(crate) fn fire_of(run_id: i64, node: usize) -> i64 {
@@ -118,6 +120,16 @@ impl WorkflowStore<'_> {
     pub(crate) async fn node_rows(self, db: &impl ConnectionTrait, run_id: i64) -> Result<Vec<NodeRow>> {
         let text = format!("SELECT {NODE_COLUMNS} FROM workflow_node WHERE run_id = ? ORDER BY node");
         self.all(db, &text, values![run_id]).await
+    }
+
+    /// Those of these runs of which a node waits or runs.
+    pub(crate) async fn with_open_nodes(self, tx: &Transaction, run_ids: &[i64]) -> Result<HashSet<i64>> {
+        if run_ids.is_empty() {
+            return Ok(HashSet::default());
+        }
+        let states = [NodeState::Waiting, NodeState::Held, NodeState::Running].map(|state| i64::from(state.code()));
+        let text = "SELECT DISTINCT run_id FROM workflow_node WHERE run_id IN ({ids}) AND state IN ({ids})";
+        Ok(self.tuples(tx, text, values![self.ids(run_ids), self.ids(&states)]).await?.into_iter().collect())
     }
 
     async fn fires(self, db: &impl ConnectionTrait, run_id: i64, nodes: &[usize]) -> Result<HashMap<usize, FireEnd>> {

@@ -158,8 +158,19 @@ async fn set_up(api: &Api, cluster: &Cluster, roots: Vec<String>) -> anyhow::Res
     let ids: Vec<i64> = children.iter().map(|job| job.id).collect();
     jobs.extend(children);
     jobs.extend(api.create_jobs(load::parents(&ids, misfire)).await?);
+    jobs.extend(workflows(api, misfire).await?);
     load::poison(&cluster.database, &jobs).await?;
     Ok((absent, jobs))
+}
+
+async fn workflows(api: &Api, misfire_seconds: i64) -> anyhow::Result<Vec<Job>> {
+    let mut jobs = api.create_jobs(load::steps()).await?;
+    let steps: Vec<i64> = jobs.iter().map(|job| job.id).collect();
+    let inner = api.create_jobs(vec![load::inner(&steps)]).await?;
+    let flows = load::flows(&steps, inner[0].id, misfire_seconds);
+    jobs.extend(inner);
+    jobs.extend(api.create_jobs(flows).await?);
+    Ok(jobs)
 }
 
 /// Disables every job. A node or a wire may still recover: it is tried until it was done.

@@ -1,31 +1,47 @@
 //! Every state that a trace can reach, and whether what must hold does.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::Hash;
 
-use crate::invariants::{broken, broken_by, has_a_holder, is_settled};
-use crate::rules::Scenario;
-use crate::state::State;
-use crate::steps::{Step, next};
+/// What is walked through.
+pub trait Model {
+    type State: Copy + Eq + Hash;
+    type Step: Copy + Debug;
+    /// The last part of what is said of a state that can come to no end.
+    const CANNOT_END: &'static str;
+
+    fn name(&self) -> &'static str;
+    fn first(&self) -> Self::State;
+    fn next(&self, from: &Self::State) -> Vec<(Self::Step, Self::State)>;
+    /// Whether the step also happens when nothing breaks and no operator intervenes.
+    fn is_ordinary(step: Self::Step) -> bool;
+    /// What does not hold in a state, or after a step, if anything.
+    fn broken(&self, from: &Self::State, to: &Self::State) -> Option<&'static str>;
+    /// Whether ordinary steps must be able to end everything from here.
+    fn must_end(&self, state: &Self::State) -> bool;
+    fn is_settled(&self, state: &Self::State) -> bool;
+}
 
 /// More than this is a scenario that asks too much.
 const MOST_STATES: usize = 6_000_000;
 
 /// What was found.
 #[derive(Debug)]
-pub struct Report {
+pub struct Report<S> {
     pub states: usize,
     pub settled: usize,
-    pub violation: Option<Violation>,
+    pub violation: Option<Violation<S>>,
 }
 
 /// The shortest way to what must not be.
 #[derive(Debug)]
-pub struct Violation {
+pub struct Violation<S> {
     pub what: &'static str,
-    pub trace: Vec<Step>,
+    pub trace: Vec<S>,
 }
 
-impl Report {
+impl<S: Debug> Report<S> {
     /// For the message of a test.
     pub fn tell(&self) -> String {
         match &self.violation {
@@ -38,18 +54,18 @@ impl Report {
     }
 }
 
-struct Graph {
-    states: Vec<State>,
-    came_by: Vec<(u32, Step)>,
+struct Graph<M: Model> {
+    states: Vec<M::State>,
+    /// None: the first one.
+    came_by: Vec<Option<(u32, M::Step)>>,
     /// Ordinary steps, backwards.
     before: Vec<(u32, u32)>,
 }
 
-impl Graph {
-    fn trace(&self, mut at: usize) -> Vec<Step> {
+impl<M: Model> Graph<M> {
+    fn trace(&self, mut at: usize) -> Vec<M::Step> {
         let mut trace = vec![];
-        while at != 0 {
-            let (from, step) = self.came_by[at];
+        while let Some((from, step)) = self.came_by[at] {
             trace.push(step);
             at = from as usize;
         }
@@ -59,47 +75,47 @@ impl Graph {
 }
 
 /// Breadth first, so that the first violation has a shortest trace.
-pub fn explore(scenario: &Scenario) -> Report {
-    let first = State::first(scenario);
-    let mut graph = Graph { states: vec![first], came_by: vec![(0, Step::Tick)], before: vec![] };
+pub fn explore<M: Model>(model: &M) -> Report<M::Step> {
+    let first = model.first();
+    let mut graph: Graph<M> = Graph { states: vec![first], came_by: vec![None], before: vec![] };
     let mut known = HashMap::from([(first, 0_u32)]);
     let mut at = 0;
     while at < graph.states.len() {
-        assert!(at < MOST_STATES, "{}: more than {MOST_STATES} states", scenario.name);
+        assert!(at < MOST_STATES, "{}: more than {MOST_STATES} states", model.name());
         let from = graph.states[at];
-        for (step, to) in next(scenario, &from) {
+        for (step, to) in model.next(&from) {
             let found = graph.states.len() as u32;
             let id = *known.entry(to).or_insert(found);
             if id == found {
                 graph.states.push(to);
-                graph.came_by.push((at as u32, step));
+                graph.came_by.push(Some((at as u32, step)));
             }
-            if step.is_ordinary() {
+            if M::is_ordinary(step) {
                 graph.before.push((id, at as u32));
             }
-            if let Some(what) = broken(scenario, &to).or_else(|| broken_by(&from, &to)) {
+            if let Some(what) = model.broken(&from, &to) {
                 let mut trace = graph.trace(at);
                 trace.push(step);
-                return report(scenario, &graph, Some(Violation { what, trace }));
+                return report(model, &graph, Some(Violation { what, trace }));
             }
         }
         at += 1;
     }
-    let stuck = first_stuck(scenario, &mut graph);
-    report(scenario, &graph, stuck)
+    let stuck = first_stuck(model, &mut graph);
+    report(model, &graph, stuck)
 }
 
-fn report(scenario: &Scenario, graph: &Graph, violation: Option<Violation>) -> Report {
-    let settled = graph.states.iter().filter(|state| is_settled(scenario, state)).count();
+fn report<M: Model>(model: &M, graph: &Graph<M>, violation: Option<Violation<M::Step>>) -> Report<M::Step> {
+    let settled = graph.states.iter().filter(|state| model.is_settled(state)).count();
     Report { states: graph.states.len(), settled, violation }
 }
 
-/// A state in which a holder is in office, and from which nothing ordinary leads to the end of everything.
-fn first_stuck(scenario: &Scenario, graph: &mut Graph) -> Option<Violation> {
+/// A state from which everything must come to its end, and from which nothing ordinary leads there.
+fn first_stuck<M: Model>(model: &M, graph: &mut Graph<M>) -> Option<Violation<M::Step>> {
     graph.before.sort_unstable();
     let mut can_settle = vec![false; graph.states.len()];
     let mut open: Vec<u32> =
-        (0..graph.states.len() as u32).filter(|id| is_settled(scenario, &graph.states[*id as usize])).collect();
+        (0..graph.states.len() as u32).filter(|id| model.is_settled(&graph.states[*id as usize])).collect();
     for id in &open {
         can_settle[*id as usize] = true;
     }
@@ -111,9 +127,6 @@ fn first_stuck(scenario: &Scenario, graph: &mut Graph) -> Option<Violation> {
             }
         }
     }
-    let stuck = (0..graph.states.len()).find(|id| !can_settle[*id] && has_a_holder(&graph.states[*id]))?;
-    Some(Violation {
-        what: "liveness: a holder is in office and cannot bring everything to its end",
-        trace: graph.trace(stuck),
-    })
+    let stuck = (0..graph.states.len()).find(|id| !can_settle[*id] && model.must_end(&graph.states[*id]))?;
+    Some(Violation { what: M::CANNOT_END, trace: graph.trace(stuck) })
 }

@@ -12,6 +12,41 @@ pub mod invariants;
 pub mod rules;
 pub mod state;
 pub mod steps;
+pub mod workflow;
 
-pub use explore::{Report, explore};
+pub use explore::{Model, Report, explore};
 pub use rules::{Rules, Scenario};
+
+impl Model for Scenario {
+    type State = state::State;
+    type Step = steps::Step;
+    const CANNOT_END: &'static str = "liveness: a holder is in office and cannot bring everything to its end";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn first(&self) -> Self::State {
+        state::State::first(self)
+    }
+
+    fn next(&self, from: &Self::State) -> Vec<(Self::Step, Self::State)> {
+        steps::next(self, from)
+    }
+
+    fn is_ordinary(step: Self::Step) -> bool {
+        step.is_ordinary()
+    }
+
+    fn broken(&self, from: &Self::State, to: &Self::State) -> Option<&'static str> {
+        invariants::broken(self, to).or_else(|| invariants::broken_by(from, to))
+    }
+
+    fn must_end(&self, state: &Self::State) -> bool {
+        invariants::has_a_holder(state)
+    }
+
+    fn is_settled(&self, state: &Self::State) -> bool {
+        invariants::is_settled(self, state)
+    }
+}

@@ -1,5 +1,6 @@
 //! The protocol as it is breaks nothing; each rule that is taken away is missed.
 
+use carillon_model::steps::Step;
 use carillon_model::{Report, Rules, Scenario, explore};
 
 /// Take-overs at any moment, a crash, and a commit and a request with an unknown outcome.
@@ -29,7 +30,7 @@ const FOLLOWS: Scenario = Scenario {
     ..Scenario::QUIET
 };
 
-fn holds(scenario: &Scenario) -> Report {
+fn holds(scenario: &Scenario) -> Report<Step> {
     let report = explore(scenario);
     println!("{}: {}, {} of them settled", scenario.name, report.tell(), report.settled);
     assert!(report.violation.is_none(), "{}", report.tell());

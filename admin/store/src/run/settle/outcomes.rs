@@ -99,6 +99,9 @@ impl RunStore<'_> {
             false => 0,
         };
         let starts = self.starts_at(&tx, &runs.by_id, list).await?;
+        let held = runs.by_id.values().filter(|row| row.is_held()).map(|row| row.id);
+        // The end of a workflow was found before its lock was given back: something may have started since.
+        let going_on = self.workflows().with_open_nodes(&tx, &Vec::from_iter(held)).await?;
         let mut changes: Vec<SettleRow> = Vec::new();
         for finding in list {
             let Some(row) = runs.by_id.get(&finding.run_id).filter(|row| by_hand.is_none() || is_undecided(row)) else {
@@ -112,6 +115,9 @@ impl RunStore<'_> {
             let is_unsent = is_of_unsent(&runs.by_id, finding);
             if is_unsent && finding.run_id >= restored_below {
                 effects.settled.unsent.push(refused());
+            }
+            if going_on.contains(&finding.run_id) {
+                continue;
             }
             // Another report about the same run has decided it.
             if changes.last().is_some_and(|change| change.0 == finding.run_id) {
@@ -201,13 +207,13 @@ fn is_for_all_apps_or_one(finding: &RunReport) -> bool {
     !matches!(token, Some(ReporterToken::Global { except }) if !except.is_empty())
 }
 
-/// Whether the run is of the app of the token, and was sent to this executor.
+/// Whether the run is of the app of the token, and was sent to this executor. The run of a workflow is sent to none.
 fn has_run(reporter: &Reporter, row: &LockedRun, starts: &BTreeSet<(String, String)>) -> bool {
     let is_at_its_address = || {
         let start = reporter.boot_id.clone().zip(row.address.clone());
         start.is_some_and(|start| starts.contains(&start))
     };
-    reporter.token.allows(row.app_id) && (is_start_of(reporter, row) || is_at_its_address())
+    !row.is_held() && reporter.token.allows(row.app_id) && (is_start_of(reporter, row) || is_at_its_address())
 }
 
 /// A stock executor has no boot id. One of our SDK has another after each start, and keeps its journal.

@@ -40,7 +40,8 @@ fn one_run(run: &RunRow, index: &Index<'_>, findings: &mut Findings) {
         findings.add(Figure::StartedTwice, || format!("{own} starts: {run:?}"));
     }
     // A request that another process has cut off was still received: only one without any is a result of nothing.
-    if run.state == State::Succeeded && receipts.is_empty() {
+    let is_flow = index.group(run.job_id) == "flow";
+    if run.state == State::Succeeded && receipts.is_empty() && !is_flow {
         findings.add(Figure::PhantomResult, || format!("{run:?}"));
     }
 }
@@ -80,8 +81,8 @@ fn one_fire(key: &str, rows: &[&RunRow], index: &Index<'_>, findings: &mut Findi
 fn silent(history: &History, targets: &BTreeMap<i64, Targets>, index: &Index<'_>, findings: &mut Findings) {
     for run in history.runs.iter().filter(|run| run.is_first_of_instant()) {
         let required = targets.get(&run.job_id).is_some_and(|targets| targets.required.contains(&run.fire_no));
-        // These two apps have executors that keep no books.
-        let no_books = matches!(index.group(run.job_id), "hang" | "hole");
+        // Two apps have executors that keep no books, and no executor has a workflow.
+        let no_books = matches!(index.group(run.job_id), "hang" | "hole" | "flow");
         let rows = index.fires.get(&run.fire_key()).map_or(&[][..], Vec::as_slice);
         if !required || no_books || rows.iter().any(|row| !index.receipts_of(row.id).is_empty()) {
             continue;

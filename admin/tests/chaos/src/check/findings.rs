@@ -48,6 +48,14 @@ pub enum Figure {
     RetryMissing,
     ChildMissing,
     ChildTwice,
+    /// A node of a workflow has two first runs.
+    NodeTwice,
+    /// It started although its join did not hold, or before a parent that it waits for had ended.
+    JoinEarly,
+    /// Its join holds, and it has not started.
+    NodeMissing,
+    /// The run of a workflow has another end than its nodes give it.
+    FlowEnd,
     /// Marked although a disable or delete had been answered.
     MarkedAfterDisable,
     /// A row that is still open at the end.
@@ -66,7 +74,7 @@ pub enum Figure {
 }
 
 impl Figure {
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 30] = [
         Self::MissedUnrecorded,
         Self::RecordedTwice,
         Self::Phantom,
@@ -85,6 +93,10 @@ impl Figure {
         Self::RetryMissing,
         Self::ChildMissing,
         Self::ChildTwice,
+        Self::NodeTwice,
+        Self::JoinEarly,
+        Self::NodeMissing,
+        Self::FlowEnd,
         Self::MarkedAfterDisable,
         Self::Stuck,
         Self::SentAfterLeave,

@@ -6,6 +6,7 @@ mod children;
 mod delivery;
 mod edits;
 mod findings;
+mod flows;
 mod growth;
 mod index;
 mod lateness;
@@ -45,6 +46,7 @@ pub fn check(history: &History) -> Findings {
     matching::check(history, &targets, &index, &bounds, &mut findings);
     callbacks::check(history, &index, &mut findings);
     children::check(history, &index, &mut findings);
+    flows::check(history, &index, &mut findings);
     retries::check(history, &index, &mut findings);
     edits::check(history, &mut findings);
     processes::check(history, &index, &mut findings);

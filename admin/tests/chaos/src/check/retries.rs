@@ -4,7 +4,7 @@ use super::index::Index;
 use super::unclear::settled_at;
 use super::{Figure, Findings};
 use crate::clock::Millis;
-use crate::record::{Call, History, Op, Outcome, RunRow, State};
+use crate::record::{Call, History, Op, Outcome, RunRow, State, rows};
 
 pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
     for (key, rows) in &index.fires {
@@ -18,7 +18,7 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
     }
     for run in &history.runs {
         let open = matches!(run.state, State::Claimed | State::Sending | State::Running | State::Other);
-        if open && !waits_for_a_lease(run, index) {
+        if open && !waits_for_a_lease(run, index) && !waits_for_a_node(history, run, index) {
             findings.add(Figure::Stuck, || format!("{run:?}"));
         }
     }
@@ -59,4 +59,11 @@ fn waits_for_a_lease(run: &RunRow, index: &Index<'_>) -> bool {
     run.state == State::Running
         && !receipts.is_empty()
         && receipts.iter().all(|receipt| !index.own.contains(&*receipt.event.executor) && !index.lives(receipt.event))
+}
+
+/// Whether it is a workflow that waits for such a run.
+fn waits_for_a_node(history: &History, run: &RunRow, index: &Index<'_>) -> bool {
+    let mut nodes = history.runs.iter().filter(|node| node.cause == rows::NODE && node.fire_no >> 10 == run.id);
+    index.group(run.job_id) == "flow"
+        && nodes.any(|node| waits_for_a_lease(node, index) || waits_for_a_node(history, node, index))
 }

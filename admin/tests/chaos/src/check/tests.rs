@@ -4,6 +4,7 @@ mod batches;
 mod bounds;
 mod counted;
 mod exits;
+mod flows;
 mod pauses;
 mod unclear;
 mod unknown_outcomes;

@@ -7,18 +7,21 @@ use crate::random::mix;
 /// Parameters of jobs whose runs sometimes fail and sometimes take long.
 pub const MIXED: &str = "mixed";
 
+/// Parameters of the nodes of workflows: one run in ten fails, none takes long.
+pub const FLAWED: &str = "flawed";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     pub takes: Duration,
     pub succeeds: bool,
 }
 
-/// 5 % fail and 1 % take 20 s, if the parameters say so.
+/// 5 % fail and 1 % take 20 s, or 10 % fail, if the parameters say so.
 pub fn of(run: i64, params: &str) -> Work {
     let lot = mix(run.unsigned_abs()) % 1_000;
     let mixed = params == MIXED;
     Work {
         takes: if mixed && lot >= 990 { Duration::from_secs(20) } else { Duration::from_millis(1 + lot % 20) },
-        succeeds: !(mixed && lot < 50),
+        succeeds: !(mixed && lot < 50 || params == FLAWED && lot < 100),
     }
 }

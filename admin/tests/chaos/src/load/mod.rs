@@ -3,12 +3,14 @@
 mod absent;
 pub mod api;
 mod clients;
+mod flows;
 mod jobs;
 mod poison;
 
 pub use absent::Absent;
 pub use api::Api;
 pub use clients::{LONGEST_REST, note, work};
+pub use flows::{flows, inner, steps};
 pub use jobs::{Herd, Planned, busy, children, parents, plan};
 pub use poison::poison;
 

@@ -35,7 +35,7 @@ const fn kind(name: &'static str, at: At, class: Class) -> FaultKind {
 const OPENING: [FaultKind; 2] =
     [kind("lease_stolen", At::Admin, Class::Holder), kind("answer_lost_stock", At::Executor, Class::Executor)];
 
-const REST: [FaultKind; 44] = [
+const REST: [FaultKind; 48] = [
     kind("admin_kill", At::Admin, Class::Holder),
     kind("admin_stop_1s", At::Admin, Class::Holder),
     kind("admin_stop_below_ttl", At::Admin, Class::Holder),
@@ -49,6 +49,10 @@ const REST: [FaultKind; 44] = [
     kind("abort_after_settle_commit", At::Admin, Class::Holder),
     kind("abort_before_advance_commit", At::Admin, Class::Holder),
     kind("abort_after_advance_commit", At::Admin, Class::Holder),
+    kind("abort_before_hold_commit", At::Admin, Class::Holder),
+    kind("abort_after_hold_commit", At::Admin, Class::Holder),
+    kind("abort_before_workflow_commit", At::Admin, Class::Holder),
+    kind("abort_after_workflow_commit", At::Admin, Class::Holder),
     kind("admin_clock", At::Admin, Class::Harmless),
     kind("shards_set", At::Admin, Class::GracefulStop),
     kind("redis_kill", At::Redis, Class::Redis),

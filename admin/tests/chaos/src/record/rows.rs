@@ -41,6 +41,8 @@ impl State {
 /// Causes, as the tables number them.
 pub const SCHEDULE: i64 = 0;
 pub const CHILD: i64 = 3;
+/// Its number is that of the workflow's run, shifted by ten bits, and the place of the node.
+pub const NODE: i64 = 5;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRow {
@@ -78,6 +80,7 @@ impl RunRow {
             1 => "manual",
             2 => "api",
             3 => "child",
+            5 => "node",
             _ => "backfill",
         };
         format!("{}:{cause}:{}:{}", self.job_id, self.fire_no, self.part)

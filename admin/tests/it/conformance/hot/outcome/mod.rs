@@ -10,3 +10,4 @@ mod reporters;
 pub mod settle;
 mod unanswered_runs;
 mod watch;
+mod workflow;
