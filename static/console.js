@@ -25,7 +25,8 @@ function relative(at) {
 function tick() {
   if (document.hidden) return;
   for (const time of all("time[data-relative]")) {
-    const words = relative(Date.parse(time.dateTime));
+    const at = Date.parse(time.dateTime);
+    const words = time.dataset.relative === "next" && at < now() ? text("due-now") : relative(at);
     if (words && time.textContent !== words) time.textContent = words;
   }
 }

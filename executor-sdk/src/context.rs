@@ -27,12 +27,12 @@ impl JobContext {
         &self.run.request.params
     }
 
-    /// Index of this run in its broadcast, from 0; always 0 for other routes.
+    /// Index of this run among the parts of its fire, from 0: of a broadcast, or of a job with `parts`; 0 for other jobs.
     pub fn broadcast_index(&self) -> i32 {
         self.run.request.broadcast_index
     }
 
-    /// Number of runs in the broadcast, at least 1: item `n` belongs to this run if
+    /// Number of parts of the fire, at least 1: item `n` belongs to this run if
     /// `n % broadcast_total == broadcast_index`.
     pub fn broadcast_total(&self) -> i32 {
         self.run.request.broadcast_total.max(1)

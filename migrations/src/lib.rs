@@ -5,6 +5,7 @@ mod m0001_initial;
 mod m0002_scripts;
 mod m0003_follow_up;
 mod m0004_workflows;
+mod m0005_parts;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -17,6 +18,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0002_scripts", statements: m0002_scripts::STATEMENTS },
     Step { name: "m0003_follow_up", statements: m0003_follow_up::STATEMENTS },
     Step { name: "m0004_workflows", statements: m0004_workflows::STATEMENTS },
+    Step { name: "m0005_parts", statements: m0005_parts::STATEMENTS },
 ];
 
 pub struct Migrator;

@@ -16,15 +16,14 @@ use crate::complete::advancer::Advancer;
 use crate::complete::completer::{Completer, SuccessWriter};
 use crate::complete::effects::Effects;
 use crate::complete::followed_runs::FollowedRuns;
-use crate::complete::followed_runs::FollowedRuns;
 use crate::complete::outcome_queue::{OutcomeQueue, ReportNotStored};
 use crate::complete::refused_reports::RefusedReports;
 use crate::complete::unmarker::Unmarker;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
 use crate::dispatch::app_pauses::AppPauses;
-use crate::dispatch::broadcast::{BroadcastExpander, MAX_EXPANSIONS};
 use crate::dispatch::dispatcher::Dispatcher;
+use crate::dispatch::expand::{Expander, MAX_EXPANSIONS};
 use crate::dispatch::mark::Marker;
 use crate::dispatch::mark_lead::MarkLead;
 use crate::dispatch::overlap_tracker::OverlapTracker;
@@ -162,7 +161,7 @@ impl Engine {
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
         let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
         let prober = Arc::new(component!(Prober { cx, client, router, queue; runs, answered }));
-        let expander = Arc::new(component!(BroadcastExpander {
+        let expander = Arc::new(component!(Expander {
             cx, held, queue, wakes, followed, tasks; open; places: Semaphore::new(MAX_EXPANSIONS)
         }));
         let scripts = Arc::new(ScriptCache::new(cx.store.clone()));

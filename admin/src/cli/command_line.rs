@@ -50,7 +50,7 @@ enum Command {
     Shards(Box<shards::ShardsArgs>),
     /// Compare what is on record with what the schedules say; exit code 1 if anything is unexplained
     ///
-    /// Also while nodes run. Every difference is listed with its reason; instants that were edited away, disabled, not planned
+    /// Also while nodes run. Every difference is listed with its reason; instants that were edited away, paused, not planned
     /// yet or pruned are explained.
     Audit(Box<audit::AuditArgs>),
     /// After an older state of the database was restored: let the nodes go on that have noticed it and stand still

@@ -35,7 +35,6 @@ pub use error::{Error, Result};
 pub use job::children::ChildLink;
 pub use job::filter::{JobFilter, JobSort};
 pub use job::in_force::EnabledSchedule;
-pub use job::labels::script_reference::digest as script_digest;
 pub use job::labels::scripts::ScriptVersion;
 pub use job::list::CountedJobs;
 pub use job::lock::TargetJob;

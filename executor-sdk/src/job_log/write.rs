@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use carillon_protocol::RunRequest;
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 
 use super::job_logs::JobLogs;
@@ -62,7 +62,7 @@ impl RunLog {
             return;
         }
         let stamp = DateTime::from_timestamp_millis(wall_clock::now_ms()).unwrap_or_default();
-        let mut lines = format!("{} [{}] ", stamp.format("%Y-%m-%d %H:%M:%S"), self.handler);
+        let mut lines = head(stamp, &self.handler);
         push_visible(&mut lines, text);
         let Some(logs) = &self.logs else {
             print!("{lines}");
@@ -105,6 +105,12 @@ fn create(logs: &JobLogs, path: &Path) -> io::Result<File> {
     if logs.contains(path)? { Ok(file) } else { Err(io::Error::other("the path leaves the folder of logs")) }
 }
 
+/// With what a line begins. A script has no handler.
+fn head(stamp: DateTime<Utc>, handler: &str) -> String {
+    let stamp = stamp.format("%Y-%m-%d %H:%M:%S");
+    if handler.is_empty() { format!("{stamp} ") } else { format!("{stamp} [{handler}] ") }
+}
+
 /// Appends a text with a line end. Control characters except tab are escaped, over-long lines are broken.
 fn push_visible(out: &mut String, text: &str) {
     let text = text.strip_suffix('\n').unwrap_or(text);
@@ -131,7 +137,7 @@ fn push_visible(out: &mut String, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_LINE_BYTES, push_visible};
+    use super::*;
 
     fn visible(text: &str) -> String {
         let mut out = String::new();
@@ -145,6 +151,13 @@ mod tests {
         assert_eq!(visible("one\r\ntwo\n"), "one\ntwo\n");
         assert_eq!(visible(""), "\n");
         assert_eq!(visible("\u{9b}"), "\\x9b\n");
+    }
+
+    #[test]
+    fn a_line_of_a_script_has_no_handler() {
+        let stamp = DateTime::from_timestamp_millis(1_760_000_000_000).unwrap();
+        assert_eq!(head(stamp, "closeDay"), "2025-10-09 08:53:20 [closeDay] ");
+        assert_eq!(head(stamp, ""), "2025-10-09 08:53:20 ");
     }
 
     #[test]

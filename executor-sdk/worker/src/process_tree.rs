@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
 /// By what the processes of a run are found.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(2);
 
 impl ProcessTree {
+    /// All processes of a user that has no script now; the leader stands for none of them.
+    pub fn of_user(user: u32) -> Self {
+        Self { leader: getpid(), user: Some(user) }
+    }
+
     /// Asks the group to end.
     pub fn terminate(self) {
         let _ = kill_process_group(self.leader, Signal::TERM);

@@ -69,7 +69,7 @@ impl ScriptRunner {
         let interpreter = self.settings.interpreters.of(script.kind);
         let interpreter =
             interpreter.ok_or_else(|| JobError::new(format!("no interpreter for {}", script.kind.word())))?;
-        let slot = self.slots.take().await;
+        let slot = cleared(self.slots.take().await).await?;
         if ctx.is_cancelled() {
             return Err(JobError::new("the script was not started"));
         }
@@ -120,6 +120,19 @@ impl ScriptRunner {
         }
         command
     }
+}
+
+/// The slot, once its user has no processes: a worker that was killed may have left some, and these could read what the script has.
+async fn cleared(slot: Slot) -> Result<Slot, JobError> {
+    let Some(user) = slot.user else { return Ok(slot) };
+    let slot = tokio::task::spawn_blocking(move || match ProcessTree::of_user(user).kill() {
+        true => Some(slot),
+        false => {
+            slot.retire();
+            None
+        }
+    });
+    slot.await.ok().flatten().ok_or_else(|| JobError::new(format!("processes of the user {user} do not end")))
 }
 
 impl JobHandler for ScriptRunner {

@@ -57,7 +57,7 @@ no-app-of = Executors have registered as <strong>{ $app }</strong>, but there is
 create-it = Create it
 job-was-paused = <a href="/jobs/{ $id }">{ $name }</a> was paused: { $reason }
 failing = Failing now
-failing-none = The last run of every job succeeded.
+failing-none = No job is failing now.
 failing-in-a-row = { $count } in a row,{ " " }
 scheduler = Scheduler
 nodes-none-now = No node has reported within the last 15 seconds.

@@ -29,6 +29,7 @@ result-code = Result code
 rerun-of = Repeats run
 reruns = Run again as
 params-given = given for this run
+params-of-part = of this part alone; the other parts of the fire have others
 params-waiting = the job's own, as they are now: the run is not sent yet
 params-never-sent = The run was never sent, so it received no parameters.
 params-unknown = They are not on record for this run.

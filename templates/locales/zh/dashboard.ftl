@@ -56,7 +56,7 @@ no-app-of = 有执行器以 <strong>{ $app }</strong> 注册，但没有这个�
 create-it = 创建
 job-was-paused = 任务 <a href="/jobs/{ $id }">{ $name }</a> 已被暂停：{ $reason }
 failing = 当前失败
-failing-none = 每个任务最近一次运行都成功。
+failing-none = 目前没有失败的任务。
 failing-in-a-row = 连续 { $count } 次，
 scheduler = 调度中心
 nodes-none-now = 最近 15 秒没有节点上报。

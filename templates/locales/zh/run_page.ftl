@@ -29,6 +29,7 @@ result-code = 结果码
 rerun-of = 重新执行自运行
 reruns = 已重新执行为
 params-given = 仅用于本次运行
+params-of-part = 仅用于此分片；本次触发的其他分片有各自的参数
 params-waiting = 任务当前的参数：运行尚未发送
 params-never-sent = 从未发送，因此没有传递任务参数。
 params-unknown = 本次运行的任务参数没有记录。

@@ -12,7 +12,7 @@ use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
 use crate::dispatch::app_pauses::{AppPauses, DueInPause};
-use crate::dispatch::broadcast::{BroadcastExpander, Expansion};
+use crate::dispatch::expand::{Expander, ExpansionTask};
 use crate::dispatch::mark::Marker;
 use crate::dispatch::mark_lead::MarkLead;
 use crate::dispatch::order::small_apps_first;
@@ -50,7 +50,7 @@ pub struct Dispatcher {
     pub admitter: Arc<Admitter>,
     pub router: Arc<Router>,
     pub prober: Arc<Prober>,
-    pub expander: Arc<BroadcastExpander>,
+    pub expander: Arc<Expander>,
     pub marker: Arc<Marker>,
     pub sender: Arc<Sender>,
     pub outcomes: Arc<OutcomeQueue>,
@@ -84,7 +84,7 @@ pub(in crate::dispatch) struct Tick {
     pub saturated: SaturatedApps,
     routed: Vec<RoutedRun>,
     /// After the marks.
-    expansions: Vec<(AdmittedRun, Expansion)>,
+    to_expand: Vec<(AdmittedRun, ExpansionTask)>,
     notes: RouteNotes,
     /// Jobs of which an instant has left.
     left: HashSet<i64>,
@@ -127,8 +127,8 @@ impl Dispatcher {
             self.route(admitted, tick);
         }
         self.mark_and_send(tick).await;
-        for (admitted, expansion) in std::mem::take(&mut tick.expansions) {
-            self.expander.spawn(admitted, expansion);
+        for (admitted, task) in std::mem::take(&mut tick.to_expand) {
+            self.expander.spawn(admitted, task);
         }
         self.router.persist(std::mem::take(&mut tick.notes)).await;
     }
@@ -215,7 +215,7 @@ impl Dispatcher {
     fn route(&self, admitted: AdmittedRun, tick: &mut Tick) {
         if admitted.job.is_workflow() {
             tick.report.asked += 1;
-            return tick.expansions.push((admitted, Expansion::Workflow));
+            return tick.to_expand.push((admitted, ExpansionTask::Begin));
         }
         if tick.saturated.contains(&admitted) && self.router.may_still_wait(&admitted.job, &admitted.run) {
             self.cx.metrics.saturated.inc();
@@ -241,9 +241,9 @@ impl Dispatcher {
                 None => tick.report.asked += 1,
                 Some(admitted) => self.handle_step(self.router.wait_for_probe(admitted), tick),
             },
-            RouteStep::Expand(admitted, addresses) => {
+            RouteStep::Expand(admitted, expansion) => {
                 tick.report.asked += 1;
-                tick.expansions.push((admitted, Expansion::Broadcast(addresses)));
+                tick.to_expand.push((admitted, ExpansionTask::Split(expansion)));
             }
             RouteStep::Full(admitted) => {
                 tick.report.waiting += 1;

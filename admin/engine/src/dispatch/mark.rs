@@ -12,6 +12,7 @@ use crate::executor::scripts::{ScriptCache, ScriptSources};
 use crate::job_cache::JobCache;
 use carillon_store as store;
 use carillon_store::failpoint;
+use carillon_store::job::job_row::GivenParams;
 use carillon_store::run::mark::MarkRequest;
 
 pub struct Marker {
@@ -44,7 +45,7 @@ impl Marker {
         match self.current_definitions(&mut batch).await {
             Ok((outdated, params, scripts)) => {
                 self.unmark(outdated, token);
-                let mut params: HashMap<i64, String> = params.into_iter().collect();
+                let mut params: HashMap<i64, GivenParams> = params.into_iter().collect();
                 let marked = batch.into_iter().map(|routed| {
                     let params = params.remove(&routed.run.run_id);
                     let script = routed.decision.job.script_version().and_then(|it| scripts.get(&it).cloned());
@@ -69,7 +70,7 @@ impl Marker {
     async fn current_definitions(
         &self,
         batch: &mut Vec<RoutedRun>,
-    ) -> store::Result<(Vec<RoutedRun>, Vec<(i64, String)>, ScriptSources)> {
+    ) -> store::Result<(Vec<RoutedRun>, Vec<(i64, GivenParams)>, ScriptSources)> {
         let routed_by = || batch.iter().map(|routed| &routed.decision.job);
         let outdated = self.jobs.outdated(routed_by()).await?;
         let whole = self.jobs.with_params(routed_by()).await?;
@@ -91,9 +92,9 @@ impl Marker {
         Ok((outdated, params, scripts))
     }
 
-    /// Only fires by hand have parameters of their own, and the later attempts and parts that come from them.
-    async fn given_params(&self, batch: &[RoutedRun]) -> store::Result<Vec<(i64, String)>> {
-        let given = batch.iter().filter(|routed| routed.run.cause != Cause::Schedule);
+    /// A whole fire of the schedule has none of its own; its parts may have.
+    async fn given_params(&self, batch: &[RoutedRun]) -> store::Result<Vec<(i64, GivenParams)>> {
+        let given = batch.iter().filter(|routed| routed.run.cause != Cause::Schedule || routed.run.parts > 1);
         let given: Vec<i64> = given.map(|routed| routed.run.run_id).collect();
         if given.is_empty() {
             return Ok(vec![]);

@@ -2,9 +2,9 @@
 
 pub(crate) mod admit;
 pub mod app_pauses;
-pub(crate) mod broadcast;
 mod deferral;
 pub(crate) mod dispatcher;
+pub(crate) mod expand;
 pub(crate) mod maintenance;
 pub(crate) mod mark;
 pub(crate) mod mark_lead;

@@ -141,6 +141,7 @@ mod tests {
             scheduled_at: run_id,
             due_at: run_id,
             bound_to: None,
+            asked_parts: None,
             overlaps: true,
         }
     }

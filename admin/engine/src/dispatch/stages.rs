@@ -12,7 +12,9 @@ use crate::dispatch::route::decision::RouteDecision;
 use crate::executor::address_gate::Reservation;
 use crate::executor::directory::Candidate;
 use crate::job_cache::CachedJob;
+use carillon_store::job::job_row::GivenParams;
 use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::expand::Expansion;
 use carillon_store::run::route::RouteTrace;
 
 /// It may go now, as far as other fires of its job are concerned.
@@ -46,8 +48,8 @@ pub struct RoutedRun {
 pub struct MarkedRun {
     pub routed: RoutedRun,
     pub stamp: MarkStamp,
-    /// Those that were given with its fire.
-    pub params: Option<String>,
+    /// Those that it has in place of its job's.
+    pub params: Option<GivenParams>,
     /// The source of its job's script.
     pub script: Option<Arc<str>>,
 }
@@ -66,8 +68,8 @@ pub enum RouteStep {
     Ordered(OrderedRun),
     /// The candidates are to be asked first.
     Probe(Probe, Box<OrderedRun>),
-    /// A broadcast whose executors are not fixed yet: these are the addresses.
-    Expand(AdmittedRun, Vec<String>),
+    /// A fire whose parts are not fixed yet.
+    Expand(AdmittedRun, Expansion),
     /// Again at a later tick.
     Wait(AdmittedRun),
     /// No candidate has room: again at a later tick.

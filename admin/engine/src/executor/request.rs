@@ -5,11 +5,11 @@ use carillon_scheduler::{BlockStrategy, Cause, FireKey, Millis, ScriptKind, Zone
 
 use crate::executor::client::{RunHeaders, RunRequest};
 use crate::job_cache::CachedJob;
-use carillon_store::job::job_row::Params;
+use carillon_store::job::job_row::{GivenParams, Params};
 use carillon_store::run::adopt::ClaimedRun;
 
-/// The body of a run's request. `params`: those that were given with its fire. `script`: the source of the job's script, if it has one.
-pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>, script: Option<&str>) -> RunRequest {
+/// The body of a run's request. `given`: what the run has in place of its job's parameters. `script`: the source of the job's script, if it has one.
+pub fn body(run: &ClaimedRun, job: &CachedJob, given: Option<GivenParams>, script: Option<&str>) -> RunRequest {
     let block = job.rules.as_ref().map_or(BlockStrategy::default(), |rules| rules.block);
     let glue_type = job.script().map_or("BEAN", ScriptKind::glue_type);
     let (cached, job) = (job, &job.stored);
@@ -18,7 +18,7 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>, script: O
         // What is too long is refused before a request is made of it.
         Params::Apart | Params::TooLong => String::new(),
     };
-    let params = filled_params(run, cached, params, own_params);
+    let params = filled_params(run, cached, given, own_params);
     RunRequest {
         job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
         handler: job.handler.clone(),
@@ -37,10 +37,11 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, params: Option<String>, script: O
 }
 
 /// The parameters of a run, given with its fire or else its job's own, with their placeholders replaced.
-pub fn filled_params(run: &ClaimedRun, job: &CachedJob, given: Option<String>, own: impl FnOnce() -> String) -> String {
+pub fn filled_params(run: &ClaimedRun, job: &CachedJob, given: Option<GivenParams>, own: impl FnOnce() -> String) -> String {
     // The result of a parent is a text of its executor, and a workflow has filled the parameters of its nodes.
-    let is_result = matches!(run.cause, Cause::Child | Cause::Node) && given.is_some();
-    let params = given.unwrap_or_else(own);
+    let is_given = given.as_ref().is_some_and(|given| !given.is_of_part);
+    let is_result = matches!(run.cause, Cause::Child | Cause::Node) && is_given;
+    let params = given.map_or_else(own, |given| given.text);
     match may_hold_placeholders(&params) && !is_result {
         true => fill(&params, &values(run, job.zone())).into_owned(),
         false => params,
@@ -57,9 +58,9 @@ fn values(run: &ClaimedRun, zone: Zone) -> PlaceholderValues {
 const MEMBERS: usize = 700;
 
 /// Bytes of [`body`] and the headers as JSON, at most.
-pub fn size_at_most(job: &CachedJob, given: Option<&String>) -> usize {
+pub fn size_at_most(job: &CachedJob, given: Option<&GivenParams>) -> usize {
     let params = match (given, &job.stored.params) {
-        (Some(text), _) | (None, Params::Here(text)) => {
+        (Some(GivenParams { text, .. }), _) | (None, Params::Here(text)) => {
             escaped_len(text) + if may_hold_placeholders(text) { MOST_FILLED } else { 0 }
         }
         (None, Params::Apart | Params::TooLong) => 0,
@@ -88,7 +89,7 @@ const fn block_word(strategy: BlockStrategy) -> &'static str {
 }
 
 /// The job's own parameters cannot be sent, and none were given with the fire.
-pub fn is_unsendable(job: &CachedJob, given: Option<&String>) -> bool {
+pub fn is_unsendable(job: &CachedJob, given: Option<&GivenParams>) -> bool {
     given.is_none() && job.stored.params == Params::TooLong
 }
 

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
 use carillon_accounts::secret::hash;
-use carillon_scheduler::{AuditObjectKind, Cause, Outcome, RunState};
+use carillon_scheduler::{AuditObjectKind, Cause, Outcome, Parts, RunState};
 use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Actor, AuditObject, RunFilter, RunParams, RunView, TargetJob};
 use foldhash::{HashMap, HashMapExt as _};
@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::manage::bulk::{Bulk, BulkAction, MOST_SELECTED, SLICE, without_job};
 use crate::manage::entry_points::Runs;
 use crate::manage::error::Error;
-use crate::manage::jobs::repeated_params;
+use crate::manage::jobs::{repeated_params, repeated_parts};
 use crate::manage::run_killer::KillResult;
 
 /// What is done with each run.
@@ -157,14 +157,19 @@ impl Bulk<'_> {
                 place.insert(store.jobs().get(target.id).await?);
             }
         }
-        let trigger = |((job, run), given): (&(TargetJob, RunView), RunParams)| {
+        let mut repeated = Vec::with_capacity(runs.len());
+        for (target, run) in runs {
+            let parts = store.runs().parts_to_repeat(run).await?;
+            repeated.push(jobs[&target.id].as_ref().and_then(|now| repeated_parts(run, parts, now)));
+        }
+        let trigger = |(((job, run), given), parts): ((&(TargetJob, RunView), RunParams), Option<Parts>)| {
             // Also those that its job has now: the job may be edited before the run is sent. They are for the instant of the run.
             let params = jobs[&job.id].as_ref().and_then(|now| repeated_params(run, &given, now));
             let idempotency_key = self.key.map(|key| hash(&format!("rerun {} {key}", run.id)));
             let rerun_of = Some(run.id);
-            NewTrigger { job: *job, cause, params, address: None, idempotency_key, rerun_of, is_only_rerun }
+            NewTrigger { job: *job, cause, params, parts, address: None, idempotency_key, rerun_of, is_only_rerun }
         };
-        let triggers: Vec<NewTrigger> = runs.iter().zip(given).map(trigger).collect();
+        let triggers: Vec<NewTrigger> = runs.iter().zip(given).zip(repeated).map(trigger).collect();
         self.start_each(&triggers).await
     }
 

@@ -31,7 +31,7 @@ pub use entry_points::{
 };
 pub use error::Error;
 pub use executors::NotAdmitted;
-pub use jobs::{JobAction, PreviewRequest, RunRequest, repeated_params};
+pub use jobs::{JobAction, PreviewRequest, RunRequest, repeated_params, repeated_parts};
 pub use maintenance_windows::{MAX_WINDOW_MINUTES, PlannedWindow, WindowRequest};
 pub use pauses::{PAUSE_NOTE_CHARS, PauseRequest};
 pub use run_killer::KillResult;

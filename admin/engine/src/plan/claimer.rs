@@ -121,6 +121,7 @@ impl Scanner {
             scheduled_at: at,
             due_at: at,
             bound_to: None,
+            asked_parts: None,
             overlaps: false,
         };
         self.queue.insert_all(fires.map(|fire| (run(fire), fire.2)));

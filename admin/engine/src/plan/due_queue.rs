@@ -171,6 +171,7 @@ mod tests {
             scheduled_at: 1_000,
             due_at: 1_000,
             bound_to: None,
+            asked_parts: None,
             overlaps: false,
         }
     }

@@ -152,7 +152,7 @@ impl Evidence {
         window: ResendWindow,
     ) -> store::Result<Resolution> {
         let run = &unanswered.run;
-        let params = self.cx.store.jobs().given_params(&[run.run_id]).await?.pop();
+        let given = self.cx.store.jobs().given_params(&[run.run_id]).await?.pop();
         let current = self.jobs.current(&[run.job_id]).await?;
         let mut jobs = self.jobs.with_params(current.values()).await?;
         jobs.extend(current.into_iter().filter(|(_, job)| !job.params_are_apart()));
@@ -161,7 +161,7 @@ impl Evidence {
         let Some(job) = job.filter(|job| job.stored.revision == revision) else {
             return Ok(Resolution::Later);
         };
-        if is_unsendable(job, params.as_ref().map(|(_, params)| params)) {
+        if is_unsendable(job, given.as_ref().map(|(_, given)| given)) {
             return Ok(Resolution::Unresolved(NO_ANSWER));
         }
         let script = match job.script_version() {
@@ -178,7 +178,7 @@ impl Evidence {
         if self.cx.clock.monotonic().saturating_sub(window.asked) > limit {
             return Ok(Resolution::Later);
         }
-        let request = body(run, job, params.map(|(_, params)| params), script.as_deref());
+        let request = body(run, job, given.map(|(_, given)| given), script.as_deref());
         let about =
             RunHeaders { journal_id: own.journal_id.as_deref(), ..headers(run, job, window.marked_at + 2 * ms(limit)) };
         let outcome = self.client.run(&own.address, &request, &about).await;

@@ -12,6 +12,8 @@ use super::members::to_json;
 use super::workflow;
 use crate::yaml::{Content, Node};
 
+const LEFT_OUT: &str = "an export left them out; write the parameters themselves";
+
 /// More than a job has members.
 const MOST_FAULTS: usize = 60;
 
@@ -93,7 +95,10 @@ impl Reader {
         let draft: JobDraft = self.members(members)?;
         let draft = JobDraft { schedule, set: set.to_owned(), children: vec![], workflow: graph, ..draft };
         if draft.params == REDACTED {
-            self.fault("params", "an export left them out; write the parameters themselves");
+            self.fault("params", LEFT_OUT);
+        }
+        if draft.parts.texts().is_some_and(|texts| texts.iter().any(|text| text == REDACTED)) {
+            self.fault("parts", LEFT_OUT);
         }
         let mut draft = self.checked(draft);
         draft.workflow = draft.workflow.map(|graph| workflow::with_apps(graph, &draft.app));

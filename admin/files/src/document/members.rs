@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use crate::yaml::{Content, Node};
 
 /// The members that are numbers, beside those that are called `…_seconds`.
-const NUMBERS: [&str; 6] =
-    ["max_fires", "misfire_limit", "overlap_queue", "pause_after_failures", "retries", "seconds"];
+const NUMBERS: [&str; 7] =
+    ["max_fires", "misfire_limit", "overlap_queue", "parts", "pause_after_failures", "retries", "seconds"];
 const BOOLEANS: [&str; 2] = ["enabled", "takes_result"];
 /// Where the members of nodes begin.
 const NODES: &str = ".workflow.nodes.";
@@ -16,7 +16,13 @@ const NODES: &str = ".workflow.nodes.";
 /// The value of a member as the API takes it. The line of every member inside is added to `lines` under its path.
 pub fn to_json(node: &Node, path: &str, lines: &mut BTreeMap<String, usize>) -> Value {
     lines.insert(path.to_owned(), node.line);
-    let name = path.rsplit('.').next().unwrap_or(path).split('[').next().unwrap_or_default();
+    let last = path.rsplit('.').next().unwrap_or(path);
+    let name = match last.split_once('[') {
+        // A number of parts is a number; a list of them has texts.
+        Some(("parts", _)) => "",
+        Some((name, _)) => name,
+        None => last,
+    };
     match &node.content {
         Content::Scalar { text, is_plain: true } if is_any_value(path, name) => any_value(text),
         Content::Scalar { text, is_plain: true } => scalar(name, text),

@@ -170,6 +170,8 @@ fn scalar(node: &Node) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use carillon_scheduler::Parts;
+
     use super::*;
 
     fn faults(text: &str) -> Vec<String> {
@@ -187,6 +189,23 @@ mod tests {
         assert_eq!((&job.draft.tags[..], job.draft.retries), (&["a".to_owned(), "b".to_owned()][..], 2));
         assert_eq!(job.children, [JobRef::new("billing", "b"), JobRef::new("other", "c")]);
         assert_eq!((&*set.name, &*job.draft.set, job.says_enabled), ("billing", "billing", false));
+    }
+
+    #[test]
+    fn parts_are_a_number_or_texts() {
+        let read = |parts: &str| {
+            let job = format!("{HEAD}  - {{app: billing, key: a, name: x, handler: h, parts: {parts}}}\n");
+            let set = read([("a.yaml", &*job)]).map_err(|faults| faults[0].to_string());
+            set.map(|set| set.jobs[0].draft.parts.clone())
+        };
+        let each = |texts: [&str; 2]| Parts::Each(texts.map(str::to_owned).to_vec());
+        assert_eq!(read("16"), Ok(Parts::Count(16)));
+        assert_eq!(read("[1, 2]"), Ok(each(["1", "2"])), "texts, also without quotation marks");
+        assert_eq!(read("[eu, '']"), Ok(each(["eu", ""])));
+        let expected = "expected a number of parts or a list of texts";
+        assert_eq!(read("many"), Err(format!("a.yaml:4: billing/a: parts: invalid type: string \"many\", {expected}")));
+        let redacted = "a.yaml:4: billing/a: parts: an export left them out; write the parameters themselves";
+        assert_eq!(read("[<redacted>, <redacted>]"), Err(redacted.to_owned()));
     }
 
     #[test]

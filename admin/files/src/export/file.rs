@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use carillon_scheduler::workflow::WorkflowDraft;
-use carillon_scheduler::{ClockChanges, JobDraft, Weekday};
+use carillon_scheduler::{ClockChanges, JobDraft, Parts, Weekday};
 use serde_json::{Map, Value, json};
 
 use crate::document::{JobRef, REDACTED};
@@ -145,6 +145,11 @@ fn job_members(live: &Live, job: &LiveJob, options: &ExportOptions) -> Result<Ma
     let graph = graph(live, job, &reference, options);
     let mut problems = graph.as_ref().err().cloned().unwrap_or_default();
     draft.workflow = graph.unwrap_or_default();
+    if let Parts::Each(texts) = &mut draft.parts
+        && options.redacts_params
+    {
+        texts.fill(REDACTED.to_owned());
+    }
     if options.for_another_server
         && let Some(left) = job.fires_left
     {

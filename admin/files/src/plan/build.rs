@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use carillon_scheduler::{JobDraft, KindDraft, ScriptDraft};
-use data_encoding::HEXLOWER;
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
 
 use super::change::{AppChange, Change, JobChange, Plan};
 use super::diff::{Difference, difference};
@@ -181,7 +179,7 @@ fn change(change: Change, entry: &JobEntry, live: Option<&LiveJob>, differences:
 fn members(draft: &JobDraft, children: &[JobRef]) -> Map<String, Value> {
     // The server tells a script by its digest.
     let script = draft.script.as_ref().map(|script| ScriptDraft {
-        sha256: script.stored_source().map(|text| HEXLOWER.encode(&Sha256::digest(text))).or(script.sha256.clone()),
+        sha256: script.source_digest().or(script.sha256.clone()),
         ..ScriptDraft { source: None, remark: String::new(), version: None, bytes: None, ..script.clone() }
     });
     let draft = &JobDraft { script, ..draft.clone() };

@@ -36,7 +36,7 @@ const TAG: &str = "from-crontab";
 /// What differs for all of them.
 const OF_ALL: [&str; 5] = [
     "a code other than 0 makes a run fail here; cron looks at no code and sends output by mail",
-    "the jobs are disabled: take the line out of the crontab, then write `enabled: true` and apply",
+    "the jobs are paused: take the line out of the crontab, then write `enabled: true` and apply",
     "commands run on the machine of an executor, as the user that its worker chooses, in a folder of their own",
     "an executor runs one run of a job at a time (`block: serial`); cron starts a command beside the one that still runs",
     "what falls due while no node runs is recorded as missed and not run (`misfire: skip`), as with cron",
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_become_disabled_jobs_with_what_stands_above_them() {
+    fn entries_become_paused_jobs_with_what_stands_above_them() {
         let done = of(
             "MAILTO=ada\n# Close the day\n30 23 * * 1-5 /srv/close --day=\"$(date +\\%F)\"\nX=1\n@hourly /srv/poll\n",
             false,

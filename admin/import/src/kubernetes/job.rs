@@ -1,6 +1,7 @@
 //! One CronJob.
 
 use carillon_files::yaml::Node;
+use carillon_scheduler::job::limits;
 use carillon_scheduler::{JobDraft, KindDraft, Millis, MisfirePolicy, Overlap, RetryDelay};
 use serde_json::{Value, json};
 
@@ -64,6 +65,15 @@ impl Reader<'_> {
         number(name, text_at(self.object, &["spec", "jobTemplate", "spec", name]))
     }
 
+    /// A number of the Job, from 0 to the most that is possible here.
+    fn cut(&mut self, name: &str, absent: i64, most: i64) -> Result<i32, String> {
+        let value = self.of_job(name)?.unwrap_or(absent);
+        if value > most {
+            self.remark(format!("{name} {value} is cut to {most}"));
+        }
+        Ok(value.clamp(0, most).try_into().unwrap_or(i32::MAX))
+    }
+
     fn job(&mut self, name: &str, key: String) -> Result<JobDraft, String> {
         let text = self.spec("schedule").ok_or("it has no `spec.schedule`")?;
         let mut job = JobDraft::new(self.options.app, name, self.options.handler);
@@ -78,10 +88,9 @@ impl Reader<'_> {
             Some("Replace") => Overlap::Cancel,
             Some(other) => return Err(format!("spec.concurrencyPolicy: `{other}` is not known")),
         };
-        job.retries = i32::try_from(self.of_job("backoffLimit")?.unwrap_or(BACKOFF_LIMIT).clamp(0, 100)).unwrap_or(0);
+        job.retries = self.cut("backoffLimit", BACKOFF_LIMIT, *limits::RETRIES.end())?;
         job.retry_delay = if job.retries == 0 { RetryDelay::default() } else { RETRY_DELAY };
-        job.timeout_seconds =
-            i32::try_from(self.of_job("activeDeadlineSeconds")?.unwrap_or(0).clamp(0, 604_800)).unwrap_or(0);
+        job.timeout_seconds = self.cut("activeDeadlineSeconds", 0, *limits::TIMEOUT_SECONDS.end())?;
         job.params = self.params()?;
         self.remark_on(&job)?;
         Definitions::check(&job, self.options.now)?;

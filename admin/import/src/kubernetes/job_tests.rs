@@ -23,7 +23,7 @@ fn only(done: &Definitions) -> &JobDraft {
 }
 
 #[test]
-fn a_cron_job_becomes_a_disabled_job_with_the_defaults_of_kubernetes() {
+fn a_cron_job_becomes_a_paused_job_with_the_defaults_of_kubernetes() {
     let done = of(&cron_job("backup", ""));
     let job = only(&done);
     assert_eq!((job.key.as_str(), job.name.as_str(), job.handler.as_str()), ("shop.backup", "backup", "pod"));
@@ -48,6 +48,19 @@ fn what_it_says_is_taken_over_or_remarked() {
     let said: Vec<&str> = done.remarks.iter().map(|remark| remark.text.as_str()).collect();
     for part in ["less than 10 s", "suspended", "repeated when clocks go back", "only the latest instant"] {
         assert!(said.iter().any(|text| text.contains(part)), "{part}: {said:?}");
+    }
+}
+
+#[test]
+fn numbers_that_are_too_large_here_are_cut_and_remarked() {
+    let text = cron_job("backup", "");
+    let head = "  jobTemplate:\n    spec:\n";
+    let done =
+        of(&text.replace(head, &format!("{head}      backoffLimit: 101\n      activeDeadlineSeconds: 604801\n")));
+    let job = only(&done);
+    assert_eq!((job.retries, job.timeout_seconds), (100, 604_800));
+    for said in ["backoffLimit 101 is cut to 100", "activeDeadlineSeconds 604801 is cut to 604800"] {
+        assert!(done.remarks.iter().any(|remark| remark.text == said), "{said}: {:?}", done.remarks);
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Manifest {
 
 /// What differs for all of them.
 const OF_ALL: [&str; 3] = [
-    "the jobs are disabled: suspend the CronJob, then write `enabled: true` and apply",
+    "the jobs are paused: suspend the CronJob, then write `enabled: true` and apply",
     "Carillon starts no pods: the handler gets the image and the command of the first container; the environment is left out, as it may hold secrets",
     "the history limits of a CronJob have no counterpart: runs are kept as the server is set",
 ];

@@ -113,6 +113,9 @@ fn row(job: &Job, known: &Known<'_>) -> Result<Row, String> {
     if draft.pause_after_failures > 0 {
         return Err("pause_after_failures".to_owned());
     }
+    if !draft.parts.is_one() {
+        return Err("parts".to_owned());
+    }
     if draft.params.len() > PARAMS {
         return Err(format!("params of more than {PARAMS} bytes"));
     }

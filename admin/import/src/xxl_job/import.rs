@@ -169,7 +169,7 @@ impl Target<'_> {
 
     /// Sets the children of those that lack some, without those that are not here.
     async fn link(&mut self, stored: &[&MappedJob]) -> Result<(), Error> {
-        let there = self.all_jobs().await?;
+        let there: HashSet<i64> = self.store.runs().all_job_ids().await?.into_iter().collect();
         for job in stored {
             let of = format!("job {}", job.id);
             let (children, gone): (Vec<i64>, Vec<i64>) =
@@ -200,18 +200,6 @@ impl Target<'_> {
         match changed {
             Ok(_) => Ok(Ok(())),
             Err(error) => refusal(error).map(Err),
-        }
-    }
-
-    async fn all_jobs(&self) -> Result<HashSet<i64>, Error> {
-        let (mut all, mut after) = (HashSet::default(), 0);
-        loop {
-            let ids = self.store.runs().job_ids(after, 5_000).await?;
-            let Some(last) = ids.last() else {
-                return Ok(all);
-            };
-            after = *last;
-            all.extend(ids);
         }
     }
 

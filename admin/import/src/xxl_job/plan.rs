@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_scheduler::{FieldError, JobDraft, Millis, RouteStrategy, zone_data};
 use carillon_store::import::origins::{Origin, StoredOrigin, is_kept_id};
-use carillon_store::{App, Calendars, Definition, DefinitionContext, Job, Store, script_digest};
+use carillon_store::{App, Calendars, Definition, DefinitionContext, Job, Store};
 use foldhash::{HashMap, HashSet};
 
 use super::apps::{MappedApp, map_apps};
@@ -183,9 +183,11 @@ impl ImportPlan {
         match (has_changed, is_as_imported) {
             (true, true) => self.changed.push((here, job)),
             // As after an export of what was changed here.
-            (true, false) if now == self.digest_as_stored(&here, &job) => {
+            (true, false) if now == Self::digest_as_stored(&here, &job, self.children_of(job.id)) => {
                 self.kept.push(StoredOrigin { job_id: here.id, digest: job.digest, stored_digest: now });
             }
+            // An import has ended between this change and the children, which come last.
+            (true, false) if now == Self::digest_as_stored(&here, &job, &[]) => self.changed.push((here, job)),
             (true, false) if keep_here => {
                 let stored_digest = origin.stored_digest.clone().unwrap_or_default();
                 self.kept.push(StoredOrigin { job_id: here.id, digest: job.digest, stored_digest });
@@ -197,16 +199,15 @@ impl ImportPlan {
         }
     }
 
-    /// That of the job if this row were stored in it.
-    fn digest_as_stored(&self, here: &Job, job: &MappedJob) -> String {
-        // By the numbers there: each stands for itself.
-        let children = self.children_of(job.id).to_vec();
-        let numbers = children.iter().map(|id| (*id, *id)).collect();
+    /// That of the job if this row were stored in it, with these children, by the numbers there.
+    fn digest_as_stored(here: &Job, job: &MappedJob, children: &[i64]) -> String {
+        // Each number stands for itself.
+        let (children, numbers) = (children.to_vec(), children.iter().map(|id| (*id, *id)).collect());
         let mut there = here.clone();
         there.draft = JobDraft { children, ..job.draft.clone() };
         there.anchor_at = job.draft.schedule.anchor_at.unwrap_or(here.anchor_at);
         if let Some(script) = &mut there.draft.script {
-            script.sha256 = script.source.as_deref().map(script_digest);
+            script.sha256 = script.source_digest();
         }
         stored_digest(&there, &numbers)
     }

@@ -28,12 +28,24 @@ pub struct Source {
 }
 
 /// A connection to it. There is one alone, so that all that is read lies in one snapshot.
-pub struct SourceDatabase(DatabaseConnection);
+pub struct SourceDatabase {
+    db: DatabaseConnection,
+    /// Host and port, or the socket.
+    server: String,
+}
 
 impl SourceDatabase {
     /// # Errors
     /// The address is none of MySQL, or the server does not answer.
     pub async fn connect(address: &str) -> Result<Self, Error> {
+        Self::connect_within(address, TIMEOUT).await
+    }
+
+    /// With another limit on each answer of the server.
+    ///
+    /// # Errors
+    /// The address is none of MySQL, or the server does not answer.
+    pub async fn connect_within(address: &str, limit: Duration) -> Result<Self, Error> {
         let right = "write mysql://user:password@host:3306/xxl_job, for MariaDB too";
         let url = Url::parse(address).map_err(|error| Error::Input(format!("--from: {error}; {right}")))?;
         if url.scheme() != "mysql" || url.path().trim_matches('/').is_empty() {
@@ -42,8 +54,12 @@ impl SourceDatabase {
         }
         let mut options = ConnectOptions::new(address);
         options.max_connections(1).min_connections(1).sqlx_logging(false);
-        options.connect_timeout(TIMEOUT).acquire_timeout(TIMEOUT);
-        Ok(Self(Database::connect(options).await?))
+        options.connect_timeout(limit).acquire_timeout(limit);
+        let server = server(&url);
+        match Database::connect(options).await {
+            Ok(db) => Ok(Self { db, server }),
+            Err(error) => Err(Error::from(error).of_server(&server)),
+        }
     }
 
     /// Reads all in one snapshot. `name`: under which imports are remembered; None: that of the database.
@@ -51,11 +67,15 @@ impl SourceDatabase {
     /// # Errors
     /// The tables are not those of an xxl-job admin, or may not be read.
     pub async fn read(&self, name: Option<&str>) -> Result<Source, Error> {
+        self.read_snapshot(name).await.map_err(|error| error.of_server(&self.server))
+    }
+
+    async fn read_snapshot(&self, name: Option<&str>) -> Result<Source, Error> {
         // Under another level the snapshot would not last.
-        self.0.execute_unprepared("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").await?;
-        self.0.execute_unprepared("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").await?;
-        let found = Source::read_snapshot(&self.0, name).await;
-        self.0.execute_unprepared("ROLLBACK").await?;
+        self.db.execute_unprepared("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").await?;
+        self.db.execute_unprepared("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").await?;
+        let found = Source::read_snapshot(&self.db, name).await;
+        self.db.execute_unprepared("ROLLBACK").await?;
         found
     }
 
@@ -76,7 +96,8 @@ impl SourceDatabase {
             next_at: row.number(5),
             ..JobRow::default()
         };
-        Ok(texts(&self.0, &wanted, "FROM xxl_job_info ORDER BY id").await?.iter().map(job).collect())
+        let rows = texts(&self.db, &wanted, "FROM xxl_job_info ORDER BY id").await;
+        Ok(rows.map_err(|error| error.of_server(&self.server))?.iter().map(job).collect())
     }
 
     /// Ends the connection.
@@ -84,12 +105,19 @@ impl SourceDatabase {
     /// # Errors
     /// The server does not answer.
     pub async fn close(self) -> Result<(), Error> {
-        Ok(self.0.close().await?)
+        Ok(self.db.close().await?)
     }
 }
 
 /// For the server's answer to a connection.
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Host and port of an address, or its socket.
+fn server(url: &Url) -> String {
+    let socket = url.query_pairs().find(|(name, _)| name == "socket");
+    let host = url.host_str().unwrap_or_default();
+    socket.map_or_else(|| format!("{host}:{}", url.port().unwrap_or(3306)), |(_, path)| path.into_owned())
+}
 
 async fn texts(db: &DatabaseConnection, columns: &[&str], rest: &str) -> Result<Vec<Texts>, Error> {
     // Types differ by server and release (`int(11)`, `int`, `tinyint(1)`); a text is a text everywhere.

@@ -64,7 +64,7 @@ pub fn schedule_words(kind: &KindDraft) -> Result<(&'static str, String), String
     }
 }
 
-/// A job that does what xxl-job's own default does where Carillon's is another one. It is disabled.
+/// A job that does what xxl-job's own default does where Carillon's is another one. It is paused.
 pub fn new_job(app: &str, name: String, handler: &str) -> JobDraft {
     JobDraft {
         takes_result: false,

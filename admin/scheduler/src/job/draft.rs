@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::block::BlockStrategy;
+use super::parts::Parts;
 use super::script::ScriptDraft;
 use crate::plan::misfire::{CatchUp, DEFAULT_LIMIT, DEFAULT_THRESHOLD_SECONDS, DEFAULT_WINDOW_SECONDS, MisfirePolicy};
 use crate::retry::RetryDelay;
@@ -9,7 +10,7 @@ use crate::run::overlap::{DEFAULT_QUEUE, Overlap};
 use crate::schedule::ScheduleDraft;
 use crate::workflow::WorkflowDraft;
 
-/// A job as the API, a form or a file gives it. Only `app`, `name` and `handler` are required. Unknown members are
+/// A job as the API, a form or a file gives it. Only `app`, `name` and one of `handler`, `script` and `workflow` are required. Unknown members are
 /// refused by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a job as an object")]
@@ -48,6 +49,9 @@ pub struct JobDraft {
     /// Without parameters of its own, a run that a parent starts gets the parent's result as parameters.
     #[serde(default = "yes")]
     pub takes_result: bool,
+    /// Into how many runs each fire is split.
+    #[serde(default, skip_serializing_if = "Parts::is_one")]
+    pub parts: Parts,
     /// When it fires.
     #[serde(default)]
     pub schedule: ScheduleDraft,
@@ -120,6 +124,7 @@ impl JobDraft {
             tags: vec![],
             params: String::new(),
             takes_result: true,
+            parts: Parts::default(),
             schedule: ScheduleDraft::none(),
             catch_up: CatchUp::default(),
             misfire: MisfirePolicy::default(),
@@ -211,6 +216,6 @@ mod tests {
         assert!(
             with("shedule", json!({})).starts_with("shedule: unknown field `shedule`, expected one of `app`, `name`")
         );
-        assert_eq!(read(json!({"app": "billing", "name": "n"})).unwrap_err(), "missing field `handler`");
+        assert_eq!(read(json!({"app": "billing", "handler": "h"})).unwrap_err(), "missing field `name`");
     }
 }

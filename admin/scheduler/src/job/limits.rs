@@ -24,6 +24,8 @@ pub const PARAMS_BYTES: usize = 65_536;
 pub const SCRIPT_BYTES: usize = 262_144;
 /// Number of characters of the remark on a new source.
 pub const REMARK_CHARS: RangeInclusive<usize> = 4..=100;
+/// Range of the number of parts of a fire; 1: it is not split.
+pub const PARTS: RangeInclusive<i64> = 1..=1_000;
 /// Maximum number of children of a job.
 pub const CHILDREN: usize = 100;
 /// Range of `misfire_threshold_seconds`.

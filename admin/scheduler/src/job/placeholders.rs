@@ -37,7 +37,7 @@ pub struct PlaceholderValues {
     pub attempt: i32,
     /// From 0 on.
     pub part: i32,
-    /// 1, or the executors of a broadcast.
+    /// 1, the parts of the job, or the executors of a broadcast.
     pub parts: i32,
 }
 

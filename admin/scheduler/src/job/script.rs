@@ -1,6 +1,7 @@
 //! The script of a job: what an executor runs in place of a handler.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::limits::{REMARK_CHARS, SCRIPT_BYTES};
 use crate::checks::check_line;
@@ -113,6 +114,16 @@ impl ScriptDraft {
         let source = self.source.as_ref()?;
         Some(if self.kind == ScriptKind::Shell { source.replace('\r', "") } else { source.clone() })
     }
+
+    /// The digest of the source as it is stored.
+    pub fn source_digest(&self) -> Option<String> {
+        self.stored_source().map(|source| Self::digest(&source))
+    }
+
+    /// The digest of a stored source, by which a stored job names it: SHA-256 in hexadecimal digits.
+    pub fn digest(source: &str) -> String {
+        Sha256::digest(source).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 fn check_source(source: &str) -> Result<(), String> {
@@ -133,6 +144,15 @@ mod tests {
     fn wrong(source: &str, remark: &str) -> Vec<String> {
         let script = ScriptDraft::new(ScriptKind::Shell, source, remark);
         script.validate().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_source_as_it_is_stored() {
+        let digest = |kind, source: &str| ScriptDraft::new(kind, source, "").source_digest().unwrap();
+        let of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest(ScriptKind::Shell, "a\rbc"), of_abc);
+        assert_ne!(digest(ScriptKind::Python, "a\rbc"), of_abc);
+        assert_eq!(ScriptDraft::digest("abc"), of_abc);
     }
 
     #[test]

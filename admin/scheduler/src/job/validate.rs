@@ -1,5 +1,6 @@
 //! From a [`JobDraft`] to a [`JobSpec`], or an error for each wrong member.
 
+use super::block::BlockStrategy;
 use super::draft::JobDraft;
 use super::labels::{check_description, check_key, check_owner, check_tags};
 use super::limits::{self, check_params};
@@ -41,6 +42,7 @@ impl JobDraft {
         check("owner", check_owner(&self.owner));
         check("tags", check_tags(&self.tags));
         check("params", check_params(&self.params));
+        check("parts", self.check_parts());
         let schedule = self.schedule(context, before, now).map_err(|error| {
             let other = self.other_schedule_fault(context, &error);
             errors.extend([Some(error), other].into_iter().flatten());
@@ -74,9 +76,6 @@ impl JobDraft {
 
     fn handler_or_script(&self) -> Result<(), String> {
         let other = match (&self.script, &self.workflow) {
-            (None, None) if self.handler.trim().is_empty() => {
-                return Err("is missing; a job has a handler, a script or a workflow".to_owned());
-            }
             (None, None) => return check_line(&self.handler, 1..=limits::HANDLER_CHARS),
             (Some(_), None) => "`script`",
             (None, Some(_)) => "`workflow`",
@@ -86,6 +85,17 @@ impl JobDraft {
             true => Ok(()),
             false => Err(format!("must be empty where {other} is given: a job has a handler, a script or a workflow")),
         }
+    }
+
+    fn check_parts(&self) -> Result<(), String> {
+        self.parts.check()?;
+        if self.parts.is_one() {
+            return Ok(());
+        }
+        if self.parts.texts().is_some() && !self.params.is_empty() {
+            return Err("is a list, so `params` must be empty: each part gets its own text".to_owned());
+        }
+        check_split(self.route, self.block)
     }
 
     fn labels(&self) -> Result<Labels, String> {
@@ -132,6 +142,29 @@ impl JobDraft {
             handler: self.handler.trim().to_owned(),
             schedule,
             route_labels: self.labels().unwrap_or_default(),
+        }
+    }
+}
+
+/// Checks that fires of a job with this route and this block strategy can be split into parts.
+///
+/// # Errors
+/// Says what prevents it.
+pub fn check_split(route: RouteStrategy, block: BlockStrategy) -> Result<(), String> {
+    if route == RouteStrategy::Broadcast {
+        return Err("cannot be used with the route `broadcast`, which makes a part for each executor".to_owned());
+    }
+    match block {
+        BlockStrategy::Serial => Ok(()),
+        BlockStrategy::DiscardLater => {
+            Err("needs the block strategy `serial`: an executor that gets two parts of a fire \
+             would discard the later one"
+                .to_owned())
+        }
+        BlockStrategy::CoverEarly => {
+            Err("needs the block strategy `serial`: an executor that gets two parts of a fire \
+             would end the earlier one"
+                .to_owned())
         }
     }
 }

@@ -1,12 +1,13 @@
 //! One pass over the graph, each node after its parents: facts stay, everything else is derived.
 
-use super::advance::{Fact, Facts, NodeView, Start};
 use super::definition::{IfFailed, On};
 use super::edge::{EdgeState, ParentFacts, edge_state};
+use super::facts::{Fact, Facts};
 use super::graph::{Graph, Node};
 use super::input::{WorkflowInput, by_name, check_filled};
 use super::join::{Verdict, decide};
 use super::limits::TEXT_BYTES;
+use super::node_view::{NodeView, Start};
 use super::state::NodeState;
 use super::why::{Parent, Why};
 

@@ -1,8 +1,9 @@
 //! The end of a workflow's run.
 
-use super::advance::{NodeView, Stop};
 use super::definition::IfFailed;
+use super::facts::Stop;
 use super::graph::Graph;
+use super::node_view::NodeView;
 use super::state::NodeState;
 
 /// What the workflow's run becomes.

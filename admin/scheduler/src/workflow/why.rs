@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::advance::Stop;
+use super::facts::Stop;
 
 /// A parent that explains a state.
 #[derive(Debug, Clone, PartialEq, Eq)]

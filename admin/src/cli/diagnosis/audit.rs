@@ -98,18 +98,10 @@ async fn audit(store: &Arc<Store>, args: &AuditArgs, now: Millis, out: &mut impl
         sum.add(id, &found, args, now, out)?;
         return Ok(sum);
     }
-    let mut after = 0;
-    loop {
-        let ids = store.runs().job_ids(after, 500).await?;
-        let Some(last) = ids.last() else {
-            break;
-        };
-        after = *last;
-        for id in ids {
-            // None: it has been deleted meanwhile.
-            if let Some(found) = audit_job(store, id, now - args.since, now, INSTANTS).await? {
-                sum.add(id, &found, args, now, out)?;
-            }
+    for id in store.runs().all_job_ids().await? {
+        // None: it has been deleted meanwhile.
+        if let Some(found) = audit_job(store, id, now - args.since, now, INSTANTS).await? {
+            sum.add(id, &found, args, now, out)?;
         }
     }
     let (since, mut after) = (now - args.since, 0);

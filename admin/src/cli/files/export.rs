@@ -60,7 +60,7 @@ pub async fn run(args: ExportArgs) -> anyhow::Result<()> {
         live = server::read(&client).await?;
     }
     read_scripts(&client, &mut live, &options).await?;
-    let files = export(&live, &options).map_err(|problems| unnamed(&problems))?;
+    let files = export(&live, &options).map_err(|problems| refused(&problems))?;
     match (&args.to, &files[..]) {
         (_, []) => bail!("there are no such jobs"),
         (Some(folder), files) => {
@@ -111,10 +111,33 @@ async fn read_scripts(client: &Client, live: &mut Live, options: &ExportOptions)
     Ok(())
 }
 
-fn unnamed(problems: &[Problem]) -> anyhow::Error {
-    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    anyhow::anyhow!(
-        "a file names jobs by their keys; --add-keys gives those without one a key that is made from the name:\n  {}",
-        lines.join("\n  ")
-    )
+/// Jobs without a key have a heading of their own, as there is a way out.
+fn refused(problems: &[Problem]) -> anyhow::Error {
+    let (scripts, keys): (Vec<_>, Vec<_>) = problems.iter().partition(|it| matches!(it, Problem::Script(_)));
+    let parts = [
+        ("a file names jobs by their keys; --add-keys gives those without one a key that is made from the name", keys),
+        ("a file has the sources of scripts, and reading them is a right of its own", scripts),
+    ];
+    let parts = parts.iter().filter(|(_, list)| !list.is_empty()).map(|(heading, list)| {
+        let lines: String = list.iter().map(|problem| format!("\n  {problem}")).collect();
+        format!("{heading}:{lines}")
+    });
+    anyhow::anyhow!("{}", parts.collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_on_keys_heads_only_jobs_that_lack_one() {
+        let script = || Problem::Script("billing/clean-up".to_owned());
+        let unnamed = || Problem::NoKey { id: 7, app: "billing".to_owned(), name: "Close".to_owned() };
+        let text = refused(&[script()]).to_string();
+        assert!(text.starts_with("a file has the sources of scripts") && !text.contains("--add-keys"), "{text}");
+        let text = refused(&[script(), unnamed()]).to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].contains("--add-keys") && lines[1].contains("job 7"), "{text}");
+        assert!(lines[2].contains("a right of its own") && lines[3].contains("billing/clean-up"), "{text}");
+    }
 }

@@ -12,16 +12,16 @@ pub use xxl_job::{CutoverArgs, ShadowArgs, cut_over, shadow};
 pub enum ImportCommand {
     /// From the database of an xxl-job admin, 2.2 to 3.5
     ///
-    /// It is read in one snapshot and never written. Jobs arrive disabled; `carillon cutover` enables them by app. A second import brings
+    /// It is read in one snapshot and never written. Jobs arrive paused; `carillon cutover` enables them by app. A second import brings
     /// what has changed there since and leaves alone what was changed here. The report has a code for each difference.
     XxlJob(Box<xxl_job::ImportArgs>),
     /// From crontabs to a file for `carillon apply`, on standard output
     ///
-    /// Each entry becomes a disabled job. What means something else here, and what becomes no job, is said on standard error.
+    /// Each entry becomes a paused job. What means something else here, and what becomes no job, is said on standard error.
     Crontab(definitions::CrontabArgs),
     /// From CronJobs of Kubernetes to a file for `carillon apply`, on standard output
     ///
-    /// Each CronJob becomes a disabled job whose handler gets image and command as parameters; Carillon starts no pods. What means something
+    /// Each CronJob becomes a paused job whose handler gets image and command as parameters; Carillon starts no pods. What means something
     /// else here, and what becomes no job, is said on standard error.
     Kubernetes(definitions::KubernetesArgs),
 }

@@ -116,7 +116,7 @@ fn of_jobs() -> Vec<Endpoint> {
                 query("app", text(), "The app's name"),
                 query("owner", text(), "The whole owner"),
                 query("tag", text(), "One of its tags"),
-                query("enabled", flag(), "true: only enabled jobs; false: only disabled jobs"),
+                query("enabled", flag(), "true: only enabled jobs; false: only paused jobs"),
                 query("kind", words::ScheduleKind::schema(), "The schedule's kind"),
                 query("last_result", any_of("RunState"), "The result of the last run that has one, among the newest 20,000 runs: any of \
                     these, repeated, or separated by commas"),

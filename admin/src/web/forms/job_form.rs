@@ -3,7 +3,7 @@
 use carillon_scheduler::{JobDraft, Zone};
 
 use crate::web::forms::form::Form;
-use crate::web::forms::{child_jobs, line_ends, retry_form, schedule_form, script_form};
+use crate::web::forms::{child_jobs, line_ends, parts_form, retry_form, schedule_form, script_form};
 
 /// A field that is one member of the definition, under its name.
 struct Field {
@@ -23,10 +23,12 @@ macro_rules! fields {
         read: |form, draft| draft.$member = fields!(@read $kind form, stringify!($member), draft.$member),
     },)+] };
     (@fill tags $value:expr) => { $value.join(" ") };
+    (@fill parts $value:expr) => { parts_form::fill(&$value) };
     (@fill yes $value:expr) => { if $value { "yes" } else { "" }.to_owned() };
     (@fill $kind:ident $value:expr) => { $value.to_string() };
     (@read text $form:ident, $name:expr, $default:expr) => { $form.value($name).to_owned() };
     (@read lines $form:ident, $name:expr, $default:expr) => { line_ends::plain($form.value($name)) };
+    (@read parts $form:ident, $name:expr, $default:expr) => { parts_form::read($form.value($name)) };
     (@read tags $form:ident, $name:expr, $default:expr) => { tags($form.value($name)) };
     (@read yes $form:ident, $name:expr, $default:expr) => { $form.is($name, "yes") };
     (@read word $form:ident, $name:expr, $default:expr) => { $form.word($name) };
@@ -39,6 +41,7 @@ const WHAT: &[Field] = fields! {
     handler text "handler",
     params lines "parameters",
     takes_result yes "takes-result",
+    parts parts "parts",
     key text "job-key",
     description lines "description",
     owner text "owner",

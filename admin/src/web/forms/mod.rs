@@ -9,6 +9,7 @@ pub mod job_form;
 pub mod line_ends;
 pub mod merge;
 pub mod moment;
+pub mod parts_form;
 pub mod retry_form;
 pub mod schedule_form;
 pub mod script_form;

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use carillon_locale::Language;
 
 /// The keys that the scripts use, each with its arguments.
-const KEYS: [(&str, &[&str]); 24] = [
+const KEYS: [(&str, &[&str]); 25] = [
+    ("due-now", &[]),
     ("live-offline", &["seconds"]),
     ("live-on", &[]),
     ("live-pause", &[]),

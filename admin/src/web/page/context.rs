@@ -240,6 +240,11 @@ impl PageContext {
         relative(self.language, *at, self.now).unwrap_or_else(|| self.local(at, "%Y-%m-%d %H:%M"))
     }
 
+    /// The same for a fire that is still to come. One whose instant has passed is due.
+    pub fn next_fire(&self, at: &Millis) -> String {
+        if *at < self.now { self.t("due-now").to_string() } else { self.relative(at) }
+    }
+
     /// The distance from now, in days where it is more than one.
     pub fn away(&self, at: &Millis) -> String {
         from_now(self.language, *at, self.now)

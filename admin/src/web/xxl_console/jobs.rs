@@ -83,6 +83,7 @@ pub async fn trigger(state: Shared, call: Call) -> Reply {
     loop {
         let address = addresses.next().map(str::to_owned);
         let request = RunRequest {
+            parts: None,
             job_id,
             cause: Cause::Api,
             params: sent.find("executorParam").map(str::to_owned),

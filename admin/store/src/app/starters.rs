@@ -64,4 +64,14 @@ impl AppStore<'_> {
                     OR EXISTS (SELECT 1 FROM app_starter s WHERE s.app_id = c.app_id AND s.starter_id = p.app_id))";
         Ok(self.tuples(tx, text, values![job_id, self.ids(children)]).await?.into_iter().collect())
     }
+
+    /// The jobs among these that an app may start: its own, and those of apps that let it.
+    pub(crate) async fn startable_by(self, tx: &Transaction, app_id: i64, jobs: &[i64]) -> Result<HashSet<i64>> {
+        if jobs.is_empty() {
+            return Ok(HashSet::default());
+        }
+        let text = "SELECT job.id FROM job WHERE job.id IN ({ids}) AND (job.app_id = ? OR EXISTS \
+                    (SELECT 1 FROM app_starter s WHERE s.app_id = job.app_id AND s.starter_id = ?))";
+        Ok(self.tuples(tx, text, values![self.ids(jobs), app_id, app_id]).await?.into_iter().collect())
+    }
 }

@@ -20,9 +20,7 @@ use crate::run::open::{checked, misplaced, overdue, overlapping, running, unansw
 use crate::run::settle::{consequences, statements};
 use crate::run::view::filter::{self, RunFilter};
 use crate::run::view::{dashboard, list, records};
-use crate::run::{
-    adopt, broadcast, cancel, candidate_sets, claim, follow_up, lock, mark, new_runs, poll, route, unmark,
-};
+use crate::run::{adopt, cancel, candidate_sets, claim, expand, follow_up, lock, mark, new_runs, poll, route, unmark};
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
@@ -36,7 +34,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("new_children", &new_runs::NEW_CHILDREN),
         ("adopt", &adopt::ADOPT),
         ("mark", &mark::MARK),
-        ("add_parts", &broadcast::INSERT_PARTS),
+        ("add_parts", &expand::INSERT_PARTS),
         ("outdated", &job_row::OUTDATED),
         ("unmark", &unmark::UNMARK),
         ("cancel", &cancel::CANCEL),

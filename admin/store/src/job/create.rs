@@ -119,6 +119,7 @@ impl JobStore<'_> {
         self.insert_scripts(&tx, &rows.scripts).await?;
         self.hold_used_jobs(&tx, jobs).await?;
         self.workflows().insert_graphs(&tx, jobs).await?;
+        self.insert_parts(&tx, jobs).await?;
         if let Some(key) = idempotency_key {
             let objects: Vec<(String, i64)> = jobs.iter().enumerate().map(|(at, job)| (kind(at), job.id)).collect();
             self.remember_all(&tx, key, &objects, jobs[0].created_at).await?;
@@ -258,7 +259,7 @@ fn job_row(job: &Job) -> impl Iterator<Item = NamedValue> {
 }
 
 /// What both the insert and the update write.
-pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 30] {
+pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 31] {
     let draft = &job.draft;
     let script = draft.script.as_ref();
     named![
@@ -292,6 +293,7 @@ pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 30] {
         enabled: draft.enabled,
         spread_offset: job.spread_offset,
         fires_left: job.fires_left,
+        parts: draft.parts.count(),
     ]
 }
 

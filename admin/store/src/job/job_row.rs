@@ -32,6 +32,14 @@ impl TryGetable for Params {
     }
 }
 
+/// Parameters that a run has in place of those of its job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenParams {
+    pub text: String,
+    /// From a list with a text for each part: no other part of the fire has them.
+    pub is_of_part: bool,
+}
+
 /// A job as it is stored; words and schedule are parsed by the engine, so that one bad row spoils only itself.
 #[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct StoredDefinition {
@@ -66,6 +74,8 @@ pub struct StoredDefinition {
     pub block: String,
     pub timeout_seconds: i32,
     pub retries: i32,
+    /// Into how many runs each fire is split.
+    pub parts: i32,
     pub updated_at: Millis,
 }
 
@@ -93,7 +103,7 @@ impl JobStore<'_> {
              CASE WHEN job_params.params IS NULL THEN '' WHEN OCTET_LENGTH(job_params.params) <= {most} THEN job_params.params END AS params, \
              job.schedule_text, job.anchor_at, \
              job.spread_offset, job.catch_up, job.misfire, job.misfire_threshold_ms, job.misfire_limit, job.misfire_window_ms, \
-             job.route, job.route_labels, job.overlap, job.overlap_queue, job.block, job.timeout_seconds, job.retries, job.updated_at \
+             job.route, job.route_labels, job.overlap, job.overlap_queue, job.block, job.timeout_seconds, job.retries, job.parts, job.updated_at \
              FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({{ids}})"
         );
         let rows = self.query(&self.engine_reads, &text, values![self.ids(job_ids)]).await?;
@@ -130,9 +140,11 @@ impl JobStore<'_> {
         Ok(self.bulk_tuples(&self.engine_reads, &OUTDATED, &[], known).await?.into_iter().collect())
     }
 
-    /// The parameters that were given by hand with these runs.
-    pub async fn given_params(self, run_ids: &[i64]) -> Result<Vec<(i64, String)>> {
-        let text = "SELECT run_id, params FROM run_input WHERE params IS NOT NULL AND run_id IN ({ids})";
-        self.tuples(&self.engine_reads, text, values![self.ids(run_ids)]).await
+    /// The parameters that these runs have in place of those of their jobs.
+    pub async fn given_params(self, run_ids: &[i64]) -> Result<Vec<(i64, GivenParams)>> {
+        let text = "SELECT run_id, params, is_of_part FROM run_input WHERE params IS NOT NULL AND run_id IN ({ids})";
+        let given = |(run_id, text, is_of_part)| (run_id, GivenParams { text, is_of_part });
+        let rows = self.tuples(&self.engine_reads, text, values![self.ids(run_ids)]).await?;
+        Ok(rows.into_iter().map(given).collect())
     }
 }

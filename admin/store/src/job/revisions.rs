@@ -1,7 +1,7 @@
 //! The definitions that a job has had, each with what it changed: to look at, and to go back to.
 
 use carillon_scheduler::{FieldError, JobDraft};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::audit::entry::difference;
 use crate::error::{Error, Result};
@@ -57,6 +57,12 @@ impl Revision {
         members.retain(|name, _| !STORED_APART.contains(&name.as_str()));
         members.insert("enabled".to_owned(), job.draft.enabled.into());
         let now = CurrentDefinition::of(job).members;
+        if is_short_list(members.get("parts")) {
+            if members.get("parts") != now.get("parts") {
+                return Err(wrong("parts", "only the beginning of this former list of parts is kept".to_owned()));
+            }
+            members.insert("parts".to_owned(), json!(job.draft.parts));
+        }
         match members.get("params").and_then(Value::as_str) {
             Some(text) if text.chars().nth(MOST_PARAMS).is_none() => {}
             Some(_) if members.get("params") == now.get("params") => {
@@ -73,6 +79,11 @@ impl Revision {
             wrong(&field, text)
         })
     }
+}
+
+/// A list that was too long to be kept stands there as one text; a list has two at least.
+fn is_short_list(parts: Option<&Value>) -> bool {
+    parts.and_then(Value::as_array).is_some_and(|texts| texts.len() == 1)
 }
 
 impl JobStore<'_> {

@@ -4,7 +4,9 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use carillon_scheduler::workflow::WorkflowDraft;
-use carillon_scheduler::{FieldError, JobDraft, JobSpec, KindDraft, Millis, Schedule, ScheduleContext, ScheduleDraft};
+use carillon_scheduler::{
+    FieldError, JobDraft, JobSpec, KindDraft, Millis, Parts, Schedule, ScheduleContext, ScheduleDraft,
+};
 use foldhash::HashMap;
 use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetable, Value};
 
@@ -233,7 +235,7 @@ pub(crate) fn whole_second(at: Millis) -> Millis {
 const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
      j.block, j.timeout_seconds, j.retries, j.retry_delay, j.follow, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
-     j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, j.script_type, j.script_version, \
+     j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, j.script_type, j.script_version, j.parts, \
      j.graph_version, g.graph, c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, l.description, l.owner, l.tags, \
      s.note AS pause_note, s.author AS pause_author, s.paused_at, s.ends_at AS pause_ends_at";
 const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id LEFT JOIN job_label l ON l.job_id = j.id \
@@ -282,9 +284,10 @@ impl JobStore<'_> {
         self.query(db, &format!("SELECT {COLUMNS} FROM {from} {OTHERS} ORDER BY j.id DESC"), values).await
     }
 
-    /// Adds the children and calendars.
+    /// Adds the children, parts and calendars.
     pub(crate) async fn add_neighbours(self, db: &impl ConnectionTrait, jobs: &mut [Job]) -> Result<()> {
         self.add_children(db, jobs).await?;
+        self.add_parts(db, jobs).await?;
         let named = |job: &&Job| !job.draft.schedule.calendars.is_empty();
         let ids: Vec<i64> = jobs.iter().filter(named).map(|job| job.id).collect();
         let mut calendars = self.calendars().calendars_of(db, &ids).await?;
@@ -351,6 +354,8 @@ impl FromQueryResult for Job {
             flag_after_seconds: get(row, "flag_after_seconds")?,
             pause_after_failures: get(row, "pause_after_failures")?,
             enabled: get(row, "enabled")?,
+            // A list is read with the others.
+            parts: Parts::Count(get(row, "parts")?),
         };
         let pause = match get::<Option<Millis>>(row, "paused_at")? {
             Some(paused_at) if !draft.enabled => Some(JobPause {

@@ -68,6 +68,7 @@ impl JobStore<'_> {
         self.calendars().write_calendars(tx, old, &new).await?;
         self.write_children(tx, old, &new).await?;
         self.write_labels(tx, old, &new).await?;
+        self.write_parts(tx, old, &new).await?;
         Ok(new)
     }
 
@@ -162,6 +163,7 @@ impl JobStore<'_> {
         self.drop_labels(tx, old.id).await?;
         self.drop_scripts(tx, old.id).await?;
         self.workflows().drop_graph(tx, old).await?;
+        self.drop_parts(tx, old.id).await?;
         self.drop_pause(tx, old.id).await?;
         self.runs().keep_params(tx, old).await?;
         self.execute(tx, "DELETE FROM job_params WHERE job_id = ?", values![old.id]).await?;

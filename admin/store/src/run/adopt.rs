@@ -26,8 +26,10 @@ row_struct! {
         pub attempt: i32,
         pub scheduled_at: Millis,
         pub due_at: Millis,
-        /// The only executor that may get it: a part of a broadcast, or an address given by hand.
+        /// The only executor that may get it: a part of a broadcast, or an address that was given by hand.
         pub bound_to: Option<String>,
+        /// How many parts were asked for with its fire; None: as its job says.
+        pub asked_parts: Option<i32>,
         /// An earlier fire of its job was open when it was due: it may be as late as it likes.
         pub overlaps: bool as IsOverlap,
     }
@@ -56,7 +58,7 @@ pub(crate) const WAITING: &str = "SELECT id FROM run WHERE shard = ? AND state =
      ORDER BY due_at, id LIMIT ?";
 
 const COLUMNS: &str = "run.id AS run_id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
-     run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address) AS bound_to, run.reason AS overlaps \
+     run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address) AS bound_to, run_input.parts AS asked_parts, run.reason AS overlaps \
      FROM run LEFT JOIN run_input ON run_input.run_id = run.id";
 
 /// What waits of a shard, and what of it cannot be read.

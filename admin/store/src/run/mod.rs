@@ -2,10 +2,10 @@
 
 pub mod adopt;
 pub mod advance;
-pub(crate) mod broadcast;
 pub mod cancel;
 pub mod candidate_sets;
 pub mod claim;
+pub mod expand;
 pub(crate) mod follow;
 pub mod follow_up;
 pub mod lock;

@@ -4,11 +4,13 @@
 
 use std::collections::hash_map::Entry;
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Cause, Millis, Parts};
 use foldhash::{HashMap, HashMapExt as _};
+use sea_orm::FromQueryResult;
 
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
+use crate::job::job_row::GivenParams;
 use crate::job::stored_job::Job;
 use crate::run::view::run_view::RunView;
 use crate::views::RunStore;
@@ -18,6 +20,8 @@ use crate::views::RunStore;
 pub enum RunParams {
     /// Given with this fire in place of the job's own.
     Own(String),
+    /// Those of this part of the fire, from a list with a text for each part.
+    OfPart(String),
     /// The job's own, under the revision that the run was sent with.
     Sent(String),
     /// Not sent yet: the job's own of now, which it is going to get.
@@ -32,10 +36,19 @@ impl RunParams {
     /// None: not known, or there are none because the run was never sent.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Self::Own(text) | Self::Sent(text) | Self::Waiting(text) => Some(text),
+            Self::Own(text) | Self::OfPart(text) | Self::Sent(text) | Self::Waiting(text) => Some(text),
             Self::NeverSent | Self::NotOnRecord => None,
         }
     }
+}
+
+/// What a part of a fire was given, and what was asked for with the fire.
+#[derive(FromQueryResult)]
+struct FireInput {
+    params: Option<String>,
+    is_of_part: bool,
+    parts: Option<i32>,
+    part_params: Option<String>,
 }
 
 const HISTORY: &str = "job_id, revision, params, runs_to";
@@ -47,7 +60,8 @@ impl RunStore<'_> {
     /// `run` was read by its id.
     pub async fn params_of(self, run: &RunView) -> Result<RunParams> {
         if let Some(own) = &run.params {
-            return Ok(RunParams::Own(own.clone()));
+            let own = own.clone();
+            return Ok(if run.is_of_part == Some(true) { RunParams::OfPart(own) } else { RunParams::Own(own) });
         }
         let Some(revision) = run.revision else {
             return match (run.marked_at, run.state.is_open()) {
@@ -66,12 +80,13 @@ impl RunStore<'_> {
     /// What each of these runs was given, in their order, as [`Self::params_of`] says it. Runs of one revision are looked up once.
     pub async fn params_of_each(self, runs: &[&RunView]) -> Result<Vec<RunParams>> {
         let ids: Vec<i64> = runs.iter().map(|run| run.id).collect();
-        let mut own: HashMap<i64, String> = self.jobs().given_params(&ids).await?.into_iter().collect();
+        let mut given: HashMap<i64, GivenParams> = self.jobs().given_params(&ids).await?.into_iter().collect();
         let mut sent: HashMap<(i64, i64), RunParams> = HashMap::new();
         let mut found = Vec::with_capacity(runs.len());
         for run in runs {
-            let params = match (own.remove(&run.id), run.revision) {
-                (Some(own), _) => RunParams::Own(own),
+            let params = match (given.remove(&run.id), run.revision) {
+                (Some(given), _) if given.is_of_part => RunParams::OfPart(given.text),
+                (Some(given), _) => RunParams::Own(given.text),
                 (None, Some(revision)) => match sent.entry((run.job_id, revision)) {
                     Entry::Occupied(known) => known.get().clone(),
                     Entry::Vacant(new) => new.insert(self.params_of(run).await?).clone(),
@@ -81,6 +96,29 @@ impl RunStore<'_> {
             found.push(params);
         }
         Ok(found)
+    }
+
+    /// What a repetition of a run's fire is split into: the list of the fire, or the number of parts that was asked for with it. None: what
+    /// the job has now, also where the list is not on record as a whole.
+    pub async fn parts_to_repeat(self, run: &RunView) -> Result<Option<Parts>> {
+        // Only these have been split, or were asked to be.
+        if run.parts == 1 && !matches!(run.cause, Cause::Manual | Cause::Api) {
+            return Ok(None);
+        }
+        let text = "SELECT i.params, i.is_of_part, i.parts, i.part_params FROM run JOIN run_input AS i ON i.run_id = run.id \
+                    WHERE run.fire_no = ? AND run.job_id = ? AND run.cause = ? AND run.attempt = 1 ORDER BY run.part";
+        let values = values![run.fire_no, run.job_id, run.cause.code()];
+        let inputs: Vec<FireInput> = self.all(&self.read, text, values).await?;
+        let of_parts = inputs.iter().filter(|input| input.is_of_part);
+        let texts: Vec<String> = of_parts.filter_map(|input| input.params.clone()).collect();
+        if run.parts > 1 && texts.len() == run.parts.unsigned_abs() as usize {
+            return Ok(Some(Parts::Each(texts)));
+        }
+        let asked = inputs.into_iter().find_map(|input| Some((input.parts?, input.part_params)));
+        Ok(asked.map(|(count, texts)| {
+            let texts = texts.and_then(|texts| serde_json::from_str(&texts).ok());
+            texts.map_or(Parts::Count(count), Parts::Each)
+        }))
     }
 
     /// The parameters of a job under a revision: those that were replaced next after it, or else the present ones.

@@ -1,6 +1,6 @@
 //! Fires without a schedule: run now, API, and later children and backfill.
 
-use carillon_scheduler::{AuditAction, Cause, Millis};
+use carillon_scheduler::{AuditAction, Cause, Millis, Parts};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
@@ -10,6 +10,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::db::sql::text::cut;
 use crate::error::Result;
+use crate::job::audit_snapshot::short_parts;
 use crate::job::lock::TargetJob;
 use crate::run::new_runs::NewRun;
 use crate::views::RunStore;
@@ -20,6 +21,8 @@ pub struct NewTrigger {
     pub job: TargetJob,
     pub cause: Cause,
     pub params: Option<String>,
+    /// In place of the parts that the job has.
+    pub parts: Option<Parts>,
     pub address: Option<String>,
     pub idempotency_key: Option<String>,
     /// The run that this one repeats.
@@ -50,6 +53,7 @@ pub enum TriggerResult {
 const SLICE: usize = 50;
 /// Bytes of the parameters that the audit keeps.
 const PARAMS_IN_AUDIT: usize = 1000;
+const INPUT: &str = "run_id, params, address, rerun_of, parts, part_params";
 
 impl RunStore<'_> {
     /// Records the run, `claimed` under epoch 0: the holder of its shard adopts it. None: there is no such job.
@@ -135,13 +139,19 @@ impl RunStore<'_> {
         // The fire's number is its first run's own id, so it can never collide with an instant of another cause.
         let run = NewRun { id: run_id, job_id, cause: fire.cause, fire_no: run_id, scheduled_at: now, due_at: now };
         self.insert_runs(tx, &[run]).await?;
-        if fire.params.is_some() || fire.address.is_some() || fire.rerun_of.is_some() {
-            let row = values![run_id, fire.params.clone(), fire.address.clone(), fire.rerun_of];
-            self.insert_rows(tx, "run_input", "run_id, params, address, rerun_of", vec![row]).await?;
+        if fire.params.is_some() || fire.address.is_some() || fire.rerun_of.is_some() || fire.parts.is_some() {
+            let parts = fire.parts.as_ref();
+            let texts = parts.and_then(Parts::texts).map(|texts| json!(texts).to_string());
+            let (params, address, count) = (fire.params.clone(), fire.address.clone(), parts.map(Parts::count));
+            let row = values![run_id, params, address, fire.rerun_of, count, texts];
+            self.insert_rows(tx, "run_input", INPUT, vec![row]).await?;
         }
         let mut detail = json!({"job": job_id, "cause": fire.cause});
         if let Some(params) = &fire.params {
             detail["params"] = cut(params, PARAMS_IN_AUDIT).into();
+        }
+        if let Some(parts) = &fire.parts {
+            detail["parts"] = json!(short_parts(parts));
         }
         if let Some(address) = &fire.address {
             detail["address"] = address.as_str().into();

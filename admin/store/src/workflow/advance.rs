@@ -14,7 +14,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::run::advance::Advanced;
+use crate::run::advance::advancing::Advanced;
 use crate::run::follow_up::{FollowUp, Kind};
 use crate::run::lock::{LockMode, LockedJob};
 use crate::run::new_runs::NewRun;
@@ -145,7 +145,7 @@ impl WorkflowStore<'_> {
             let plan = progress.plan();
             let wanted: BTreeSet<i64> = plan.start.iter().map(|start| progress.nodes[start.node].job_id).collect();
             let wanted: Vec<i64> = wanted.into_iter().collect();
-            let startable = self.apps().startable_children(tx, progress.run.job_id, &wanted).await?;
+            let startable = self.apps().startable_by(tx, progress.run.app_id, &wanted).await?;
             let mut impossible = vec![];
             for start in &plan.start {
                 let job = progress.nodes[start.node].job_id;

@@ -53,7 +53,14 @@ fn runs_of_before_a_job_moved_are_shown_to_the_members_of_its_former_app_alone()
         let job = world.other.job;
         let run = async |params: Option<&str>| {
             let params = params.map(str::to_owned);
-            let ask = RunRequest { job_id: job, cause: Cause::Manual, params, address: None, idempotency_key: None };
+            let ask = RunRequest {
+                parts: None,
+                job_id: job,
+                cause: Cause::Manual,
+                params,
+                address: None,
+                idempotency_key: None,
+            };
             world.engine.jobs().run(ask, &by).await.unwrap()
         };
         // One by hand, with parameters of its own, and one of an instant of the schedule.

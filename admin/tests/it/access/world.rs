@@ -215,7 +215,14 @@ async fn objects(engine: &Engine, store: &Store, app: App, channel: i64, now: Mi
     draft.key = format!("close-day-{:016x}", rand::random::<u64>());
     let key = draft.key.clone();
     let job = engine.jobs().create(draft, None, &by).await.unwrap().id;
-    let ask = RunRequest { job_id: job, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
+    let ask = RunRequest {
+        parts: None,
+        job_id: job,
+        cause: Cause::Manual,
+        params: None,
+        address: None,
+        idempotency_key: None,
+    };
     let run = engine.jobs().run(ask, &by).await.unwrap();
     let range = BackfillRange { job_id: job, from_at: NOW - 600_000, to_at: NOW - 300_000 };
     let backfill = engine.backfills().create(range, 1, &by).await.unwrap().id;

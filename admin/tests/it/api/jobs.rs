@@ -10,7 +10,7 @@ fn a_job_is_answered_with_all_its_members() {
     api(async |api| {
         let made = api.job(json!({"schedule": {"kind": "cron", "expression": "*/10 * * * * ?"}})).await;
         let expected = json!({
-            "id": made["id"], "app": "billing", "name": "Close the day", "handler": "closeDay", "description": "", "owner": "", "tags": [], "params": "",
+            "id": made["id"], "app": "billing", "name": "Close the day", "handler": "closeDay", "description": "", "owner": "", "tags": [], "params": "", "parts": 1,
             "schedule": {"kind": "cron", "expression": "*/10 * * * * ?", "timezone": "UTC", "clock_changes": "carillon"},
             "catch_up": "all", "misfire": "fire_once", "misfire_threshold_seconds": 60, "misfire_limit": 100,
             "misfire_window_seconds": 3600, "route": "round_robin", "route_labels": "", "overlap": "allow", "overlap_queue": 10,

@@ -64,10 +64,10 @@ fn a_run_may_be_asked_for_without_a_body() {
         assert_eq!(api.post_text(&path, "").await.ok()["state"], "claimed");
         api.post(&path, json!({"params": null, "address": null})).await.ok();
         for (body, told) in [
-            (json!({"param": "x"}), "param: there is no member `param`; expected `params` or `address`"),
+            (json!({"param": "x"}), "param: there is no member `param`; expected one of `params`, `parts`, `address`"),
             (json!({"params": 5}), "params: invalid type: integer `5`, expected a string"),
             (json!({"params": "x".repeat(65_537)}), "params: has 65537 bytes; at most 65536 (64 KiB) are allowed"),
-            (json!([]), "the body must be {\"params\"?,\"address\"?} as an object"),
+            (json!([]), "the body must be {\"params\"?,\"parts\"?,\"address\"?} as an object"),
         ] {
             assert_eq!(api.post(&path, body).await.error(), format!("400 invalid {told}"));
         }
@@ -172,5 +172,42 @@ fn a_person_resolves_what_nobody_else_can_and_says_how_they_know() {
         let born = api.get(&format!("/runs?job_id={}", child["id"])).await.ok();
         assert_eq!(born["items"][0]["parent_run_id"], run["id"]);
         api.post("/runs/999/resolve", json!({"outcome": "failed", "note": "x"})).await.error();
+    });
+}
+
+#[test]
+fn a_run_may_be_split_into_parts() {
+    api(async |api| {
+        let made = api.job(json!({"parts": ["eu", "us"]})).await;
+        assert_eq!(made["parts"], json!(["eu", "us"]));
+        let path = format!("/jobs/{}/run", made["id"]);
+        let run = api.post(&path, json!({"parts": ["a", "b", "c"]})).await.ok();
+        let stored = api.store.runs().get(run["id"].as_i64().unwrap()).await.unwrap().unwrap();
+        let parts = api.store.runs().parts_to_repeat(&stored).await.unwrap().unwrap();
+        assert_eq!(json!(parts), json!(["a", "b", "c"]));
+        api.post(&path, json!({"parts": 3, "params": "for all"})).await.ok();
+        for (body, why) in [
+            (
+                json!({"parts": 3}),
+                "400 invalid parts: the job lists the parameters of its parts; give a list, or a number and `params` for all parts",
+            ),
+            (
+                json!({"parts": "3"}),
+                "400 invalid parts: invalid type: string \"3\", expected a number of parts or a list of texts",
+            ),
+            (json!({"parts": ["a", 2]}), "400 invalid parts[1]: invalid type: integer `2`, expected a string"),
+            (
+                json!({"parts": ["a", "b"], "params": ""}),
+                "400 invalid parts: is a list, so `params` must be left out: each part gets its own text",
+            ),
+        ] {
+            assert_eq!(api.post(&path, body).await.error(), why);
+        }
+        let body = json!({"parts": 2, "route": "broadcast"});
+        let refused = api.post("/jobs", job(body)).await.error();
+        assert_eq!(
+            refused,
+            "400 invalid parts: cannot be used with the route `broadcast`, which makes a part for each executor"
+        );
     });
 }

@@ -23,8 +23,14 @@ async fn run_of(live: &Live, kind: Kind, handler: &str, params: &str) -> (Browse
     live.app("orders", "Orders").await;
     let _executor = live.executor("orders").await;
     let job_id = live.job(JobDraft::new("orders", "Settle", handler)).await.id;
-    let ask =
-        RunRequest { job_id, cause: Cause::Api, params: Some(params.into()), address: None, idempotency_key: None };
+    let ask = RunRequest {
+        parts: None,
+        job_id,
+        cause: Cause::Api,
+        params: Some(params.into()),
+        address: None,
+        idempotency_key: None,
+    };
     let id = live.engine.jobs().run(ask, &Actor::engine()).await.unwrap();
     let browser = Browser::signed_in(live, kind).await;
     let path = format!("/runs/{id}");

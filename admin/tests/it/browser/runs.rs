@@ -107,6 +107,7 @@ fn a_refresh_leaves_alone_what_is_in_use() {
         browser.fill("input[name=job]", "77").await;
         browser.script("window.typing = document.activeElement").await;
         let ask = carillon_engine::manage::RunRequest {
+            parts: None,
             job_id: id,
             cause: carillon_scheduler::Cause::Api,
             params: None,

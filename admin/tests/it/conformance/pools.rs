@@ -33,6 +33,7 @@ pub async fn make_endless(db: &TestDatabase, table: &str) {
 
 fn fire(job_id: i64) -> NewTrigger {
     NewTrigger {
+        parts: None,
         job: job_id.into(),
         cause: Cause::Api,
         params: None,

@@ -69,6 +69,8 @@ fn jobs() -> Vec<Value> {
             json!({"kind": "fixed_rate", "seconds": 60, "max_fires": 17}),
             json!({"overlap": "wait"}),
         ),
+        job("parts", "parts", json!({"kind": "none"}), json!({"parts": 16})),
+        job("listed", "listed", json!({"kind": "none"}), json!({"parts": ["eu", "2", "a\n b: \"c\"", ""]})),
     ]
 }
 
@@ -127,13 +129,13 @@ fn an_export_makes_the_same_jobs_in_an_empty_installation() {
         assert!(planned.contains("+ billing/rate: rate\n"), "{planned}");
         assert_eq!(to.pages::<Value>("/jobs", "").await.len(), 0, "a dry run writes nothing");
         let done = printed(&to, 0, &["apply", exported]).await;
-        assert!(done.ends_with("10 created, 0 changed, 0 deleted, 0 unchanged\n"), "{done}");
+        assert!(done.ends_with("12 created, 0 changed, 0 deleted, 0 unchanged\n"), "{done}");
         assert_eq!(instants(&to).await, instants(&from).await);
         let daily = super::with_key(&to, "daily").await;
         assert_eq!((&daily["enabled"], &daily["set"]), (&json!(false), &json!("all")));
 
         let done = printed(&to, 0, &["apply", exported, "--prune"]).await;
-        assert_eq!(done, "0 created, 0 changed, 0 deleted, 10 unchanged\n");
+        assert_eq!(done, "0 created, 0 changed, 0 deleted, 12 unchanged\n");
         assert_eq!(
             printed(&to, 0, &["apply", exported, "--dry-run"]).await.lines().next(),
             Some("= 10 jobs without a change")

@@ -313,8 +313,14 @@ impl Node {
     }
 
     pub async fn fire(&self, job: &Job) -> i64 {
-        let ask =
-            RunRequest { job_id: job.id, cause: Cause::Manual, params: None, address: None, idempotency_key: None };
+        let ask = RunRequest {
+            parts: None,
+            job_id: job.id,
+            cause: Cause::Manual,
+            params: None,
+            address: None,
+            idempotency_key: None,
+        };
         self.engine.jobs().run(ask, &carillon_store::Actor::engine()).await.unwrap()
     }
 }

@@ -218,6 +218,7 @@ fn a_run_goes_to_an_executor_and_back_without_a_token_on_the_wire() {
         let by = actor();
         let job = engine.jobs().create(JobDraft::new("orders", "Close", "close"), None, &by).await.unwrap();
         let ask = carillon_engine::manage::RunRequest {
+            parts: None,
             job_id: job.id,
             cause: carillon_scheduler::Cause::Manual,
             params: None,

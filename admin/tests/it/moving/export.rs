@@ -1,7 +1,7 @@
 //! The file of the way back, run on tables of xxl-job.
 
 use carillon_import::xxl_job::{Exported, ImportOptions, ImportPlan, Known, Shape, export, import};
-use carillon_scheduler::{JobDraft, ScheduleDraft, ScriptDraft, ScriptKind};
+use carillon_scheduler::{JobDraft, Parts, ScheduleDraft, ScriptDraft, ScriptKind};
 use carillon_store::{Actor, Job, VisibleApps};
 use foldhash::HashMap;
 
@@ -192,6 +192,7 @@ fn what_is_too_long_is_left_out_and_what_is_lost_is_listed() {
         let long = [
             JobDraft { schedule: ScheduleDraft::cron(format!("0 {} * * * ?", minutes.join(",")), ZONE), ..plain() },
             JobDraft { owner: "o".repeat(65), ..plain() },
+            JobDraft { parts: Parts::Count(2), ..plain() },
         ];
         let child = fixture.create(&JobDraft { flag_after_seconds: 60, ..plain() }).await;
         let lossy = [
@@ -207,12 +208,12 @@ fn what_is_too_long_is_left_out_and_what_is_lost_is_listed() {
         let done = exported(&fixture, &all, HashMap::from_iter([(child.id, 7)])).await;
         let at = |number: usize, text: &str| (all[number].id, text.to_owned());
         let long = ["schedule of more than 128 characters", "owner of more than 64 characters"];
-        assert_eq!(done.left_out, [at(1, long[0]), at(2, long[1])]);
+        assert_eq!(done.left_out, [at(1, long[0]), at(2, long[1]), at(3, "parts")]);
         let lost = [
             at(0, "takes_result true, flag_after_seconds"),
-            at(3, "clock_changes carillon, catch_up all"),
-            at(4, "description, tags"),
-            at(5, "name beyond 50 characters"),
+            at(4, "clock_changes carillon, catch_up all"),
+            at(5, "description, tags"),
+            at(6, "name beyond 50 characters"),
         ];
         assert_eq!((done.jobs, done.changed), (5, lost.to_vec()));
     });

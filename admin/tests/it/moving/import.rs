@@ -170,6 +170,30 @@ databases! {
 }
 
 #[test]
+fn an_import_that_ended_between_a_change_and_its_children_is_finished() {
+    on(Kind::Sqlite, async |db: &TestDatabase| {
+        let fixture = Fixture::new(db).await;
+        let xxl = XxlJob::new(Shape::V34).await;
+        xxl.group(4, "billing", "").await;
+        for id in [1, 2, 3] {
+            xxl.job(id, &[("job_group", "4"), ("child_jobid", if id == 1 { "'2'" } else { "''" })]).await;
+        }
+        brought(&xxl, &fixture.store).await;
+        xxl.sql("UPDATE xxl_job_info SET executor_param = 'new', child_jobid = '3' WHERE id = 1").await;
+        // As the import has stored it before it looks at children.
+        let here = jobs(&fixture.store).await.remove(&1).unwrap();
+        let draft = JobDraft { params: "new".into(), children: vec![], ..here.draft };
+        let billing = fixture.store.apps().by_name("billing").await.unwrap().unwrap();
+        let definition = carillon_store::Definition::check(&billing, &draft, NOW).unwrap();
+        fixture.store.jobs().update(here.id, &definition, None, NOW, &Actor::cli()).await.unwrap();
+        let (plan, done) = brought(&xxl, &fixture.store).await;
+        assert_eq!((plan.report.rows("L1"), done.changed), (vec![], 1));
+        assert_eq!(jobs(&fixture.store).await[&1].draft.children, [3]);
+        assert_eq!(brought(&xxl, &fixture.store).await.0.unchanged, 3);
+    });
+}
+
+#[test]
 fn each_shape_of_the_tables_is_told_and_read() {
     on(Kind::Sqlite, async |db: &TestDatabase| {
         let fixture = Fixture::new(db).await;

@@ -1,7 +1,10 @@
 //! What cannot be imported ends with a clear text, and nothing is written.
 
+use std::time::Duration;
+
 use carillon_import::xxl_job::{Error, ImportOptions, ImportPlan, Shape, SourceDatabase};
 use carillon_store::VisibleApps;
+use carillon_testkit::free_port;
 
 use super::tables::{XxlJob, options};
 use crate::conformance::fixture::Fixture;
@@ -40,6 +43,20 @@ fn an_address_that_cannot_be_one_says_what_would_be_right() {
             panic!("taken")
         };
         assert!(text.contains("needs SELECT on the tables of xxl-job"), "{text}");
+    });
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_named() {
+    on(Kind::Sqlite, async |_: &TestDatabase| {
+        let port = free_port();
+        let address = format!("mysql://carillon:secret-of-xxl@127.0.0.1:{port}/xxl_job");
+        let Err(error) = SourceDatabase::connect_within(&address, Duration::from_millis(200)).await else {
+            panic!("answered")
+        };
+        let text = error.to_string();
+        assert!(text.contains(&format!("no answer from 127.0.0.1:{port}")), "{text}");
+        assert!(!text.contains("secret-of-xxl"), "{text}");
     });
 }
 

@@ -83,6 +83,10 @@ route-and-concurrency = Route and concurrency
 routes-of-xxl-job = As in xxl-job
 routes-of-carillon = Carillon
 route-hint = Which executor of the app gets a run.
+parts = Parts
+parts-hint = Empty: each fire is one run. A number from 2 to 1,000: it becomes that many runs, each with the parameters above. Or the parameters of each part, one in each line. The handler sees its part, from 0, and the number of parts, as in a broadcast.
+parts-of-number = { $count } parts for each fire
+parts-of-list = { $count } parts for each fire, each with its own parameters
 labels = Labels
 labels-example = zone=eu,gpu=yes
 labels-hint = Only executors that have all of these labels get runs.

@@ -80,6 +80,10 @@ route-and-concurrency = 路由与并发
 routes-of-xxl-job = xxl-job 的策略
 routes-of-carillon = Carillon 的策略
 route-hint = 由应用的哪个执行器运行。
+parts = 分片
+parts-hint = 为空：每次触发为一次运行。2 到 1000 的数字：每次触发成为这么多次运行，各自使用上面的任务参数。或者填写每个分片的参数，每行一个。处理器会得到分片序号（从 0 开始）和分片总数，与广播相同。
+parts-of-number = 每次触发 { $count } 个分片
+parts-of-list = 每次触发 { $count } 个分片，各有自己的参数
 labels = 标签要求
 labels-example = zone=eu,gpu=yes
 labels-hint = 只有具有全部这些标签的执行器才会收到运行。

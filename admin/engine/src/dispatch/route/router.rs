@@ -18,6 +18,7 @@ use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::job_cache::{CachedJob, JobsById};
 use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::expand::Expansion;
 use carillon_store::run::mark::KEEP_ADDRESS;
 use carillon_store::run::route::RouteTrace;
 
@@ -45,6 +46,10 @@ impl Router {
     pub fn route(&self, admitted: AdmittedRun) -> RouteStep {
         let AdmittedRun { run, job, .. } = &admitted;
         let strategy = job.rules.as_ref().map_or(RouteStrategy::First, |rules| rules.route);
+        // Before anything can fail: a later attempt of the run would not be split.
+        if has_parts_to_fix(run, job, strategy) {
+            return RouteStep::Expand(admitted, Expansion::Parts);
+        }
         if job.script_version().is_some() && !self.cx.settings.scripts {
             let trace = RouteTrace { route: Some(strategy), ..RouteTrace::default() };
             return RouteStep::NoExecutor(admitted, SCRIPTS_OFF.to_owned(), Box::new(trace));
@@ -55,7 +60,7 @@ impl Router {
         };
         if is_unexpanded(strategy, run) {
             let addresses = list.iter().map(|candidate| candidate.address.clone()).collect();
-            return RouteStep::Expand(admitted, addresses);
+            return RouteStep::Expand(admitted, Expansion::Broadcast(addresses));
         }
         let names = list.iter().map(|candidate| candidate.address.as_str());
         let is_given = run.bound_to.is_some() && strategy != RouteStrategy::Broadcast;
@@ -263,5 +268,11 @@ impl Router {
 
 /// A run of a broadcast job whose executors are not fixed yet.
 fn is_unexpanded(route: RouteStrategy, run: &ClaimedRun) -> bool {
-    route == RouteStrategy::Broadcast && run.attempt == 1 && run.bound_to.is_none()
+    route == RouteStrategy::Broadcast && run.attempt == 1 && run.parts == 1 && run.bound_to.is_none()
+}
+
+/// A fire that is to be split, by what was asked for with it or by its job, and is one run yet.
+fn has_parts_to_fix(run: &ClaimedRun, job: &CachedJob, route: RouteStrategy) -> bool {
+    let own = if route == RouteStrategy::Broadcast { 1 } else { job.stored.parts };
+    run.attempt == 1 && run.parts == 1 && run.asked_parts.unwrap_or(own) > 1
 }

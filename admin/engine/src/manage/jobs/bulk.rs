@@ -189,6 +189,7 @@ impl Bulk<'_> {
             params: None,
             address: None,
             idempotency_key: self.key.map(|key| hash(&format!("bulk {} {key}", job.id))),
+            parts: None,
             rerun_of: None,
             is_only_rerun: false,
         };

@@ -13,4 +13,4 @@ mod validation;
 
 pub use bulk::JobAction;
 pub use definitions::PreviewRequest;
-pub use run::{RunRequest, repeated_params};
+pub use run::{RunRequest, repeated_params, repeated_parts};

@@ -1,9 +1,9 @@
 //! Runs on request.
 
 use carillon_accounts::policy::Action;
-use carillon_scheduler::Cause;
 use carillon_scheduler::job::limits::check_params;
 use carillon_scheduler::job::placeholders::{fill_instant, has_placeholders};
+use carillon_scheduler::{Cause, Parts, check_split};
 use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Actor, Job, RunParams, RunView};
 
@@ -18,6 +18,8 @@ pub struct RunRequest {
     pub cause: Cause,
     /// None: the job's own.
     pub params: Option<String>,
+    /// None: the job's own. A list gives each part its parameters; those of `params` go to every part.
+    pub parts: Option<Parts>,
     /// The executor that is to run it, which must be registered for the job's app.
     pub address: Option<String>,
     /// A repeated request with the same key finds the run of the first one.
@@ -25,16 +27,26 @@ pub struct RunRequest {
 }
 
 /// What a run gets that repeats another one: its parameters, or those of its job if it was never sent or its own are not on record, for
-/// the instant of the original. None: those that the job has when it is sent.
+/// the instant of the original. None: those that the job has when it is sent, or those of `parts`, which are repeated with the whole fire.
 pub fn repeated_params(original: &RunView, given: &RunParams, job: &Job) -> Option<String> {
     let zone = job.draft.schedule.zone();
     match given.text() {
+        _ if matches!(given, RunParams::OfPart(_)) => None,
         Some(text) => Some(fill_instant(text, original.scheduled_at, zone).into_owned()),
         None => {
             let own = &job.draft.params;
             has_placeholders(own).then(|| fill_instant(own, original.scheduled_at, zone).into_owned())
         }
     }
+}
+
+/// The parts of the fire of `original`, for its instant.
+pub fn repeated_parts(original: &RunView, parts: Option<Parts>, job: &Job) -> Option<Parts> {
+    let fill = |text: String| fill_instant(&text, original.scheduled_at, job.draft.schedule.zone()).into_owned();
+    Some(match parts? {
+        Parts::Each(texts) => Parts::Each(texts.into_iter().map(fill).collect()),
+        count @ Parts::Count(_) => count,
+    })
 }
 
 impl Jobs<'_> {
@@ -55,6 +67,10 @@ impl Jobs<'_> {
         if let Some(Err(message)) = request.params.as_deref().map(check_params) {
             return Err(Error::field("params", message));
         }
+        if let Some(parts) = &request.parts {
+            let has_params = request.params.is_some();
+            self.check_parts(request.job_id, parts, has_params).await?;
+        }
         request.address = request.address.as_deref().map(normal_address);
         if let Some(address) = &request.address {
             self.must_be_registered(request.job_id, address).await?;
@@ -66,12 +82,32 @@ impl Jobs<'_> {
             }
         }
         self.engine.costly.count_runs(1, by)?;
-        let RunRequest { job_id, cause, params, address, idempotency_key } = request;
-        let new = NewTrigger { job, cause, params, address, idempotency_key, rerun_of, is_only_rerun: false };
+        let RunRequest { job_id, cause, params, parts, address, idempotency_key } = request;
+        let new = NewTrigger { job, cause, params, parts, address, idempotency_key, rerun_of, is_only_rerun: false };
         let made = self.engine.cx.store.runs().insert_triggered(&new, self.engine.cx.clock.now(), by).await?;
         let made = made.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.job_changed(made.shard);
         Ok(made.run_id)
+    }
+
+    async fn check_parts(&self, job_id: i64, parts: &Parts, has_params: bool) -> Result<(), Error> {
+        let wrong = |message: &str| Err(Error::field("parts", message.to_owned()));
+        if let Err(message) = parts.check() {
+            return Err(Error::field("parts", message));
+        }
+        let job = self.engine.cx.store.jobs().get(job_id).await?.ok_or_else(|| Error::missing("job", job_id))?;
+        if parts.texts().is_some() && has_params {
+            return wrong("is a list, so `params` must be left out: each part gets its own text");
+        }
+        if parts.texts().is_none() && job.draft.parts.texts().is_some() && !has_params {
+            return wrong(
+                "the job lists the parameters of its parts; give a list, or a number and `params` for all parts",
+            );
+        }
+        match parts.is_one() {
+            true => Ok(()),
+            false => check_split(job.draft.route, job.draft.block).map_err(|message| Error::field("parts", message)),
+        }
     }
 
     /// Every request carries the access token: it goes only to an address that an executor of the app has registered, or that

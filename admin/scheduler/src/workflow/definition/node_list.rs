@@ -2,24 +2,25 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{Error, MapAccess, Visitor};
-use serde::{Deserializer, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::draft::NodeDraft;
-
-pub(super) fn serialize<S: Serializer>(nodes: &[(String, NodeDraft)], serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize<N: Serialize, S: Serializer>(nodes: &[(String, N)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(nodes.iter().map(|(name, node)| (name, node)))
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, NodeDraft)>, D::Error> {
-    deserializer.deserialize_map(NodesVisitor)
+pub(super) fn deserialize<'de, N: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<(String, N)>, D::Error> {
+    deserializer.deserialize_map(NodesVisitor(PhantomData))
 }
 
-struct NodesVisitor;
+struct NodesVisitor<N>(PhantomData<N>);
 
-impl<'de> Visitor<'de> for NodesVisitor {
-    type Value = Vec<(String, NodeDraft)>;
+impl<'de, N: Deserialize<'de>> Visitor<'de> for NodesVisitor<N> {
+    type Value = Vec<(String, N)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the nodes as an object, by name")

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::definition::On;
 use super::super::graph::Graph;
-use super::NodeBox;
 use super::columns::{Columns, Slot};
+use super::shapes::NodeBox;
 
 /// Around the picture.
 const MARGIN: i32 = 16;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::super::definition::On;
 use super::super::graph::Graph;
-use super::EdgePath;
 use super::columns::Columns;
 use super::places::Places;
+use super::shapes::EdgePath;
 
 /// The edges, by child, parent and kind.
 pub(super) fn edges(graph: &Graph, columns: &Columns, places: &Places) -> Vec<EdgePath> {

@@ -20,7 +20,7 @@ pub struct CutoverArgs {
     /// Also while runs in xxl-job have no result yet
     #[arg(long)]
     open_too: bool,
-    /// The other way round: disable the app's imported jobs here, so that they can be started in xxl-job again
+    /// The other way round: pause the app's imported jobs here, so that they can be started in xxl-job again
     #[arg(long, conflicts_with = "open_too")]
     back: bool,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub async fn run(args: CutoverArgs) -> anyhow::Result<()> {
             None => args.source.read().await?.name,
         };
         let done = go_back(&name, &store, &args.app, (&by, now)).await.map_err(usage)?;
-        println!("disabled: {}{}", counted(done.switched.len(), "job"), list(&done.switched));
+        println!("paused: {}{}", counted(done.switched.len(), "job"), list(&done.switched));
         if !done.still_enabled.is_empty() {
             println!("made here and still enabled, so they need executors here:{}", list(&done.still_enabled));
         }

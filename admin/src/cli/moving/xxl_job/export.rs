@@ -45,16 +45,8 @@ pub async fn run(args: ExportArgs) -> anyhow::Result<()> {
     }
     apps.retain(|app| args.apps.is_empty() || args.apps.contains(&app.name));
     let mut jobs: Vec<Job> = vec![];
-    let mut after = 0;
-    loop {
-        let ids = store.runs().job_ids(after, 500).await?;
-        let Some(last) = ids.last() else {
-            break;
-        };
-        after = *last;
-        for id in ids {
-            jobs.extend(store.jobs().get(id).await?);
-        }
+    for id in store.runs().all_job_ids().await? {
+        jobs.extend(store.jobs().get(id).await?);
     }
     let origins = store.imports().origins(&args.source).await?;
     let numbers = origins.iter().map(|origin| (origin.job_id, origin.source_id)).collect();

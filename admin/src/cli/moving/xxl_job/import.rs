@@ -112,7 +112,7 @@ fn print(out: &mut impl Write, source: &Source, plan: &ImportPlan, done: Option<
             writeln!(out, "Runs go on with the number {next}; {wait}.")?;
             writeln!(
                 out,
-                "New jobs are disabled; `carillon cutover APP` enables those that ran in xxl-job, once they are stopped there."
+                "New jobs are paused; `carillon cutover APP` enables those that ran in xxl-job, once they are stopped there."
             )
         }
     }

@@ -2,12 +2,12 @@
 
 use actix_web::web::Json;
 use carillon_engine::manage;
-use carillon_scheduler::Cause;
+use carillon_scheduler::{Cause, Parts};
 use carillon_store::PauseNote;
 
 use crate::web::api::answer::Answer;
 use crate::web::api::extract::{Body, Caller, Id, Key, request};
-use crate::web::api::view::{JobView, RunView, Time};
+use crate::web::api::view::{self, JobView, RunView, Time};
 use crate::web::state::Shared;
 
 pub async fn enable(state: Shared, id: Id, caller: Caller) -> Answer<JobView> {
@@ -34,19 +34,24 @@ pub async fn disable(state: Shared, id: Id, caller: Caller, body: Body<PauseRequ
 }
 
 request! {
-    /// How this run differs from the job; both members may be left out
-    pub struct RunRequest: "{\"params\"?,\"address\"?}", MAY_BE_EMPTY = true {
+    /// How this run differs from the job; all members may be left out
+    pub struct RunRequest: "{\"params\"?,\"parts\"?,\"address\"?}", MAY_BE_EMPTY = true {
         /// Instead of the job's own; at most 65,536 bytes
         #[schema(min_length = 0, max_length = 65_536)]
         params: Option<String>,
+        /// Instead of the job's own. A list gives each part its parameters, so `params` must be left out; with a number each part gets
+        /// `params`, or those of the job
+        #[schema(value_type = Option<view::Parts>)]
+        parts: Option<Parts>,
         /// The registered executor that is to run it
         address: Option<String>,
     }
 }
 
 pub async fn run(state: Shared, id: Id, caller: Caller, key: Key, body: Body<RunRequest>) -> Answer<RunView> {
-    let RunRequest { params, address } = body.0;
-    let request = manage::RunRequest { job_id: id.0, cause: Cause::Api, params, address, idempotency_key: key.0 };
+    let RunRequest { params, parts, address } = body.0;
+    let (job_id, cause, idempotency_key) = (id.0, Cause::Api, key.0);
+    let request = manage::RunRequest { job_id, cause, params, parts, address, idempotency_key };
     let run_id = state.engine.jobs().run(request, &caller.0).await?;
     Ok(Json(state.engine.runs().get(run_id).await?.into()))
 }

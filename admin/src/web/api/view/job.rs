@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use carillon_scheduler::job::limits::PARTS;
 use carillon_scheduler::workflow::WorkflowDraft;
 use carillon_scheduler::{JobDraft, ScriptDraft};
 use carillon_store::{Job, JobPause};
-use utoipa::ToSchema;
+use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::schedule::{RetryDelay, Schedule};
 use super::time::Time;
@@ -25,9 +27,12 @@ view! {
         /// Null: it is no workflow
         #[schema(value_type = Option<Workflow>)]
         workflow: Option<WorkflowDraft> = job.draft.workflow.clone(),
+        /// 1: each fire is one run
+        #[schema(value_type = Parts)]
+        parts: carillon_scheduler::Parts = job.draft.parts.clone(),
         #[serde(flatten)]
         #[schema(value_type = JobRequest)]
-        draft: JobDraft = JobDraft { schedule: job.full_schedule(), script: None, workflow: None, ..job.draft },
+        draft: JobDraft = without_own_members(&job),
         /// The next instant at which it fires: that of a run that is planned and not due yet, or else the first one that is not
         /// planned. Null: it is paused or never fires again
         next_fire_at: Option<Time>,
@@ -45,6 +50,12 @@ view! {
         /// When it was changed last
         updated_at: Time,
     }
+}
+
+/// The draft without what an answer has beside it.
+fn without_own_members(job: &Job) -> JobDraft {
+    let parts = carillon_scheduler::Parts::default();
+    JobDraft { schedule: job.full_schedule(), script: None, workflow: None, parts, ..job.draft.clone() }
 }
 
 view! {
@@ -109,6 +120,23 @@ pub struct Script {
     bytes: i64,
 }
 
+/// How a fire is split
+pub struct Parts;
+
+impl PartialSchema for Parts {
+    fn schema() -> RefOr<Schema> {
+        let (least, most) = (*PARTS.start(), *PARTS.end());
+        let count = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(least)).maximum(Some(most));
+        let texts = ArrayBuilder::new().items(ObjectBuilder::new().schema_type(Type::String)).min_items(Some(2));
+        let texts = texts.max_items(usize::try_from(most).ok());
+        OneOfBuilder::new().description(Some(PARTS_TEXT)).item(count).item(texts).into()
+    }
+}
+
+impl ToSchema for Parts {}
+
+const PARTS_TEXT: &str = "A number of parts, each with the parameters of the fire (1: each fire is one run); or a part for each text, which is its parameters, at most 65,536 bytes in all";
+
 /// The members that have a default.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes another type")]
@@ -136,6 +164,10 @@ pub struct JobSettings {
     /// Given to the handler; at most 65,536 bytes. `{{scheduled_at}}`, `{{scheduled_at|FORMAT|ZONE}}`, `{{run_id}}`, `{{job_id}}`, `{{attempt}}`, `{{part}}` and `{{parts}}` are replaced when a run is sent
     #[schema(min_length = 0, max_length = 65_536, default = "", required = false)]
     params: String,
+    /// Into how many runs each fire is split: a number, or the parameters of each part. Each part goes where the route sends it, and is
+    /// retried and killed by itself. Not with the route `broadcast`, and only with the block strategy `serial`
+    #[schema(default = 1, required = false)]
+    parts: Parts,
     /// Without `params` of its own, a run that a parent starts gets the parent's result as parameters
     #[schema(default = true, required = false)]
     takes_result: bool,

@@ -17,7 +17,7 @@ mod workflow;
 pub use alarm::AlarmView;
 pub use app::{AppTokenView, AppView, FormerNameView, NewAppTokenView};
 pub use audit::AuditView;
-pub use job::{JobRequest, JobSettings, JobView};
+pub use job::{JobRequest, JobSettings, JobView, Parts};
 pub use list::{List, Whole};
 pub use misfire::MisfireView;
 pub use run::{KillView, LogView, RunView};

@@ -43,10 +43,10 @@ view! {
         /// 1, and more for retries
         #[schema(minimum = 1)]
         attempt: i32,
-        /// Of a broadcast: the number of its part, from 0
+        /// Of a fire with several parts: the number of this one, from 0
         #[schema(minimum = 0)]
         shard_index: i32 = run.part,
-        /// Of a broadcast: the number of parts
+        /// The number of parts of its fire
         #[schema(minimum = 1)]
         shard_total: i32 = run.parts,
         /// Of a child's run: the first run of the parent's fire

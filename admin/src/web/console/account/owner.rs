@@ -3,12 +3,10 @@
 use carillon_accounts::own_password::{self, OwnerCheck};
 
 use crate::web::console::account::page::Own;
-use crate::web::console::account::second_factor::wait_text;
+use crate::web::console::account::second_factor::{password_complaint, wait_text};
 use crate::web::forms::{Form, OWN_PASSWORD};
 use crate::web::page::{PageContext, PageError};
 use crate::web::state::State;
-
-pub const WRONG: &str = "This is not your password.";
 
 /// The number of the credentials by which the owner of the account was found at the browser. None: the form says what is missing.
 /// `late`: a field and its error, for a person without a password who signed in too long ago.
@@ -23,7 +21,7 @@ pub async fn check(
     let now = state.clock.now();
     match own_password::check_owner(&state.store, &own.viewer, password, own.client(), now).await? {
         OwnerCheck::Right { credentials } => return Ok(Some(credentials)),
-        OwnerCheck::WrongPassword => form.add_error(OWN_PASSWORD, WRONG),
+        OwnerCheck::WrongPassword => form.add_error(OWN_PASSWORD, password_complaint(password)),
         OwnerCheck::Throttled { until_at } => form.add_error(OWN_PASSWORD, wait_text(context.language, until_at, now)),
         OwnerCheck::SignInAgain => form.add_error(late.0, late.1),
     }

@@ -6,7 +6,7 @@ use carillon_store::people::sessions::SignInMethod;
 
 use crate::web::console::account::login;
 use crate::web::console::account::page::{Own, Sent, show};
-use crate::web::console::account::second_factor::wait_text;
+use crate::web::console::account::second_factor::{password_complaint, wait_text};
 use crate::web::forms::{Fields, Form};
 use crate::web::page::{PageContext, PageResult, done};
 use crate::web::state::Shared;
@@ -32,6 +32,9 @@ pub async fn change(state: Shared, own: Own, context: PageContext, fields: Field
             let who = SignedIn::new(own.viewer.account_id, credentials, SignInMethod::NewPassword);
             login::start(&state, &own.request, &mut answer, (who, &own.viewer.name), "").await?;
             return Ok(answer);
+        }
+        PasswordChange::WrongCurrent if passwords.current.is_empty() => {
+            form.add_error("current", password_complaint(passwords.current));
         }
         PasswordChange::WrongCurrent => form.add_error("current", "This is not your current password."),
         PasswordChange::Refused(text) => form.add_error("new", text),

@@ -16,12 +16,17 @@ pub(in crate::web::console) fn wait_text(language: Language, until_at: Millis, n
     language.text("too-many-attempts").with("time", duration(language, seconds * 1000)).to_string()
 }
 
+/// What is wrong with a password that is not accepted.
+pub(in crate::web::console) fn password_complaint(password: &str) -> &'static str {
+    if password.is_empty() { "Your password is missing." } else { "This is not your password." }
+}
+
 /// `POST /account/second-factor`: the answer shows the secret, so it is no redirect.
 pub async fn propose(state: Shared, own: Own, context: PageContext, fields: Fields) -> PageResult {
     let (mut sent, now, keys) = (Sent::default(), state.clock.now(), &state.config.secret_keys);
     match second_factor::propose(&state.store, keys, &own.viewer, fields.get("password"), own.client(), now).await? {
         Proposed::Shown(proposal) => sent.proposal = Some(proposal),
-        Proposed::WrongPassword => sent.second_factor.add_error("password", "This is not your password."),
+        Proposed::WrongPassword => sent.second_factor.add_error("password", password_complaint(fields.get("password"))),
         Proposed::Throttled { until_at } => {
             sent.second_factor.add_error("password", wait_text(context.language, until_at, now))
         }

@@ -7,6 +7,7 @@ use carillon_store::{GrantScope, Grants, Role};
 use crate::web::access::Caller;
 use crate::web::console::account::owner;
 use crate::web::console::account::page::{Own, Sent, refused, show};
+use crate::web::console::account::second_factor::password_complaint;
 use crate::web::forms::{Fields, Form, OWN_PASSWORD};
 use crate::web::guard::session_cookie::Viewer;
 use crate::web::page::{PageContext, PageError, PageResult, done, uncached};
@@ -33,7 +34,7 @@ pub async fn create(state: Shared, own: Own, context: PageContext, fields: Field
     }
     // Whether it is the right one is looked at last: each wrong password counts.
     if password.is_empty() && own.viewer.issuer.is_none() {
-        form.add_error(OWN_PASSWORD, owner::WRONG);
+        form.add_error(OWN_PASSWORD, password_complaint(&password));
     }
     let mut sent = Sent::default();
     if form.is_valid()

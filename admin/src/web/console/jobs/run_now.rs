@@ -3,7 +3,7 @@
 use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_accounts::secret::random_secret;
-use carillon_engine::manage::{Error, RunRequest, repeated_params};
+use carillon_engine::manage::{Error, RunRequest, repeated_params, repeated_parts};
 use carillon_scheduler::Cause;
 use carillon_store::app::executors::Executor;
 use carillon_store::{Job, RunView};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::web::access::Caller;
 use crate::web::console::runs::page::visible_run;
-use crate::web::forms::{Form, line_ends};
+use crate::web::forms::{Form, line_ends, parts_form};
 use crate::web::page::{PageContext, PageError, PageResult, redirect, render};
 use crate::web::state::{Shared, State};
 use crate::web::text::strategies;
@@ -52,6 +52,7 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>, defaults: Q
     let job = state.engine.jobs().get(*id).await?;
     let like = original(&state, &context, defaults.like, job.id).await?;
     let mut form = Form::default().with("params", &job.draft.params).with("key", random_secret());
+    form.set("parts", parts_form::fill(&job.draft.parts));
     if let Some(run) = like {
         form.set("rerun_of", run.id.to_string());
         let given = state.store.runs().params_of(&run).await?;
@@ -62,6 +63,10 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>, defaults: Q
             None => Some("run-now-not-on-record"),
         };
         form.set("params", repeated);
+        let parts = state.store.runs().parts_to_repeat(&run).await?;
+        if let Some(parts) = repeated_parts(&run, parts, &job) {
+            form.set("parts", parts_form::fill(&parts));
+        }
         if let Some(note) = note {
             form.set("note", context.t(note).with("run", run.id).to_string());
         }
@@ -94,6 +99,7 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>,
     if form.is("step", "preview") {
         return page(&state, context, job, form).await;
     }
+    let parts = parts_form::read(form.value("parts"));
     let given = |name: &str| Some(form.value(name).to_owned()).filter(|text| !text.is_empty());
     let rerun_of = given("rerun_of").and_then(|id| id.parse().ok());
     if let Some(run) = original(&state, &context, rerun_of, job.id).await? {
@@ -105,7 +111,10 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>,
         job_id: job.id,
         cause: Cause::Manual,
         // The job may be edited before a repeated run is sent.
-        params: (rerun_of.is_some() || params != job.draft.params).then_some(params),
+        params: (rerun_of.is_some() || params != job.draft.params)
+            .then_some(params)
+            .filter(|params| parts.texts().is_none() || !params.is_empty()),
+        parts: (parts.texts().is_some() || parts != job.draft.parts).then_some(parts),
         address: given("address"),
         idempotency_key: given("key").map(|key| format!("console-{key}")),
     };

@@ -12,13 +12,20 @@ use crate::web::text::strategies;
 pub type SettingLine = (&'static str, String);
 
 pub fn settings_lines(context: &PageContext, job: &Job) -> Vec<SettingLine> {
-    let mut lines = vec![];
+    let mut lines: Vec<SettingLine> = parts(context, &job.draft).into_iter().collect();
     if job.draft.schedule.kind() != "none" {
         lines.extend(limits(context, job));
         lines.extend(late(context.language, &job.draft));
     }
     lines.extend(overlap(context.language, &job.draft));
     lines
+}
+
+/// The texts of a list are shown beside the parameters.
+fn parts(context: &PageContext, draft: &JobDraft) -> Option<SettingLine> {
+    let text = if draft.parts.texts().is_some() { "parts-of-list" } else { "parts-of-number" };
+    let count = draft.parts.count();
+    (!draft.parts.is_one()).then(|| ("parts", context.t(text).with("count", count).to_string()))
 }
 
 fn limits(context: &PageContext, job: &Job) -> Vec<SettingLine> {

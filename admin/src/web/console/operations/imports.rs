@@ -27,8 +27,10 @@ struct Page {
 }
 
 impl Page {
-    fn meaning(&self, found: &RecordedCode) -> String {
-        self.context.say(meaning(&found.code))
+    /// The pieces of a code's meaning; true: one that stood between backticks.
+    fn meaning(&self, found: &RecordedCode) -> Vec<(bool, String)> {
+        let text = self.context.say(meaning(&found.code));
+        text.split('`').enumerate().map(|(at, piece)| (at % 2 == 1, piece.to_owned())).collect()
     }
 
     fn hidden(&self, found: &RecordedCode) -> usize {

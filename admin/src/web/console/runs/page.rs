@@ -69,6 +69,7 @@ impl Page {
     fn params_note(&self) -> Message {
         match &self.given {
             RunParams::Own(_) => self.context.t("params-given"),
+            RunParams::OfPart(_) => self.context.t("params-of-part"),
             RunParams::Waiting(_) => self.context.t("params-waiting"),
             RunParams::NeverSent => self.context.t("params-never-sent"),
             RunParams::NotOnRecord => self.context.t("params-unknown"),

@@ -2,7 +2,6 @@
 
 use carillon_scheduler::{FieldError, ScriptDraft};
 use sea_orm::{DbErr, QueryResult};
-use sha2::{Digest as _, Sha256};
 
 /// The script of a definition: what the job's row names, and the source if it is new.
 pub(crate) type CheckedScript = (Option<ScriptDraft>, Option<String>);
@@ -22,18 +21,13 @@ pub(crate) fn check_script(
             None => Err(FieldError::new("script.source", "is missing; the job has no script yet")),
         };
     };
-    let sha256 = Some(digest(&source));
+    let sha256 = Some(ScriptDraft::digest(&source));
     if let Some(kept) = before.filter(|it| it.kind == given.kind && it.sha256 == sha256) {
         return Ok((Some(kept.clone()), None));
     }
     given.check_remark()?;
     let (remark, bytes) = (given.remark.trim().to_owned(), Some(source.len() as i64));
     Ok((Some(ScriptDraft { kind: given.kind, source: None, remark, version: None, sha256, bytes }), Some(source)))
-}
-
-/// The digest of a source, as a stored job names it: SHA-256 in hexadecimal digits.
-pub fn digest(source: &str) -> String {
-    Sha256::digest(source).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The script that a job's row names.

@@ -1,13 +1,12 @@
 //! Scripts of jobs. A job's row names the current version; the sources lie in a table of their own, which no scan reads.
 
-use carillon_scheduler::{Millis, ScriptKind};
+use carillon_scheduler::{Millis, ScriptDraft, ScriptKind};
 use sea_orm::Value;
 
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::Word;
 use crate::error::{Error, Result};
 use crate::job::change::ChangeContext;
-use crate::job::labels::script_reference::digest;
 use crate::job::stored_job::{Definition, Job};
 use crate::views::JobStore;
 
@@ -43,7 +42,7 @@ pub struct NewScript {
 impl NewScript {
     fn row(&self, job_id: i64) -> Vec<Value> {
         let Self { version, kind, source, remark, author, created_at } = self;
-        let (sha256, bytes) = (digest(source), source.len() as i64);
+        let (sha256, bytes) = (ScriptDraft::digest(source), source.len() as i64);
         let (source, remark, author) = (source.as_str(), remark.as_str(), author.as_str());
         values![job_id, *version, kind.as_str(), source, sha256, bytes, remark, author, *created_at]
     }

@@ -4,7 +4,7 @@
 //! one end the second finds no row. A fire of several parts is looked at after the end of each; a child is started once, as its fire
 //! is known by that of the parent.
 
-mod advancing;
+pub(crate) mod advancing;
 mod children;
 pub(crate) mod fire_end;
 pub(crate) mod fixed_delay;

@@ -45,7 +45,7 @@ pub static RETRY: Bulk = Bulk::text(
 
 pub(crate) static RETRY_INPUT: Bulk = Bulk::text(
     RETRIES,
-    "INSERT INTO run_input (run_id, params, address) SELECT u.id, i.params, i.address FROM {list} \
+    "INSERT INTO run_input (run_id, params, address, is_of_part) SELECT u.id, i.params, i.address, i.is_of_part FROM {list} \
      {join} run_input AS i{index PRIMARY} ON i.run_id = u.old",
 );
 

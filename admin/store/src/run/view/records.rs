@@ -24,6 +24,9 @@ pub struct Records {
     pub pruned_to: Option<Millis>,
 }
 
+/// Numbers of jobs that are read in one statement.
+const IDS_AT_ONCE: u32 = 5_000;
+
 /// A fire of a fixed delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayFire {
@@ -198,5 +201,17 @@ impl RunStore<'_> {
         let text = "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?";
         let values = values![after, i64::from(limit)];
         self.tuples::<i64>(&self.engine_reads, text, values).await
+    }
+
+    /// The numbers of all jobs, in order.
+    pub async fn all_job_ids(self) -> Result<Vec<i64>> {
+        let mut all: Vec<i64> = vec![];
+        loop {
+            let page = self.job_ids(all.last().copied().unwrap_or(0), IDS_AT_ONCE).await?;
+            if page.is_empty() {
+                return Ok(all);
+            }
+            all.extend(page);
+        }
     }
 }

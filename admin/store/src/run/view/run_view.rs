@@ -22,7 +22,7 @@ row_struct! {
         pub cause: Cause as Code,
         pub state: RunState as Code,
         pub fire_no: i64,
-        /// For a broadcast: which share, from 0, of how many.
+        /// Which part of its fire, from 0, of how many.
         pub part: i32,
         pub parts: i32,
         /// 1, and more for retries.
@@ -46,6 +46,8 @@ row_struct! {
         pub result_msg: Option<String>,
         /// Given with this fire in place of the job's own; read with a single run only.
         pub params: Option<String>,
+        /// `params` are those of this part alone; read with a single run only.
+        pub is_of_part: Option<bool>,
         /// The address that this fire was bound to; read with a single run only.
         pub bound_address: Option<String>,
         /// The run that this one repeats; read with a single run only.
@@ -96,9 +98,8 @@ pub(crate) const COLUMNS: &str = "r.id, r.job_id, a.name AS app, j.name AS job, 
      r.attempt, r.scheduled_at, r.due_at, r.marked_at, r.sent_at, r.finished_at, r.kill_asked_at, r.flagged_at, r.address, r.epoch, \
      r.owner, r.sends, r.revision, r.reason, r.result_code, r.result_msg";
 /// What is read with a single run only, and what stands for it elsewhere.
-const INPUT: &str = "i.params, i.address AS bound_address, i.rerun_of, r.candidates_id, r.route_code";
-pub(crate) const NO_INPUT: &str =
-    "NULL AS params, NULL AS bound_address, NULL AS rerun_of, NULL AS candidates_id, NULL AS route_code";
+const INPUT: &str = "i.params, i.is_of_part, i.address AS bound_address, i.rerun_of, r.candidates_id, r.route_code";
+pub(crate) const NO_INPUT: &str = "NULL AS params, NULL AS is_of_part, NULL AS bound_address, NULL AS rerun_of, NULL AS candidates_id, NULL AS route_code";
 /// The names that go with a run `r`. A job that has moved to another app shows the former one nothing of what it is now.
 pub(crate) const NAMES: &str =
     "JOIN app a ON a.id = r.app_id LEFT JOIN job j ON j.id = r.job_id AND j.app_id = r.app_id";

@@ -49,6 +49,7 @@ impl Scene {
     /// A run through the API that has ended.
     async fn ended_run(&self, job_id: i64, params: Option<&str>) -> RunView {
         let request = carillon_engine::manage::RunRequest {
+            parts: None,
             job_id,
             cause: Cause::Api,
             params: params.map(str::to_owned),

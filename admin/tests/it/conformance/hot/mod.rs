@@ -10,6 +10,7 @@ mod lease;
 mod locks;
 mod mark;
 pub mod outcome;
+mod parts;
 pub(super) mod plans;
 pub mod rows;
 mod schema;

@@ -5,6 +5,7 @@ use carillon_scheduler::RunState::{Cancelled, Claimed, Running, Sending, Succeed
 use carillon_store::Actor;
 use carillon_store::Job;
 use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::expand::Expansion;
 use carillon_store::run::trigger::NewTrigger;
 use carillon_store::run::unmark::Unsent;
 
@@ -12,18 +13,28 @@ use super::mark::mark;
 use super::rows::holder;
 use crate::conformance::fixture::{Fixture, NOW, Row, actor, after};
 
-/// A fire by hand, adopted.
-async fn waiting(fixture: &Fixture, job: &Job, params: Option<&str>) -> ClaimedRun {
-    let fire = NewTrigger {
+/// A fire by hand.
+pub fn fire(job: &Job) -> NewTrigger {
+    NewTrigger {
+        parts: None,
         job: job.id.into(),
         cause: Cause::Manual,
-        params: params.map(Into::into),
+        params: None,
         address: None,
         idempotency_key: None,
         rerun_of: None,
         is_only_rerun: false,
-    };
-    fixture.store.runs().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap();
+    }
+}
+
+/// The same, adopted.
+pub async fn waiting(fixture: &Fixture, job: &Job, params: Option<&str>) -> ClaimedRun {
+    let fire = NewTrigger { params: params.map(Into::into), ..fire(job) };
+    waiting_fire(fixture, job, &fire).await
+}
+
+pub async fn waiting_fire(fixture: &Fixture, job: &Job, fire: &NewTrigger) -> ClaimedRun {
+    fixture.store.runs().insert_triggered(fire, NOW, &Actor::engine()).await.unwrap().unwrap();
     let epoch = fixture.take(job.shard).await;
     fixture.store.runs().adopt(&holder(job.shard, epoch), None, after(5), 1_000).await.unwrap();
     let mut found = fixture.store.runs().waiting(job.shard, epoch, after(5), 10).await.unwrap();
@@ -104,10 +115,11 @@ databases! {
         let job = fixture.ticking("tick").await;
         let run = waiting(&fixture, &job, Some("by hand")).await;
         let addresses = ["http://x:1/", "http://y:1/", "http://z:1/"].map(String::from);
+        let broadcast = Expansion::Broadcast(addresses.to_vec());
         let stale = ClaimedRun { epoch: run.epoch - 1, ..run.clone() };
-        assert_eq!(fixture.store.runs().expand_broadcast(&stale, &addresses, "a").await.unwrap(), [], "another epoch");
-        assert_eq!(fixture.store.runs().expand_broadcast(&run, &[], "a").await.unwrap(), [], "nobody is there");
-        let parts = fixture.store.runs().expand_broadcast(&run, &addresses, "a").await.unwrap();
+        assert_eq!(fixture.store.runs().expand(&stale, &broadcast, "a").await.unwrap(), [], "another epoch");
+        assert_eq!(fixture.store.runs().expand(&run, &Expansion::Broadcast(vec![]), "a").await.unwrap(), [], "nobody is there");
+        let parts = fixture.store.runs().expand(&run, &broadcast, "a").await.unwrap();
         let rows = fixture.rows_where("1 = 1").await;
         assert_eq!((parts.len(), rows.len()), (3, 3));
         for ((part, row), (index, address)) in parts.iter().zip(&rows).zip((0..).zip(&addresses)) {
@@ -119,12 +131,12 @@ databases! {
         let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
         let given = fixture.store.jobs().given_params(&ids).await.unwrap();
         assert_eq!(given.len(), 3);
-        assert!(given.iter().all(|(_, params)| params == "by hand"));
+        assert!(given.iter().all(|(_, given)| given.text == "by hand" && !given.is_of_part));
         // Found again by a scan exactly as they are known here.
         let mut found = fixture.store.runs().waiting(job.shard, run.epoch, after(5), 10).await.unwrap();
         found.sort_by_key(|run| run.part);
         assert_eq!(found, parts);
-        assert_eq!(fixture.store.runs().expand_broadcast(&run, &addresses, "a").await.unwrap(), [], "once");
+        assert_eq!(fixture.store.runs().expand(&run, &broadcast, "a").await.unwrap(), [], "once");
         assert_eq!(fixture.count("run", "1 = 1").await, 3);
     }
 
@@ -132,8 +144,8 @@ databases! {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
         let run = waiting(&fixture, &job, None).await;
-        let addresses = ["http://x:1/", "http://y:1/"].map(String::from);
-        assert_eq!(fixture.store.runs().expand_broadcast(&run, &addresses, "a").await.unwrap().len(), 2);
+        let broadcast = Expansion::Broadcast(["http://x:1/", "http://y:1/"].map(String::from).to_vec());
+        assert_eq!(fixture.store.runs().expand(&run, &broadcast, "a").await.unwrap().len(), 2);
         assert_eq!(fixture.count("run_input", "1 = 1").await, 0);
     }
 }

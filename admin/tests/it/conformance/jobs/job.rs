@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, RouteStrategy, ScheduleDraft, shard_of,
+    BlockStrategy, CatchUp, JobDraft, MisfirePolicy, Overlap, Parts, RouteStrategy, ScheduleDraft, shard_of,
 };
 use carillon_store::{Definition, Job, Store};
 
@@ -23,6 +23,7 @@ fn every_member() -> JobDraft {
         key: "close-day_2.1".into(),
         set: "billing.files".into(),
         takes_result: false,
+        parts: Parts::default(),
         description: "Schließt den Tag 🚀\n zweite Zeile".into(),
         owner: "Ada 日次".into(),
         tags: vec!["a.b".into(), "tier-1".into()],

@@ -23,6 +23,7 @@ async fn moved(fixture: &Fixture) -> (Job, TargetJob) {
 
 fn trigger(job: TargetJob) -> NewTrigger {
     NewTrigger {
+        parts: None,
         job,
         cause: Cause::Api,
         params: None,

@@ -152,6 +152,7 @@ async fn fires(race: &Race) {
         }
         let idempotency_key = Some(format!("fire {key}"));
         let fire = NewTrigger {
+            parts: None,
             job: job.id.into(),
             cause: Cause::Manual,
             params: None,

@@ -3,6 +3,7 @@
 mod children;
 mod conflict;
 mod params;
+mod parts;
 mod rules;
 mod unchanged;
 

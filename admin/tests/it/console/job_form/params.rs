@@ -69,6 +69,14 @@ fn the_next_fire_is_the_next_one_that_happens() {
             assert!(page.contains(">in 2 s</time>"), "{path}: {page}");
             assert!(!page.contains(">in 6 s</time>"), "{path}");
         }
+        // Between two rounds of a node.
+        sql(&console, "DELETE FROM run").await;
+        sql(&console, &format!("UPDATE job_clock SET next_fire_at = {}", at(-1))).await;
+        for path in ["/jobs", "/"] {
+            let page = admin.get(path).await.body;
+            assert!(page.contains(">due now</time>") && !page.contains(">1 s ago</time>"), "{path}: {page}");
+        }
+        assert!(admin.get("/").await.body.contains("No job is failing now."), "no job has run yet");
     });
 }
 

@@ -16,6 +16,7 @@ fn record() -> ImportRecord {
         changed: 0,
         unchanged: 0,
         findings: vec![
+            code("B2", vec![row("job 18", "PARALLEL", None)]),
             code("C3", vec![row("job 17", "<b>MON/2</b>", Some(1))]),
             code("U1", (0..201).map(|number| row(&format!("user u{number}"), "", None)).collect()),
         ],
@@ -56,6 +57,7 @@ fn the_last_report_and_what_waits_are_shown_to_administrators() {
             "2 of 3 running cron jobs",
             "2 made, 0 changed",
             "the cron expression is rewritten",
+            "the block strategy is unknown: <code>serial</code>, as xxl-job read it",
             "&#60;b&#62;MON/2",
             r#"<a href="/jobs/1" translate="no">job 17</a>"#,
             "and 1 more",

@@ -33,7 +33,7 @@ fn a_new_token_needs_the_password_of_its_owner() {
             admin.submit("/account/tokens", &[&others[..], password].concat()).await
         };
         let answer = ask(&[]).await;
-        assert_eq!((answer.status, answer.error("own_password")), (422, Some("This is not your password.")));
+        assert_eq!((answer.status, answer.error("own_password")), (422, Some("Your password is missing.")));
         assert!(answer.body.contains("value=\"deploy\""), "what was typed stays");
         let guess = random_secret();
         for _ in 0..5 {

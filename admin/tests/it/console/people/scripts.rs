@@ -23,9 +23,10 @@ fn a_script_is_saved_with_the_password_of_a_person_with_the_right_to_scripts() {
         let fields =
             [("type", "shell"), ("source", "echo 1\r\necho 2"), ("remark", "first version"), ("revision", "1")];
         let save = async |more: &[(&str, &str)]| admin.submit(&page, &[&fields[..], more].concat()).await;
-        for password in [&[][..], &[("own_password", "another password")][..]] {
+        let wrong = &[("own_password", "another password")][..];
+        for (password, text) in [(&[][..], "Your password is missing."), (wrong, "This is not your password.")] {
             let answer = save(password).await;
-            assert_eq!((answer.status, answer.error("own_password")), (422, Some("This is not your password.")));
+            assert_eq!((answer.status, answer.error("own_password")), (422, Some(text)));
         }
         let stored = async || console.store.jobs().get(job.id).await.unwrap().unwrap();
         assert_eq!(stored().await.draft.script, None);
@@ -54,7 +55,7 @@ fn a_script_is_saved_with_the_password_of_a_person_with_the_right_to_scripts() {
         let history = format!("/jobs/{}/history/2/restore", job.id);
         assert!(admin.get(&history).await.body.contains("id=\"own_password\""));
         let answer = admin.submit(&history, &[("revision", "4")]).await;
-        assert_eq!((answer.status, answer.error("own_password")), (422, Some("This is not your password.")));
+        assert_eq!((answer.status, answer.error("own_password")), (422, Some("Your password is missing.")));
         let answer = admin.submit(&history, &[("revision", "4"), password[0]]).await;
         assert_eq!(answer.status, 303, "{}", answer.body);
         let third = stored().await.draft.script.unwrap().version.unwrap();
@@ -86,7 +87,7 @@ fn a_new_job_has_a_handler_or_a_script() {
         let save =
             async |more: &[(&str, &str)]| admin.submit("/jobs", &[&fields[..], &script[..], more].concat()).await;
         let answer = save(&[]).await;
-        assert_eq!((answer.status, answer.error("own_password")), (422, Some("This is not your password.")));
+        assert_eq!((answer.status, answer.error("own_password")), (422, Some("Your password is missing.")));
         assert!(
             answer.body.contains("print(1)") && answer.body.contains("id=\"runs-script\" value=\"script\" checked")
         );

@@ -132,6 +132,8 @@ fn it_is_turned_on_by_its_owner_alone_and_by_a_code() {
     run(async {
         let world = World::start().await;
         let admin = world.console.admin().await;
+        let answer = admin.submit("/account/second-factor", &[("password", "")]).await;
+        assert_eq!((answer.status, answer.error("password")), (422, Some("Your password is missing.")));
         let answer = admin.submit("/account/second-factor", &[("password", "not the password")]).await;
         assert_eq!((answer.status, answer.error("password")), (422, Some("This is not your password.")));
         assert_eq!(admin.submit("/account/second-factor/confirm", &[("code", "000000")]).await.status, 422);

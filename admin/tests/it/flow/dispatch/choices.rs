@@ -82,6 +82,7 @@ fn parts_and_runs_by_hand_say_so() {
         }
         let other = node.job(|_| ()).await;
         let ask = RunRequest {
+            parts: None,
             job_id: other.id,
             cause: Cause::Manual,
             params: None,

@@ -69,7 +69,14 @@ fn runs_that_find_only_draining_executors_say_so() {
         let job = node.job(|_| ()).await;
         drain(node, executor, true).await;
         let address = Some(executor.address.clone());
-        let ask = RunRequest { job_id: job.id, cause: Cause::Manual, params: None, address, idempotency_key: None };
+        let ask = RunRequest {
+            parts: None,
+            job_id: job.id,
+            cause: Cause::Manual,
+            params: None,
+            address,
+            idempotency_key: None,
+        };
         let refused = node.engine.jobs().run(ask, &actor()).await;
         assert!(
             matches!(&refused, Err(Error::Invalid(wrong)) if wrong[0].message.contains("is draining")),

@@ -9,6 +9,7 @@ mod full_pools;
 mod isolation;
 mod limits;
 mod overlap;
+mod parts;
 mod placeholders;
 mod probes;
 pub mod routes;

@@ -145,6 +145,7 @@ fn random_uses_all_of_them() {
 fn an_address_given_by_hand_gets_the_run_and_a_foreign_one_is_refused() {
     flow(RouteStrategy::RoundRobin, async |node, executors, job| {
         let ask = |address: &str| carillon_engine::manage::RunRequest {
+            parts: None,
             job_id: job.id,
             cause: carillon_scheduler::Cause::Manual,
             params: Some("by hand".into()),

@@ -82,7 +82,7 @@ databases! {
         node.clock.advance(std::time::Duration::from_secs(60));
         let disabled = told(&node, &job, 210).await;
         assert_eq!(disabled.verdict, Verdict::Missing(GapReason::Disabled));
-        says(&disabled, &["version 2", "(disable by ", "disabled then"]);
+        says(&disabled, &["version 2", "(disable by ", "paused then"]);
     }
 
     async fn what_is_no_instant_says_what_excludes_it(db: &TestDatabase) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use carillon_scheduler::{AlarmKind, JobDraft, ManualClock, MisfirePolicy, RouteStrategy, RunState};
 use carillon_store::alarm::alarms::AlarmFilter;
+use carillon_store::run::expand::Expansion;
 use carillon_testkit::{RecordingExecutor, wait_for};
 
 use crate::flow::node::{Node, START};
@@ -27,8 +28,8 @@ fn parts_of_a_broadcast_whose_commit_was_not_heard_are_sent_by_the_next_scan() {
         let (store, lease) = (&node.store, node.store.leases().list().await.unwrap());
         let epoch = lease[job.shard as usize].epoch;
         let run = store.runs().waiting(job.shard, epoch, i64::MAX, 9).await.unwrap();
-        let addresses = executors.each_ref().map(|it| it.address.clone());
-        let parts = store.runs().expand_broadcast(&run[0], &addresses, "a").await.unwrap();
+        let broadcast = Expansion::Broadcast(executors.each_ref().map(|it| it.address.clone()).to_vec());
+        let parts = store.runs().expand(&run[0], &broadcast, "a").await.unwrap();
         assert_eq!(parts.len(), 2);
         node.dispatch().await;
         wait_for("the broadcast was looked at", async || !node.engine.is_expanding()).await;

@@ -11,6 +11,7 @@ use crate::conformance::fixture::{Fixture, NOW, actor};
 
 fn fire(job_id: i64, key: Option<&str>) -> NewTrigger {
     NewTrigger {
+        parts: None,
         job: job_id.into(),
         cause: Cause::Api,
         params: None,

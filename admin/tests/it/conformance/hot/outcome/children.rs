@@ -3,7 +3,7 @@
 use carillon_scheduler::RunState::{Lost, Running, Succeeded};
 
 use crate::conformance::fixture::{Fixture, NOW, Row, actor, after};
-use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure, success};
+use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure, given_with_fire, success};
 
 impl Fixture {
     /// A broadcast fire of `parts`, all running; their ids.
@@ -42,7 +42,7 @@ databases! {
             assert_eq!(born.len(), 1);
             assert_eq!((born[0].state, born[0].epoch, born[0].shard, born[0].scheduled_at), (0, 0, child.shard, NOW + 500));
             let handed_on = r#"["said 200","said 200","said 200","said 200"]"#.to_owned();
-            assert_eq!(fixture.store.jobs().given_params(&[born[0].id]).await.unwrap(), [(born[0].id, handed_on)]);
+            assert_eq!(fixture.store.jobs().given_params(&[born[0].id]).await.unwrap(), [(born[0].id, given_with_fire(&handed_on))]);
         }
     }
 

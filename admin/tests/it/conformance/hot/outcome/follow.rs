@@ -8,7 +8,7 @@ use carillon_store::run::settle::finding::{RunReport, Settlement};
 use carillon_store::run::trigger::NewTrigger;
 
 use crate::conformance::fixture::{Fixture, NOW, actor};
-use crate::conformance::hot::outcome::settle::{FOLLOW_UP, alarmed, failure, found, success};
+use crate::conformance::hot::outcome::settle::{FOLLOW_UP, alarmed, failure, found, given_with_fire, success};
 use crate::conformance::hot::rows::RunRow;
 
 impl Fixture {
@@ -139,7 +139,7 @@ databases! {
     async fn a_disabled_or_deleted_job_is_not_tried_again(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.with_retries(3).await;
-        let fire = NewTrigger { job: job.id.into(), cause: Cause::Manual, params: Some("{}".into()), address: None, idempotency_key: None, rerun_of: None, is_only_rerun: false };
+        let fire = NewTrigger { parts: None, job: job.id.into(), cause: Cause::Manual, params: Some("{}".into()), address: None, idempotency_key: None, rerun_of: None, is_only_rerun: false };
         let by_hand = fixture.store.runs().insert_triggered(&fire, NOW, &Actor::engine()).await.unwrap().unwrap().run_id;
         fixture.sql(&format!("UPDATE run SET state = 2 WHERE id = {by_hand}")).await;
         let ids = fixture.runs_in(&job, &[Running, Running]).await;
@@ -148,7 +148,7 @@ databases! {
         assert_eq!(alarmed(&settled), [ids[0]]);
         assert_eq!(told(&fixture.attempts(by_hand).await), [(1, Failed), (2, Claimed)], "run now needs no enabled schedule");
         let next = fixture.attempts(by_hand).await[1].id;
-        assert_eq!(fixture.store.jobs().given_params(&[next]).await.unwrap(), [(next, "{}".to_owned())]);
+        assert_eq!(fixture.store.jobs().given_params(&[next]).await.unwrap(), [(next, given_with_fire("{}"))]);
         fixture.store.jobs().delete(job.id, NOW, &actor()).await.unwrap();
         assert_eq!(alarmed(&fixture.settle(&[failure(ids[1])]).await), [ids[1]]);
         assert_eq!(fixture.count("run", "state = 0").await, 0);

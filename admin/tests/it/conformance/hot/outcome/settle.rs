@@ -6,6 +6,7 @@ use carillon_scheduler::RunEvent;
 use carillon_scheduler::RunState::{Cancelled, Claimed, Failed, Killed, Lost, Running, Sending, Succeeded, Unknown};
 use carillon_scheduler::{Outcome, RunReason};
 use carillon_store::db::ids;
+use carillon_store::job::job_row::GivenParams;
 use carillon_store::run::cancel::KillRequest;
 use carillon_store::run::settle::finding::{RunReport, SettleContext, Settlement};
 
@@ -30,6 +31,11 @@ pub fn report(run_id: i64, outcome: Outcome) -> RunReport {
 /// What a node finds out itself.
 pub fn found(run_id: i64, event: RunEvent, reason: RunReason) -> RunReport {
     RunReport { run_id, event, code: None, message: None, reason: Some(reason), sent_at: None, reporter: None }
+}
+
+/// Parameters that a fire was given, for all its parts.
+pub fn given_with_fire(text: &str) -> GivenParams {
+    GivenParams { text: text.to_owned(), is_of_part: false }
 }
 
 pub fn success(run_id: i64) -> RunReport {

@@ -1,5 +1,5 @@
-//! Broadcasts and workflows. The executors of a broadcast are fixed, and a workflow begins, by a transaction of its own for each, which
-//! waits for the row of its job. It runs beside the dispatcher: a lock on one job delays neither the marks of later runs nor others.
+//! Fires of several parts, and workflows. The parts of each are fixed, and a workflow begins, by a transaction of its own, which waits for
+//! the row of its job. It runs beside the dispatcher: a lock on one job delays neither the marks of later runs nor other expansions.
 
 use std::sync::Arc;
 
@@ -19,19 +19,20 @@ use crate::plan::wakes::ScanWakes;
 use carillon_store as store;
 use carillon_store::job::job_row::Params;
 use carillon_store::run::adopt::ClaimedRun;
+use carillon_store::run::expand::Expansion;
 
 /// Each takes a connection of the engine, perhaps for as long as a statement may last; the marks need the others.
 pub(crate) const MAX_EXPANSIONS: usize = 4;
 
 /// What becomes of a run in place of a mark.
-pub enum Expansion {
-    /// A part for each of these addresses.
-    Broadcast(Vec<String>),
+pub enum ExpansionTask {
+    /// It becomes the parts of its fire.
+    Split(Expansion),
     /// Its graph begins.
-    Workflow,
+    Begin,
 }
 
-pub struct BroadcastExpander {
+pub struct Expander {
     pub(crate) cx: Arc<Context>,
     pub(crate) held: Arc<HeldShards>,
     pub(crate) queue: Arc<DueQueue>,
@@ -44,7 +45,7 @@ pub struct BroadcastExpander {
 }
 
 struct ExpansionGuard {
-    expander: Arc<BroadcastExpander>,
+    expander: Arc<Expander>,
     run_id: i64,
 }
 
@@ -54,24 +55,24 @@ impl Drop for ExpansionGuard {
     }
 }
 
-impl BroadcastExpander {
+impl Expander {
     pub fn is_empty(&self) -> bool {
         self.open.lock().is_empty()
     }
 
     /// Until it is done the run is not in the queue. A scan that reads the table again may put it there: that entry is
     /// dropped, since the expansion under way puts the parts there, or the run itself.
-    pub fn spawn(self: &Arc<Self>, admitted: AdmittedRun, expansion: Expansion) {
+    pub fn spawn(self: &Arc<Self>, admitted: AdmittedRun, task: ExpansionTask) {
         let run_id = admitted.run.run_id;
         if !self.open.lock().insert(run_id) {
             return;
         }
         let guard = ExpansionGuard { expander: self.clone(), run_id };
-        self.tasks.spawn(async move { guard.expander.clone().expand(guard, admitted, expansion).await });
+        self.tasks.spawn(async move { guard.expander.clone().expand(guard, admitted, task).await });
     }
 
-    /// The parts of a broadcast go the ordinary way from here; a workflow goes on from its nodes.
-    async fn expand(&self, guard: ExpansionGuard, admitted: AdmittedRun, expansion: Expansion) {
+    /// Parts go the ordinary way from here; a workflow goes on from its nodes.
+    async fn expand(&self, guard: ExpansionGuard, admitted: AdmittedRun, task: ExpansionTask) {
         let AdmittedRun { run, job, admission } = admitted;
         // The semaphore is never closed.
         let place = self.places.acquire().await.ok();
@@ -80,15 +81,15 @@ impl BroadcastExpander {
             drop(guard);
             return self.wakes.read_again(run.shard);
         }
-        let expanded = match &expansion {
-            Expansion::Broadcast(addresses) => {
-                self.cx.store.runs().expand_broadcast(&run, addresses, &self.cx.node).await.map(Expanded::Parts)
+        let expanded = match &task {
+            ExpansionTask::Split(expansion) => {
+                self.cx.store.runs().expand(&run, expansion, &self.cx.node).await.map(Expanded::Parts)
             }
-            Expansion::Workflow => self.begin(&run, &job).await,
+            ExpansionTask::Begin => self.begin(&run, &job).await,
         };
         drop(place);
         match expanded {
-            // It is expanded already, by a commit whose answer was lost: its parts are in the table.
+            // It is expanded already, by a commit whose answer was lost: its parts are in the table. Or it is not to be split any more.
             Ok(Expanded::Parts(parts)) if parts.is_empty() => self.wakes.read_again(run.shard),
             Ok(Expanded::Begun) => self.followed.add(&[run.run_id]),
             Ok(Expanded::Parts(parts)) => {
@@ -98,7 +99,7 @@ impl BroadcastExpander {
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, run.id = run.run_id, "a broadcast or workflow could not begin yet");
+                tracing::warn!(%error, run.id = run.run_id, "a run could not be split into its parts, or a workflow not begin, yet");
                 // First, or the next tick would drop it as one that is being expanded.
                 drop(guard);
                 self.queue.insert(run, self.cx.clock.now() + self.cx.settings.retry_ms());
