@@ -14,8 +14,7 @@ use crate::live::{Live, LiveJob};
 pub fn faults(set: &FileSet, live: &Live, deletes: &[JobChange]) -> Vec<Fault> {
     let own: BTreeSet<JobRef> = set.jobs.iter().map(JobEntry::reference).collect();
     let deleted: BTreeSet<&JobRef> = deletes.iter().map(|job| &job.reference).collect();
-    let is_there =
-        |job: &JobRef| (own.contains(job) || live.by_reference(job).is_some()) && !deleted.contains(job);
+    let is_there = |job: &JobRef| (own.contains(job) || live.by_reference(job).is_some()) && !deleted.contains(job);
     let mut faults = vec![];
     for entry in &set.jobs {
         let unknown = |member: &str, job: &JobRef| {

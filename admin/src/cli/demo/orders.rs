@@ -40,9 +40,10 @@ pub fn workflow() -> JobDraft {
     JobDraft {
         workflow: Some(WorkflowDraft { output: None, nodes: nodes.map(|(name, node)| (name.to_owned(), node)).into() }),
         schedule: ScheduleDraft::fixed_rate(30),
-        description: "A workflow with a branch, a join and a node that runs after a failure. Loading fails now and then: \
+        description:
+            "A workflow with a branch, a join and a node that runs after a failure. Loading fails now and then: \
                       repeat such a run from what failed."
-            .to_owned(),
+                .to_owned(),
         tags: tags(&["orders", "tier-1"]),
         ..JobDraft::new(APP, NAME, "")
     }

@@ -15,7 +15,8 @@ async fn outcome(api: &ApiClient, job: &serde_json::Value, params: &str) -> (Str
     wait_for("the workflow has ended", async || ["succeeded", "failed"].contains(&&*state().await)).await;
     let nodes = api.get(&format!("runs/{}/workflow", run["id"])).await.ok();
     let nodes = nodes["nodes"].as_array().unwrap();
-    let nodes = nodes.iter().map(|node| format!("{} {}", node["name"].as_str().unwrap(), node["state"].as_str().unwrap()));
+    let nodes =
+        nodes.iter().map(|node| format!("{} {}", node["name"].as_str().unwrap(), node["state"].as_str().unwrap()));
     (state().await, nodes.collect::<Vec<_>>().join(", "))
 }
 
@@ -29,7 +30,8 @@ async fn the_workflow_of_the_demo_takes_a_branch_joins_and_handles_a_failure() {
     let console = demo.after("  console    ").await;
     let api = ApiClient::new([console.trim_end_matches('/')], &token, Duration::from_secs(10));
     let jobs = api.get("jobs").await.ok();
-    let job = jobs["items"].as_array().unwrap().iter().find(|job| job["name"] == "Load the orders").unwrap()["id"].clone();
+    let job =
+        jobs["items"].as_array().unwrap().iter().find(|job| job["name"] == "Load the orders").unwrap()["id"].clone();
     let executors = async || api.get("runs?state=succeeded").await.ok()["items"].as_array().unwrap().len();
     wait_for("an executor takes runs", async || executors().await > 0).await;
     for (params, state, nodes) in [

@@ -30,9 +30,13 @@ async fn filled(api: &ApiClient) {
         "tidy": {"job": made["items"][1]["id"], "after": [{"node": "note", "on": "always"}, "load"], "join": "any", "if_failed": "ignore"},
     });
     let graph = json!({"output": "{{nodes.load.result}}", "nodes": nodes});
-    api.post("/jobs", json!({"app": "billing", "key": "day", "name": "Day", "workflow": graph, "handler": ""})).await.ok();
+    api.post("/jobs", json!({"app": "billing", "key": "day", "name": "Day", "workflow": graph, "handler": ""}))
+        .await
+        .ok();
     let outer = json!({"nodes": {"day": {"job": "day"}}});
-    api.post("/jobs", json!({"app": "billing", "key": "all", "name": "All", "workflow": outer, "handler": ""})).await.ok();
+    api.post("/jobs", json!({"app": "billing", "key": "all", "name": "All", "workflow": outer, "handler": ""}))
+        .await
+        .ok();
 }
 
 /// The jobs of the nodes of `day`, as `app/key`.
@@ -107,7 +111,8 @@ fn a_graph_is_compared_node_by_node() {
         assert!(done.contains("+ billing/b: Job b\n+ billing/day: day\n"), "{done}");
         assert_eq!(with_key(api, "day").await["workflow"]["nodes"]["second"]["after"][0]["when"][0]["gt"], 0);
 
-        let changed = TWO.replace("[{node: first, when: [{path: /rows, gt: 0}]}]", "[first]").replace("job: a", "job: b");
+        let changed =
+            TWO.replace("[{node: first, when: [{path: /rows, gt: 0}]}]", "[first]").replace("job: a", "job: b");
         let path = file(folder.path(), &format!("{}{jobs}", workflow("day", &changed)));
         let shown = printed(api, 2, &["drift", &path]).await;
         let expected = "~ billing/day: day\n    ~ workflow.nodes.first.job: \"billing/a\" → \"billing/b\"\n    ~ workflow.nodes.second.after: \
@@ -115,7 +120,10 @@ fn a_graph_is_compared_node_by_node() {
         assert!(shown.starts_with(expected), "{shown}");
         let path = file(folder.path(), &[jobs, line("day", "")].concat());
         let shown = printed(api, 2, &["apply", &path, "--dry-run"]).await;
-        assert!(shown.contains("    - workflow.nodes.first: {\"job\":\"billing/a\"}\n    - workflow.nodes.second: {"), "{shown}");
+        assert!(
+            shown.contains("    - workflow.nodes.first: {\"job\":\"billing/a\"}\n    - workflow.nodes.second: {"),
+            "{shown}"
+        );
         printed(api, 0, &["apply", &path]).await;
         assert_eq!(with_key(api, "day").await["workflow"], Value::Null);
     });
