@@ -4,6 +4,9 @@ use serde_json::{Map, Value, json};
 
 const COMPONENTS: &str = "#/components/schemas/";
 const JOB: &str = "JobRequest";
+const NODE: &str = "WorkflowNodeDefinition";
+/// `key` or `app/key`
+const REFERENCE: &str = "^([A-Za-z0-9][A-Za-z0-9._-]*/)?[a-z0-9._-]{1,64}$";
 
 /// The schema, from the OpenAPI document of the HTTP API. Its schemas are those of JSON Schema 2020-12.
 pub fn schema(openapi: &Value) -> Value {
@@ -12,6 +15,9 @@ pub fn schema(openapi: &Value) -> Value {
     as_in_files(&mut job);
     let mut definitions = Map::new();
     add_used(&job, &schemas, &mut definitions);
+    if let Some(node) = definitions.get_mut(NODE) {
+        name_job_by_key(node);
+    }
     definitions.insert("Job".to_owned(), job);
     let mut definitions = Value::Object(definitions);
     relocate(&mut definitions);
@@ -35,7 +41,7 @@ pub fn schema(openapi: &Value) -> Value {
 fn as_in_files(job: &mut Value) {
     if let Some(members) = job.get_mut("properties").and_then(Value::as_object_mut) {
         members.remove("set");
-        let child = json!({"type": "string", "pattern": "^([A-Za-z0-9][A-Za-z0-9._-]*/)?[a-z0-9._-]{1,64}$"});
+        let child = json!({"type": "string", "pattern": REFERENCE});
         let text = "Keys of the jobs that run after each success: `key` of the same app, or `app/key`";
         members.insert(
             "children".to_owned(),
@@ -52,7 +58,17 @@ fn as_in_files(job: &mut Value) {
             enabled["description"] = json!("Whether its schedule is in force; left out: it stays as it is");
         }
     }
-    job["required"] = json!(["app", "key", "name", "handler"]);
+    job["required"] = json!(["app", "key", "name"]);
+    let runs = |member: &str| json!({"required": [member]});
+    job["anyOf"] = json!([runs("handler"), runs("script"), runs("workflow")]);
+}
+
+/// A file knows no numbers of jobs.
+fn name_job_by_key(node: &mut Value) {
+    let text = "The key of the job that it runs: `key` of the same app, or `app/key`";
+    if let Some(job) = node.pointer_mut("/properties/job") {
+        *job = json!({"type": "string", "pattern": REFERENCE, "description": text});
+    }
 }
 
 /// Adds the schemas that `value` refers to, and those that these refer to.

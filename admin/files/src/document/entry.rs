@@ -7,6 +7,7 @@ use carillon_scheduler::JobDraft;
 use serde_json::{Map, Value};
 
 use super::fault::Fault;
+use super::workflow;
 
 /// What stands for parameters that an export left out. Files with it are refused: the parameters would be lost.
 pub const REDACTED: &str = "<redacted>";
@@ -53,7 +54,7 @@ pub struct JobEntry {
     pub line: usize,
     /// The lines of its members, by their path: `schedule.expression`.
     pub lines: BTreeMap<String, usize>,
-    /// Its definition in the form in which the server keeps it, without children.
+    /// Its definition in the form in which the server keeps it, without children, and the jobs of its nodes as `app/key`.
     pub draft: JobDraft,
     /// False: whether its schedule is in force stays as it is.
     pub says_enabled: bool,
@@ -65,6 +66,16 @@ pub struct JobEntry {
 impl JobEntry {
     pub fn reference(&self) -> JobRef {
         JobRef::new(&self.draft.app, &self.draft.key)
+    }
+
+    /// The jobs of its nodes, each with the name of the node.
+    pub fn nodes(&self) -> impl Iterator<Item = (&str, JobRef)> {
+        self.draft.workflow.iter().flat_map(workflow::jobs)
+    }
+
+    /// The jobs that it starts: its children and the jobs of its nodes.
+    pub fn starts(&self) -> Vec<JobRef> {
+        self.children.iter().cloned().chain(self.nodes().map(|(_, job)| job)).collect()
     }
 
     /// A fault of one of its members, at the line of the member or of what contains it.

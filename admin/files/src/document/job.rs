@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::entry::{JobEntry, JobRef, REDACTED, fault_at};
 use super::fault::Fault;
 use super::members::to_json;
+use super::workflow;
 use crate::yaml::{Content, Node};
 
 const LEFT_OUT: &str = "an export left them out; write the parameters themselves";
@@ -78,6 +79,13 @@ impl Reader {
             self.script(script, set);
             members.entry("handler").or_insert_with(|| "".into());
         }
+        let graph = members.remove("workflow").map(|value| {
+            members.entry("handler").or_insert_with(|| "".into());
+            workflow::read(value).unwrap_or_else(|faults| {
+                self.faults.extend(faults);
+                workflow::stand_in()
+            })
+        });
         if members.get("key").is_none_or(|key| key == "") {
             self.fault("key", "is missing; a job in a file needs one");
         }
@@ -85,14 +93,15 @@ impl Reader {
         let moved_from = members.remove("moved").and_then(|value| self.moved(&value));
         let schedule = members.remove("schedule").map(|value| self.schedule(value)).unwrap_or_default();
         let draft: JobDraft = self.members(members)?;
-        let draft = JobDraft { schedule, set: set.to_owned(), children: vec![], ..draft };
+        let draft = JobDraft { schedule, set: set.to_owned(), children: vec![], workflow: graph, ..draft };
         if draft.params == REDACTED {
             self.fault("params", LEFT_OUT);
         }
         if draft.parts.texts().is_some_and(|texts| texts.iter().any(|text| text == REDACTED)) {
             self.fault("parts", LEFT_OUT);
         }
-        let draft = self.checked(draft);
+        let mut draft = self.checked(draft);
+        draft.workflow = draft.workflow.map(|graph| workflow::with_apps(graph, &draft.app));
         let children = children.iter().map(|child| JobRef::within(child, &draft.app)).collect();
         Some(Read { says_enabled, children, moved_from, draft })
     }

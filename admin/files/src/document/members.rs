@@ -10,6 +10,8 @@ use crate::yaml::{Content, Node};
 const NUMBERS: [&str; 7] =
     ["max_fires", "misfire_limit", "overlap_queue", "parts", "pause_after_failures", "retries", "seconds"];
 const BOOLEANS: [&str; 2] = ["enabled", "takes_result"];
+/// Where the members of nodes begin.
+const NODES: &str = ".workflow.nodes.";
 
 /// The value of a member as the API takes it. The line of every member inside is added to `lines` under its path.
 pub fn to_json(node: &Node, path: &str, lines: &mut BTreeMap<String, usize>) -> Value {
@@ -22,6 +24,7 @@ pub fn to_json(node: &Node, path: &str, lines: &mut BTreeMap<String, usize>) -> 
         None => last,
     };
     match &node.content {
+        Content::Scalar { text, is_plain: true } if is_any_value(path, name) => any_value(text),
         Content::Scalar { text, is_plain: true } => scalar(name, text),
         Content::Scalar { text, .. } => text.clone().into(),
         Content::List(items) => {
@@ -49,5 +52,21 @@ fn scalar(name: &str, text: &str) -> Value {
         }
         name if BOOLEANS.contains(&name) => text.parse::<bool>().map_or_else(|_| as_text(), Value::from),
         _ => as_text(),
+    }
+}
+
+/// The operand of a test in a graph may be any value; the job of a node is a key, and what looks like a number is refused as one.
+fn is_any_value(path: &str, name: &str) -> bool {
+    path.split_once(NODES).is_some_and(|(_, inside)| match inside.split_once(".when[") {
+        Some((_, test)) => test.matches('.').count() > 1 || name != "path",
+        None => name == "job",
+    })
+}
+
+/// A number, a boolean or `null` where it reads as one.
+fn any_value(text: &str) -> Value {
+    match serde_json::from_str(text) {
+        Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Null)) => value,
+        _ => text.into(),
     }
 }

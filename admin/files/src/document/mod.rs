@@ -6,6 +6,7 @@ mod fault;
 mod job;
 mod members;
 mod set;
+mod workflow;
 
 pub use entry::{AppEntry, JobEntry, JobRef, REDACTED};
 pub use fault::Fault;

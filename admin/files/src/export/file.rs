@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use carillon_scheduler::workflow::WorkflowDraft;
 use carillon_scheduler::{ClockChanges, JobDraft, Parts, Weekday};
 use serde_json::{Map, Value, json};
 
 use crate::document::{JobRef, REDACTED};
 use crate::live::{Live, LiveApp, LiveJob};
+use crate::plan::with_keys;
 use crate::yaml::write;
 
 /// What is written.
@@ -49,6 +51,11 @@ pub enum Problem {
     },
     /// The token may not read its script.
     Script(String),
+    /// The job of a node has no key, or the token does not see it.
+    Node {
+        workflow: String,
+        job: i64,
+    },
     /// A child has no key, or the token does not see it.
     Child {
         parent: String,
@@ -61,6 +68,9 @@ impl fmt::Display for Problem {
         match self {
             Self::NoKey { id, app, name } => write!(f, "job {id} of app {app} has no key: {name}"),
             Self::Script(job) => write!(f, "{job} has a script, which this token may not read"),
+            Self::Node { workflow, job } => {
+                write!(f, "{workflow} runs the job {job}, which has no key or is not visible to this token")
+            }
             Self::Child { parent, child } => {
                 write!(f, "{parent} has the child {child}, which has no key or is not visible to this token")
             }
@@ -132,6 +142,9 @@ fn job_members(live: &Live, job: &LiveJob, options: &ExportOptions) -> Result<Ma
     if options.redacts_params && !draft.params.is_empty() {
         draft.params = REDACTED.to_owned();
     }
+    let graph = graph(live, job, &reference, options);
+    let mut problems = graph.as_ref().err().cloned().unwrap_or_default();
+    draft.workflow = graph.unwrap_or_default();
     if let Parts::Each(texts) = &mut draft.parts
         && options.redacts_params
     {
@@ -149,19 +162,42 @@ fn job_members(live: &Live, job: &LiveJob, options: &ExportOptions) -> Result<Ma
         // The server's own.
         script.retain(|name, _| matches!(name.as_str(), "type" | "source" | "remark"));
     }
-    let children = children(live, job, &reference)?;
-    if !children.is_empty() {
-        members.insert("children".to_owned(), children.into());
+    match children(live, job, &reference) {
+        Ok(children) if children.is_empty() => {}
+        Ok(children) => _ = members.insert("children".to_owned(), children.into()),
+        Err(found) => problems.extend(found),
     }
-    Ok(members)
+    if problems.is_empty() { Ok(members) } else { Err(problems) }
+}
+
+/// The graph with keys: `key` of a job of the same app, `app/key` of another one.
+fn graph(
+    live: &Live,
+    job: &LiveJob,
+    own: &JobRef,
+    options: &ExportOptions,
+) -> Result<Option<WorkflowDraft>, Vec<Problem>> {
+    let Some(graph) = &job.draft.workflow else { return Ok(None) };
+    let (mut graph, unnamed) = with_keys(graph, live, |job| key_in(&own.app, job));
+    if !unnamed.is_empty() {
+        return Err(unnamed.into_iter().map(|job| Problem::Node { workflow: own.to_string(), job }).collect());
+    }
+    let templates = graph.nodes.iter_mut().map(|(_, node)| &mut node.params).chain([&mut graph.output]);
+    for text in templates.flatten().filter(|text| options.redacts_params && !text.is_empty()) {
+        *text = REDACTED.to_owned();
+    }
+    Ok(Some(graph))
+}
+
+fn key_in(app: &str, job: JobRef) -> String {
+    if job.app == app { job.key } else { job.to_string() }
 }
 
 fn children(live: &Live, job: &LiveJob, parent: &JobRef) -> Result<Vec<String>, Vec<Problem>> {
     let (mut keys, mut problems) = (vec![], vec![]);
     for id in &job.draft.children {
         match live.by_id(*id).and_then(LiveJob::reference) {
-            Some(child) if child.app == parent.app => keys.push(child.key),
-            Some(child) => keys.push(child.to_string()),
+            Some(child) => keys.push(key_in(&parent.app, child)),
             None => problems.push(Problem::Child { parent: parent.to_string(), child: *id }),
         }
     }

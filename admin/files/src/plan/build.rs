@@ -1,13 +1,13 @@
 //! From files and server to a plan.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use carillon_scheduler::{JobDraft, KindDraft, ScriptDraft};
 use serde_json::{Map, Value};
 
 use super::change::{AppChange, Change, JobChange, Plan};
 use super::diff::{Difference, difference};
-use super::order::levels;
+use super::started::{self, with_keys};
 use crate::document::{AppEntry, Fault, FileSet, JobEntry, JobRef};
 use crate::live::{Live, LiveJob};
 
@@ -23,7 +23,7 @@ pub struct Options {
 /// What has to change.
 ///
 /// # Errors
-/// All jobs of other owners, unknown children, circles and keys that cannot be moved.
+/// All jobs of other owners, unknown children and jobs of nodes, circles and keys that cannot be moved.
 pub fn build(set: &FileSet, live: &Live, options: Options) -> Result<Plan, Vec<Fault>> {
     let mut builder = Builder { set, live, options, plan: Plan::default(), faults: vec![], kept: BTreeSet::new() };
     builder.apps();
@@ -31,21 +31,14 @@ pub fn build(set: &FileSet, live: &Live, options: Options) -> Result<Plan, Vec<F
         builder.job(entry);
     }
     builder.left_over();
-    builder.children();
+    builder.faults.extend(started::faults(set, live, &builder.plan.deletes));
     if !builder.faults.is_empty() {
         return Err(builder.faults);
     }
     let mut plan = builder.plan;
-    // A job that gives a child away comes first: another one may get a parent from it.
-    plan.updates.sort_by_key(|job| !loses_children(job));
+    // A job that gives another one away comes first: that one may then start it.
+    plan.updates.sort_by_key(|job| !started::gives_away(live, job));
     Ok(plan)
-}
-
-fn loses_children(job: &JobChange) -> bool {
-    let before = job.differences.iter().find(|difference| difference.member == "children");
-    let before = before.and_then(|difference| difference.before.as_array().cloned()).unwrap_or_default();
-    let after: BTreeSet<String> = job.children.iter().map(ToString::to_string).collect();
-    before.iter().any(|child| child.as_str().is_none_or(|child| !after.contains(child)))
 }
 
 struct Builder<'a> {
@@ -145,43 +138,8 @@ impl<'a> Builder<'a> {
                 }),
             }
         }
-        self.plan.deletes = parents_first(self.live, std::mem::take(&mut self.plan.deletes));
+        self.plan.deletes = started::starters_first(self.live, std::mem::take(&mut self.plan.deletes));
     }
-
-    fn children(&mut self) {
-        let own: BTreeSet<JobRef> = self.set.jobs.iter().map(JobEntry::reference).collect();
-        let deleted: BTreeSet<&JobRef> = self.plan.deletes.iter().map(|job| &job.reference).collect();
-        for entry in &self.set.jobs {
-            for child in &entry.children {
-                let is_there = own.contains(child) || self.live.by_reference(child).is_some();
-                if !is_there || deleted.contains(child) {
-                    let message = format!("there is no job {child}, neither in the files nor on the server");
-                    self.faults.push(entry.fault("children", message));
-                }
-            }
-        }
-        let graph: BTreeMap<JobRef, Vec<JobRef>> =
-            self.set.jobs.iter().map(|entry| (entry.reference(), entry.children.clone())).collect();
-        if let Err(circle) = levels(&graph)
-            && let Some(entry) = self.set.jobs.iter().find(|entry| circle.contains(&entry.reference()))
-        {
-            let path: Vec<String> = circle.iter().map(ToString::to_string).collect();
-            self.faults.push(entry.fault("children", format!("the jobs run after each other: {}", path.join(" → "))));
-        }
-    }
-}
-
-/// A deletion gives every parent that is left a new revision.
-fn parents_first(live: &Live, mut deletes: Vec<JobChange>) -> Vec<JobChange> {
-    let children = |job: &JobChange| -> Vec<JobRef> {
-        let job = job.before.and_then(|(id, _)| live.by_id(id));
-        let ids = job.map(|job| job.draft.children.clone()).unwrap_or_default();
-        ids.iter().filter_map(|id| live.by_id(*id)?.reference()).collect()
-    };
-    let graph = deletes.iter().map(|job| (job.reference.clone(), children(job))).collect();
-    let order: Vec<JobRef> = levels(&graph).unwrap_or_default().into_iter().rev().flatten().collect();
-    deletes.sort_by_cached_key(|job| order.iter().position(|reference| *reference == job.reference));
-    deletes
 }
 
 /// With what the server keeps where the file says nothing.
@@ -232,9 +190,11 @@ fn members(draft: &JobDraft, children: &[JobRef]) -> Map<String, Value> {
 }
 
 fn live_members(live: &Live, job: &LiveJob) -> Map<String, Value> {
-    // A child without a key is none that a file could name.
+    // A job without a key is none that a file could name.
     let name =
         |id: &i64| live.by_id(*id).and_then(LiveJob::reference).unwrap_or_else(|| JobRef::new("job", id.to_string()));
     let children: Vec<JobRef> = job.draft.children.iter().map(name).collect();
-    members(&job.draft, &children)
+    let keys = |job: JobRef| job.to_string();
+    let workflow = job.draft.workflow.as_ref().map(|workflow| with_keys(workflow, live, keys).0);
+    members(&JobDraft { workflow, ..job.draft.clone() }, &children)
 }

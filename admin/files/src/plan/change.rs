@@ -92,6 +92,11 @@ pub struct JobChange {
 }
 
 impl JobChange {
+    /// The jobs that it starts, which have to be there before it.
+    pub fn starts(&self) -> Vec<JobRef> {
+        self.entry.as_ref().map(JobEntry::starts).unwrap_or_default()
+    }
+
     /// Whether the instants of its schedule may differ.
     pub fn moves_instants(&self) -> bool {
         let is_of_schedule = |difference: &Difference| {

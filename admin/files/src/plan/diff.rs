@@ -11,6 +11,9 @@ pub struct Difference {
     pub after: Value,
 }
 
+/// The objects whose members are compared one by one also where the other side has none: a graph may be long.
+const APART: [&str; 2] = ["workflow", "workflow.nodes"];
+
 /// The members that differ, sorted. Members of objects are compared one by one.
 pub fn difference(before: &Map<String, Value>, after: &Map<String, Value>) -> Vec<Difference> {
     let mut found = vec![];
@@ -28,6 +31,12 @@ fn compare(path: &str, before: &Map<String, Value>, after: &Map<String, Value>, 
         match (of(before), of(after)) {
             (before, after) if before == after => {}
             (Value::Object(before), Value::Object(after)) => compare(&member, &before, &after, found),
+            (Value::Null, Value::Object(after)) if APART.contains(&&*member) => {
+                compare(&member, &Map::new(), &after, found);
+            }
+            (Value::Object(before), Value::Null) if APART.contains(&&*member) => {
+                compare(&member, &before, &Map::new(), found);
+            }
             (before, after) => found.push(Difference { member, before, after }),
         }
     }

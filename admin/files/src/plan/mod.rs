@@ -9,6 +9,7 @@ mod instants;
 mod order;
 mod print;
 mod prune;
+mod started;
 
 pub use build::{Options, build};
 pub use change::{AppChange, Change, JobChange, Plan};
@@ -16,3 +17,5 @@ pub use diff::Difference;
 pub use instants::InstantChange;
 pub use order::levels;
 pub use prune::{OverLimit, check_limit};
+pub use started::started_ids;
+pub(crate) use started::with_keys;

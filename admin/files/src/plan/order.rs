@@ -1,17 +1,18 @@
-//! Children before their parents.
+//! Children before their parents, and the jobs of nodes before their workflow.
 
 use std::collections::BTreeMap;
 
 use crate::document::JobRef;
 
-/// Levels of jobs by their children: each job stands in a later level than its children among these jobs.
+/// Levels of jobs by those that they start, children and jobs of nodes: each job stands in a later level than what it starts among
+/// these jobs.
 ///
 /// # Errors
 /// A circle, as the jobs on it.
-pub fn levels(children: &BTreeMap<JobRef, Vec<JobRef>>) -> Result<Vec<Vec<JobRef>>, Vec<JobRef>> {
-    let mut left: BTreeMap<&JobRef, Vec<&JobRef>> = children
+pub fn levels(starts: &BTreeMap<JobRef, Vec<JobRef>>) -> Result<Vec<Vec<JobRef>>, Vec<JobRef>> {
+    let mut left: BTreeMap<&JobRef, Vec<&JobRef>> = starts
         .iter()
-        .map(|(job, own)| (job, own.iter().filter(|child| children.contains_key(child)).collect()))
+        .map(|(job, own)| (job, own.iter().filter(|started| starts.contains_key(started)).collect()))
         .collect();
     let mut levels = vec![];
     while !left.is_empty() {
@@ -20,13 +21,13 @@ pub fn levels(children: &BTreeMap<JobRef, Vec<JobRef>>) -> Result<Vec<Vec<JobRef
             return Err(circle(&left));
         }
         left.retain(|job, _| ready.binary_search(job).is_err());
-        left.values_mut().for_each(|own| own.retain(|child| ready.binary_search(child).is_err()));
+        left.values_mut().for_each(|own| own.retain(|started| ready.binary_search(started).is_err()));
         levels.push(ready);
     }
     Ok(levels)
 }
 
-/// Each of these jobs has a child among them: from child to child the walk comes back.
+/// Each of these jobs starts one of them: from one to the next the walk comes back.
 fn circle(left: &BTreeMap<&JobRef, Vec<&JobRef>>) -> Vec<JobRef> {
     let mut path: Vec<&JobRef> = vec![];
     let mut at = left.keys().next().copied();

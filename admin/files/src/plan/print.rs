@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::change::{AppChange, Change, JobChange, Plan};
+use super::diff::difference;
 use super::instants::InstantChange;
 
 /// Characters of a value that are shown.
@@ -49,10 +50,15 @@ fn write_app(f: &mut fmt::Formatter<'_>, app: &AppChange) -> fmt::Result {
 fn write_job(f: &mut fmt::Formatter<'_>, job: &JobChange) -> fmt::Result {
     writeln!(f, "{} {}: {}", job.change.sign(), job.reference, job.name)?;
     if let (Change::Create, Some(entry)) = (job.change, &job.entry) {
-        for (member, value) in crate::export::without_defaults(&entry.draft) {
-            if !matches!(&member[..], "app" | "key" | "name" | "set") {
-                writeln!(f, "    + {member}: {}", shown(&value))?;
-            }
+        let mut members = crate::export::without_defaults(&entry.draft);
+        members.retain(|member, _| !matches!(&member[..], "app" | "key" | "name" | "set"));
+        // A graph may be long: a line for each node.
+        let graph = members.remove_entry("workflow");
+        for (member, value) in &members {
+            writeln!(f, "    + {member}: {}", shown(value))?;
+        }
+        for added in difference(&Map::new(), &graph.into_iter().collect()) {
+            writeln!(f, "    + {}: {}", added.member, shown(&added.after))?;
         }
     }
     for difference in &job.differences {

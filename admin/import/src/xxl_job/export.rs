@@ -92,6 +92,9 @@ type Row = Vec<(&'static str, String)>;
 fn row(job: &Job, known: &Known<'_>) -> Result<Row, String> {
     let Known { numbers, sources, zone, .. } = known;
     let draft = &job.draft;
+    if draft.workflow.is_some() {
+        return Err("workflow".to_owned());
+    }
     let (schedule_type, schedule_conf) = schedule(&job.full_schedule(), zone)?;
     let route = word_for(&ROUTES, &draft.route).ok_or_else(|| format!("route {}", draft.route.as_str()))?;
     if !draft.route_labels.is_empty() {

@@ -10,6 +10,8 @@ use carillon_engine::manage::Error;
 use carillon_scheduler::{JobDraft, RouteStrategy, ScheduleDraft};
 use carillon_store::Actor;
 
+use super::orders;
+
 pub const APP: &str = "demo";
 
 /// Creates app and jobs, unless this database has had a demo before.
@@ -21,6 +23,8 @@ pub async fn create(engine: &Arc<Engine>, alerts: &Alerts) -> anyhow::Result<()>
         Err(error) => return Err(error.into()),
     }
     engine.jobs().create_all(drafts().into(), None, &by).await?;
+    engine.jobs().create_all(orders::parts().into(), None, &by).await?;
+    engine.jobs().create(orders::workflow(), None, &by).await?;
     create_alerts(alerts, &by).await
 }
 
@@ -35,10 +39,10 @@ async fn create_alerts(alerts: &Alerts, by: &Actor) -> anyhow::Result<()> {
 }
 
 pub fn count() -> usize {
-    drafts().len()
+    drafts().len() + orders::parts().len() + 1
 }
 
-fn tags(tags: &[&str]) -> Vec<String> {
+pub fn tags(tags: &[&str]) -> Vec<String> {
     tags.iter().map(|tag| (*tag).to_owned()).collect()
 }
 

@@ -2,6 +2,7 @@
 
 mod jobs;
 mod node;
+mod orders;
 mod workers;
 
 pub use node::run;

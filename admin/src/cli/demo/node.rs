@@ -15,7 +15,7 @@ use carillon_scheduler::SystemClock;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{jobs, workers};
+use super::{jobs, orders, workers};
 use crate::cli::arguments::InvalidInput;
 use crate::cli::logging;
 use crate::cli::serve::{stop_signal, url};
@@ -106,9 +106,10 @@ fn welcome(config: &Config, admin: &Admin, temporary: bool) -> String {
     };
     let kept = if temporary { ", removed at the end" } else { "" };
     format!(
-        "\nCarillon demo: a node, two executors, {} jobs\n\n  console    {}\n  user       {FIRST_ADMIN}\n  password   {password}\n  \
+        "\nCarillon demo: a node, two executors, {} jobs, one of them a workflow: {}\n\n  console    {}\n  user       {FIRST_ADMIN}\n  password   {password}\n  \
          API token  {}\n  data       {}{kept}\n\nCtrl-C ends it. RUST_LOG=info shows what the node does.\n",
         jobs::count(),
+        orders::NAME,
         url(config, admin.address(), ""),
         secret(&config.api_token),
         config.data_dir.display(),

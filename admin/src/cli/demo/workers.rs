@@ -9,6 +9,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::jobs::APP;
+use super::orders;
 use crate::cli::serve::url;
 
 pub fn build(config: &Config, node: SocketAddr) -> Result<[Executor; 2], Error> {
@@ -26,6 +27,9 @@ pub fn build(config: &Config, node: SocketAddr) -> Result<[Executor; 2], Error> 
             .job("fetch", fetch)
             .job("walk", walk)
             .job("copy", copy)
+            .job("extract", orders::extract)
+            .job("load", orders::load)
+            .job("note", orders::note)
             .build()
     };
     Ok([worker("worker-1")?, worker("worker-2")?])

@@ -1,6 +1,8 @@
 //! What the server says about a plan before anything is written: wrong members, and instants that appear and disappear.
 
-use carillon_files::document::Fault;
+use std::collections::BTreeSet;
+
+use carillon_files::document::{Fault, JobEntry};
 use carillon_files::live::Live;
 use carillon_files::plan::{Change, InstantChange, JobChange, Plan};
 use carillon_scheduler::{Clock as _, Millis, SystemClock};
@@ -85,7 +87,8 @@ async fn check_job(
     Ok(Some(InstantChange::between(&before, &after, MOST)))
 }
 
-/// What `/preview` takes. The server cannot check a job of an app that does not exist yet as a whole, nor children that do not.
+/// What `/preview` takes. The server cannot check a job of an app that does not exist yet as a whole, nor children and jobs of nodes
+/// that do not.
 fn preview_body(live: &Live, job: &JobChange, body: &Map<String, Value>) -> Map<String, Value> {
     if live.app(&job.reference.app).is_none() {
         return Map::from_iter([("schedule".to_owned(), body["schedule"].clone())]);
@@ -94,10 +97,31 @@ fn preview_body(live: &Live, job: &JobChange, body: &Map<String, Value>) -> Map<
     let children: Vec<i64> = children.map(|child| child.id).collect();
     let mut body = body.clone();
     body.insert("children".to_owned(), json!(children));
+    let nodes = job.entry.iter().flat_map(JobEntry::nodes);
+    let known = nodes.filter(|(_, job)| live.by_reference(job).is_some()).map(|(node, _)| node.to_owned());
+    reduce_graph(&mut body, &known.collect());
     if let (Change::Update, Some((id, _))) = (job.change, job.before) {
         body.insert("job_id".to_owned(), json!(id));
     }
     body
+}
+
+/// A graph whose nodes are not all known becomes these nodes without their edges, which were checked before. Without a node a handler
+/// stands in its place.
+fn reduce_graph(body: &mut Map<String, Value>, known: &BTreeSet<String>) {
+    let Some(nodes) = body.get("workflow").and_then(|graph| graph["nodes"].as_object()) else { return };
+    if nodes.len() == known.len() {
+        return;
+    }
+    let nodes = nodes.iter().filter(|(name, _)| known.contains(*name));
+    let nodes: Map<String, Value> = nodes.map(|(name, node)| (name.clone(), json!({"job": node["job"]}))).collect();
+    match nodes.is_empty() {
+        true => {
+            body.remove("workflow");
+            body.insert("handler".to_owned(), json!("workflow"));
+        }
+        false => body["workflow"] = json!({"nodes": nodes}),
+    }
 }
 
 /// The instants of the coming days, page by page.

@@ -1,4 +1,4 @@
-//! A plan is carried out: apps, new jobs with children first, changed jobs, deletions. What is done stays done if a later step fails;
+//! A plan is carried out: apps, new jobs after those that they start, changed jobs, deletions. What is done stays done if a later step fails;
 //! a second apply does the rest.
 
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
 
     async fn create(&mut self, jobs: &[JobChange]) -> anyhow::Result<()> {
         let by_reference: BTreeMap<&JobRef, &JobChange> = jobs.iter().map(|job| (&job.reference, job)).collect();
-        let graph = jobs.iter().map(|job| (job.reference.clone(), job.children.clone())).collect();
+        let graph = jobs.iter().map(|job| (job.reference.clone(), job.starts())).collect();
         // The plan has no circles.
         for level in levels(&graph).unwrap_or_default() {
             let mut batch: Vec<(&JobChange, Value)> = vec![];
@@ -130,7 +130,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// With the ids of its children.
+    /// With the ids of its children. The server finds the jobs of nodes by their keys.
     fn body(&self, job: &JobChange) -> anyhow::Result<Value> {
         let mut body = job.body.clone().context("a job that is written has a body")?;
         let id = |child: &JobRef| {

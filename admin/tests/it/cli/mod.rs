@@ -1,6 +1,7 @@
 //! The command line, on the real binary.
 
 mod audit;
+mod demo;
 mod guide;
 mod next;
 mod worker;

@@ -42,9 +42,13 @@ fn the_schema_describes_a_file() {
     assert_eq!(code, Some(0), "{err}");
     let schema: Value = serde_json::from_str(&out).unwrap();
     let job = &schema["$defs"]["Job"];
-    assert_eq!(job["required"], json!(["app", "key", "name", "handler"]));
+    assert_eq!(job["required"], json!(["app", "key", "name"]));
+    let one_of: Vec<&Value> = job["anyOf"].as_array().unwrap().iter().map(|way| &way["required"][0]).collect();
+    assert_eq!(one_of, ["handler", "script", "workflow"]);
+    let pattern = &schema["$defs"]["WorkflowNodeDefinition"]["properties"]["job"]["pattern"];
+    assert!(pattern.is_string(), "a node names its job by key");
     assert_eq!(job["additionalProperties"], false);
-    for member in ["children", "moved", "schedule", "retry_delay", "enabled"] {
+    for member in ["children", "moved", "schedule", "retry_delay", "enabled", "workflow"] {
         assert!(job["properties"][member].is_object(), "{member}");
     }
     assert!(job["properties"]["set"].is_null() && job["properties"]["id"].is_null());

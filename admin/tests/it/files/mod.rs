@@ -7,6 +7,7 @@ mod policy;
 mod prune;
 mod round_trip;
 mod wire;
+mod workflow;
 
 use std::fs;
 use std::path::Path;

@@ -51,6 +51,7 @@ impl Chapter {
 pub const FIRST_HOUR: Chapter = chapter("admin/docs/guide/first-hour.md", include_str!("stages/first_hour.sh"))
     .with(&[Service::Python])
     .filled(&[("$HOME/carillon", "$CHECKOUT")]);
+pub const WORKFLOWS: Chapter = chapter("admin/docs/guide/workflows.md", "");
 pub const THREE_NODES: Chapter = chapter("admin/docs/guide/three-nodes.md", include_str!("stages/three_nodes.sh"))
     .with(&[Service::Postgres, Service::Redis])
     .filled(&[
@@ -90,6 +91,7 @@ pub const DIAGNOSIS: Chapter = chapter("admin/docs/diagnosis.md", include_str!("
 
 pub const ALL: &[&Chapter] = &[
     &FIRST_HOUR,
+    &WORKFLOWS,
     &THREE_NODES,
     &UPGRADE,
     &BACKUP,

@@ -1,0 +1,45 @@
+//! The workflow of `carillon demo`.
+
+use std::time::Duration;
+
+use carillon_accounts::secret::random_secret;
+use carillon_testkit::{ApiClient, Process, wait_for};
+use serde_json::json;
+
+use crate::program::carillon;
+
+/// The states of the nodes of a run that is begun with these parameters, and its state, once it has ended.
+async fn outcome(api: &ApiClient, job: &serde_json::Value, params: &str) -> (String, String) {
+    let run = api.post(&format!("jobs/{job}/run"), json!({"params": params})).await.ok();
+    let state = async || api.get(&format!("runs/{}", run["id"])).await.ok()["state"].as_str().unwrap().to_owned();
+    wait_for("the workflow has ended", async || ["succeeded", "failed"].contains(&&*state().await)).await;
+    let nodes = api.get(&format!("runs/{}/workflow", run["id"])).await.ok();
+    let nodes = nodes["nodes"].as_array().unwrap();
+    let nodes =
+        nodes.iter().map(|node| format!("{} {}", node["name"].as_str().unwrap(), node["state"].as_str().unwrap()));
+    (state().await, nodes.collect::<Vec<_>>().join(", "))
+}
+
+// covers: 004-9
+#[tokio::test]
+async fn the_workflow_of_the_demo_takes_a_branch_joins_and_handles_a_failure() {
+    let token = random_secret();
+    let mut demo = Process::spawn(carillon(&["demo", "--listen", "127.0.0.1:0", "--api-token", &token]));
+    let text = demo.after("one of them a workflow: ").await;
+    assert_eq!(text.trim(), "Load the orders");
+    let console = demo.after("  console    ").await;
+    let api = ApiClient::new([console.trim_end_matches('/')], &token, Duration::from_secs(10));
+    let jobs = api.get("jobs").await.ok();
+    let job =
+        jobs["items"].as_array().unwrap().iter().find(|job| job["name"] == "Load the orders").unwrap()["id"].clone();
+    let executors = async || api.get("runs?state=succeeded").await.ok()["items"].as_array().unwrap().len();
+    wait_for("an executor takes runs", async || executors().await > 0).await;
+    for (params, state, nodes) in [
+        ("5", "succeeded", "extract succeeded, load succeeded, none skipped, report succeeded, page skipped"),
+        ("0", "succeeded", "extract succeeded, load skipped, none succeeded, report succeeded, page skipped"),
+        ("3", "failed", "extract succeeded, load failed, none skipped, report upstream_failed, page succeeded"),
+    ] {
+        assert_eq!(outcome(&api, &job, params).await, (state.to_owned(), nodes.to_owned()), "{params}");
+    }
+    assert_eq!(demo.terminate(Duration::from_secs(15)).await.code(), Some(0));
+}
