@@ -138,7 +138,7 @@ fn an_export_makes_the_same_jobs_in_an_empty_installation() {
         assert_eq!(done, "0 created, 0 changed, 0 deleted, 12 unchanged\n");
         assert_eq!(
             printed(&to, 0, &["apply", exported, "--dry-run"]).await.lines().next(),
-            Some("= 10 jobs without a change")
+            Some("= 12 jobs without a change")
         );
         let (code, ..) = run(&to, &["drift", exported]).await;
         assert_eq!(code, Some(0));

@@ -23,8 +23,7 @@ fn a_number_or_a_list_is_saved_and_shown() {
         let console = Console::start().await;
         let job = console.job(|_| ()).await;
         let admin = console.admin().await;
-        let mut revision = 1;
-        for (written, parts, shown, line) in [
+        let cases = [
             ("16", Parts::Count(16), "16", "16 parts for each fire"),
             (" eu\r\nus \r\n", each(&["eu", "us"]), "eu\nus", "2 parts for each fire, each with its own parameters"),
             (
@@ -34,11 +33,11 @@ fn a_number_or_a_list_is_saved_and_shown() {
                 "2 parts for each fire, each with",
             ),
             ("", Parts::default(), "", ""),
-        ] {
-            let number = revision.to_string();
+        ];
+        for (revision, (written, parts, shown, line)) in (1..).zip(cases) {
+            let number = i32::to_string(&revision);
             let saved = admin.submit("/jobs/1/edit", &form(&[("parts", written), ("revision", &number)])).await;
             assert_eq!(saved.status, 303, "{}", saved.body);
-            revision += 1;
             assert_eq!(console.store.jobs().get(job.id).await.unwrap().unwrap().draft.parts, parts);
             let form = admin.get("/jobs/1/edit").await.body;
             assert!(form.contains(&format!(">\n{shown}</textarea>")), "{form}");
