@@ -37,7 +37,12 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, given: Option<GivenParams>, scrip
 }
 
 /// The parameters of a run, given with its fire or else its job's own, with their placeholders replaced.
-pub fn filled_params(run: &ClaimedRun, job: &CachedJob, given: Option<GivenParams>, own: impl FnOnce() -> String) -> String {
+pub fn filled_params(
+    run: &ClaimedRun,
+    job: &CachedJob,
+    given: Option<GivenParams>,
+    own: impl FnOnce() -> String,
+) -> String {
     // The result of a parent is a text of its executor, and a workflow has filled the parameters of its nodes.
     let is_given = given.as_ref().is_some_and(|given| !given.is_of_part);
     let is_result = matches!(run.cause, Cause::Child | Cause::Node) && is_given;
