@@ -8,7 +8,7 @@ use carillon_store::Store;
 use carillon_store::run::settle::finding::{Reporter, ReporterToken, RunReport};
 use futures_util::future::join_all;
 
-use super::graphs::{diamond, two};
+use super::graphs::{Graph, diamond, two};
 use crate::conformance::fixture::{Fixture, NOW};
 use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure, found, success};
 
@@ -62,8 +62,8 @@ databases! {
             tokio::join!(end(&one, left), end(&other, right));
             fixture.go_on().await;
             let bottom = fixture.only(&graph, run_id, "bottom").await;
-            let given = fixture.store.jobs().given_params(&[bottom.id]).await.unwrap();
-            assert_eq!(given, [(bottom.id, r#"{"left":"said 200","right":"said 200"}"#.to_owned())]);
+            let both = format!("run_id = {} AND params = '{{\"left\":\"said 200\",\"right\":\"said 200\"}}'", bottom.id);
+            assert_eq!(fixture.count("run_input", &both).await, 1, "the results of its parents by name");
             fixture.send().await;
             end(&other, bottom.id).await;
             fixture.go_on().await;
@@ -108,7 +108,7 @@ databases! {
         let workflow = serde_json::json!({"nodes": {"in": {"job": graph.job.id}, "last": {"job": graph.job("x").id, "after": ["in"]}}});
         draft.workflow = Some(serde_json::from_value(workflow).unwrap());
         let outer = fixture.create(&draft).await;
-        let outer = super::graphs::Graph { job: outer, jobs: vec![("in".into(), graph.job.clone())] };
+        let outer = Graph { job: outer, jobs: vec![("in".into(), graph.job.clone())] };
         let run = fixture.fire_of_graph(&outer, NOW).await;
         fixture.store.workflows().hold(&run, "", NOW).await.unwrap();
         fixture.go_on().await;

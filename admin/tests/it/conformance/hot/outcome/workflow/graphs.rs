@@ -76,6 +76,7 @@ impl Fixture {
             scheduled_at: row.scheduled_at,
             due_at: row.due_at,
             bound_to: None,
+            asked_parts: None,
             overlaps: false,
         }
     }
