@@ -96,7 +96,7 @@ fn a_workflow_is_exported_into_an_empty_installation() {
     });
 }
 
-// covers: J3 J8
+// covers: J3, J8
 #[test]
 fn a_graph_is_compared_node_by_node() {
     api(async |api| {

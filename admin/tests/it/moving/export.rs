@@ -23,7 +23,7 @@ fn what_is_exported_and_imported_again_is_the_same() {
         xxl.odd_jobs(50).await;
         brought(&xxl, &fixture.store).await;
         let first = jobs(&fixture.store).await;
-        // One that did not come from there, and one that it cannot hold.
+        // One that did not come from there, and two that it cannot hold.
         let own = fixture
             .create(&JobDraft {
                 schedule: ScheduleDraft::unix_cron("5 4 * * 1-5", ZONE),
@@ -36,12 +36,16 @@ fn what_is_exported_and_imported_again_is_the_same() {
                 ..JobDraft::new("billing", "chain", "handle")
             })
             .await;
+        let workflow = serde_json::from_value(serde_json::json!({"nodes": {"only": {"job": own.id}}})).unwrap();
+        let workflow = JobDraft { workflow: Some(workflow), ..JobDraft::new("billing", "graph", "") };
+        let workflow = fixture.create(&workflow).await;
         let mut all: Vec<Job> = first.values().cloned().collect();
         all.sort_by_key(|job| job.id);
-        all.extend([own.clone(), chained.clone()]);
+        all.extend([own.clone(), chained.clone(), workflow.clone()]);
         let numbers = first.iter().map(|(source, job)| (job.id, *source)).collect();
         let exported = exported(&fixture, &all, numbers).await;
-        assert_eq!(exported.left_out, [(chained.id, "schedule fixed_delay".to_owned())]);
+        let left_out = [(chained.id, "schedule fixed_delay".to_owned()), (workflow.id, "workflow".to_owned())];
+        assert_eq!(exported.left_out, left_out);
         assert_eq!(exported.jobs, first.len() + 1);
 
         let back = XxlJob::new(Shape::V34).await;

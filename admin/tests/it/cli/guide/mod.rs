@@ -32,7 +32,8 @@ use crate::repository::sources::files;
 use crate::services::{Kind, TestDatabase, redis_url, runtime, setting};
 
 /// Programs that run until they are stopped.
-const LONG: &[&str] = &["carillon serve", "carillon demo", "carillon worker", "carillon shadow", "cargo run", "python3 executor.py"];
+const LONG: &[&str] =
+    &["carillon serve", "carillon demo", "carillon worker", "carillon shadow", "cargo run", "python3 executor.py"];
 
 /// The program with which a block begins, behind the variables before it, if it runs on.
 fn long(block: &str) -> Option<&'static str> {
