@@ -92,6 +92,9 @@ impl JobDraft {
         if self.parts.is_one() {
             return Ok(());
         }
+        if self.workflow.is_some() {
+            return Err("must be 1: a workflow is not split, its nodes may be".to_owned());
+        }
         if self.parts.texts().is_some() && !self.params.is_empty() {
             return Err("is a list, so `params` must be empty: each part gets its own text".to_owned());
         }
