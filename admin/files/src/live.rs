@@ -1,8 +1,9 @@
 //! What a server has: the answers of its API.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_scheduler::JobDraft;
+use carillon_scheduler::workflow::{NodeJob, WorkflowDraft};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -21,7 +22,7 @@ pub struct LiveApp {
 pub struct LiveJob {
     pub id: i64,
     pub revision: i64,
-    /// With the ids of its children.
+    /// With the ids of its children and of the jobs of its nodes.
     pub draft: JobDraft,
     /// Of `max_fires`.
     pub fires_left: Option<u32>,
@@ -63,6 +64,16 @@ impl LiveJob {
     pub fn reference(&self) -> Option<JobRef> {
         (!self.draft.key.is_empty()).then(|| JobRef::new(&self.draft.app, &self.draft.key))
     }
+
+    /// Its children and the jobs of its nodes, by id.
+    pub fn started_ids(&self) -> BTreeSet<i64> {
+        let nodes = self.draft.workflow.iter().flat_map(|workflow| &workflow.nodes);
+        let of_node = nodes.filter_map(|(_, node)| match node.job {
+            NodeJob::Id(id) => Some(id),
+            NodeJob::Key(_) => None,
+        });
+        self.draft.children.iter().copied().chain(of_node).collect()
+    }
 }
 
 /// All that a token may see of a server.
@@ -96,6 +107,19 @@ impl Live {
 
     pub fn by_reference(&self, reference: &JobRef) -> Option<&LiveJob> {
         self.jobs.get(self.ids.get(reference)?)
+    }
+
+    /// A graph with the keys of its jobs, as `name` writes them, and the ids of jobs without a key, which stay numbers.
+    pub fn with_keys(&self, workflow: &WorkflowDraft, name: impl Fn(JobRef) -> String) -> (WorkflowDraft, Vec<i64>) {
+        let (mut workflow, mut unnamed) = (workflow.clone(), vec![]);
+        for (_, node) in &mut workflow.nodes {
+            let NodeJob::Id(id) = node.job else { continue };
+            match self.by_id(id).and_then(LiveJob::reference) {
+                Some(job) => node.job = NodeJob::Key(name(job)),
+                None => unnamed.push(id),
+            }
+        }
+        (workflow, unnamed)
     }
 
     pub fn app(&self, name: &str) -> Option<&LiveApp> {

@@ -7,7 +7,6 @@ use carillon_scheduler::JobDraft;
 use serde_json::{Map, Value};
 
 use super::fault::Fault;
-use super::workflow;
 
 /// What stands for parameters that an export left out. Files with it are refused: the parameters would be lost.
 pub const REDACTED: &str = "<redacted>";
@@ -70,7 +69,11 @@ impl JobEntry {
 
     /// The jobs of its nodes, each with the name of the node.
     pub fn nodes(&self) -> impl Iterator<Item = (&str, JobRef)> {
-        self.draft.workflow.iter().flat_map(workflow::jobs)
+        let nodes = self.draft.workflow.iter().flat_map(|workflow| &workflow.nodes);
+        nodes.filter_map(|(name, node)| match node.job.app_and_key()? {
+            (Some(app), key) => Some((name.as_str(), JobRef::new(app, key))),
+            (None, _) => None,
+        })
     }
 
     /// The jobs that it starts: its children and the jobs of its nodes.

@@ -82,11 +82,3 @@ pub fn stand_in() -> WorkflowDraft {
     let node = NodeDraft::new(NodeJob::Key("job".to_owned()));
     WorkflowDraft { output: None, nodes: vec![("node".to_owned(), node)] }
 }
-
-/// The jobs that a graph with its jobs as `app/key` runs, each with the name of its node.
-pub fn jobs(workflow: &WorkflowDraft) -> impl Iterator<Item = (&str, JobRef)> {
-    workflow.nodes.iter().filter_map(|(name, node)| match node.job.app_and_key()? {
-        (Some(app), key) => Some((name.as_str(), JobRef::new(app, key))),
-        (None, _) => None,
-    })
-}

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 
 use crate::document::{JobRef, REDACTED};
 use crate::live::{Live, LiveApp, LiveJob};
-use crate::plan::with_keys;
 use crate::yaml::write;
 
 /// What is written.
@@ -178,7 +177,7 @@ fn graph(
     options: &ExportOptions,
 ) -> Result<Option<WorkflowDraft>, Vec<Problem>> {
     let Some(graph) = &job.draft.workflow else { return Ok(None) };
-    let (mut graph, unnamed) = with_keys(graph, live, |job| key_in(&own.app, job));
+    let (mut graph, unnamed) = live.with_keys(graph, |job| key_in(&own.app, job));
     if !unnamed.is_empty() {
         return Err(unnamed.into_iter().map(|job| Problem::Node { workflow: own.to_string(), job }).collect());
     }

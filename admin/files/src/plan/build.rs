@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::change::{AppChange, Change, JobChange, Plan};
 use super::diff::{Difference, difference};
-use super::started::{self, with_keys};
+use super::started;
 use crate::document::{AppEntry, Fault, FileSet, JobEntry, JobRef};
 use crate::live::{Live, LiveJob};
 
@@ -195,6 +195,6 @@ fn live_members(live: &Live, job: &LiveJob) -> Map<String, Value> {
         |id: &i64| live.by_id(*id).and_then(LiveJob::reference).unwrap_or_else(|| JobRef::new("job", id.to_string()));
     let children: Vec<JobRef> = job.draft.children.iter().map(name).collect();
     let keys = |job: JobRef| job.to_string();
-    let workflow = job.draft.workflow.as_ref().map(|workflow| with_keys(workflow, live, keys).0);
+    let workflow = job.draft.workflow.as_ref().map(|workflow| live.with_keys(workflow, keys).0);
     members(&JobDraft { workflow, ..job.draft.clone() }, &children)
 }

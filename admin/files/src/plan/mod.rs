@@ -17,5 +17,3 @@ pub use diff::Difference;
 pub use instants::InstantChange;
 pub use order::levels;
 pub use prune::{OverLimit, check_limit};
-pub use started::started_ids;
-pub(crate) use started::with_keys;

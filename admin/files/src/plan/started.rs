@@ -2,9 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carillon_scheduler::JobDraft;
-use carillon_scheduler::workflow::{NodeJob, WorkflowDraft};
-
 use super::change::JobChange;
 use super::order::levels;
 use crate::document::{Fault, FileSet, JobEntry, JobRef};
@@ -51,7 +48,7 @@ fn circle(set: &FileSet) -> Option<Fault> {
 pub fn starters_first(live: &Live, mut deletes: Vec<JobChange>) -> Vec<JobChange> {
     let starts = |job: &JobChange| -> Vec<JobRef> {
         let job = job.before.and_then(|(id, _)| live.by_id(id));
-        let ids = job.map(|job| started_ids(&job.draft)).unwrap_or_default();
+        let ids = job.map(LiveJob::started_ids).unwrap_or_default();
         ids.iter().filter_map(|id| live.by_id(*id)?.reference()).collect()
     };
     let graph = deletes.iter().map(|job| (job.reference.clone(), starts(job))).collect();
@@ -63,31 +60,7 @@ pub fn starters_first(live: &Live, mut deletes: Vec<JobChange>) -> Vec<JobChange
 /// Whether the change takes a child or the job of a node away.
 pub fn gives_away(live: &Live, change: &JobChange) -> bool {
     let before = change.before.and_then(|(id, _)| live.by_id(id));
-    let before = before.map(|job| started_ids(&job.draft)).unwrap_or_default();
+    let before = before.map(LiveJob::started_ids).unwrap_or_default();
     let after: BTreeSet<JobRef> = change.starts().into_iter().collect();
     before.iter().any(|id| live.by_id(*id).and_then(LiveJob::reference).is_none_or(|job| !after.contains(&job)))
-}
-
-/// The children of a job of the server and the jobs of its nodes, by id.
-pub fn started_ids(draft: &JobDraft) -> BTreeSet<i64> {
-    let nodes = draft.workflow.iter().flat_map(|workflow| &workflow.nodes);
-    let of_node = nodes.filter_map(|(_, node)| match node.job {
-        NodeJob::Id(id) => Some(id),
-        NodeJob::Key(_) => None,
-    });
-    draft.children.iter().copied().chain(of_node).collect()
-}
-
-/// The graph of a job of the server with the keys of its jobs, as `name` writes them, and the ids of jobs without a key, which stay
-/// numbers.
-pub fn with_keys(workflow: &WorkflowDraft, live: &Live, name: impl Fn(JobRef) -> String) -> (WorkflowDraft, Vec<i64>) {
-    let (mut workflow, mut unnamed) = (workflow.clone(), vec![]);
-    for (_, node) in &mut workflow.nodes {
-        let NodeJob::Id(id) = node.job else { continue };
-        match live.by_id(id).and_then(LiveJob::reference) {
-            Some(job) => node.job = NodeJob::Key(name(job)),
-            None => unnamed.push(id),
-        }
-    }
-    (workflow, unnamed)
 }

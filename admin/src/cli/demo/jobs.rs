@@ -10,9 +10,8 @@ use carillon_engine::manage::Error;
 use carillon_scheduler::{JobDraft, RouteStrategy, ScheduleDraft};
 use carillon_store::Actor;
 
+use super::app::{APP, tags};
 use super::orders;
-
-pub const APP: &str = "demo";
 
 /// Creates app and jobs, unless this database has had a demo before.
 pub async fn create(engine: &Arc<Engine>, alerts: &Alerts) -> anyhow::Result<()> {
@@ -40,10 +39,6 @@ async fn create_alerts(alerts: &Alerts, by: &Actor) -> anyhow::Result<()> {
 
 pub fn count() -> usize {
     drafts().len() + orders::parts().len() + 1
-}
-
-pub fn tags(tags: &[&str]) -> Vec<String> {
-    tags.iter().map(|tag| (*tag).to_owned()).collect()
 }
 
 fn drafts() -> [JobDraft; 6] {

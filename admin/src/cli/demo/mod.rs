@@ -1,5 +1,6 @@
 //! `carillon demo`
 
+mod app;
 mod jobs;
 mod node;
 mod orders;

@@ -5,7 +5,7 @@ use carillon_scheduler::workflow::{AfterDraft, Bound, NodeDraft, NodeJob, On, Op
 use carillon_scheduler::{JobDraft, ScheduleDraft};
 use serde_json::{Value, json};
 
-use super::jobs::{APP, tags};
+use super::app::{APP, tags};
 
 pub const NAME: &str = "Load the orders";
 

@@ -8,7 +8,7 @@ use carillon_executor::{Error, Executor, JobContext, JobError, log};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::jobs::APP;
+use super::app::APP;
 use super::orders;
 use crate::cli::serve::url;
 

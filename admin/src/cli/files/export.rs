@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use carillon_files::export::{ExportOptions, Problem, export, new_keys};
 use carillon_files::live::{Live, LiveJob};
-use carillon_files::plan::started_ids;
 use clap::Args;
 use reqwest::Method;
 use serde_json::json;
@@ -83,7 +82,7 @@ pub async fn run(args: ExportArgs) -> anyhow::Result<()> {
 /// Keys for the jobs that are written, and for those that they start.
 async fn add_keys(client: &Client, live: &Live, options: &ExportOptions) -> anyhow::Result<()> {
     let written = live.jobs().filter(|job| options.includes(job));
-    let started: BTreeSet<i64> = written.flat_map(|job| started_ids(&job.draft)).collect();
+    let started: BTreeSet<i64> = written.flat_map(LiveJob::started_ids).collect();
     let is_wanted = |job: &LiveJob| options.includes(job) || started.contains(&job.id);
     for (id, key) in new_keys(live, is_wanted) {
         let Some(job) = live.by_id(id) else { continue };
