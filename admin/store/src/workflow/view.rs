@@ -42,6 +42,16 @@ pub struct NodeProgress {
     pub ended_at: Option<Millis>,
 }
 
+impl NodeProgress {
+    /// Leaves what may be told of it to those who may not see its job.
+    pub fn hide(&mut self) {
+        self.job = None;
+        self.run_id = None;
+        self.result = None;
+        self.why.clear();
+    }
+}
+
 row_struct! {
     struct Head {
         job_id: i64,

@@ -1,6 +1,7 @@
 //! `/runs/{id}/workflow` and `/runs/{id}/rerun`: the run of a workflow.
 
 use actix_web::web::Json;
+use carillon_accounts::policy::{self, Action, Object};
 use carillon_scheduler::workflow::RerunFrom;
 use carillon_store::workflow::action::WorkflowAction;
 use utoipa::openapi::{ObjectBuilder, Type};
@@ -10,13 +11,19 @@ use crate::web::api::extract::{Body, Caller, Id, request};
 use crate::web::api::view::{RunView, WorkflowProgressView};
 use crate::web::state::{Shared, State};
 
-pub async fn get(state: Shared, id: Id) -> Answer<WorkflowProgressView> {
-    progress(&state, id.0).await
+pub async fn get(state: Shared, id: Id, caller: Caller) -> Answer<WorkflowProgressView> {
+    progress(&state, id.0, &caller).await
 }
 
-async fn progress(state: &State, run_id: i64) -> Answer<WorkflowProgressView> {
+/// Of a node whose app the caller may not see only name and state are shown.
+async fn progress(state: &State, run_id: i64, caller: &Caller) -> Answer<WorkflowProgressView> {
     let view = state.engine.runs().workflow(run_id).await?;
-    let view = view.ok_or_else(|| Error::not_found(format!("run {run_id} is of no workflow, or has not begun")))?;
+    let mut view = view.ok_or_else(|| Error::not_found(format!("run {run_id} is of no workflow, or has not begun")))?;
+    for node in &mut view.nodes {
+        if node.app_id.is_some_and(|app_id| !policy::may(&caller.0, Action::View, Object::App(app_id))) {
+            node.hide();
+        }
+    }
     Ok(Json(view.into()))
 }
 
@@ -76,7 +83,7 @@ pub async fn decide(
 ) -> Answer<WorkflowProgressView> {
     let action = body.0.action()?;
     state.engine.runs().decide(id.0, &action, &caller.0).await?;
-    progress(&state, id.0).await
+    progress(&state, id.0, &caller).await
 }
 
 request! {

@@ -33,7 +33,7 @@ view! {
         /// The job that it runs
         #[schema(minimum = 1)]
         job_id: i64,
-        /// The name of the job; null: it is deleted
+        /// The name of the job; null: it is deleted, or the caller may not see it
         job: Option<String>,
         #[schema(value_type = words::NodeState)]
         state: String = state_of(node.state),
@@ -48,7 +48,7 @@ view! {
         attempts: i64,
         /// It succeeded in an earlier run of the workflow, and was not repeated
         kept: bool = node.is_kept,
-        /// What it handed on
+        /// What it handed on; null: nothing, or the caller may not see it
         result: Option<String>,
         started_at: Option<Time>,
         ended_at: Option<Time>,
