@@ -2,11 +2,10 @@
 
 mod bounds;
 mod callbacks;
-mod children;
 mod delivery;
 mod edits;
 mod findings;
-mod flows;
+mod followers;
 mod growth;
 mod index;
 mod lateness;
@@ -45,8 +44,8 @@ pub fn check(history: &History) -> Findings {
     lateness::check(history, &index, &bounds, &mut findings);
     matching::check(history, &targets, &index, &bounds, &mut findings);
     callbacks::check(history, &index, &mut findings);
-    children::check(history, &index, &mut findings);
-    flows::check(history, &index, &mut findings);
+    followers::children::check(history, &index, &mut findings);
+    followers::flows::check(history, &index, &mut findings);
     retries::check(history, &index, &mut findings);
     edits::check(history, &mut findings);
     processes::check(history, &index, &mut findings);

@@ -152,7 +152,7 @@ databases! {
             };
             assert!(refused.to_string().contains("was repeated by run"), "{refused}");
             let attempts = fixture.rows_where(&format!("job_id = {} AND fire_no = {}", graph.job.id, NOW + round)).await;
-            assert_eq!(attempts.iter().map(|run| (run.id, run.attempt)).max(), Some((made, 2)));
+            assert_eq!(attempts.iter().map(|run| (run.attempt, run.id)).max(), Some((2, made)));
             assert_eq!((attempts.len(), fixture.state(made).await), (2, Claimed));
         }
     }

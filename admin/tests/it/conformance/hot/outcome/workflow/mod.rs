@@ -1,4 +1,4 @@
-//! Runs of workflows in the database: begun once, gone on with once, whoever does it and whatever is changed at the same moment.
+//! Runs of workflows in the database: begun once, gone on with once, whatever is changed at the same moment.
 
 mod begin;
 mod changes;

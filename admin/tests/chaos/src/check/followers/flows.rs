@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::index::Index;
-use super::{Figure, Findings};
+use crate::check::index::Index;
+use crate::check::{Figure, Findings};
 use crate::clock::Millis;
 use crate::record::{History, Job, RunRow, State, What, rows};
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::index::Index;
-use super::{Figure, Findings};
+use crate::check::index::Index;
+use crate::check::{Figure, Findings};
 use crate::record::{History, RunRow, State, rows};
 
 pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {

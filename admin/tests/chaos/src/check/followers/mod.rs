@@ -1,0 +1,4 @@
+//! What follows from the ends of runs: children, and the nodes of workflows.
+
+pub mod children;
+pub mod flows;
