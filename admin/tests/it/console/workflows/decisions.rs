@@ -78,7 +78,7 @@ fn only_what_the_state_of_a_node_allows_is_offered_and_done() {
         assert!(row(&world.run_page(run_id).await, "a").contains("by hand"));
 
         let answer = world.admin.get(&format!("/runs/{run_id}/decide?action=skip&node=slow")).await;
-        assert!(world.flash(&answer).await.contains("The node slow is in another state by now: Running."));
+        assert!(world.flash(&answer).await.contains("The node slow is in another state by now: running."));
         let answer = world.decide(run_id, &[("action", "skip"), ("node", "slow")]).await;
         assert!(world.flash(&answer).await.contains("Nothing was changed: is running; only a node that waits"));
         let missing = world.admin.get(&format!("/runs/{run_id}/decide?action=skip&node=none")).await;
