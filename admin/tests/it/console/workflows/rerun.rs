@@ -13,7 +13,16 @@ fn a_failed_run_goes_on_from_what_failed_after_two_presses() {
         steps.end("c", 200, "told").await;
         assert_eq!(steps.workflow_run(run_id).await.state, RunState::Failed);
         let page = world.run_page(run_id).await;
-        let first = page.split("<div class=\"actions\">").nth(1).unwrap().split("</a>").next().unwrap();
+        let first = page
+            .split("id=\"run\"")
+            .nth(1)
+            .unwrap()
+            .split("<div class=\"actions\">")
+            .nth(1)
+            .unwrap()
+            .split("</a>")
+            .next()
+            .unwrap();
         assert!(first.contains(&format!("/runs/{run_id}/rerun")) && first.contains("Run again what failed"), "{first}");
 
         let question = world.get(&format!("/runs/{run_id}/rerun")).await;

@@ -117,7 +117,8 @@ not-repeated = 没有重新执行：{ $why }。
 # 任务表单
 job-runs-workflow = 工作流
 workflow-source = 节点
-workflow-source-hint = YAML。节点有 <code>job</code>（任务 ID、键或 <code>app/key</code>），还可以有 <code>after</code>、<code>params</code>、<code>join</code> 和 <code>if_failed</code>；连线可以有 <code>on</code> 和 <code>when</code>。
+workflow-source-hint = <code>YAML</code>。节点有 <code>job</code>（任务 ID、键或 <code>app/key</code>），还可以有 <code>after</code>、<code>params</code>、<code>join</code> 和 <code>if_failed</code>；连线可以有 <code>on</code> 和 <code>when</code>。
+workflow-example = 示例
 workflow-draw = 检查并画图
 workflow-drawn = 以上内容的图
 workflow-not-drawn = 节点可以读取后会显示图。

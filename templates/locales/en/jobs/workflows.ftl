@@ -126,7 +126,8 @@ not-repeated = Nothing runs again: { $why }.
 # The form of a job.
 job-runs-workflow = A workflow
 workflow-source = Nodes
-workflow-source-hint = YAML. A node has a <code>job</code> (its id, its key, or <code>app/key</code>), and may have <code>after</code>, <code>params</code>, <code>join</code> and <code>if_failed</code>; an edge may have <code>on</code> and <code>when</code>.
+workflow-source-hint = <code>YAML</code>. A node has a <code>job</code> (its id, its key, or <code>app/key</code>), and may have <code>after</code>, <code>params</code>, <code>join</code> and <code>if_failed</code>; an edge may have <code>on</code> and <code>when</code>.
+workflow-example = An example
 workflow-draw = Check and draw
 workflow-drawn = What is written above
 workflow-not-drawn = There is a picture as soon as the nodes can be read.
