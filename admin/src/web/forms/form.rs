@@ -8,7 +8,7 @@ use carillon_engine::manage::Error;
 use carillon_scheduler::FieldError;
 
 use crate::web::forms::fields::Fields;
-use crate::web::forms::workflow_form;
+use crate::web::forms::workflow_fault::at_field;
 use crate::web::from_request::from_request;
 
 /// The field of the password that a form asks for again.
@@ -106,7 +106,7 @@ impl Form {
     /// Adds the errors of the rules: that of `schedule.seconds` belongs to the field `seconds`, those of a workflow to its one field.
     pub fn add_errors(&mut self, errors: Vec<FieldError>) {
         for error in errors {
-            if let Some((name, message)) = workflow_form::at_field(&error) {
+            if let Some((name, message)) = at_field(&error) {
                 self.add_further_error(name, message);
                 continue;
             }

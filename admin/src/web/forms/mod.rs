@@ -14,6 +14,7 @@ pub mod retry_form;
 pub mod schedule_form;
 pub mod script_form;
 pub mod time_zone;
+mod workflow_fault;
 pub mod workflow_form;
 mod workflow_yaml;
 

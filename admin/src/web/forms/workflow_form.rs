@@ -1,17 +1,17 @@
 //! The field of a workflow: its nodes as YAML.
 
+use carillon_scheduler::JobDraft;
 use carillon_scheduler::workflow::{AfterDraft, NodeDraft, NodeJob, WorkflowDraft};
-use carillon_scheduler::{FieldError, JobDraft};
 use carillon_store::{Store, VisibleApps};
 
 use crate::web::forms::form::Form;
+use crate::web::forms::workflow_fault::FIELD;
 use crate::web::forms::{child_jobs, line_ends, workflow_yaml};
 
 /// The form's fields and the keys of their labels: what runs, and the nodes of a workflow.
 pub const LABELS: &[(&str, &str)] =
     &[("runs", "job-runs"), (FIELD, "workflow-source"), (NAME, "node-add-name"), (JOB, "job"), (AFTER, "node-after")];
 
-const FIELD: &str = "workflow";
 /// A node that is to be added to the text: its name, its job, and the nodes before it.
 const NAME: &str = "node_name";
 const JOB: &str = "node_job";
@@ -79,15 +79,4 @@ pub async fn add_node(store: &Store, form: &mut Form, apps: &VisibleApps) -> car
 pub fn drawable(form: &Form) -> Option<WorkflowDraft> {
     let (draft, faults) = workflow_yaml::read(&line_ends::plain(form.value(FIELD)));
     (is_chosen(form) && faults.is_empty()).then_some(draft)
-}
-
-/// The field of an error about a member of a workflow, and the message with the member's place. None: it is about something else.
-pub fn at_field(error: &FieldError) -> Option<(&'static str, String)> {
-    let place = error.field.strip_prefix(FIELD)?;
-    match place.strip_prefix('.') {
-        None if place.is_empty() => Some((FIELD, error.message.clone())),
-        None => None,
-        Some("nodes") => Some((FIELD, error.message.clone())),
-        Some(place) => Some((FIELD, format!("`{place}`: {}", error.message))),
-    }
 }

@@ -25,8 +25,13 @@ pub fn write(workflow: &WorkflowDraft) -> String {
         let _ = writeln!(text, "  {}:", member(name, &Value::Null).trim_end_matches(": null\n"));
         let node = json(node);
         for name in MEMBERS {
-            if let Some(value) = node.get(name) {
-                indented(&mut text, &member(name, value));
+            match node.get(name) {
+                // A word of YAML 1.1 as a name, which readers of files know as a text.
+                Some(value) if name == "after" => {
+                    indented(&mut text, &member(name, value).replace("\"on\": ", "on: "));
+                }
+                Some(value) => indented(&mut text, &member(name, value)),
+                None => {}
             }
         }
     }
@@ -214,9 +219,9 @@ nodes:
       - node: check
         when:
           - gt: 0
-            path: /rows
+            path: \"/rows\"
           - eq: \"0\"
-            path: /text
+            path: \"/text\"
       - node: extract
         on: always
     join: any
@@ -254,7 +259,10 @@ nodes:
         let (_, empty) = read(" \n");
         assert_eq!(empty[0].message, "write at least one node");
         let (_, broken) = read("nodes: [");
-        assert!(broken[0].message.starts_with("line 1 cannot be read: “"), "{broken:?}");
+        assert!(
+            broken[0].message.starts_with("line ") && broken[0].message.contains(" cannot be read: “"),
+            "{broken:?}"
+        );
         let (_, listed) = read("- a");
         assert_eq!(listed[0].message, "must be an object with `nodes`, not a list");
     }

@@ -21,8 +21,25 @@ pub const LONG_NAME: &str = "Settle-all-the-orders-of-every-branch-on-every-cont
 const LONG_APP: &str = "the-app-of-all-the-orders-of-every-branch-on-every-continent";
 
 /// What the objects of the test are called.
-pub const NAMES: [&str; 10] =
-    [LONG_NAME, LONG_APP, "Close", "Orders", "orders", "Count", "By hand", "bank", "nightly tier-1", "zone=eu,gpu=yes"];
+pub const NAMES: [&str; 17] = [
+    LONG_NAME,
+    LONG_APP,
+    "extract-from-every-branch-on-every-continent",
+    "check",
+    "load",
+    "note",
+    "report",
+    "alarm",
+    "cleanup",
+    "Close",
+    "Orders",
+    "orders",
+    "Count",
+    "By hand",
+    "bank",
+    "nightly tier-1",
+    "zone=eu,gpu=yes",
+];
 
 /// GET routes of the console that answer with something else than a page: files, parts of pages and redirections.
 const NO_PAGES: [&str; 13] = [

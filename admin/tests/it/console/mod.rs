@@ -6,7 +6,6 @@ mod audit;
 mod bulk;
 mod chinese;
 pub mod client;
-mod degraded;
 mod executors;
 mod filters;
 mod forms;

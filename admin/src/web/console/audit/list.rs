@@ -14,7 +14,7 @@ use crate::web::page::{PageContext, PagePlace, PageResult, Pager};
 use crate::web::state::Shared;
 
 #[derive(Template)]
-#[template(path = "audit.html")]
+#[template(path = "audit/list.html")]
 struct Page {
     context: PageContext,
     query: AuditQuery,

@@ -74,6 +74,9 @@ impl Page {
     /// The parameters of the run as its executor gets them; None: see the note.
     fn params(&self) -> Option<Cow<'_, str>> {
         let run = &self.row.run;
+        if self.is_workflow && !matches!(self.given, RunParams::Own(_)) {
+            return None;
+        }
         let text = self.given.text()?;
         // The result of a parent is sent as it is.
         if run.cause == Cause::Child && matches!(self.given, RunParams::Own(_)) {
@@ -88,6 +91,8 @@ impl Page {
     fn params_note(&self) -> Message {
         match &self.given {
             RunParams::Own(_) => self.context.t("params-given"),
+            // It is sent to no executor, so there is no record of what it was sent.
+            _ if self.is_workflow => self.context.t("workflow-params-own"),
             RunParams::OfPart(_) => self.context.t("params-of-part"),
             RunParams::Waiting(_) => self.context.t("params-waiting"),
             RunParams::NeverSent => self.context.t("params-never-sent"),
@@ -172,7 +177,7 @@ pub async fn page(
             _ => None,
         },
         children: children.into_iter().map(|run| RunRow::new(&context, run)).collect(),
-        steps: timeline(&context, &row, &people),
+        steps: timeline(&context, &row, &people, is_workflow),
         people,
         choice,
         log,

@@ -22,9 +22,9 @@ pub struct TimelineStep {
 }
 
 /// What has happened to the run, in order, and what comes next.
-pub fn timeline(context: &PageContext, row: &RunRow, people: &RunPeople) -> Vec<TimelineStep> {
+pub fn timeline(context: &PageContext, row: &RunRow, people: &RunPeople, is_workflow: bool) -> Vec<TimelineStep> {
     let run = &row.run;
-    let mut steps = beginning(context, run);
+    let mut steps = beginning(context, run, is_workflow);
     if let Some(at) = run.flagged_at {
         steps.push(step("step-flagged", Some(at), "none"));
     }
@@ -55,8 +55,8 @@ pub fn timeline(context: &PageContext, row: &RunRow, people: &RunPeople) -> Vec<
     steps
 }
 
-/// Up to the request to the executor.
-fn beginning(context: &PageContext, run: &RunView) -> Vec<TimelineStep> {
+/// Up to the request to the executor, or the begin of a workflow.
+fn beginning(context: &PageContext, run: &RunView, is_workflow: bool) -> Vec<TimelineStep> {
     let now = context.now;
     let done = |is_done: bool| if is_done { "done" } else { "" };
     let mut steps = vec![];
@@ -64,7 +64,7 @@ fn beginning(context: &PageContext, run: &RunView) -> Vec<TimelineStep> {
         steps.push(step("step-scheduled", Some(run.scheduled_at), done(run.scheduled_at <= now)));
     }
     steps.push(step("step-due", Some(run.due_at), done(run.due_at <= now)));
-    if run.marked_at.is_some() || run.state == RunState::Claimed {
+    if run.marked_at.is_some() || run.state == RunState::Claimed && !is_workflow {
         let owner = run.owner.as_ref().filter(|_| run.marked_at.is_some());
         steps.push(TimelineStep {
             note: note(owner.map(|node| context.t("step-by-node").with("node", node))),
@@ -74,7 +74,11 @@ fn beginning(context: &PageContext, run: &RunView) -> Vec<TimelineStep> {
     if run.sent_at.is_some() || run.state.is_open() {
         steps.push(TimelineStep {
             note: note(run.address.as_ref().map(|it| context.t("step-to").with("address", it))),
-            ..step("step-sent", run.sent_at, done(run.sent_at.is_some()))
+            ..step(
+                if is_workflow { "workflow-step-begun" } else { "step-sent" },
+                run.sent_at,
+                done(run.sent_at.is_some()),
+            )
         });
     }
     steps

@@ -27,28 +27,29 @@ pub struct Decision {
     done: &'static str,
 }
 
-/// `NAME "word" "key"`: the other keys are made of this one.
+/// `NAME word: link, question, meaning, button, done`.
 macro_rules! decisions {
-    ($($name:ident $word:literal $key:literal,)+) => {
+    ($($name:ident $word:literal: $link:literal, $question:literal, $meaning:literal, $button:literal, $done:literal;)+) => {
         $(const $name: Decision = Decision {
             word: $word,
-            link: $key,
-            question: concat!($key, "-ask"),
-            meaning: concat!($key, "-text"),
-            button: concat!($key, "-button"),
-            done: concat!($key, "-done"),
+            link: $link,
+            question: $question,
+            meaning: $meaning,
+            button: $button,
+            done: $done,
         };)+
         const ALL: &[Decision] = &[$($name),+];
     };
 }
 
 decisions! {
-    HOLD "hold" "workflow-hold",
-    RELEASE "release" "workflow-release",
-    RETRY "retry" "node-retry",
-    SKIP "skip" "node-skip",
-    SUCCEED "succeed" "node-succeed",
-    FAIL "fail" "node-fail",
+    HOLD "hold": "workflow-hold", "workflow-hold-ask", "workflow-hold-text", "workflow-hold-button", "workflow-hold-done";
+    RELEASE "release": "workflow-release", "workflow-release-ask", "workflow-release-text", "workflow-release-button",
+        "workflow-release-done";
+    RETRY "retry": "node-retry", "node-retry-ask", "node-retry-text", "node-retry-button", "node-retry-done";
+    SKIP "skip": "node-skip", "node-skip-ask", "node-skip-text", "node-skip-button", "node-skip-done";
+    SUCCEED "succeed": "node-succeed", "node-succeed-ask", "node-succeed-text", "node-succeed-button", "node-succeed-done";
+    FAIL "fail": "node-fail", "node-fail-ask", "node-fail-text", "node-fail-button", "node-fail-done";
 }
 
 impl Decision {

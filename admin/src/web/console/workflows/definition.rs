@@ -5,7 +5,7 @@ use carillon_store::{Store, VisibleApps};
 
 use crate::web::console::workflows::edge_text::after_text;
 use crate::web::console::workflows::picture::{Picture, PictureNode};
-use crate::web::console::workflows::progress::drafts;
+use crate::web::console::workflows::progress::{drafts, sort_after_parents};
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::locale::Language;
 
@@ -111,7 +111,7 @@ pub async fn definition(
 }
 
 fn lines(language: Language, graph: &Graph, draft: &WorkflowDraft, job: impl Fn(&NodeJob) -> JobOfNode) -> Definition {
-    let nodes: Vec<DefinitionLine> = (graph.nodes.iter())
+    let mut nodes: Vec<DefinitionLine> = (graph.nodes.iter())
         .map(|node| DefinitionLine {
             name: node.name.clone(),
             job: job(&node.job),
@@ -122,5 +122,7 @@ fn lines(language: Language, graph: &Graph, draft: &WorkflowDraft, job: impl Fn(
         .collect();
     let shown =
         nodes.iter().map(|line| PictureNode { job: line.job.text(&language), badge: None, link: line.job.link() });
-    Definition { picture: Picture::new(language, graph, shown.collect()), output: draft.output.clone(), nodes }
+    let picture = Picture::new(language, graph, shown.collect());
+    sort_after_parents(&mut nodes, graph, |line| &line.name);
+    Definition { picture, output: draft.output.clone(), nodes }
 }

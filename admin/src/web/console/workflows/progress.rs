@@ -1,6 +1,6 @@
 //! The nodes of a workflow's run as its page shows them. Of a node whose app the viewer may not see there are name and state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use carillon_scheduler::workflow::{AfterDraft, Graph, Node, NodeState};
 use carillon_scheduler::{Millis, RunState};
@@ -52,7 +52,7 @@ pub struct NodeLine {
 impl Progress {
     pub fn new(context: &PageContext, run: &RunView, view: WorkflowView, may_operate: bool) -> Self {
         let is_open = run.state == RunState::Running && run.kill_asked_at.is_none();
-        let nodes: Vec<NodeLine> = (view.graph.nodes.iter().zip(&view.nodes))
+        let mut nodes: Vec<NodeLine> = (view.graph.nodes.iter().zip(&view.nodes))
             .map(|(node, progress)| NodeLine::new(context, (&view.graph, node), progress, is_open && may_operate))
             .collect();
         let shown = nodes.iter().map(|line| PictureNode {
@@ -65,6 +65,7 @@ impl Progress {
         for line in &nodes {
             *counts.entry(line.state).or_default() += 1;
         }
+        sort_after_parents(&mut nodes, &view.graph, |line| &line.name);
         Self {
             picture,
             counts: counts.into_iter().map(|(state, count)| (node_badge(state), count)).collect(),
@@ -117,6 +118,13 @@ impl NodeLine {
         let to_job = || self.job.is_some().then(|| format!("/jobs/{}", self.job_id));
         self.run_id.map(|id| format!("/runs/{id}")).or_else(to_job)
     }
+}
+
+/// Puts the lines of a table in an order in which each node comes after its parents.
+pub fn sort_after_parents<T>(lines: &mut [T], graph: &Graph, name: impl Fn(&T) -> &str) {
+    let places: HashMap<&str, usize> =
+        graph.order().iter().enumerate().map(|(place, &node)| (graph.nodes[node].name.as_str(), place)).collect();
+    lines.sort_by_key(|line| places.get(name(line)).copied());
 }
 
 /// The edges into a node as the definition names them.

@@ -30,7 +30,7 @@ fn a_person_runs_again_what_failed_and_sees_the_run_go_on() {
         scene.live.engine.jobs().update(load.id, &draft, None, &by).await.unwrap();
 
         scene.browser.go(&format!("/runs/{}", failed.id)).await;
-        assert!(scene.browser.text("tr[data-key=load]").await.contains("Failed"));
+        assert!(scene.browser.text("tr[data-key=load]").await.contains("failed"));
         scene.browser.press("#run .actions .button.primary").await;
         let promise = scene.browser.text("[data-testid=again]").await;
         assert_eq!(promise, "Again: load, report. Kept: extract.");

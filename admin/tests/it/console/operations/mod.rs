@@ -2,6 +2,7 @@
 
 mod backfills;
 mod calendars;
+mod degraded;
 mod explain;
 mod families;
 mod gaps;
@@ -10,4 +11,5 @@ mod retention;
 mod skipped;
 
 use super::client;
+use super::pages;
 use super::run;

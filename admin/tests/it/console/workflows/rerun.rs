@@ -13,7 +13,16 @@ fn a_failed_run_goes_on_from_what_failed_after_two_presses() {
         steps.end("c", 200, "told").await;
         assert_eq!(steps.workflow_run(run_id).await.state, RunState::Failed);
         let page = world.run_page(run_id).await;
-        let first = page.split("<div class=\"actions\">").nth(1).unwrap().split("</a>").next().unwrap();
+        let first = page
+            .split("id=\"run\"")
+            .nth(1)
+            .unwrap()
+            .split("<div class=\"actions\">")
+            .nth(1)
+            .unwrap()
+            .split("</a>")
+            .next()
+            .unwrap();
         assert!(first.contains(&format!("/runs/{run_id}/rerun")) && first.contains("Run again what failed"), "{first}");
 
         let question = world.get(&format!("/runs/{run_id}/rerun")).await;
@@ -29,7 +38,7 @@ fn a_failed_run_goes_on_from_what_failed_after_two_presses() {
         let page = world.run_page(new).await;
         let prior = page.split("data-testid=\"prior-run\"").nth(1).unwrap().split("</dd>").next().unwrap();
         assert!(prior.contains(&format!("href=\"/runs/{run_id}\"")), "{prior}");
-        assert!(text(row(&page, "a")).contains("Running"));
+        assert!(text(row(&page, "a")).contains("running"));
         assert!(!world.run_page(run_id).await.contains("/rerun"), "a run is repeated once");
         let twice = world.admin.submit(&format!("/runs/{run_id}/rerun"), &[("from", "all")]).await;
         let said = world.get(twice.location()).await;
@@ -59,7 +68,7 @@ fn a_run_that_has_succeeded_can_run_again_from_a_node_and_keeps_what_is_before_i
         steps.go_on().await;
         let page = world.get(answer.location()).await;
         assert!(text(row(&page, "a")).contains("from an earlier run"), "{}", row(&page, "a"));
-        assert!(text(row(&page, "b")).contains("Running"));
+        assert!(text(row(&page, "b")).contains("running"));
         assert_eq!((steps.runs("a").await, steps.runs("b").await), (1, 2));
     });
 }
