@@ -191,7 +191,8 @@ impl WorkflowStore<'_> {
                 cause: Cause::Node,
                 fire_no: fire_of(progress.run.run_id, start.node),
                 scheduled_at: progress.run.scheduled_at,
-                due_at: now,
+                // It may begin a little before it is due, as runs are marked; its nodes do not.
+                due_at: now.max(progress.run.due_at),
             });
             if let Some(params) = &start.params {
                 inputs.push(values![id, params.as_str()]);

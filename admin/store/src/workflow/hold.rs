@@ -29,7 +29,7 @@ impl WorkflowStore<'_> {
         self.runs().lock_jobs(&tx, [run.job_id], LockMode::Wait).await?;
         let text = "UPDATE run SET state = ?, sent_at = ?, follow = follow | {follow.held} WHERE id = ? AND state = {state.claimed} \
                     AND epoch = ?";
-        if self.execute(&tx, text, values![running.code(), now, run.run_id, run.epoch]).await? == 0 {
+        if self.execute(&tx, text, values![running.code(), now.max(run.due_at), run.run_id, run.epoch]).await? == 0 {
             return Ok(false);
         }
         let text = "SELECT graph_version FROM job WHERE id = ?";

@@ -36,6 +36,7 @@ row_struct! {
         pub cause: Cause as Code,
         pub fire_no: i64,
         pub scheduled_at: Millis,
+        pub due_at: Millis,
         pub kill_asked_at: Option<Millis>,
         /// None: it has not begun.
         pub version: Option<Millis>,
@@ -111,7 +112,7 @@ impl WorkflowStore<'_> {
     }
 
     pub(crate) async fn held_run(self, db: &impl ConnectionTrait, run_id: i64) -> Result<Option<HeldRun>> {
-        let text = "SELECT run.id AS run_id, run.job_id, run.app_id, run.state, run.cause, run.fire_no, run.scheduled_at, \
+        let text = "SELECT run.id AS run_id, run.job_id, run.app_id, run.state, run.cause, run.fire_no, run.scheduled_at, run.due_at, \
                     run.kill_asked_at, w.version, w.params, w.timed_out, w.held_at FROM run JOIN workflow_run w ON w.run_id = run.id \
                     WHERE run.id = ?";
         self.one(db, text, values![run_id]).await

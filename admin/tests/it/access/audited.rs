@@ -16,7 +16,7 @@ use super::world::World;
 use crate::services::{Kind, TestDatabase, on};
 
 /// Paths whose changing methods change nothing, and why.
-pub(super) const NO_CHANGE: [(&str, &str); 14] = [
+pub(super) const NO_CHANGE: [(&str, &str); 16] = [
     ("/api/v1/preview", "looks ahead"),
     ("/setup", "there are accounts"),
     ("/login/code", "no sign-in has begun"),
@@ -28,6 +28,8 @@ pub(super) const NO_CHANGE: [(&str, &str); 14] = [
     ("/reset", "the link is no link"),
     ("/runs/{id}/decide", "the run is of no workflow"),
     ("/runs/{id}/rerun", "the run is of no workflow"),
+    ("/api/v1/runs/{id}/workflow", "the run is of no workflow"),
+    ("/api/v1/runs/{id}/rerun", "the run is of no workflow"),
     ("/preferences", "for the person's own eyes"),
     ("/account/password", "the form is refused"),
     ("/users/{id}/tokens/{token}/revoke", "there is no such token"),

@@ -174,6 +174,8 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         (_, "/jobs/bulk") => json!({"action": "run", "ids": [names.job]}),
         (_, "/alerts/bulk") => json!({"action": "acknowledge", "ids": [names.alert]}),
         (_, "/runs/bulk") => json!({"action": "kill", "ids": [names.run]}),
+        (_, "/runs/{id}/workflow") => json!({"action": "hold"}),
+        (_, "/runs/{id}/rerun") => json!({"from": "failed"}),
         (_, "/preview") => json!({"schedule": {"kind": "fixed_rate", "seconds": 60}}),
         (_, "/alert-rules" | "/alert-rules/{id}") => {
             json!({"name": unique, "app": names.app, "kinds": ["failed"], "channels": [names.channel]})

@@ -45,6 +45,17 @@ databases! {
         assert!(fixture.store.workflows().hold(&run, "", NOW).await.unwrap());
     }
 
+    async fn a_run_that_begins_before_it_is_due_starts_nothing_before(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let graph = fixture.graph(diamond()).await;
+        let run = fixture.fire_of_graph(&graph, NOW).await;
+        let ahead = run.due_at - 40;
+        assert!(fixture.store.workflows().hold(&run, "", ahead).await.unwrap());
+        fixture.store.runs().advance(&[run.run_id], ahead).await.unwrap();
+        assert_eq!(fixture.of_node(&graph, "top").await[0].due_at, run.due_at);
+        assert_eq!(fixture.row(run.run_id).await.sent_at, Some(run.due_at));
+    }
+
     // covers: I14
     async fn a_run_that_was_cancelled_is_not_begun(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
