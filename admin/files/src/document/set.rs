@@ -216,7 +216,7 @@ mod tests {
         ));
         let expected = [
             "a.yaml:8: billing/Close: colour: is no member of a job in a file",
-            "a.yaml:4: billing/Close: handler: is missing; it is required",
+            "a.yaml:4: billing/Close: handler: must not be empty; 1 to 255 characters",
             "a.yaml:7: billing/Close: retries: invalid type: string \"many\", expected i32",
             "a.yaml:5: billing/Close: key: 'C' is not allowed; a key has lower case letters, digits, `-`, `_` and `.`",
         ];

@@ -31,7 +31,7 @@ pub fn workflow() -> JobDraft {
     let none = after("extract", On::Success, rows(Op::Eq(json!(0))));
     let both = ["load", "none"].map(AfterDraft::new).to_vec();
     let nodes = [
-        ("extract", node("extract", None, vec![])),
+        ("extract", node("extract", Some("{{workflow.params}}"), vec![])),
         ("load", node("load", None, some)),
         ("none", node("note", Some("no orders"), none)),
         ("report", node("note", Some("load: {{nodes.load.state}}"), both)),

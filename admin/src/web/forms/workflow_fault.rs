@@ -12,6 +12,6 @@ pub fn at_field(error: &FieldError) -> Option<(&'static str, String)> {
         None if place.is_empty() => Some((FIELD, error.message.clone())),
         None => None,
         Some("nodes") => Some((FIELD, error.message.clone())),
-        Some(place) => Some((FIELD, format!("`{place}`: {}", error.message))),
+        Some(place) => Some((FIELD, format!("at `{place}`: {}", error.message))),
     }
 }
