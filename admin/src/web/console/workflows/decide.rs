@@ -144,7 +144,7 @@ async fn question(
 
 /// `POST /runs/{id}/decide`
 pub async fn decide(state: Shared, context: PageContext, by: Caller, id: Path<i64>, mut form: Form) -> PageResult {
-    let to = format!("/runs/{}", *id);
+    let to = format!("/runs/{}", state.engine.runs().get(*id).await?.id);
     if state.engine.runs().workflow(*id).await?.is_none() {
         return Ok(refused(&to, context.t("workflow-not-begun")));
     }

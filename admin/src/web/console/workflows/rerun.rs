@@ -69,7 +69,7 @@ fn from_failed(graph: &Graph, view: &WorkflowView) -> (Vec<String>, Vec<String>)
 
 /// `POST /runs/{id}/rerun`
 pub async fn rerun(state: Shared, context: PageContext, by: Caller, id: Path<i64>, mut form: Form) -> PageResult {
-    let to = format!("/runs/{}", *id);
+    let to = format!("/runs/{}", state.engine.runs().get(*id).await?.id);
     let from = match (form.value("from"), form.given("node")) {
         ("node", Some(node)) => RerunFrom::Node(node),
         ("node", None) => {

@@ -58,7 +58,8 @@ fn history_and_restore_show_a_changed_node_in_words() {
         let world = World::start().await;
         let steps = steps(&world).await;
         let mut draft = steps.job.draft.clone();
-        draft.workflow.as_mut().unwrap().nodes[2].1.after.clear();
+        let nodes = &mut draft.workflow.as_mut().unwrap().nodes;
+        nodes.iter_mut().find(|(name, _)| name == "clean").unwrap().1.after.clear();
         draft.workflow.as_mut().unwrap().output = Some("{{nodes.load.result}}".into());
         world.node.edit(&steps.job, draft).await;
         let id = steps.job.id;

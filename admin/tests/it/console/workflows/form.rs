@@ -140,12 +140,12 @@ fn faults_of_a_workflow_are_chinese() {
     run(async {
         let world = world().await;
         world.admin.submit("/preferences", &[("language", "zh"), ("next", "/jobs")]).await;
-        let yaml = "nodes:\n  load: {job: 1, aftr: [x]}\n  b: {after: [none, load]}\n  C: {job: 1}\n";
+        let yaml = "nodes:\n  load: {job: 1, aftr: [x]}\n  b: {job: 1, after: [none, load]}\n  C: {job: 1}\n  d: {}\n";
         let answer = world.admin.submit("/jobs", &fields(&[("workflow", yaml)])).await;
         let page = text(&answer.body).replace("&#96;", "`");
         for words in [
             "`nodes.load.aftr`：第 2 行：没有此成员",
-            "第 3 行：缺少，必须填写",
+            "第 5 行：缺少，必须填写",
             "没有节点 `none`",
             "名称由小写字母、数字和 `-` 组成",
         ] {
