@@ -43,6 +43,8 @@ fn a_workflow_over_its_time_fails_when_what_runs_of_it_has_ended() {
         node.advance(100_000).await;
         node.register(executor).await;
         node.services.monitor.step().await;
+        // What it has noted is found a second later.
+        node.drain().await;
         node.advance(2_000).await;
         steps.go_on().await;
         assert_eq!(executor.received("/kill").len(), 1);
