@@ -68,10 +68,7 @@ impl LiveJob {
     /// Its children and the jobs of its nodes, by id.
     pub fn started_ids(&self) -> BTreeSet<i64> {
         let nodes = self.draft.workflow.iter().flat_map(|workflow| &workflow.nodes);
-        let of_node = nodes.filter_map(|(_, node)| match node.job {
-            NodeJob::Id(id) => Some(id),
-            NodeJob::Key(_) => None,
-        });
+        let of_node = nodes.filter_map(|(_, node)| node.job.id());
         self.draft.children.iter().copied().chain(of_node).collect()
     }
 }

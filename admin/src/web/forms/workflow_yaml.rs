@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Members that are texts, whatever is written.
+/// Members whose value is a text: `7` without quotes is the text "7" there.
 const TEXTS: [&str; 6] = ["if_failed", "join", "node", "on", "params", "path"];
 /// Members of a node in the order in which they are written.
 const MEMBERS: [&str; 5] = ["job", "params", "after", "join", "if_failed"];

@@ -1,7 +1,7 @@
 //! What people decide about the run of a workflow, and its repetition. Each decision is a fact with its entry in the audit; what follows
 //! from it is done by the next [`advance`](crate::workflow::advance), for which it leaves a note.
 
-use carillon_scheduler::workflow::{NodeState, RerunFrom};
+use carillon_scheduler::workflow::{Graph, NodeState, RerunFrom};
 use carillon_scheduler::{AuditAction, FieldError, Millis, RunState};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::run::follow_up::{FollowUp, Kind};
 use crate::run::lock::LockMode;
 use crate::views::WorkflowStore;
-use crate::workflow::progress::{NodeRow, Progress, fire_of};
+use crate::workflow::progress::{Progress, fire_of};
 
 /// What is decided about the run of a workflow that is on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl WorkflowStore<'_> {
                 self.execute(&tx, text, values![held, by, run_id]).await?;
             }
             WorkflowAction::Retry { node } => {
-                let place = place_of(&progress, node)?;
+                let place = place_of(&progress.graph, run_id, node)?;
                 self.retry_node(&tx, &mut progress, place, (id, now)).await?;
                 shards.extend(jobs.owners.values().map(|job| job.shard));
             }
@@ -122,8 +122,11 @@ impl WorkflowStore<'_> {
     }
 
     async fn job_of_node(self, tx: &Transaction, run_id: i64, node: &str) -> Result<i64> {
-        let progress = self.progress(tx, run_id, &[]).await?.ok_or_else(|| no_workflow(run_id))?;
-        Ok(progress.nodes[place_of(&progress, node)?].job_id)
+        let run = self.held_run(tx, run_id).await?.ok_or_else(|| no_workflow(run_id))?;
+        let graph = self.graph(tx, run.job_id, run.version.ok_or_else(|| no_workflow(run_id))?).await?;
+        let place = place_of(&graph, run_id, node)?;
+        // A stored graph names all jobs by id.
+        Ok(graph.nodes[place].job.id().unwrap_or_default())
     }
 
     async fn mark(
@@ -133,7 +136,7 @@ impl WorkflowStore<'_> {
         node: &str,
         (state, result, now): (NodeState, Option<String>, Millis),
     ) -> Result<()> {
-        let place = place_of(progress, node)?;
+        let place = place_of(&progress.graph, progress.run.run_id, node)?;
         let row = &mut progress.nodes[place];
         let waits = matches!(row.state(), NodeState::Waiting | NodeState::Held) && row.first_run_id.is_none();
         let may = match state {
@@ -149,7 +152,7 @@ impl WorkflowStore<'_> {
         row.why = Some("decided by a person".to_owned());
         row.result = result;
         row.ended_at = Some(now);
-        self.write_node(tx, progress.run.run_id, &progress.nodes[place]).await
+        self.replace_nodes(tx, progress.run.run_id, &[&progress.nodes[place]]).await
     }
 
     async fn retry_node(
@@ -178,13 +181,7 @@ impl WorkflowStore<'_> {
         row.decided = 0;
         row.why = None;
         row.ended_at = None;
-        self.write_node(tx, progress.run.run_id, &progress.nodes[place]).await
-    }
-
-    async fn write_node(self, tx: &Transaction, run_id: i64, row: &NodeRow) -> Result<()> {
-        let text = "DELETE FROM workflow_node WHERE run_id = ? AND node = ?";
-        self.execute(tx, text, values![run_id, row.node]).await?;
-        self.insert_nodes(tx, run_id, [row].into_iter()).await
+        self.replace_nodes(tx, progress.run.run_id, &[&progress.nodes[place]]).await
     }
 
     async fn copy_input(self, tx: &Transaction, from: i64, to: i64) -> Result<()> {
@@ -201,18 +198,19 @@ impl WorkflowStore<'_> {
         let audit = self.audit().pending_entry(actor, now).await?;
         let id = self.take_id(&ids::RUN).await?;
         let tx = self.begin_change().await?;
-        let run = self.held_run(&tx, run_id).await?.ok_or_else(|| no_workflow(run_id))?;
-        let jobs = self.runs().lock_jobs(&tx, [run.job_id], LockMode::Wait).await?;
+        let job_id = self.held_run(&tx, run_id).await?.ok_or_else(|| no_workflow(run_id))?.job_id;
+        let jobs = self.runs().lock_jobs(&tx, [job_id], LockMode::Wait).await?;
         self.runs().lock_runs(&tx, &[run_id], LockMode::Wait).await?;
-        let progress = self.progress(&tx, run_id, &[]).await?.ok_or_else(|| no_workflow(run_id))?;
+        let run = self.held_run(&tx, run_id).await?.ok_or_else(|| no_workflow(run_id))?;
+        let version = run.version.ok_or_else(|| no_workflow(run_id))?;
         let Some(job) = jobs.owners.get(&run.job_id) else {
             return Err(refused("run", "is of a job that does not exist any more"));
         };
-        if progress.run.state.is_open() {
+        if run.state.is_open() {
             return Err(refused("run", "has not ended; a node that failed can be tried again"));
         }
         if let RerunFrom::Node(node) = from {
-            place_of(&progress, node)?;
+            place_of(&self.graph(&tx, run.job_id, version).await?, run_id, node)?;
         }
         let text = "SELECT id FROM run AS later WHERE later.fire_no = ? AND later.job_id = ? AND later.cause = ? AND later.id <> ? \
                     AND later.attempt > (SELECT attempt FROM run WHERE run.id = ?) ORDER BY later.attempt DESC LIMIT 1";
@@ -259,9 +257,8 @@ impl WorkflowStore<'_> {
     }
 }
 
-fn place_of(progress: &Progress, node: &str) -> Result<usize> {
-    let place = progress.graph.nodes.iter().position(|it| it.name == node);
-    place.ok_or_else(|| Error::Missing(format!("node {node:?} of run {}", progress.run.run_id)))
+fn place_of(graph: &Graph, run_id: i64, node: &str) -> Result<usize> {
+    graph.find(node).ok_or_else(|| Error::Missing(format!("node {node:?} of run {run_id}")))
 }
 
 fn no_workflow(run_id: i64) -> Error {

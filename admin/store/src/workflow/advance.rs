@@ -32,7 +32,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Of an end with the number of its fire; None: it is not about a workflow.
+    /// Adds an end, with the number of its fire, to what has been noted about its workflow.
     pub fn add(all: &mut Vec<Self>, end: FollowUp, fire_no: i64) {
         let (run_id, node) = match end.kind {
             Kind::Node | Kind::LateNode => {
@@ -51,27 +51,19 @@ impl Notes {
 }
 
 impl WorkflowStore<'_> {
-    pub(crate) async fn advance(self, notes: &Notes, now: Millis, advanced: &mut Advanced) -> Result<()> {
-        let step = retry::on_conflict(|| self.try_advance(notes, now)).await?;
-        advanced.to_scan.extend(step.to_scan);
-        advanced.held_up.extend(step.held_up);
-        advanced.to_end.extend(step.to_end);
-        advanced.to_kill.extend(step.to_kill);
-        Ok(())
+    pub(crate) async fn advance(self, notes: &Notes, now: Millis) -> Result<Advanced> {
+        retry::on_conflict(|| self.try_advance(notes, now)).await
     }
 
     async fn try_advance(self, notes: &Notes, now: Millis) -> Result<Advanced> {
         let foreseen = self.foresee(notes, now).await?;
         let ids = self.take_ids(&ids::RUN, foreseen.len()).await?;
-        let held_up = || {
-            let run_ids = notes.follow_ups.iter().map(|end| end.run_id).collect();
-            Ok(Advanced { held_up: run_ids, ..Advanced::default() })
-        };
         let tx = self.begin().await?;
         let jobs = self.runs().lock_jobs(&tx, foreseen, LockMode::SkipLocked).await?;
         let run = self.runs().lock_runs(&tx, &[notes.run_id], LockMode::SkipLocked).await?;
         if !jobs.held_up.is_empty() || !run.held_up.is_empty() {
-            return held_up();
+            let held_up = notes.follow_ups.iter().map(|end| end.run_id).collect();
+            return Ok(Advanced { held_up, ..Advanced::default() });
         }
         let there = self.runs().take(&tx, notes.follow_ups.iter().copied()).await?;
         let Some(mut progress) = self.progress(&tx, notes.run_id, &notes.nodes).await?.filter(|_| !there.is_empty())
@@ -88,7 +80,9 @@ impl WorkflowStore<'_> {
             // It has ended: only what became known late is recorded.
             note_late_ends(&before, &mut progress);
         }
-        self.write_nodes(&tx, notes.run_id, &before, &progress.nodes).await?;
+        let changed: Vec<&NodeRow> =
+            before.iter().zip(&progress.nodes).filter(|(old, new)| old != new).map(|it| it.1).collect();
+        self.replace_nodes(&tx, notes.run_id, &changed).await?;
         if !step.to_end.is_empty() || !step.to_kill.is_empty() {
             // It is looked at again until it has ended.
             let again = FollowUp { run_id: notes.run_id, job_id: progress.run.job_id, kind: Kind::Workflow };
@@ -216,18 +210,6 @@ impl WorkflowStore<'_> {
             self.execute(tx, text, values![*run_id, *job_id, *prior]).await?;
         }
         Ok(())
-    }
-
-    /// Those that have changed.
-    async fn write_nodes(self, tx: &Transaction, run_id: i64, before: &[NodeRow], after: &[NodeRow]) -> Result<()> {
-        let changed: Vec<&NodeRow> = before.iter().zip(after).filter(|(old, new)| old != new).map(|it| it.1).collect();
-        if changed.is_empty() {
-            return Ok(());
-        }
-        let ids: Vec<i64> = changed.iter().map(|row| i64::from(row.node)).collect();
-        let text = "DELETE FROM workflow_node WHERE run_id = ? AND node IN ({ids})";
-        self.execute(tx, text, values![run_id, self.ids(&ids)]).await?;
-        self.insert_nodes(tx, run_id, changed.into_iter()).await
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use carillon_scheduler::Millis;
-use carillon_scheduler::workflow::{Graph, NodeJob, WorkflowDraft};
+use carillon_scheduler::workflow::{Graph, WorkflowDraft};
 use sea_orm::ConnectionTrait;
 
 use crate::db::pool::transaction::Transaction;
@@ -94,12 +94,5 @@ fn unreadable(job_id: i64, version: Millis) -> Error {
 
 /// The jobs of a workflow. A stored one names all of them by id.
 pub fn jobs_in(workflow: &WorkflowDraft) -> BTreeSet<i64> {
-    workflow.nodes.iter().filter_map(|(_, node)| id_of(&node.job)).collect()
-}
-
-pub(crate) fn id_of(job: &NodeJob) -> Option<i64> {
-    match job {
-        NodeJob::Id(id) => Some(*id),
-        NodeJob::Key(_) => None,
-    }
+    workflow.nodes.iter().filter_map(|(_, node)| node.job.id()).collect()
 }

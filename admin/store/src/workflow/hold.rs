@@ -11,7 +11,6 @@ use crate::run::adopt::ClaimedRun;
 use crate::run::follow_up::{FollowUp, Kind};
 use crate::run::lock::LockMode;
 use crate::views::WorkflowStore;
-use crate::workflow::graphs::id_of;
 use crate::workflow::progress::{NODE_COLUMNS, NodeRow};
 
 impl WorkflowStore<'_> {
@@ -39,7 +38,7 @@ impl WorkflowStore<'_> {
         let prior = self.write_run(&tx, run, version, params).await?;
         let rows = match prior {
             Some((prior_id, from)) => self.continued(&tx, &graph, prior_id, &from).await?,
-            None => (0..graph.nodes.len()).map(|node| waiting(&graph, node)).collect(),
+            None => fresh(&graph).collect(),
         };
         self.insert_nodes(&tx, run.run_id, rows.iter()).await?;
         let begun = FollowUp { run_id: run.run_id, job_id: run.job_id, kind: Kind::Workflow };
@@ -84,9 +83,8 @@ impl WorkflowStore<'_> {
 
     /// The nodes of a run that goes on from another one: what is not to be done again is there already.
     async fn continued(self, tx: &Transaction, graph: &Graph, prior_id: i64, from: &RerunFrom) -> Result<Vec<NodeRow>> {
-        let fresh = || (0..graph.nodes.len()).map(|node| waiting(graph, node));
         let Some(prior) = self.held_run(tx, prior_id).await?.and_then(|run| Some((run.job_id, run.version?))) else {
-            return Ok(fresh().collect());
+            return Ok(fresh(graph).collect());
         };
         let before_graph = self.graph(tx, prior.0, prior.1).await?;
         let rows = self.node_rows(tx, prior_id).await?;
@@ -95,14 +93,15 @@ impl WorkflowStore<'_> {
         let row_of = |name: &str| named.iter().find(|(known, _)| *known == name).map(|(_, row)| *row);
         let is_unchanged = |name: &str| {
             let node = |graph: &Graph| {
-                graph.nodes.iter().find(|node| node.name == name).map(|node| (node.job.clone(), node.params.clone()))
+                let node = &graph.nodes[graph.find(name)?];
+                Some((node.job.clone(), node.params.clone()))
             };
             node(graph) == node(&before_graph)
         };
         let before: Vec<(String, NodeState, bool)> =
             named.iter().map(|(name, row)| ((*name).to_owned(), row.state(), is_unchanged(name))).collect();
         let repeat = again(graph, from, &before);
-        let continued = fresh().zip(repeat).zip(&graph.nodes).map(|((row, again), node)| {
+        let continued = fresh(graph).zip(repeat).zip(&graph.nodes).map(|((row, again), node)| {
             let earlier = row_of(&node.name);
             match earlier.filter(|earlier| !again && earlier.state() == NodeState::Succeeded) {
                 Some(kept) => NodeRow { node: row.node, ..kept.clone() },
@@ -117,22 +116,29 @@ impl WorkflowStore<'_> {
         Ok(continued.collect())
     }
 
-    pub(crate) async fn insert_nodes(
-        self,
-        tx: &Transaction,
-        run_id: i64,
-        rows: impl Iterator<Item = &NodeRow>,
-    ) -> Result<()> {
+    /// Writes these nodes in the place of what stands there of them.
+    pub(crate) async fn replace_nodes(self, tx: &Transaction, run_id: i64, rows: &[&NodeRow]) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let numbers: Vec<i64> = rows.iter().map(|row| i64::from(row.node)).collect();
+        let text = "DELETE FROM workflow_node WHERE run_id = ? AND node IN ({ids})";
+        self.execute(tx, text, values![run_id, self.ids(&numbers)]).await?;
+        self.insert_nodes(tx, run_id, rows.iter().copied()).await
+    }
+
+    async fn insert_nodes(self, tx: &Transaction, run_id: i64, rows: impl Iterator<Item = &NodeRow>) -> Result<()> {
         let rows = rows.map(|row| row.values(run_id)).collect();
         self.insert_rows(tx, "workflow_node", &format!("run_id, {NODE_COLUMNS}"), rows).await
     }
 }
 
-fn waiting(graph: &Graph, node: usize) -> NodeRow {
-    NodeRow {
-        node: node as i32,
+/// The nodes of a run that has just begun.
+fn fresh(graph: &Graph) -> impl Iterator<Item = NodeRow> {
+    (0i32..).zip(&graph.nodes).map(|(number, node)| NodeRow {
+        node: number,
         // A stored graph names all jobs by id.
-        job_id: id_of(&graph.nodes[node].job).unwrap_or_default(),
+        job_id: node.job.id().unwrap_or_default(),
         state: NodeState::Waiting.code(),
         decided: 0,
         why: None,
@@ -141,5 +147,5 @@ fn waiting(graph: &Graph, node: usize) -> NodeRow {
         result: None,
         started_at: None,
         ended_at: None,
-    }
+    })
 }

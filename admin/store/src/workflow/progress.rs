@@ -8,9 +8,8 @@ use sea_orm::ConnectionTrait;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::Code;
 use crate::error::Result;
-use crate::run::advance::fire_end::{FireEnd, FireRun};
+use crate::run::advance::fire_end::{COLUMNS, FireEnd, FireRun};
 use crate::views::WorkflowStore;
-use crate::workflow::graphs::id_of;
 
 /// Nodes of a run have numbers below this; the number of a node's fire is made of the run and the node. Statements that ask for the run
 /// of a fire shift by its 10 bits.
@@ -139,9 +138,10 @@ impl WorkflowStore<'_> {
             return Ok(fires);
         }
         let numbers: Vec<i64> = nodes.iter().map(|node| fire_of(run_id, *node)).collect();
-        let text = "SELECT fire_no, id, part, parts, attempt, state, reason, result_msg AS result, finished_at, kill_asked_at FROM run \
-                    WHERE fire_no IN ({ids}) AND cause = {cause.node} ORDER BY fire_no, part, attempt";
-        let runs: Vec<FireRun> = self.all(db, text, values![self.ids(&numbers)]).await?;
+        let text = format!(
+            "SELECT {COLUMNS} FROM run WHERE fire_no IN ({{ids}}) AND cause = {{cause.node}} ORDER BY fire_no, part, attempt"
+        );
+        let runs: Vec<FireRun> = self.all(db, &text, values![self.ids(&numbers)]).await?;
         for of_fire in runs.chunk_by(|run, next| run.fire_no == next.fire_no) {
             fires.insert(node_of(of_fire[0].fire_no).1, FireEnd::of(of_fire));
         }
@@ -158,6 +158,6 @@ impl WorkflowStore<'_> {
             own = self.tuples(db, text, values![self.ids(&jobs)]).await?;
         }
         let has = |job: Option<i64>| job.is_none_or(|job| own.contains(&job));
-        Ok(graph.nodes.iter().map(|node| has(id_of(&node.job))).collect())
+        Ok(graph.nodes.iter().map(|node| has(node.job.id())).collect())
     }
 }

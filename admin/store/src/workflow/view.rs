@@ -43,7 +43,7 @@ pub struct NodeProgress {
 }
 
 impl NodeProgress {
-    /// Leaves what may be told of it to those who may not see its job.
+    /// Removes what a person may not see who may not see its job: name and state stay.
     pub fn hide(&mut self) {
         self.job = None;
         self.run_id = None;

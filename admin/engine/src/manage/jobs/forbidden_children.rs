@@ -1,11 +1,11 @@
-//! Jobs that an actor may not name as children, or as nodes of a workflow: their runs start by themselves, with a text of the parent as their parameters.
+//! Jobs that an actor may not name as children, or as nodes of a workflow: their runs start by themselves, with a text of the parent as
+//! their parameters.
 
 use std::collections::BTreeSet;
 
 use foldhash::{HashMap, HashSet};
 
 use carillon_accounts::policy::{self, Action, Decision, Object};
-use carillon_scheduler::workflow::NodeJob;
 use carillon_scheduler::{FieldError, JobDraft};
 use carillon_store::{Actor, AuditObject, Job};
 
@@ -85,9 +85,7 @@ impl ForbiddenChildren {
 /// The jobs that a draft starts, each with the member that names it.
 fn named(draft: &JobDraft) -> impl Iterator<Item = (String, i64)> {
     let children = draft.children.iter().map(|id| ("children".to_owned(), *id));
-    let nodes = draft.workflow.iter().flat_map(|workflow| &workflow.nodes).filter_map(|(name, node)| match node.job {
-        NodeJob::Id(id) => Some((format!("workflow.nodes.{name}.job"), id)),
-        NodeJob::Key(_) => None,
-    });
+    let nodes = draft.workflow.iter().flat_map(|workflow| &workflow.nodes);
+    let nodes = nodes.filter_map(|(name, node)| Some((format!("workflow.nodes.{name}.job"), node.job.id()?)));
     children.chain(nodes)
 }

@@ -40,11 +40,11 @@ impl NodeJobs {
         }
         let (mut resolved, mut errors) = (draft.clone(), vec![]);
         for (name, node) in resolved.workflow.iter_mut().flat_map(|workflow| &mut workflow.nodes) {
-            let NodeJob::Key(text) = &node.job else { continue };
-            let (app, key) = split(text, &draft.app);
-            match self.0.get(&(app.to_owned(), key.to_owned())) {
+            let Some(named) = app_and_key(&node.job, draft) else { continue };
+            match self.0.get(&named) {
                 Some(id) => node.job = NodeJob::Id(*id),
                 None => {
+                    let (app, key) = named;
                     let message = format!("there is no job with the key {key:?} in app {app}");
                     errors.push(FieldError::new(format!("workflow.nodes.{name}.job"), message));
                 }
@@ -57,15 +57,11 @@ impl NodeJobs {
 /// App and key of the jobs that a draft names by key.
 fn named(draft: &JobDraft) -> impl Iterator<Item = (String, String)> {
     let nodes = draft.workflow.iter().flat_map(|workflow| &workflow.nodes);
-    nodes.filter_map(|(_, node)| match &node.job {
-        NodeJob::Id(_) => None,
-        NodeJob::Key(text) => {
-            let (app, key) = split(text, &draft.app);
-            Some((app.to_owned(), key.to_owned()))
-        }
-    })
+    nodes.filter_map(|(_, node)| app_and_key(&node.job, draft))
 }
 
-fn split<'a>(text: &'a str, own_app: &'a str) -> (&'a str, &'a str) {
-    text.split_once('/').unwrap_or((own_app, text))
+/// None: the job is named by its id.
+fn app_and_key(job: &NodeJob, draft: &JobDraft) -> Option<(String, String)> {
+    let (app, key) = job.app_and_key()?;
+    Some((app.unwrap_or(&draft.app).to_owned(), key.to_owned()))
 }

@@ -96,6 +96,14 @@ pub enum NodeJob {
 }
 
 impl NodeJob {
+    /// None: it is named by its key.
+    pub const fn id(&self) -> Option<i64> {
+        match self {
+            Self::Id(id) => Some(*id),
+            Self::Key(_) => None,
+        }
+    }
+
     /// The app, if the text names one, and the key. None: it is a number.
     pub fn app_and_key(&self) -> Option<(Option<&str>, &str)> {
         match self {

@@ -14,7 +14,7 @@ use super::words;
 view! {
     /// The progress of a workflow's run
     pub struct WorkflowProgressView as WorkflowProgress from progress: Progress {
-        /// In the order of the definition
+        /// One for each node of the definition
         nodes: Vec<NodeView> = progress.nodes.into_iter().map(NodeView::from).collect(),
         /// Since when a person holds it: nothing new starts. Null: it is not held
         held_at: Option<Time> = progress.held.as_ref().map(|(at, _)| Time(*at)),

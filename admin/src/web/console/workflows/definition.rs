@@ -1,6 +1,7 @@
 //! The graph of a job as its page and its form show it.
 
 use carillon_scheduler::workflow::{Graph, IfFailed, NodeDraft, NodeJob, WorkflowDraft};
+use carillon_store::workflow::graphs::jobs_in;
 use carillon_store::{Store, VisibleApps};
 
 use crate::web::console::workflows::edge_text::after_text;
@@ -95,10 +96,7 @@ pub async fn definition(
     apps: &VisibleApps,
 ) -> carillon_store::Result<Option<Definition>> {
     let Ok(graph) = draft.graph() else { return Ok(None) };
-    let id_of = |job: &NodeJob| if let NodeJob::Id(id) = job { Some(*id) } else { None };
-    let mut ids: Vec<i64> = graph.nodes.iter().filter_map(|node| id_of(&node.job)).collect();
-    ids.sort_unstable();
-    ids.dedup();
+    let ids: Vec<i64> = jobs_in(draft).into_iter().collect();
     let jobs = child_jobs::by_id(store, &ids, apps).await?;
     let job = |job: &NodeJob| match job {
         NodeJob::Key(key) => JobOfNode::ByKey(key.clone()),

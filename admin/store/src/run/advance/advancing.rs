@@ -21,6 +21,16 @@ pub struct Advanced {
     pub to_kill: Vec<i64>,
 }
 
+impl Advanced {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.to_scan.extend(other.to_scan);
+        self.alarms.extend(other.alarms);
+        self.held_up.extend(other.held_up);
+        self.to_end.extend(other.to_end);
+        self.to_kill.extend(other.to_kill);
+    }
+}
+
 /// A fire of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fire {

@@ -7,7 +7,7 @@ use crate::alarm::alarms::Alarm;
 use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
 use crate::run::advance::advancing::{Advancing, Fire};
-use crate::run::advance::fire_end::{FireEnd, FireRun};
+use crate::run::advance::fire_end::{COLUMNS, FireEnd, FireRun};
 use crate::run::new_runs::NewRun;
 use crate::views::RunStore;
 
@@ -20,10 +20,12 @@ impl RunStore<'_> {
         now: Millis,
         work: &mut Advancing,
     ) -> Result<()> {
-        let text = "SELECT fire_no, id, part, parts, attempt, state, reason, result_msg AS result, finished_at, kill_asked_at FROM run \
-                    WHERE fire_no = ? AND job_id = ? AND cause = ? AND app_id = (SELECT app_id FROM job WHERE id = ?) ORDER BY part, attempt";
+        let text = format!(
+            "SELECT {COLUMNS} FROM run WHERE fire_no = ? AND job_id = ? AND cause = ? \
+             AND app_id = (SELECT app_id FROM job WHERE id = ?) ORDER BY part, attempt"
+        );
         let runs: Vec<FireRun> =
-            self.all(tx, text, values![fire.fire_no, fire.job_id, fire.cause, fire.job_id]).await?;
+            self.all(tx, &text, values![fire.fire_no, fire.job_id, fire.cause, fire.job_id]).await?;
         let FireEnd::Succeeded { first_id, result, .. } = FireEnd::of(&runs) else {
             return Ok(());
         };

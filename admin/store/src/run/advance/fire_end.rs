@@ -8,6 +8,10 @@ use crate::run::view::run_view::sentence;
 /// Handed on at most, in bytes: what parameters may have.
 const RESULT_LIMIT: usize = 65_536;
 
+/// The columns of [`FireRun`].
+pub(crate) const COLUMNS: &str =
+    "fire_no, id, part, parts, attempt, state, reason, result_msg AS result, finished_at, kill_asked_at";
+
 /// A run of a fire.
 #[derive(Clone, Debug, FromQueryResult)]
 pub(crate) struct FireRun {

@@ -43,7 +43,7 @@ impl RunStore<'_> {
         // Busy: a job has got children at this very moment.
         let (mut advanced, workflows) = retry::on_conflict(|| self.try_advance(run_ids, now)).await?;
         for notes in workflows {
-            self.workflows().advance(&notes, now, &mut advanced).await?;
+            advanced.add(self.workflows().advance(&notes, now).await?);
         }
         Ok(advanced)
     }

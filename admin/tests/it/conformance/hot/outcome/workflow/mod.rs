@@ -1,4 +1,4 @@
-//! Runs of workflows in the database: begun once, gone on with once, whatever is changed at the same moment.
+//! Runs of workflows in the database: each begins once, and each end is followed once, also beside changes of its job.
 
 mod begin;
 mod changes;
