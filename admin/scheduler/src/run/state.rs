@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(
             drawn[..5],
             [
-                "claimed: cancelled failed killed sending succeeded",
+                "claimed: cancelled failed killed running sending succeeded",
                 "sending: claimed failed killed running succeeded unknown",
                 "running: failed killed lost succeeded unknown",
                 "unknown: failed succeeded",

@@ -21,10 +21,11 @@ pub const LONG_NAME: &str = "Settle-all-the-orders-of-every-branch-on-every-cont
 const LONG_APP: &str = "the-app-of-all-the-orders-of-every-branch-on-every-continent";
 
 /// What the objects of the test are called.
-pub const NAMES: [&str; 17] = [
+pub const NAMES: [&str; 18] = [
     LONG_NAME,
     LONG_APP,
     "extract-from-every-branch-on-every-continent",
+    "dana",
     "check",
     "load",
     "note",
@@ -203,7 +204,7 @@ async fn workflow(live: &Live, app: &App) -> (i64, [i64; 2]) {
     draft.workflow =
         Some(serde_json::from_value(json!({"nodes": nodes, "output": "{{nodes.report.result}}"})).unwrap());
     let id = live.job(draft).await.id;
-    let by = Actor::engine();
+    let by = Actor::unlimited("dana", "");
     let fire = async || {
         let ask = RunRequest {
             job_id: id,

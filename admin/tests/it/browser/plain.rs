@@ -19,7 +19,7 @@ fn everything_works_without_script() {
         browser.fill("#handler", "lines").await;
         browser.fill("#params", "3").await;
         browser.fill("#expression", "0 0 3 * * ?").await;
-        browser.press("button[value=preview]").await;
+        browser.press("noscript button[value=preview]").await;
         browser.find("[data-testid=fire]:nth-child(5)").await;
         browser.press("button[value=save]").await;
         browser.until_at("/jobs/1").await;
