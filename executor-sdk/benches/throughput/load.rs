@@ -156,6 +156,7 @@ fn batch_run(log_id: usize, job: usize) -> BatchRun {
         attempt: 1,
         epoch: EPOCH,
         not_after: NOT_AFTER,
+        phase: None,
     }
 }
 

@@ -31,6 +31,9 @@ pub struct BatchRun {
     pub epoch: i64,
     /// UTC epoch milliseconds, see [`NOT_AFTER`](crate::headers::NOT_AFTER).
     pub not_after: i64,
+    /// See [`PHASE`](crate::headers::PHASE).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
 }
 
 /// Answer to `POST /runs`. A code other than 200 refuses all runs.
@@ -72,7 +75,7 @@ mod tests {
     #[test]
     fn a_batch_is_read_as_it_was_written() {
         let run = RunRequest { job_id: 7, handler: "hello".into(), log_id: 42, ..RunRequest::default() };
-        let item = BatchRun { run, fire_key: "7:s:1:0".into(), scheduled_at: 5, attempt: 2, epoch: 3, not_after: 9 };
+        let item = BatchRun { run, fire_key: "7:s:1:0".into(), scheduled_at: 5, attempt: 2, epoch: 3, not_after: 9, phase: None };
         let batch = RunBatch { runs: vec![item] };
         let json = serde_json::to_string(&batch).unwrap();
         assert!(json.starts_with(r#"{"runs":[{"run":{"jobId":7,"#) && json.contains(r#""notAfter":9"#), "{json}");

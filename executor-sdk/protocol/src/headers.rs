@@ -18,6 +18,12 @@ pub const ATTEMPT: &str = "Carillon-Attempt";
 pub const EPOCH: &str = "Carillon-Epoch";
 /// On `/run`: UTC epoch milliseconds after which the executor should refuse the run, allowing 5 s for its own clock.
 pub const NOT_AFTER: &str = "Carillon-Not-After";
+/// On `/run`, of runs that follow from the items of another run: [`PHASE_ITEMS`] or [`PHASE_REDUCE`].
+pub const PHASE: &str = "Carillon-Phase";
+/// The parameters are a [`Delivery`](crate::Delivery) of items.
+pub const PHASE_ITEMS: &str = "items";
+/// All items have their outcomes; the parameters are a [`Reduction`](crate::Reduction).
+pub const PHASE_REDUCE: &str = "reduce";
 /// On `/kill`: the run of the job that is killed.
 pub const RUN_ID: &str = "Carillon-Run-Id";
 /// On `/api/registry`, `/api/callback` and answers to `/run`: random for each start of an executor.

@@ -9,6 +9,7 @@ mod codes;
 pub mod headers;
 mod lenient;
 mod log;
+mod map;
 mod members;
 mod nonce_memory;
 mod registration;
@@ -23,6 +24,10 @@ pub use block::BlockStrategy;
 pub use callback::{CallbackItem, Callbacks, MAX_CALLBACK_ITEMS, parse_callbacks};
 pub use codes::{EXPIRED, FAILURE, OTHER_JOURNAL, SUCCESS, TIMEOUT, WRONG_TOKEN};
 pub use log::{LogAnswer, LogPage, LogRequest, parse_cut_log_page, parse_log_page};
+pub use map::{
+    DeliveredItem, Delivery, ItemQuery, ItemResult, ItemResults, MAX_ITEM_BYTES, MAX_ITEM_RESULT_BYTES, MAX_MAP_ITEMS,
+    MAX_PAGE_BYTES, MAX_PAGE_ITEMS, MapPage, MappedItem, Reduction, parse_items,
+};
 pub use nonce_memory::NonceMemory;
 pub use registration::{EXECUTOR_GROUP, Registration, parse_registration};
 pub use run_request::{GLUE_BEAN, JobRef, RunRequest};

@@ -247,6 +247,7 @@ fn alone(call: &Call) -> BatchRun {
         run: serde_json::from_str(&call.body).unwrap(),
         fire_key: call.header(headers::FIRE_KEY).unwrap_or_default().to_owned(),
         scheduled_at: call.header(headers::SCHEDULED_AT).and_then(|it| it.parse().ok()).unwrap_or_default(),
+        phase: call.header(headers::PHASE).map(str::to_owned),
         ..BatchRun::default()
     }
 }

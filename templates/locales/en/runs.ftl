@@ -13,6 +13,7 @@ cause-api = API
 cause-child = child
 cause-backfill = backfill
 cause-node = workflow
+cause-item = items
 newest-first = Newest first
 by-time = By time
 longest-first = Longest first

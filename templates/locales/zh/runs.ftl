@@ -13,6 +13,7 @@ cause-api = API 触发
 cause-child = 父任务触发
 cause-backfill = 补跑触发
 cause-node = 工作流节点
+cause-item = 条目
 newest-first = 最新的在前
 by-time = 按时间
 longest-first = 耗时最长的在前

@@ -129,6 +129,7 @@ impl SendBatch {
                 attempt: headers.attempt.unsigned_abs(),
                 epoch: headers.epoch,
                 not_after: headers.not_after,
+                phase: headers.phase.map(str::to_owned),
             }
         });
         let batch = RunBatch { runs: runs.collect() };

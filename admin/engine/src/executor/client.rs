@@ -35,6 +35,8 @@ pub struct RunHeaders<'a> {
     pub attempt: i32,
     pub epoch: i64,
     pub not_after: i64,
+    /// Of a run that follows from the items of another one.
+    pub phase: Option<&'static str>,
     /// When it is sent again: the only journal that may take it.
     pub journal_id: Option<&'a str>,
 }
@@ -282,6 +284,9 @@ fn run_headers(about: &RunHeaders<'_>) -> Result<RequestHeaders, String> {
     headers.add(wire::headers::ATTEMPT, about.attempt)?;
     headers.add(wire::headers::EPOCH, about.epoch)?;
     headers.add(wire::headers::NOT_AFTER, about.not_after)?;
+    if let Some(phase) = about.phase {
+        headers.add(wire::headers::PHASE, phase)?;
+    }
     if let Some(journal_id) = about.journal_id {
         headers.add(wire::headers::JOURNAL_ID, journal_id)?;
     }

@@ -156,6 +156,7 @@ async fn an_address_without_a_token_gets_no_request_and_its_gate_stays_open() {
         attempt: 1,
         epoch: 1,
         not_after: 0,
+        phase: None,
         journal_id: Some("a\nb"),
     };
     let outcome = client.run(&address, &RunRequest::default(), &about).await;

@@ -1,5 +1,6 @@
 //! What a run's request carries: its body, and the headers beside it.
 
+use carillon_protocol::headers::{PHASE_ITEMS, PHASE_REDUCE};
 use carillon_scheduler::job::placeholders::{MOST_FILLED, PlaceholderValues, fill, may_hold_placeholders};
 use carillon_scheduler::{BlockStrategy, Cause, FireKey, Millis, ScriptKind, Zone};
 
@@ -31,7 +32,8 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, given: Option<GivenParams>, scrip
         glue_source: script.unwrap_or_default().to_owned(),
         // An executor knows a script by this number alone.
         glue_updatetime: job.script_version.unwrap_or(job.updated_at),
-        broadcast_index: run.part,
+        // The number of a delivery is none of a part.
+        broadcast_index: if run.cause == Cause::Item { 0 } else { run.part },
         broadcast_total: run.parts,
     }
 }
@@ -43,9 +45,9 @@ pub fn filled_params(
     given: Option<GivenParams>,
     own: impl FnOnce() -> String,
 ) -> String {
-    // The result of a parent is a text of its executor, and a workflow has filled the parameters of its nodes.
+    // The result of a parent and the items of a run are texts of an executor, and a workflow has filled the parameters of its nodes.
     let is_given = given.as_ref().is_some_and(|given| !given.is_of_part);
-    let is_result = matches!(run.cause, Cause::Child | Cause::Node) && is_given;
+    let is_result = matches!(run.cause, Cause::Child | Cause::Node | Cause::Item) && is_given;
     let params = given.map_or_else(own, |given| given.text);
     match may_hold_placeholders(&params) && !is_result {
         true => fill(&params, &values(run, job.zone())).into_owned(),
@@ -108,8 +110,14 @@ pub fn headers<'a>(run: &ClaimedRun, job: &'a CachedJob, not_after: Millis) -> R
         attempt: run.attempt,
         epoch: run.epoch,
         not_after,
+        phase: phase_of(run),
         journal_id: None,
     }
+}
+
+/// What a run has to do with the items of the run that its fire is named after: part 0 reads their results, the others deliver them.
+fn phase_of(run: &ClaimedRun) -> Option<&'static str> {
+    (run.cause == Cause::Item).then_some(if run.part == 0 { PHASE_REDUCE } else { PHASE_ITEMS })
 }
 
 #[cfg(test)]

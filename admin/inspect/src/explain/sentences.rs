@@ -104,6 +104,7 @@ fn recorded(language: Language, run: &RunView) -> String {
         Cause::Child => "explain-run-child",
         Cause::Backfill => "explain-run-backfill",
         Cause::Node => "explain-run-node",
+        Cause::Item => "explain-run-item",
     };
     let part = language.text("explain-part").with("part", run.part).with("parts", run.parts);
     let due = language.text("explain-attempt").with("attempt", run.attempt).with("due", time(run.due_at));

@@ -15,5 +15,7 @@ words! {
         Backfill = 4 "backfill",
         /// A node of a workflow whose turn has come.
         Node = 5 "node",
+        /// The items of another run of the job, and what reads their results.
+        Item = 6 "item",
     }
 }

@@ -43,6 +43,7 @@ pub fn cause_text(language: Language, cause: Cause) -> Message {
         Cause::Child => "cause-child",
         Cause::Backfill => "cause-backfill",
         Cause::Node => "cause-node",
+        Cause::Item => "cause-item",
     })
 }
 
