@@ -6,6 +6,7 @@ mod m0002_scripts;
 mod m0003_follow_up;
 mod m0004_workflows;
 mod m0005_parts;
+mod m0006_map;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -19,6 +20,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0003_follow_up", statements: m0003_follow_up::STATEMENTS },
     Step { name: "m0004_workflows", statements: m0004_workflows::STATEMENTS },
     Step { name: "m0005_parts", statements: m0005_parts::STATEMENTS },
+    Step { name: "m0006_map", statements: m0006_map::STATEMENTS },
 ];
 
 pub struct Migrator;

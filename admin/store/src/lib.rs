@@ -14,6 +14,7 @@ pub mod failpoint;
 pub mod import;
 pub mod job;
 pub mod lease;
+pub mod map;
 pub mod people;
 pub mod report;
 pub mod retention;

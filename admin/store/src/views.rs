@@ -51,6 +51,8 @@ views! {
     jobs -> JobStore;
     /// Leases of shards, and the nodes that hold them.
     leases -> LeaseStore;
+    /// Items of runs, their deliveries and outcomes.
+    maps -> MapStore;
     /// Accounts, sessions, tokens and sign-ins.
     people -> PeopleStore;
     /// Counts of runs by hour and day.

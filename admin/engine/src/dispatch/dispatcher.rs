@@ -115,7 +115,8 @@ impl Dispatcher {
         let mut guarded = vec![];
         for run in due {
             match jobs.get(&run.job_id) {
-                Some(job) if self.admitter.is_free(job) => {
+                // The run that items are of is open already: they do not wait for it.
+                Some(job) if self.admitter.is_free(job) || run.cause == Cause::Item => {
                     self.route(AdmittedRun { run, job: job.clone(), admission: None }, tick);
                 }
                 Some(_) => guarded.push(run),

@@ -7,6 +7,7 @@ use foldhash::HashMap;
 
 use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
+use crate::dispatch::given_params::given_params;
 use crate::dispatch::stages::{MarkStamp, MarkedRun, RoutedRun};
 use crate::executor::scripts::{ScriptCache, ScriptSources};
 use crate::job_cache::JobCache;
@@ -95,11 +96,7 @@ impl Marker {
     /// A whole fire of the schedule has none of its own; its parts may have.
     async fn given_params(&self, batch: &[RoutedRun]) -> store::Result<Vec<(i64, GivenParams)>> {
         let given = batch.iter().filter(|routed| routed.run.cause != Cause::Schedule || routed.run.parts > 1);
-        let given: Vec<i64> = given.map(|routed| routed.run.run_id).collect();
-        if given.is_empty() {
-            return Ok(vec![]);
-        }
-        self.cx.store.jobs().given_params(&given).await
+        given_params(&self.cx.store, given.map(|routed| &routed.run)).await
     }
 }
 

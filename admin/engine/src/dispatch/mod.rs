@@ -5,6 +5,7 @@ pub mod app_pauses;
 mod deferral;
 pub(crate) mod dispatcher;
 pub(crate) mod expand;
+pub(crate) mod given_params;
 pub(crate) mod maintenance;
 pub(crate) mod mark;
 pub(crate) mod mark_lead;

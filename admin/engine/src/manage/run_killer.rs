@@ -76,6 +76,7 @@ impl RunKiller {
         if let Some(run) = self.cx.store.runs().run_location(run_id).await? {
             if run.is_held != 0 {
                 self.cx.store.workflows().wake(run_id, self.cx.clock.now()).await?;
+                self.cx.store.maps().wake(run_id, self.cx.clock.now()).await?;
                 self.followed.add(&[run_id]);
                 return Ok(());
             }

@@ -12,6 +12,7 @@ use carillon_scheduler::{Millis, RunEvent, RunReason};
 
 use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
+use crate::dispatch::given_params::given_params;
 use crate::executor::client::{ExecutorClient, LogAnswer, OTHER_JOURNAL, RunHeaders};
 use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::executor::outcome::Outcome;
@@ -152,7 +153,7 @@ impl Evidence {
         window: ResendWindow,
     ) -> store::Result<Resolution> {
         let run = &unanswered.run;
-        let given = self.cx.store.jobs().given_params(&[run.run_id]).await?.pop();
+        let given = given_params(&self.cx.store, std::iter::once(run)).await?.pop();
         let current = self.jobs.current(&[run.job_id]).await?;
         let mut jobs = self.jobs.with_params(current.values()).await?;
         jobs.extend(current.into_iter().filter(|(_, job)| !job.params_are_apart()));

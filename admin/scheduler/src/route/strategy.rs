@@ -48,6 +48,16 @@ pub enum Probe {
 }
 
 impl RouteStrategy {
+    /// The strategy for deliveries of items of a job with this one: what would send all of them to one executor takes each in turn.
+    pub const fn of_items(self) -> Self {
+        match self {
+            Self::First | Self::Last | Self::Failover | Self::ConsistentHash | Self::Sticky | Self::Broadcast => {
+                Self::RoundRobin
+            }
+            other => other,
+        }
+    }
+
     /// One line for the console.
     pub const fn summary(self) -> &'static str {
         match self {

@@ -45,5 +45,7 @@ words! {
         AppPaused = 19 "app_paused",
         /// It is a workflow, and one of its nodes failed.
         Node = 20 "node",
+        /// It has handed in items, and some of them failed.
+        Items = 21 "items",
     }
 }

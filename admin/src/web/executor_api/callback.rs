@@ -18,19 +18,16 @@ use crate::web::guard::connection;
 use crate::web::state::Shared;
 
 /// Java gives up after 3 s: by then the connection must be cut.
-const STORE_WITHIN: Duration = Duration::from_millis(2500);
+pub const STORE_WITHIN: Duration = Duration::from_millis(2500);
 
 pub async fn callback(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
     let findings: Vec<RunReport> = match wire::parse_callbacks(&body.bytes) {
         Ok(callbacks) => {
             note_unusable(&request, &state, &callbacks);
-            let reporter = Arc::new(reporter(&request, &body.credential));
-            let tokens = state.engine.executor_tokens();
-            let boot_id = reporter.boot_id.as_deref().filter(|_| !body.credential.is_signed);
-            if boot_id.is_some_and(|boot_id| tokens.must_be_signed_by(&body.credential, boot_id, state.clock.now())) {
-                audit::record_denial(&request, &state, &body.credential, "not signed").await;
-                return refused("this executor signs its requests; this one is not signed");
-            }
+            let reporter = match reporter(&request, &body.credential, &state).await {
+                Ok(reporter) => Arc::new(reporter),
+                Err(refusal) => return refusal,
+            };
             callbacks.items.into_iter().map(|item| finding(item, &reporter)).collect()
         }
         Err(message) => return refused(message),
@@ -62,15 +59,27 @@ fn note_unusable(request: &HttpRequest, state: &Shared, callbacks: &Callbacks) {
     );
 }
 
-/// A result counts if its run was sent to this executor.
-fn reporter(request: &HttpRequest, credential: &Credential) -> Reporter {
+/// The sender: what it says counts for runs that were sent to it. The error is the refusal of an executor that signs its requests, and
+/// has not signed this one.
+pub async fn reporter(
+    request: &HttpRequest,
+    credential: &Credential,
+    state: &Shared,
+) -> Result<Reporter, HttpResponse> {
     let id = |name| header(request, name).map(|id| id.chars().take(64).collect::<String>());
-    Reporter {
+    let boot_id = id(headers::BOOT_ID);
+    let tokens = state.engine.executor_tokens();
+    let unsigned = boot_id.as_deref().filter(|_| !credential.is_signed);
+    if unsigned.is_some_and(|boot_id| tokens.must_be_signed_by(credential, boot_id, state.clock.now())) {
+        audit::record_denial(request, state, credential, "not signed").await;
+        return Err(refused("this executor signs its requests; this one is not signed"));
+    }
+    Ok(Reporter {
         token: credential.token.clone(),
-        boot_id: id(headers::BOOT_ID),
+        boot_id,
         journal_id: id(headers::JOURNAL_ID),
         source: client_address(request).map(|source| source.to_string()).unwrap_or_default(),
-    }
+    })
 }
 
 /// Identified by the run's id alone: several clients put their own clock into the time.

@@ -1,4 +1,4 @@
-//! The executor protocol: registration and callbacks, as xxl-job's executors speak it.
+//! The executor protocol: registration and callbacks, as xxl-job's executors speak it, and items of runs.
 //!
 //! Each answer has HTTP status 200, and success or failure in the body. The token is checked before the body is read. A callback is
 //! answered when its results are committed; if they cannot be, the connection is cut, because an error answer makes some clients
@@ -10,6 +10,7 @@ mod authenticated_body;
 mod callback;
 pub(super) mod guard;
 mod look_up;
+mod map;
 pub(super) mod paths;
 pub(crate) mod refusals;
 mod registration;

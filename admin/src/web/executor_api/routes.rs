@@ -2,9 +2,11 @@
 
 use actix_web::http::Method;
 use actix_web::{HttpRequest, HttpResponse, web};
+use carillon_protocol::MAX_PAGE_BYTES;
 
 use super::answer::refused;
 use super::callback::callback;
+use super::map;
 use super::paths::PREFIXES;
 use super::refusals::RefusalReason;
 use super::registration::{deregister, register};
@@ -16,11 +18,17 @@ use crate::web::state::Shared;
 const SMALL_BODY: usize = 16 << 10;
 /// Java keeps 50,000 characters of a result, writes 200 results to a file when no admin answers, and sends that file unchanged.
 const CALLBACK_BODY: usize = 32 << 20;
+/// A page of items, with room for an executor that counts a little otherwise.
+const ITEMS_BODY: usize = MAX_PAGE_BYTES + (64 << 10);
 
-/// The three resources, under each of the prefixes.
+/// The six resources, under each of the prefixes.
 pub fn configure(config: &mut web::ServiceConfig) {
     for (path, methods) in by_path(all()) {
-        let limit = if path.ends_with("callback") { CALLBACK_BODY } else { SMALL_BODY };
+        let limit = match path.rsplit('/').next() {
+            Some("callback") => CALLBACK_BODY,
+            Some("map" | "results") => ITEMS_BODY,
+            _ => SMALL_BODY,
+        };
         let resource = web::resource(path).app_data(web::PayloadConfig::new(limit));
         let resource = resource.default_service(web::to(async || refused("invalid request, HttpMethod not support.")));
         config.service(methods.into_iter().fold(resource, |resource, route| resource.route(route.handler)));
@@ -46,6 +54,9 @@ pub fn all() -> Vec<Route> {
             Route::new(Method::POST, path("registry"), Access::Executor, register),
             Route::new(Method::POST, path("registryRemove"), Access::Executor, deregister),
             Route::new(Method::POST, path("callback"), Access::Executor, callback),
+            Route::new(Method::POST, path("map"), Access::Executor, map::add_page),
+            Route::new(Method::POST, path("map/results"), Access::Executor, map::add_results),
+            Route::new(Method::POST, path("map/items"), Access::Executor, map::items),
         ]
     };
     PREFIXES.iter().flat_map(of_prefix).collect()

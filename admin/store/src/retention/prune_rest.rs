@@ -62,6 +62,7 @@ impl RetentionStore<'_> {
         }
         done += self.runs().prune_params().await?;
         done += self.workflows().prune_orphans().await?;
+        done += self.maps().prune_orphans().await?;
         // A run whose outcome was given up was deleted without an end.
         let text = "DELETE FROM report_open WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = report_open.run_id)";
         done += self.execute(&self.write, text, vec![]).await?;

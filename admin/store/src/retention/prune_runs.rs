@@ -146,6 +146,7 @@ impl RetentionStore<'_> {
         self.prune_input(&tx, &ids).await?;
         self.delete_by_id(&tx, "run_choice", "run_id", &ids).await?;
         self.workflows().prune(&tx, &ids).await?;
+        self.maps().prune(&tx, &ids).await?;
         let done = self.delete_by_id(&tx, "run", "id", &ids).await?;
         tx.commit().await?;
         Ok(done)

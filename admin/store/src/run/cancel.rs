@@ -166,6 +166,7 @@ impl RunStore<'_> {
             (KillRequest::Cancelled, "cancelled")
         } else if self.note_kill_request(&tx, run_id, now).await? {
             self.workflows().note(&tx, run_id, now).await?;
+            self.maps().note(&tx, run_id, now).await?;
             (KillRequest::Noted, "asked")
         } else {
             (KillRequest::Ended, "already_ended")

@@ -8,7 +8,11 @@ pub const CHAIN: i16 = 1;
 pub const CHILDREN: i16 = 2;
 /// It is the run of a node: its workflow goes on from its end.
 pub const NODE: i16 = 4;
-/// It is a workflow on its way: no executor has it.
+/// It has handed in items: its success is not its end.
+pub const MAP: i16 = 8;
+/// It delivers items of another run, or reads their results: that run goes on from its end.
+pub const ITEM: i16 = 16;
+/// It is a workflow on its way, or its items are: no executor has it.
 pub const HELD: i16 = 32;
 /// Failures in a row of the job are counted.
 pub const COUNTED: i16 = 256;
@@ -19,9 +23,12 @@ pub(crate) fn bits(word: &str) -> Option<i16> {
         "chain" => CHAIN,
         "children" => CHILDREN,
         "node" => NODE,
+        "map" => MAP,
+        "item" => ITEM,
+        "held_map" => MAP | HELD,
         "held" => HELD,
         // What a further attempt has of the one before.
-        "inherited" => i16::MAX - HELD,
+        "inherited" => i16::MAX - HELD - MAP,
         _ => return None,
     })
 }

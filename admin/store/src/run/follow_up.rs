@@ -7,7 +7,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{long, short};
 use crate::error::Result;
-use crate::run::follow::{CHAIN, CHILDREN, NODE};
+use crate::run::follow::{CHAIN, CHILDREN, ITEM, NODE};
 use crate::run::lock::LockedRun;
 use crate::views::RunStore;
 
@@ -26,11 +26,13 @@ pub(crate) enum Kind {
     LateNode = 5,
     /// The workflow itself: it has begun, or a person has decided something about it.
     Workflow = 6,
+    /// The run that has handed in items: their delivery begins, goes on or is to end.
+    Map = 7,
 }
 
 impl Kind {
-    pub const ALL: [Self; 6] =
-        [Self::Chain, Self::Children, Self::LateChildren, Self::Node, Self::LateNode, Self::Workflow];
+    pub const ALL: [Self; 7] =
+        [Self::Chain, Self::Children, Self::LateChildren, Self::Node, Self::LateNode, Self::Workflow, Self::Map];
 
     /// One that a newer version has written is none of ours.
     pub fn from_code(code: i16) -> Option<Self> {
@@ -70,8 +72,10 @@ pub(crate) fn after(row: &LockedRun, has_ended: bool, state: RunState) -> impl I
         false => (state == RunState::Succeeded).then_some(Kind::LateNode),
     };
     let node = node.filter(|_| has(NODE));
+    // Its attempts end one after the other, so one key is enough.
+    let map = (has(ITEM) && (has_ended || state == RunState::Succeeded)).then_some(Kind::Map);
     let (run_id, job_id) = (row.id, row.job_id);
-    chain.into_iter().chain(children).chain(node).map(move |kind| FollowUp { run_id, job_id, kind })
+    chain.into_iter().chain(children).chain(node).chain(map).map(move |kind| FollowUp { run_id, job_id, kind })
 }
 
 /// A row that is there already stays.

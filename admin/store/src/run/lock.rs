@@ -11,7 +11,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Lock;
 use crate::db::sql::rows::{Code, IsSet, WordOrDefault};
 use crate::error::Result;
-use crate::run::follow::HELD;
+use crate::run::follow::{HELD, MAP};
 use crate::views::RunStore;
 
 pub(crate) static LOCK_JOBS: Bulk = Bulk::lock(Lock {
@@ -89,9 +89,14 @@ impl LockedRun {
         self.job_app_id.is_some_and(|app_id| app_id != self.app_id)
     }
 
-    /// It is a workflow that has begun: no executor has it.
+    /// It is a workflow that has begun, or its items are delivered: no executor has it.
     pub fn is_held(&self) -> bool {
         self.follow & HELD != 0
+    }
+
+    /// It has handed in items.
+    pub fn is_map(&self) -> bool {
+        self.follow & MAP != 0
     }
 }
 

@@ -54,7 +54,7 @@ pub struct RouteDecision {
 pub(crate) static OPEN_BY_ADDRESS: Bulk = Bulk::open_runs(OpenRuns {
     select: "run.address, COUNT(*)",
     states: &[RunState::Sending, RunState::Running],
-    only_if: "run.address IS NOT NULL",
+    only_if: "run.address IS NOT NULL AND (run.follow & {follow.held}) = 0",
     rest: "GROUP BY run.address",
 });
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::{RouteStrategy, route as rules};
+use carillon_scheduler::{Cause, RouteStrategy, route as rules};
 
 use crate::context::Context;
 use crate::dispatch::route::candidate_set::{CandidateSets, persist};
@@ -46,6 +46,7 @@ impl Router {
     pub fn route(&self, admitted: AdmittedRun) -> RouteStep {
         let AdmittedRun { run, job, .. } = &admitted;
         let strategy = job.rules.as_ref().map_or(RouteStrategy::First, |rules| rules.route);
+        let strategy = if run.cause == Cause::Item { strategy.of_items() } else { strategy };
         // Before anything can fail: a later attempt of the run would not be split.
         if has_parts_to_fix(run, job, strategy) {
             return RouteStep::Expand(admitted, Expansion::Parts);
@@ -274,5 +275,5 @@ fn is_unexpanded(route: RouteStrategy, run: &ClaimedRun) -> bool {
 /// A fire that is to be split, by what was asked for with it or by its job, and is one run yet.
 fn has_parts_to_fix(run: &ClaimedRun, job: &CachedJob, route: RouteStrategy) -> bool {
     let own = if route == RouteStrategy::Broadcast { 1 } else { job.stored.parts };
-    run.attempt == 1 && run.parts == 1 && run.asked_parts.unwrap_or(own) > 1
+    run.cause != Cause::Item && run.attempt == 1 && run.parts == 1 && run.asked_parts.unwrap_or(own) > 1
 }

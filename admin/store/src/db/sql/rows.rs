@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use carillon_scheduler::map::ItemState;
 use carillon_scheduler::{Cause, RunReason, RunState};
 use sea_orm::{ColIdx, DbErr, QueryResult, TryGetError, TryGetable};
 
@@ -27,7 +28,7 @@ macro_rules! coded {
         }
     )+ };
 }
-coded!(Cause: "cause", RunState: "run state");
+coded!(Cause: "cause", ItemState: "item state", RunState: "run state");
 
 pub struct Code<T>(pub T);
 

@@ -47,6 +47,34 @@ pub(crate) enum FireEnd {
     },
 }
 
+/// What became of one part of a fire, by its attempts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PartEnd {
+    Open,
+    Succeeded {
+        result: Option<String>,
+    },
+    /// Why, for people.
+    Failed {
+        why: String,
+    },
+}
+
+impl PartEnd {
+    /// `attempts` are in their order.
+    pub fn of(attempts: &[FireRun]) -> Self {
+        if let Some(run) = attempts.iter().find(|run| run.state() == Some(RunState::Succeeded)) {
+            return Self::Succeeded { result: run.result.clone() };
+        }
+        match attempts.last() {
+            Some(last) if attempts.iter().all(|run| run.state().is_some_and(|state| !state.is_pending())) => {
+                Self::Failed { why: why(last) }
+            }
+            _ => Self::Open,
+        }
+    }
+}
+
 impl FireRun {
     fn state(&self) -> Option<RunState> {
         RunState::from_code(self.state)

@@ -13,7 +13,7 @@ pub use advancing::Advanced;
 
 use std::collections::BTreeSet;
 
-use carillon_scheduler::Millis;
+use carillon_scheduler::{Cause, Millis};
 use foldhash::HashSet;
 
 use crate::db::ids;
@@ -22,6 +22,7 @@ use crate::db::sql::retry;
 use crate::db::sql::template::delete_by_id;
 use crate::error::Result;
 use crate::failpoint;
+use crate::map::advance::MapNotes;
 use crate::run::advance::advancing::{Advancing, Fire};
 use crate::run::follow_up::{FollowUp, Kind, key};
 use crate::run::lock::LockMode;
@@ -34,6 +35,34 @@ struct End {
     fire: Fire,
 }
 
+/// What has been noted about runs that go on from the ends of others.
+#[derive(Default)]
+struct Owners {
+    workflows: Vec<Notes>,
+    maps: Vec<MapNotes>,
+}
+
+impl Owners {
+    /// The ends that concern them, apart from the others.
+    fn apart(ends: Vec<End>) -> (Self, Vec<End>) {
+        let (mut owners, mut others) = (Self::default(), vec![]);
+        for end in ends {
+            match end.follow_up.kind {
+                Kind::Node | Kind::LateNode | Kind::Workflow => {
+                    Notes::add(&mut owners.workflows, end.follow_up, end.fire.fire_no);
+                }
+                Kind::Map => {
+                    let is_item = end.fire.cause == Cause::Item.code();
+                    let root = if is_item { end.fire.fire_no } else { end.follow_up.run_id };
+                    MapNotes::add(&mut owners.maps, end.follow_up, root);
+                }
+                _ => others.push(end),
+            }
+        }
+        (owners, others)
+    }
+}
+
 impl RunStore<'_> {
     /// Does what follows from the ends of these runs, where it has not been done.
     pub async fn advance(self, run_ids: &[i64], now: Millis) -> Result<Advanced> {
@@ -41,24 +70,21 @@ impl RunStore<'_> {
             return Ok(Advanced::default());
         }
         // Busy: a job has got children at this very moment.
-        let (mut advanced, workflows) = retry::on_conflict(|| self.try_advance(run_ids, now)).await?;
-        for notes in workflows {
+        let (mut advanced, owners) = retry::on_conflict(|| self.try_advance(run_ids, now)).await?;
+        for notes in owners.workflows {
             advanced.add(self.workflows().advance(&notes, now).await?);
+        }
+        for notes in owners.maps {
+            advanced.add(self.maps().advance(&notes, now).await?);
         }
         Ok(advanced)
     }
 
-    /// Answers too what has been noted about runs of workflows: each goes on by itself.
-    async fn try_advance(self, run_ids: &[i64], now: Millis) -> Result<(Advanced, Vec<Notes>)> {
-        let ends = self.ends_of(run_ids).await?;
-        let mut workflows = vec![];
-        let is_about_workflow = |end: &End| matches!(end.follow_up.kind, Kind::Node | Kind::LateNode | Kind::Workflow);
-        let (of_workflows, ends): (Vec<End>, Vec<End>) = ends.into_iter().partition(is_about_workflow);
-        for end in of_workflows {
-            Notes::add(&mut workflows, end.follow_up, end.fire.fire_no);
-        }
+    /// Answers too what has been noted about runs of workflows, and of items: each goes on by itself.
+    async fn try_advance(self, run_ids: &[i64], now: Millis) -> Result<(Advanced, Owners)> {
+        let (owners, ends) = Owners::apart(self.ends_of(run_ids).await?);
         if ends.is_empty() {
-            return Ok((Advanced::default(), workflows));
+            return Ok((Advanced::default(), owners));
         }
         let parents: BTreeSet<i64> = of_kind(&ends, false).map(|end| end.fire.job_id).collect();
         let children = self.jobs().children_of(&self.write, &Vec::from_iter(parents)).await?;
@@ -90,7 +116,7 @@ impl RunStore<'_> {
         failpoint::hit("before_advance_commit");
         tx.commit().await?;
         failpoint::hit("after_advance_commit");
-        Ok((work.advanced, workflows))
+        Ok((work.advanced, owners))
     }
 
     /// As they stand; read without a lock.

@@ -50,10 +50,12 @@ pub(crate) static NOTE_OVERLAP: Bulk =
     Bulk::update_runs(IDS, &[("reason", ":reason")], "{+run.state} = {state.claimed}");
 
 impl RunStore<'_> {
-    /// The runs of these jobs of a shard that are `claimed`, `sending` or `running`.
+    /// The runs of these jobs of a shard that are `claimed`, `sending` or `running`. Deliveries of items are not among them: the run
+    /// that they are of is open for as long as they are.
     pub async fn open_runs_of(self, shard: i32, job_ids: &[i64]) -> Result<Vec<OpenRun>> {
         let text = "SELECT id AS run_id, job_id, cause, fire_no, state, due_at, kill_asked_at AS kill_asked, reason AS waits FROM run \
-                    WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND job_id IN ({ids})";
+                    WHERE shard = ? AND state IN ({state.pending}) AND state < {state.final} AND job_id IN ({ids}) \
+                    AND cause <> {cause.item}";
         self.all(&self.engine_reads, text, values![shard, self.ids(job_ids)]).await
     }
 

@@ -6,7 +6,7 @@ use carillon_scheduler::{Millis, RunState};
 use sea_orm::FromQueryResult;
 
 use crate::error::Result;
-use crate::run::follow::HELD;
+use crate::run::follow::{HELD, MAP};
 use crate::views::RunStore;
 
 /// A run in `running` that needs a look.
@@ -24,7 +24,7 @@ pub struct RunningRun {
     pub sent_at: Millis,
     /// 0: none.
     pub timeout_ms: i64,
-    /// It is a workflow on its way: no executor has it.
+    /// It is a workflow on its way, or its items are: no executor has it.
     pub is_held: bool,
     /// What is registered at its address; None: nothing.
     pub registered: Option<Registered>,
@@ -123,7 +123,8 @@ impl From<Row> for RunningRun {
             boot_id,
             due_at,
             sent_at: row.sent_at.unwrap_or(due_at),
-            timeout_ms: i64::from(row.timeout_seconds) * 1000,
+            // The time-out of a job is that of each run that an executor has: items as a whole have none.
+            timeout_ms: if row.follow & (HELD | MAP) == HELD | MAP { 0 } else { i64::from(row.timeout_seconds) * 1000 },
             is_held: row.follow & HELD != 0,
             registered: row.expires_at.map(registered),
         }
@@ -141,7 +142,8 @@ impl RunStore<'_> {
         let text = format!(
             "SELECT {COLUMNS} FROM run {NEIGHBOURS} WHERE run.shard = ? AND run.state = {{state.running}} AND run.state < {{state.final}} AND run.id > ? \
              AND (((run.follow & {{follow.held}}) = 0 AND (e.expires_at IS NULL OR e.expires_at < ? OR e.boot_id <> run.boot_id)) \
-             OR (job.timeout_seconds > 0 AND COALESCE(run.sent_at, run.marked_at) + job.timeout_seconds * 1000 < ?)) \
+             OR (job.timeout_seconds > 0 AND (run.follow & {{follow.held_map}}) <> {{follow.held_map}} \
+             AND COALESCE(run.sent_at, run.marked_at) + job.timeout_seconds * 1000 < ?)) \
              ORDER BY run.id LIMIT ?"
         );
         let values = values![look.shard, after, look.silent_since, look.over_since, PAGE];
@@ -156,7 +158,7 @@ impl RunStore<'_> {
     pub async fn runs_of_earlier_boots(self, address: &str, boot_id: &str) -> Result<Vec<RunningRun>> {
         let text = format!(
             "SELECT {COLUMNS} FROM shard_lease JOIN run ON run.shard = shard_lease.shard AND run.state = {{state.running}} AND run.state < {{state.final}} {NEIGHBOURS} \
-             WHERE run.address = ? AND run.boot_id <> ? ORDER BY run.id"
+             WHERE run.address = ? AND run.boot_id <> ? AND (run.follow & {{follow.held}}) = 0 ORDER BY run.id"
         );
         let values = values![address, boot_id];
         let rows: Vec<Row> = self.all(&self.engine_reads, &text, values).await?;

@@ -1,7 +1,7 @@
 //! What follows from settled runs: further attempts, alarms, and the end of attempts that are no longer needed. Gathered run
 //! by run, and written by one statement of each kind.
 
-use carillon_scheduler::{AlarmKind, Millis, RunState};
+use carillon_scheduler::{AlarmKind, Cause, Millis, RunState};
 
 use crate::alarm::alarms::Alarm;
 use crate::db::pool::transaction::Transaction;
@@ -10,6 +10,7 @@ use crate::db::sql::forms::Update;
 use crate::db::sql::list::{ListColumn, int, long, short};
 use crate::db::sql::text::cut;
 use crate::error::Result;
+use crate::run::follow_up::{FollowUp, Kind};
 use crate::run::lock::LockedRun;
 use crate::run::settle::effects::{Retry, SettleEffects};
 use crate::run::settle::finding::{RunReport, SettleContext};
@@ -73,7 +74,8 @@ impl SettleEffects {
             RunState::Failed | RunState::Unknown | RunState::Lost if !was_given_up => {
                 if self.may_retry(row) {
                     self.retry(row, finding, context);
-                } else {
+                } else if row.cause != Cause::Item {
+                    // The failure of items is that of the run that they are of.
                     self.raise(row, finding, state);
                     if self.jobs.get(&row.job_id).is_some_and(|job| job.pause_after_failures > 0) {
                         self.failed.insert((row.job_id, row.fire_no));
@@ -84,8 +86,16 @@ impl SettleEffects {
         }
     }
 
-    /// The job allows a further attempt, and is neither gone nor paused.
+    /// Its items are delivered from now on.
+    pub(crate) fn hold(&mut self, row: &LockedRun) {
+        self.follow_ups.push(FollowUp { run_id: row.id, job_id: row.job_id, kind: Kind::Map });
+    }
+
+    /// The job allows a further attempt, and is neither gone nor paused. Each delivery of items has had its own.
     fn may_retry(&self, row: &LockedRun) -> bool {
+        if row.is_map() && row.is_held() {
+            return false;
+        }
         let owner = self.jobs.get(&row.job_id);
         owner.is_some_and(|job| row.attempt <= job.retries && job.allows_pending(row.cause))
     }

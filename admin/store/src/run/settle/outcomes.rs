@@ -1,15 +1,14 @@
 //! The third committed write: what became of a run, with all that follows from it, in one transaction.
 
-use crate::run::settle::statements::{self, ACCEPT, SETTLE, SETTLE_SUCCESSES, SettleRow, settle_row};
-
 use std::collections::BTreeSet;
 
-use carillon_scheduler::{Millis, Outcome, RunEvent, RunState};
+use carillon_scheduler::{Millis, Outcome, RunEvent, RunReason, RunState};
 use foldhash::{HashMap, HashMapExt as _};
 
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
+use crate::db::sql::text::printable;
 use crate::error::Result;
 use crate::failpoint;
 use crate::lease::leases::RESTORED_BELOW;
@@ -17,6 +16,7 @@ use crate::run::lock::{LockMode, LockedRun};
 use crate::run::settle::by_hand::{Resolution, is_undecided};
 use crate::run::settle::effects::SettleEffects;
 use crate::run::settle::finding::{Reporter, ReporterToken, RunReport, SettleContext, Settlement};
+use crate::run::settle::statements::{self, ACCEPT, HOLD, HoldRow, SETTLE, SETTLE_SUCCESSES, SettleRow, settle_row};
 use crate::views::RunStore;
 
 impl RunStore<'_> {
@@ -103,10 +103,15 @@ impl RunStore<'_> {
         // The end of a workflow was found before its lock was given back: something may have started since.
         let going_on = self.workflows().with_open_nodes(&tx, &Vec::from_iter(held)).await?;
         let mut changes: Vec<SettleRow> = Vec::new();
+        let mut to_hold: Vec<HoldRow> = Vec::new();
         for finding in list {
             let Some(row) = runs.by_id.get(&finding.run_id).filter(|row| by_hand.is_none() || is_undecided(row)) else {
                 continue;
             };
+            // The executor repeats what it has said before its items were delivered.
+            if row.is_held() && row.is_map() && finding.reporter.as_ref().is_some_and(|it| is_start_of(it, row)) {
+                continue;
+            }
             let refused = || (finding.run_id, row.app_id, finding.reporter.clone());
             if finding.reporter.as_ref().is_some_and(|reporter| !has_run(reporter, row, &starts)) {
                 effects.settled.foreign.push(refused());
@@ -126,12 +131,26 @@ impl RunStore<'_> {
             let Some(state) = next_state(row, finding, is_unsent && finding.run_id < restored_below) else {
                 continue;
             };
+            let late;
+            let (mut finding, mut state) = (*finding, state);
+            if state == RunState::Succeeded && row.is_map() && !row.is_held() {
+                if row.state.is_pending() {
+                    to_hold.push((row.id, finding.message.as_deref().map(printable)));
+                    effects.hold(row);
+                    continue;
+                }
+                late = undelivered(finding);
+                (finding, state) = (&late, RunState::Failed);
+            }
             changes.push(settle_row(finding, state));
             effects.settled.changed.push((finding.run_id, state));
             effects.follow(row, finding, state, context);
         }
         for rows in statements::statements(&changes) {
             self.bulk(&tx, &SETTLE, &named![now: context.now], rows).await?;
+        }
+        if !to_hold.is_empty() {
+            self.bulk(&tx, &HOLD, &[], &to_hold).await?;
         }
         self.apply_effects(&tx, &mut effects, context.now).await?;
         self.audit_by_hand(&tx, by_hand, (&effects.settled, &runs.by_id), context.now).await?;
@@ -197,6 +216,12 @@ pub fn dedupe_by_run(findings: &[RunReport]) -> Vec<&RunReport> {
     list
 }
 
+/// The success of a run that was given up before: nothing has begun to deliver its items, and nothing will.
+fn undelivered(finding: &RunReport) -> RunReport {
+    let message = "it was given up before its success was known, so its items were not delivered".to_owned();
+    RunReport { message: Some(message), reason: Some(RunReason::Items), ..finding.clone() }
+}
+
 fn is_report(finding: &RunReport) -> bool {
     matches!(finding.event, RunEvent::Reported(_))
 }
@@ -217,7 +242,7 @@ fn has_run(reporter: &Reporter, row: &LockedRun, starts: &BTreeSet<(String, Stri
 }
 
 /// A stock executor has no boot id. One of our SDK has another after each start, and keeps its journal.
-fn is_start_of(reporter: &Reporter, row: &LockedRun) -> bool {
+pub(crate) fn is_start_of(reporter: &Reporter, row: &LockedRun) -> bool {
     let is_same_journal = reporter.journal_id.is_some() && reporter.journal_id == row.journal_id;
     row.boot_id.is_none() || row.boot_id == reporter.boot_id || is_same_journal
 }

@@ -84,6 +84,16 @@ pub static SETTLE_SUCCESSES: Bulk = settle_if(
 /// What the transition function has allowed, under the row locks that it was asked under.
 pub static SETTLE: Bulk = settle_if("{+run.state} < {state.final}");
 
+/// Run, and what its handler has said.
+pub type HoldRow = (i64, Option<String>);
+
+/// Runs whose items are delivered from now on. Their end comes when these have ended.
+pub static HOLD: Bulk = Bulk::update_runs(
+    &[long("id"), text("message", "MEDIUMTEXT").nullable()],
+    &[("state", "{state.running}"), ("result_msg", "u.message"), ("follow", "run.follow | {follow.held}")],
+    "{+run.state} IN ({state.sending}, {state.running})",
+);
+
 pub static ACCEPT: Bulk = Bulk::update_runs(
     &[long("id"), long("sent_at")],
     &[

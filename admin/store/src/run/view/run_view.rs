@@ -90,6 +90,7 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
         RunReason::Replaced => "A later run took its place at the executor, and no result was reported.",
         RunReason::Lost | RunReason::ExecutorGone => "Its executor went away while it ran.",
         RunReason::Node => "A node of the workflow failed.",
+        RunReason::Items => "Items of the run failed.",
         RunReason::Unknown | RunReason::Unresolved => "It was sent, but no outcome could be learned.",
     })
 }
