@@ -9,7 +9,6 @@ pub mod clock;
 pub mod cron;
 pub mod field_error;
 pub mod job;
-pub mod map;
 pub mod plan;
 pub mod queue;
 pub mod retry;

@@ -107,3 +107,22 @@ runs-of-one-job = { $job }: { $runs }
 run-for = for
 # A run whose job is deleted.
 deleted-named = { $name } (deleted, { $id })
+
+# The items that a run has handed in.
+items = Items
+item = Item
+items-ended = { $ended } of { $all } have an outcome, { $percent } %
+items-waiting = without an outcome
+items-retrying = delivered again
+items-failed = Items that have failed
+deliveries = Deliveries
+deliveries-of = { $count }, { $open } of them on their way
+deliveries-latest = The latest deliveries
+items-reduce = reads the results
+items-reduce-later = when all items have their outcome
+item-range = { $first } to { $last }
+items-of-run = Items of run
+item-range-of = items { $first } to { $last }
+item-one = item { $item }
+items-all-results = the results of { $count } items
+params-items = Items of another run. A further attempt carries only those without a success.

@@ -101,3 +101,22 @@ runs-of-one-job = { $job }：{ $runs }
 run-for = 触发时刻
 # 任务已删除的运行
 deleted-named = { $name }（已删除，{ $id }）
+
+# 运行提交的条目。
+items = 条目
+item = 条目
+items-ended = { $all } 个中的 { $ended } 个已有结果，{ $percent } %
+items-waiting = 尚无结果
+items-retrying = 再次分发
+items-failed = 失败的条目
+deliveries = 分发
+deliveries-of = { $count } 次，其中 { $open } 次进行中
+deliveries-latest = 最近的分发
+items-reduce = 汇总结果
+items-reduce-later = 全部条目有结果之后
+item-range = { $first } 至 { $last }
+items-of-run = 所属运行的条目
+item-range-of = 条目 { $first } 至 { $last }
+item-one = 条目 { $item }
+items-all-results = { $count } 个条目的结果
+params-items = 另一次运行的条目。再次尝试时只包含尚未成功的条目。

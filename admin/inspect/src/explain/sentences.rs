@@ -169,6 +169,7 @@ fn params(language: Language, explained: &ExplainedRun) -> Message {
         }
         (RunParams::Sent(params), None) => (language.text("explain-params"), params),
         (RunParams::Waiting(params), _) => (language.text("explain-params-waiting"), params),
+        (RunParams::Items, _) => return language.text("explain-params-items"),
         (RunParams::NeverSent, _) => return language.text("explain-params-never"),
         (RunParams::NotOnRecord, _) => return language.text("explain-params-unknown"),
     };

@@ -1,8 +1,9 @@
-//! A fire and its runs: the cause and the key of a fire, the states of a run, and the rule for overlapping fires.
+//! A fire and its runs: the cause and the key of a fire, the states of a run, the rule for overlapping fires, and the sizes of deliveries of items.
 
 mod cause;
 mod event;
 mod fire_key;
+pub mod map;
 pub mod overlap;
 mod reason;
 mod state;

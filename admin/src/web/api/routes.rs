@@ -200,6 +200,10 @@ fn of_runs() -> Vec<Endpoint> {
                 "Decide something about a workflow that is on its way, or about one of its nodes" => fails([409]);
             POST "/runs/{id}/rerun", Operate Run: runs::rerun, rerunWorkflow,
                 "Repeat an ended run of a workflow, from what failed, from a node, or as a whole: the next attempt of the same fire" => fails([409]);
+            GET "/runs/{id}/map", View Run: runs::map, getMap, "How far the items are that a run has handed in";
+            GET "/runs/{id}/items", View Run: runs::items, listItems, "The items that a run has handed in, by their numbers" =>
+                query("state", Ref::from_schema_name("ItemState"), "In this state"),
+                page(integer(0, None));
             GET "/runs/{id}/log", View Run: runs::log, readLog, "Lines of a run's log, from its executor" =>
                 query("from", integer(1, None).default(Some(1.into())), "The first line wanted"), fails([502]);
         }

@@ -7,11 +7,12 @@ use carillon_protocol::{
     Answer, FAILURE, ItemQuery, ItemResults, MAX_ITEM_BYTES, MAX_ITEM_RESULT_BYTES, MAX_MAP_ITEMS, MAX_PAGE_ITEMS,
     MapPage, MappedItem, SUCCESS, parse_items,
 };
-use carillon_scheduler::map::{ItemState, MAX_ITEMS};
+use carillon_scheduler::run::map::{ItemState, MAX_ITEMS};
 use carillon_store as store;
 use carillon_store::db::sql::text::cut;
 use carillon_store::map::pages::NewPage;
-use carillon_store::map::results::{ItemOutcome, ItemWithOutcome};
+use carillon_store::map::results::ItemOutcome;
+use carillon_store::map::view::ItemWithOutcome;
 use carillon_store::run::settle::finding::Reporter;
 use serde::de::DeserializeOwned;
 

@@ -2,7 +2,8 @@
 
 /// Each resource is served below each of these.
 pub const PREFIXES: [&str; 2] = ["", "/xxl-job-admin"];
-pub const NAMES: [&str; 3] = ["registry", "registryRemove", "callback"];
+/// The resources. Those of xxl-job come first.
+pub const NAMES: [&str; 6] = ["registry", "registryRemove", "callback", "map", "map/results", "map/items"];
 
 /// The path below the prefix, as executors sign it.
 pub fn below_prefix(path: &str) -> &str {

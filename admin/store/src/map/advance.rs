@@ -1,7 +1,7 @@
 //! Items go on: what follows from the ends of their deliveries, in one transaction that may be repeated. It locks the job, then the run
 //! that has handed in the items, and computes everything under that lock.
 
-use carillon_scheduler::map::{self as rules, ItemState};
+use carillon_scheduler::run::map::{self as rules, ItemState};
 use carillon_scheduler::{Millis, Outcome, RunEvent, RunReason, RunState};
 
 use crate::db::ids;
@@ -114,7 +114,7 @@ impl MapStore<'_> {
         root: &LockedRun,
         notes: &MapNotes,
     ) -> Result<Vec<(DeliveryRow, PartEnd)>> {
-        let numbers: Vec<i64> = if notes.follow_ups.iter().any(|end| end.run_id == root.id) {
+        let numbers: Vec<i32> = if notes.follow_ups.iter().any(|end| end.run_id == root.id) {
             let text = "SELECT delivery FROM map_delivery WHERE run_id = ? AND ended = FALSE ORDER BY delivery";
             self.tuples(tx, text, values![root.id]).await?
         } else {
@@ -122,6 +122,7 @@ impl MapStore<'_> {
             let text = "SELECT DISTINCT part FROM run WHERE id IN ({ids}) ORDER BY part";
             self.tuples(tx, text, values![self.ids(&ids)]).await?
         };
+        let numbers: Vec<i64> = numbers.into_iter().map(i64::from).collect();
         let open = self.delivery_rows(tx, root.id, &numbers).await?;
         let ends = self.ends_of_parts(tx, root, &numbers).await?;
         let end = |row: DeliveryRow| {

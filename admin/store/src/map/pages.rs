@@ -1,6 +1,6 @@
 //! Items that a run hands in, page by page.
 
-use carillon_scheduler::map::{ItemState, MAX_BYTES, MAX_ITEMS};
+use carillon_scheduler::run::map::{ItemState, MAX_BYTES, MAX_ITEMS};
 use carillon_scheduler::{Cause, FieldError, RunState};
 
 use crate::db::pool::transaction::Transaction;

@@ -1,18 +1,17 @@
 //! Outcomes of items, as the executors of their deliveries report them, and what the last run reads of them.
 
 use carillon_scheduler::Cause;
-use carillon_scheduler::map::ItemState;
+use carillon_scheduler::run::map::ItemState;
 
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
 use crate::db::sql::list::{int, short, text};
 use crate::db::sql::retry;
-use crate::db::sql::rows::Code;
 use crate::db::sql::text::printable;
 use crate::error::Result;
 use crate::map::pages::{check_reporter, refused};
-use crate::map::view::ItemQuery;
+use crate::map::view::{ItemQuery, ItemWithOutcome};
 use crate::run::lock::{LockMode, LockedRun};
 use crate::run::settle::finding::Reporter;
 use crate::views::MapStore;
@@ -24,17 +23,6 @@ pub struct ItemOutcome {
     pub succeeded: bool,
     /// Its result, or why it failed.
     pub message: Option<String>,
-}
-
-row_struct! {
-    /// An item with its outcome.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct ItemWithOutcome {
-        pub item: i32,
-        pub state: ItemState as Code,
-        pub message: Option<String>,
-        pub params: String,
-    }
 }
 
 /// Items of one answer at most.

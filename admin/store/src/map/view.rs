@@ -1,9 +1,10 @@
 //! A map as people and API clients see it.
 
-use carillon_scheduler::map::ItemState;
+use carillon_scheduler::RunState;
+use carillon_scheduler::run::map::ItemState;
 
+use crate::db::sql::rows::Code;
 use crate::error::Result;
-use crate::map::results::ItemWithOutcome;
 use crate::views::MapStore;
 
 /// How far the items of a run are.
@@ -26,6 +27,17 @@ pub struct MapView {
     pub reduce_run_id: Option<i64>,
 }
 
+row_struct! {
+    /// An item with its outcome.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ItemWithOutcome {
+        pub item: i32,
+        pub state: ItemState as Code,
+        pub message: Option<String>,
+        pub params: String,
+    }
+}
+
 /// The items of one delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryView {
@@ -35,6 +47,43 @@ pub struct DeliveryView {
     pub delivery: i32,
     pub first_item: i32,
     pub items: i32,
+}
+
+row_struct! {
+    /// A run that delivers items, or reads their results.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ItemRun {
+        pub run_id: i64,
+        /// The number of the delivery; 0: it reads the results.
+        pub part: i32,
+        pub attempt: i32,
+        pub state: RunState as Code,
+        pub address: Option<String>,
+        pub first_item: Option<i32>,
+        pub items: Option<i32>,
+    }
+}
+
+impl DeliveryView {
+    /// The only item. None: it has several, or reads the results of all.
+    pub fn only_item(&self) -> Option<i32> {
+        (self.items == 1 && !self.is_reduce()).then_some(self.first_item)
+    }
+
+    pub fn is_reduce(&self) -> bool {
+        self.delivery == 0
+    }
+
+    pub fn last_item(&self) -> i32 {
+        self.first_item + self.items - 1
+    }
+}
+
+impl ItemRun {
+    /// Its first and last item. None: it reads the results of all.
+    pub fn range(&self) -> Option<(i32, i32)> {
+        self.first_item.zip(self.items).map(|(first, count)| (first, first + count - 1))
+    }
 }
 
 /// Which items.
@@ -86,6 +135,15 @@ impl MapStore<'_> {
         values.extend(query.state.map(|state| state.code().into()));
         values.push((query.limit as i64).into());
         self.all(&self.read, &text, values).await
+    }
+
+    /// The latest runs for the items of a run, the last delivery first.
+    pub async fn latest_runs(self, root_id: i64, job_id: i64, limit: usize) -> Result<Vec<ItemRun>> {
+        let text = "SELECT run.id AS run_id, run.part, run.attempt, run.state, run.address, d.first_item, d.items FROM run \
+                    LEFT JOIN map_delivery d ON d.run_id = run.fire_no AND d.delivery = run.part \
+                    WHERE run.fire_no = ? AND run.job_id = ? AND run.cause = {cause.item} \
+                    ORDER BY run.fire_no DESC, run.job_id DESC, run.cause DESC, run.part DESC, run.attempt DESC LIMIT ?";
+        self.all(&self.read, text, values![root_id, job_id, limit as i64]).await
     }
 
     /// Which items a run with the cause `item` has, by its fire and part. None: they are gone.

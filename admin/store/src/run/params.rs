@@ -26,6 +26,8 @@ pub enum RunParams {
     Sent(String),
     /// Not sent yet: the job's own of now, which it is going to get.
     Waiting(String),
+    /// Items of another run, or how many there are.
+    Items,
     /// The run was never sent.
     NeverSent,
     /// The run was sent by a version that did not keep parameters, or its job was deleted with them.
@@ -37,7 +39,7 @@ impl RunParams {
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Own(text) | Self::OfPart(text) | Self::Sent(text) | Self::Waiting(text) => Some(text),
-            Self::NeverSent | Self::NotOnRecord => None,
+            Self::Items | Self::NeverSent | Self::NotOnRecord => None,
         }
     }
 }
@@ -59,6 +61,9 @@ const LOOKED_AT: i64 = 20_000;
 impl RunStore<'_> {
     /// `run` was read by its id.
     pub async fn params_of(self, run: &RunView) -> Result<RunParams> {
+        if run.cause == Cause::Item {
+            return Ok(RunParams::Items);
+        }
         if let Some(own) = &run.params {
             let own = own.clone();
             return Ok(if run.is_of_part == Some(true) { RunParams::OfPart(own) } else { RunParams::Own(own) });
@@ -85,6 +90,7 @@ impl RunStore<'_> {
         let mut found = Vec::with_capacity(runs.len());
         for run in runs {
             let params = match (given.remove(&run.id), run.revision) {
+                _ if run.cause == Cause::Item => RunParams::Items,
                 (Some(given), _) if given.is_of_part => RunParams::OfPart(given.text),
                 (Some(given), _) => RunParams::Own(given.text),
                 (None, Some(revision)) => match sent.entry((run.job_id, revision)) {

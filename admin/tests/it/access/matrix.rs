@@ -80,7 +80,9 @@ async fn answered(route: &RouteEntry, names: &Names, response: Response) -> Answ
     let word = match status {
         _ if is_executor_api(route) => {
             let answer: Value = serde_json::from_str(&text).unwrap();
-            if answer["code"] == 200 { "taken".to_owned() } else { "refused".to_owned() }
+            // The sender may ask; there is no such run.
+            let is_about_run = || answer["msg"].as_str().is_some_and(|why| why.starts_with("logId:"));
+            if answer["code"] == 200 || is_about_run() { "taken".to_owned() } else { "refused".to_owned() }
         }
         303 if location.starts_with("/login") && route.path != "/logout" => "login".to_owned(),
         _ => status.to_string(),

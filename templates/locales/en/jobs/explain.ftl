@@ -56,6 +56,7 @@ explain-run-api = Run { $run }, started over the API at that time
 explain-run-child = Run { $run }, started by a parent job at that time
 explain-run-backfill = Run { $run }, by a backfill
 explain-run-node = Run { $run }, as a node of a workflow
+explain-params-items = It carried items of another run.
 explain-run-item = Run { $run }, for items of another run
 explain-part = , part { $part } of { $parts }
 explain-attempt = , attempt { $attempt }, due { $due }

@@ -39,6 +39,7 @@ words! {
     Excluded = all!(Excluded), "What becomes of an instant on an excluded day";
     MisfirePolicy = all!(MisfirePolicy), "What is done with instants that are later than the misfire threshold";
     NodeState = carillon_scheduler::workflow::NodeState::ALL.iter().map(|word| word.as_str()).collect(), "What became of a node. `held`: it would start, and a person holds the workflow. `upstream_failed`: it was not run, as a node before it failed";
+    ItemState = carillon_scheduler::run::map::ItemState::ALL.iter().map(|word| word.as_str()).collect(), "What became of an item. `retrying`: it has failed, and its delivery is tried again or goes on";
     Overlap = all!(Overlap), "What the server does with a run while another fire of the job is open";
     RouteStrategy = all!(RouteStrategy), "Which executor gets a run";
     RunState = all!(RunState), "`unknown` and `lost`: the run was sent, but its outcome is not known";

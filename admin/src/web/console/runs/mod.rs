@@ -2,6 +2,7 @@
 
 mod audit_trail;
 pub mod bulk;
+mod items;
 pub mod kill;
 pub mod list;
 pub mod log;

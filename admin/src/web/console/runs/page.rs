@@ -7,9 +7,11 @@ use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_scheduler::job::placeholders::{PlaceholderValues, fill};
 use carillon_scheduler::{Cause, RunState, Zone};
+use carillon_store::map::view::DeliveryView;
 use carillon_store::{Job, RunParams, RunView};
 
 use crate::web::console::runs::audit_trail::{RunPeople, name_deleted_jobs, people_of};
+use crate::web::console::runs::items::Items;
 use crate::web::console::runs::log::{self, LogView};
 use crate::web::console::runs::route::RouteView;
 use crate::web::console::runs::row::RunRow;
@@ -40,6 +42,10 @@ struct Page {
     people: RunPeople,
     given: RunParams,
     log: LogView,
+    /// The items that it has handed in.
+    items: Option<Items>,
+    /// The items that it delivers, of a run that the viewer may see.
+    delivery: Option<DeliveryView>,
     /// It runs no handler, so it has no executor and no log.
     is_workflow: bool,
     /// Of a workflow that has begun.
@@ -79,7 +85,7 @@ impl Page {
         }
         let text = self.given.text()?;
         // The result of a parent is sent as it is.
-        if run.cause == Cause::Child && matches!(self.given, RunParams::Own(_)) {
+        if matches!(run.cause, Cause::Child | Cause::Node) && matches!(self.given, RunParams::Own(_)) {
             return Some(text.into());
         }
         let zone = self.job.as_ref().map_or(Zone::UTC, |job| job.draft.schedule.zone());
@@ -95,6 +101,7 @@ impl Page {
             _ if self.is_workflow => self.context.t("workflow-params-own"),
             RunParams::OfPart(_) => self.context.t("params-of-part"),
             RunParams::Waiting(_) => self.context.t("params-waiting"),
+            RunParams::Items => self.context.t("params-items"),
             RunParams::NeverSent => self.context.t("params-never-sent"),
             RunParams::NotOnRecord => self.context.t("params-unknown"),
             RunParams::Sent(text) => {
@@ -114,6 +121,11 @@ impl Page {
     /// Which lines of the log the page shows.
     fn place(&self) -> Message {
         self.log.place(self.context.language)
+    }
+
+    /// A delivery of items is no fire of its own.
+    fn can_run_again(&self) -> bool {
+        self.job.is_some() && self.row.run.cause != Cause::Item
     }
 
     fn is_moving(&self) -> bool {
@@ -171,7 +183,14 @@ pub async fn page(
     };
     let people = people_of(&state, &row.run).await?;
     let children = state.store.runs().child_runs(&row.run, &context.visible()).await?;
+    let items = Items::of(&state, &row.run).await?;
+    let delivery = match row.run.cause {
+        Cause::Item => state.store.maps().delivery(row.run.fire_no, row.run.part).await?,
+        _ => None,
+    };
     let page = Page {
+        items,
+        delivery,
         parent: match row.run.cause {
             Cause::Child => Some(visible_run(&state, &context, row.run.fire_no).await?),
             _ => None,

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use carillon_scheduler::map::ItemState;
+use carillon_scheduler::run::map::ItemState;
 use carillon_scheduler::{Cause, RunReason, RunState};
 use sea_orm::{ColIdx, DbErr, QueryResult, TryGetError, TryGetable};
 

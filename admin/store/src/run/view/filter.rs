@@ -118,6 +118,10 @@ pub(crate) fn conditions(backend: DbBackend, filter: &RunFilter) -> Conditions {
     }
     conditions.among("r.state", filter.states.iter().map(|state| state.code()));
     conditions.add_if("r.cause = ?", filter.cause.map(Cause::code));
+    // A run that has handed in items stands for their deliveries.
+    if filter.cause.is_none() && filter.text.is_none() {
+        conditions.add("r.cause <> {cause.item}", []);
+    }
     conditions.add_if("r.scheduled_at >= ?", filter.from);
     conditions.add_if("r.scheduled_at < ?", filter.to);
     if filter.is_last_attempt {

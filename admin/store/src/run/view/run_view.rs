@@ -156,14 +156,15 @@ impl RunStore<'_> {
         Ok(self.readable("run", &rows))
     }
 
-    /// The runs of a run's fire: its parts, and the attempts of each. Attempts after its job has moved are of another app.
+    /// The runs of a run's fire: its parts, and the attempts of each; of a delivery of items its own attempts alone. Attempts after its
+    /// job has moved are of another app.
     pub async fn fire_runs(self, run: &RunView, visible: &VisibleApps) -> Result<Vec<RunView>> {
         let text = format!(
-            "SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause = ?{} \
-             ORDER BY r.part, r.attempt",
+            "SELECT {COLUMNS}, {NO_INPUT} FROM run r {NAMES} WHERE r.fire_no = ? AND r.job_id = ? AND r.cause = ? \
+             AND (r.cause <> {{cause.item}} OR r.part = ?){} ORDER BY r.part, r.attempt",
             visible.and("r.app_id")
         );
-        let rows = self.query(&self.read, &text, values![run.fire_no, run.job_id, run.cause.code()]).await?;
+        let rows = self.query(&self.read, &text, values![run.fire_no, run.job_id, run.cause.code(), run.part]).await?;
         Ok(self.readable("run", &rows))
     }
 }

@@ -3,5 +3,5 @@
 mod begin;
 mod changes;
 mod go_on;
-mod graphs;
+pub mod graphs;
 mod kept;

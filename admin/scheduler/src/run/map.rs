@@ -32,7 +32,7 @@ const DELIVERIES_TO_SPREAD: i64 = 50;
 /// Items of a delivery that the program chooses, at most.
 const MOST_CHOSEN: i64 = 100;
 
-/// Deliveries at once, with so many executors alive.
+/// Deliveries at once, by how many executors are alive.
 pub fn window(executors: i64) -> i64 {
     (executors.max(1) * DELIVERIES_OF_EXECUTOR).min(MOST_DELIVERIES)
 }
