@@ -75,7 +75,15 @@ mod tests {
     #[test]
     fn a_batch_is_read_as_it_was_written() {
         let run = RunRequest { job_id: 7, handler: "hello".into(), log_id: 42, ..RunRequest::default() };
-        let item = BatchRun { run, fire_key: "7:s:1:0".into(), scheduled_at: 5, attempt: 2, epoch: 3, not_after: 9, phase: None };
+        let item = BatchRun {
+            run,
+            fire_key: "7:s:1:0".into(),
+            scheduled_at: 5,
+            attempt: 2,
+            epoch: 3,
+            not_after: 9,
+            phase: None,
+        };
         let batch = RunBatch { runs: vec![item] };
         let json = serde_json::to_string(&batch).unwrap();
         assert!(json.starts_with(r#"{"runs":[{"run":{"jobId":7,"#) && json.contains(r#""notAfter":9"#), "{json}");

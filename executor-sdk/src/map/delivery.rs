@@ -112,7 +112,9 @@ impl Tally {
         let Self { items, ended, failed, first_failure } = self;
         let first_failure = first_failure.map(|(item, why)| format!("; item {item}: {why}")).unwrap_or_default();
         if ended < items {
-            return Err(JobError::new(format!("stopped after {ended} of {items} items, {failed} failed{first_failure}")));
+            return Err(JobError::new(format!(
+                "stopped after {ended} of {items} items, {failed} failed{first_failure}"
+            )));
         }
         match failed {
             0 => Ok(Outcome::from(format!("{items} items"))),

@@ -35,7 +35,9 @@ impl Pages {
         let bytes = json_len(&item)?;
         let number = self.sent + self.page.items.len();
         if bytes > MAX_ITEM_BYTES {
-            return Err(JobError::new(format!("item {number} has {bytes} bytes as JSON; at most {MAX_ITEM_BYTES} are taken")));
+            return Err(JobError::new(format!(
+                "item {number} has {bytes} bytes as JSON; at most {MAX_ITEM_BYTES} are taken"
+            )));
         }
         if number >= MAX_MAP_ITEMS {
             return Err(JobError::new(format!("too many items: a run has at most {MAX_MAP_ITEMS}")));

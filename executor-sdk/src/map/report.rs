@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::time::Duration;
 
-use carillon_protocol::{FAILURE, ItemResult, ItemResults, MAX_ITEM_RESULT_BYTES, MAX_PAGE_BYTES, MAX_PAGE_ITEMS, SUCCESS};
+use carillon_protocol::{
+    FAILURE, ItemResult, ItemResults, MAX_ITEM_RESULT_BYTES, MAX_PAGE_BYTES, MAX_PAGE_ITEMS, SUCCESS,
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep, sleep_until};
 

@@ -2,8 +2,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use carillon_protocol::{
-    CallbackItem, Delivery, ItemResults, MapPage, MappedItem, Reduction, RunRequest, headers, join_url, parse_callbacks,
-    parse_items,
+    CallbackItem, Delivery, ItemResults, MapPage, MappedItem, Reduction, RunRequest, headers, join_url,
+    parse_callbacks, parse_items,
 };
 use serde_json::Value;
 use tokio::net::TcpListener;

@@ -12,7 +12,11 @@ use super::{ended, map_worker, start};
 use crate::worker::{Worker, new_token};
 
 /// A worker with one job `map`.
-async fn worker_with<F>(admin: &StubAdmin, data: &TempDir, map: impl Fn(MapContext) -> F + Send + Sync + 'static) -> Worker
+async fn worker_with<F>(
+    admin: &StubAdmin,
+    data: &TempDir,
+    map: impl Fn(MapContext) -> F + Send + Sync + 'static,
+) -> Worker
 where
     F: Future<Output = Result<(), JobError>> + Send + 'static,
 {
@@ -80,7 +84,8 @@ async fn a_page_without_a_clear_answer_is_sent_again_unchanged() {
     let (admin, data) = (StubAdmin::start().await, TempDir::new().unwrap());
     let worker = map_worker(&admin, &data).await;
     let is_page = |call: &&Call| call.path == "/api/map";
-    for (tries, reply) in [(1, Reply::Cut), (2, Reply::Status(502)), (3, Reply::refused("The access token is wrong."))] {
+    for (tries, reply) in [(1, Reply::Cut), (2, Reply::Status(502)), (3, Reply::refused("The access token is wrong."))]
+    {
         admin.reply_to("/api/map", reply);
         if tries == 1 {
             start(&admin, &worker, "numbers", "1001").await;

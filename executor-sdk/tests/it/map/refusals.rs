@@ -35,7 +35,10 @@ async fn a_handler_refuses_runs_of_a_phase_that_it_does_not_have() {
         };
         let batch = to_value(RunBatch { runs: vec![of_batch] }).unwrap();
         let answer = worker.post("/runs", &batch, &[]).await;
-        assert_eq!((&answer.body["content"][0]["code"], &answer.body["content"][0]["msg"]), (&500.into(), &reason.into()));
+        assert_eq!(
+            (&answer.body["content"][0]["code"], &answer.body["content"][0]["msg"]),
+            (&500.into(), &reason.into())
+        );
     }
 }
 
@@ -61,7 +64,10 @@ async fn a_refused_page_fails_the_run_with_the_reason() {
     let worker = map_worker(&admin, &data).await;
     let unknown = "the admin knows no items of runs: it is no Carillon admin, or an older version (";
     for (reply, text) in [
-        (Reply::refused("run 1 is itself a delivery"), "the admin refuses the items of this run: run 1 is itself a delivery"),
+        (
+            Reply::refused("run 1 is itself a delivery"),
+            "the admin refuses the items of this run: run 1 is itself a delivery",
+        ),
         (Reply::Status(404), unknown),
         (Reply::refused("invalid request, uri-mapping(map) not found."), unknown),
     ] {
