@@ -128,7 +128,8 @@ impl ExecutorBuilder {
         self
     }
 
-    /// A handler and the name that jobs use for it; each name once. At least one, or [`scripts`](Self::scripts).
+    /// A handler and the name that jobs use for it; each name once. At least one, or [`map`](Self::map), [`map_reduce`](Self::map_reduce) or
+    /// [`scripts`](Self::scripts).
     #[must_use]
     pub fn job(mut self, name: impl Into<String>, handler: impl JobHandler) -> Self {
         self.settings.jobs.push((name.into(), RegisteredJob::Handler(Arc::new(handler))));

@@ -60,7 +60,6 @@ impl<'a> Report<'a> {
                     None => return Ok(false),
                 },
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => break,
-                () = self.run.cancelled(), if due.is_some() => break,
             }
             due.get_or_insert_with(|| Instant::now() + LINGER);
         }
