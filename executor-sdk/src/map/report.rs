@@ -8,7 +8,7 @@ use carillon_protocol::{
     FAILURE, ItemResult, ItemResults, MAX_ITEM_RESULT_BYTES, MAX_PAGE_BYTES, MAX_PAGE_ITEMS, SUCCESS,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::client::{ItemClient, Request};
 use crate::context::JobContext;
@@ -51,17 +51,15 @@ impl<'a> Report<'a> {
 
     /// Waits until there are results to be sent; `false`: no more will come.
     async fn collect(&mut self, results: &mut UnboundedReceiver<ItemResult>) -> Result<bool, JobError> {
-        let mut due = None;
+        let Some(first) = results.recv().await else { return Ok(false) };
+        self.push(first)?;
+        let due = Instant::now() + LINGER;
         while self.waiting.len() < ENOUGH {
-            tokio::select! {
-                biased;
-                result = results.recv() => match result {
-                    Some(result) => self.push(result)?,
-                    None => return Ok(false),
-                },
-                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => break,
+            match timeout_at(due, results.recv()).await {
+                Ok(Some(result)) => self.push(result)?,
+                Ok(None) => return Ok(false),
+                Err(_) => break,
             }
-            due.get_or_insert_with(|| Instant::now() + LINGER);
         }
         while let Ok(result) = results.try_recv() {
             self.push(result)?;
