@@ -8,8 +8,9 @@ use crate::error::Error;
 use crate::executor::Executor;
 use crate::handler::{BoxedHandler, JobHandler};
 use crate::journal::Durability;
+use crate::map::{MapJob, MapReduceJob, RegisteredMapJob};
 use crate::script::ScriptType;
-use crate::settings::Settings;
+use crate::settings::{RegisteredJob, Settings};
 
 /// Collects the settings of an executor; [`build`](Self::build) refuses wrong ones by name.
 pub struct ExecutorBuilder {
@@ -127,10 +128,26 @@ impl ExecutorBuilder {
         self
     }
 
-    /// A handler and the name that jobs use for it; each name once. At least one, or [`scripts`](Self::scripts).
+    /// A handler and the name that jobs use for it; each name once. At least one, or [`map`](Self::map), [`map_reduce`](Self::map_reduce) or
+    /// [`scripts`](Self::scripts).
     #[must_use]
     pub fn job(mut self, name: impl Into<String>, handler: impl JobHandler) -> Self {
-        self.settings.jobs.push((name.into(), Arc::new(handler)));
+        self.settings.jobs.push((name.into(), RegisteredJob::Handler(Arc::new(handler))));
+        self
+    }
+
+    /// A job that divides its work into items, which the admin delivers to the executors of the app; each name once. Needs a Carillon
+    /// admin.
+    #[must_use]
+    pub fn map(mut self, name: impl Into<String>, job: impl MapJob) -> Self {
+        self.settings.jobs.push((name.into(), RegisteredJob::Map(RegisteredMapJob::new(job))));
+        self
+    }
+
+    /// The same, with a last run that reads the results of the items.
+    #[must_use]
+    pub fn map_reduce(mut self, name: impl Into<String>, job: impl MapReduceJob) -> Self {
+        self.settings.jobs.push((name.into(), RegisteredJob::Map(RegisteredMapJob::with_reduce(job))));
         self
     }
 

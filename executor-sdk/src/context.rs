@@ -15,11 +15,23 @@ use crate::script::{Script, ScriptType};
 pub struct JobContext {
     run: Arc<Run>,
     log: Arc<RunLog>,
+    stop: CancellationToken,
 }
 
 impl JobContext {
     pub(crate) fn new(run: Arc<Run>, log: RunLog) -> Self {
-        Self { run, log: Arc::new(log) }
+        let stop = run.stop.clone();
+        Self { run, log: Arc::new(log), stop }
+    }
+
+    /// The same run, which this token cancels.
+    pub(crate) fn with_cancellation(&self, stop: CancellationToken) -> Self {
+        Self { stop, ..self.clone() }
+    }
+
+    /// See [`PHASE`](carillon_protocol::headers::PHASE).
+    pub(crate) fn phase(&self) -> Option<&str> {
+        self.run.meta.phase.as_deref()
     }
 
     /// The job's parameter text, or the one given with "run once".
@@ -80,17 +92,17 @@ impl JobContext {
     /// Waits until the run is cancelled: killed, out of time, replaced by a later run, or the executor stops. The handler
     /// then has 5 s to end by itself.
     pub async fn cancelled(&self) {
-        self.run.stop.cancelled().await;
+        self.stop.cancelled().await;
     }
 
     /// Whether the run is cancelled.
     pub fn is_cancelled(&self) -> bool {
-        self.run.stop.is_cancelled()
+        self.stop.is_cancelled()
     }
 
     /// The token behind [`cancelled`](Self::cancelled), to pass to other code.
     pub fn cancellation(&self) -> CancellationToken {
-        self.run.stop.clone()
+        self.stop.clone()
     }
 
     /// Writes to the run's log, which the admin's console shows; see also [`log!`](crate::log!).

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use carillon_protocol::RunRequest;
+use carillon_protocol::{DeliveredItem, RunRequest};
 
 use crate::context::JobContext;
 use crate::job_log::RunLog;
+use crate::map::ItemContext;
 use crate::run::{Run, RunMeta, wall_clock};
 
 /// Builds the context of a run for unit tests of handlers, without an executor and an admin.
@@ -109,6 +110,11 @@ impl JobContextBuilder {
         let log = RunLog::to_stdout(&self.request);
         JobContext::new(Arc::new(Run::new(self.request, self.meta)), log)
     }
+
+    /// The context of one item, from 0, that run 1 has handed in.
+    pub fn build_item(self, item: i32, params: impl Into<String>) -> ItemContext {
+        ItemContext::new(self.build(), 1, DeliveredItem { item, params: params.into() })
+    }
 }
 
 #[cfg(test)]
@@ -123,6 +129,11 @@ mod tests {
         assert_eq!((default.run_id(), default.job_id(), default.attempt()), (1, 1, 1));
         assert_eq!((default.broadcast_index(), default.broadcast_total()), (0, 1));
         assert_eq!((default.params(), default.fire_key(), default.scheduled_at()), ("", None, UNIX_EPOCH));
+
+        let item = JobContext::builder().params("a delivery").run_id(9).build_item(17, "[1, 2]");
+        assert_eq!((item.item(), item.key().as_str(), item.run_id()), (17, "map:1:17", 9));
+        assert_eq!((item.params(), item.parse::<Vec<i32>>().unwrap()), ("[1, 2]", vec![1, 2]));
+        assert!(item.parse::<i32>().unwrap_err().message().starts_with("the item cannot be read: "));
 
         for at in [UNIX_EPOCH + Duration::from_millis(1_790_000_000_123), UNIX_EPOCH - Duration::from_millis(1)] {
             let context = JobContext::builder().run_id(7).job_id(8).fire_key("8:0:9:0").scheduled_at(at).build();

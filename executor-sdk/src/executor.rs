@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::job_log::JobLogs;
 use crate::journal::{Journal, JournaledRun};
 use crate::lane::Lanes;
+use crate::map::ItemClient;
 use crate::own_thread::{EndSignals, OwnThread};
 use crate::run::{RecoveredRuns, SeenRuns};
 use crate::server::{Admission, Endpoints, RequestCheck, serve};
@@ -182,7 +183,7 @@ impl Executor {
         }
         let lanes =
             Arc::new(Lanes::new(Arc::clone(&self.seen_runs), self.journal.clone(), self.logs.clone(), handlers));
-        let endpoints = self.endpoints(Arc::clone(&lanes))?;
+        let endpoints = self.endpoints(Arc::clone(&lanes));
         if let Some(tls) = &self.tls {
             tls.watch();
         }
@@ -236,8 +237,9 @@ impl Executor {
         })
     }
 
-    fn endpoints(&self, lanes: Arc<Lanes>) -> Result<Endpoints, Error> {
-        Ok(Endpoints {
+    fn endpoints(&self, lanes: Arc<Lanes>) -> Endpoints {
+        let items = ItemClient::new(Arc::clone(&self.admins), Handle::current());
+        Endpoints {
             check: RequestCheck::new(
                 self.settings.tokens(),
                 self.settings.takes_signed_requests(),
@@ -246,7 +248,7 @@ impl Executor {
             boot_id: self.handle.boot_id.clone(),
             journal_id: self.journal.id().to_owned(),
             admission: Admission {
-                handlers: self.settings.handlers()?,
+                handlers: self.settings.handlers(&items),
                 scripts: self.settings.scripts.clone(),
                 lanes,
                 seen_runs: Arc::clone(&self.seen_runs),
@@ -254,6 +256,6 @@ impl Executor {
                 outbox: self.outbox.clone(),
             },
             logs: self.logs.clone(),
-        })
+        }
     }
 }

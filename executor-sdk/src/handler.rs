@@ -1,5 +1,6 @@
 //! What users of the SDK write: handlers, their results and errors.
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 
@@ -108,10 +109,21 @@ where
 /// [`JobHandler`] as a trait object.
 pub(crate) trait BoxedHandler: Send + Sync {
     fn call(&self, ctx: JobContext) -> BoxFuture<'_, Result<Outcome, JobError>>;
+
+    /// Why the handler does not take runs with this [`PHASE`](carillon_protocol::headers::PHASE), if it does not.
+    fn refuses_phase(&self, _phase: &str) -> Option<&'static str> {
+        Some("takes no items: register it with map() or map_reduce()")
+    }
 }
 
 impl<H: JobHandler> BoxedHandler for H {
     fn call(&self, ctx: JobContext) -> BoxFuture<'_, Result<Outcome, JobError>> {
         Box::pin(self.run(ctx))
     }
+}
+
+/// The error text of a handler that has panicked.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("handler panicked: {}", text.unwrap_or("no text"))
 }

@@ -1,6 +1,6 @@
 //! The settings of an executor, their checks, and the addresses that follow from them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::handler::BoxedHandler;
 use crate::journal::Durability;
+use crate::map::{ItemClient, RegisteredMapJob};
 use crate::script::ScriptType;
 
 /// What the builder collects.
@@ -31,8 +32,14 @@ pub(crate) struct Settings {
     pub(crate) log_megabytes: u64,
     pub(crate) durability: Durability,
     pub(crate) announcement: Announcement,
-    pub(crate) jobs: Vec<(String, Arc<dyn BoxedHandler>)>,
+    pub(crate) jobs: Vec<(String, RegisteredJob)>,
     pub(crate) scripts: BTreeMap<ScriptType, Arc<dyn BoxedHandler>>,
+}
+
+/// What the name of a handler stands for.
+pub(crate) enum RegisteredJob {
+    Handler(Arc<dyn BoxedHandler>),
+    Map(RegisteredMapJob),
 }
 
 impl Default for Settings {
@@ -92,7 +99,7 @@ impl Settings {
             return Err(Error::setting("max_connections", problem));
         }
         self.announcement.headers()?;
-        self.handlers().map(drop)
+        self.check_handlers()
     }
 
     /// The access tokens, the preferred one first.
@@ -105,21 +112,29 @@ impl Settings {
         self.is_signed && self.certificates.server.is_none()
     }
 
-    /// The handlers by name.
-    pub(crate) fn handlers(&self) -> Result<HashMap<String, Arc<dyn BoxedHandler>>, Error> {
-        let mut handlers = HashMap::new();
-        for (name, handler) in &self.jobs {
+    fn check_handlers(&self) -> Result<(), Error> {
+        let mut names = HashSet::new();
+        for (name, _) in &self.jobs {
             if name.trim().is_empty() || name.len() > 255 {
                 return Err(Error::setting("job", "a name must have 1 to 255 bytes"));
             }
-            if handlers.insert(name.clone(), Arc::clone(handler)).is_some() {
+            if !names.insert(name) {
                 return Err(Error::setting("job", format!("\"{name}\" is registered twice")));
             }
         }
-        if handlers.is_empty() && self.scripts.is_empty() {
+        if names.is_empty() && self.scripts.is_empty() {
             return Err(Error::setting("job", "none is set; give at least one handler"));
         }
-        Ok(handlers)
+        Ok(())
+    }
+
+    /// The handlers by name; map jobs send their items with `client`.
+    pub(crate) fn handlers(&self, client: &ItemClient) -> HashMap<String, Arc<dyn BoxedHandler>> {
+        let handler = |job: &RegisteredJob| match job {
+            RegisteredJob::Handler(handler) => Arc::clone(handler),
+            RegisteredJob::Map(job) => job.connect(client.clone()),
+        };
+        self.jobs.iter().map(|(name, job)| (name.clone(), handler(job))).collect()
     }
 
     /// Binds the address to listen on.

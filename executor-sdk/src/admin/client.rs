@@ -15,7 +15,11 @@ use crate::error::Error;
 const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 /// Where results go.
 pub(crate) const CALLBACK_PATH: &str = "/api/callback";
+/// Begins the paths of heartbeats and deregistrations.
+const REGISTRY_PATHS: &str = "/api/registry";
 const CONNECT_LIMIT: Duration = Duration::from_secs(1);
+/// Status of a proxy that limits requests: a later one may pass.
+const TOO_MANY_REQUESTS: i32 = 429;
 
 pub(crate) struct AdminClient {
     http: reqwest::Client,
@@ -73,48 +77,45 @@ impl AdminClient {
         Ok(Self { http, bases, credentials, headers: all, preferred: AtomicUsize::new(0) })
     }
 
-    /// Posts to the admins in turn until one accepts, beginning with the one that accepted last.
+    /// Posts to the admins in turn until one accepts, beginning with the one that accepted last. Returns the payload of the answer as its
+    /// JSON, if there is one.
     ///
     /// # Errors
     /// The reason of each admin, if none accepts.
-    pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<(), PostError> {
+    pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<Option<String>, PostError> {
         let first = self.preferred.load(Ordering::Relaxed);
         let mut failure = PostError::default();
         for step in 0..self.bases.len() {
             let index = (first + step) % self.bases.len();
             match self.post_to(&self.bases[index], path, body.clone()).await {
-                Ok(()) => {
+                Ok(payload) => {
                     self.preferred.store(index, Ordering::Relaxed);
-                    return Ok(());
+                    return Ok(payload);
                 }
-                Err((reason, is_wrong_token)) => {
-                    let reason = format!("{}: {reason}", self.bases[index]);
-                    failure.reasons.push(reason);
-                    failure.is_wrong_token |= is_wrong_token;
-                }
+                Err(problem) => failure.add(&self.bases[index], problem),
             }
         }
         Err(failure)
     }
 
-    /// With the next access token if the admin refuses one. The error is the reason, and whether it refused all tokens.
-    async fn post_to(&self, base: &str, path: &str, body: Vec<u8>) -> Result<(), (String, bool)> {
-        let mut refusal = (String::new(), true);
-        for index in self.credentials.order(path != CALLBACK_PATH) {
+    /// With the next access token if the admin refuses one.
+    async fn post_to(&self, base: &str, path: &str, body: Vec<u8>) -> Result<Option<String>, Problem> {
+        let mut refusal = Problem::WrongToken(String::new());
+        for index in self.credentials.order(path.starts_with(REGISTRY_PATHS)) {
             match self.post_with(index, base, path, body.clone()).await {
-                Ok(()) => {
+                Ok(payload) => {
                     self.credentials.set_accepted(index);
-                    return Ok(());
+                    return Ok(payload);
                 }
-                Err((reason, true)) => refusal = (reason, true),
-                Err(failure) => return Err(failure),
+                Err(Problem::WrongToken(reason)) => refusal = Problem::WrongToken(reason),
+                Err(problem) => return Err(problem),
             }
         }
         Err(refusal)
     }
 
-    async fn post_with(&self, index: usize, base: &str, path: &str, body: Vec<u8>) -> Result<(), (String, bool)> {
-        let unclear = |error: reqwest::Error| (root_cause(&error), false);
+    async fn post_with(&self, index: usize, base: &str, path: &str, body: Vec<u8>) -> Result<Option<String>, Problem> {
+        let unclear = |error: reqwest::Error| Problem::Unclear(root_cause(&error));
         let (name, credential) = self.credentials.header(index, path, &self.headers, &body);
         let request = self.http.post(join_url(base, path)).headers(self.headers.clone()).header(name, credential);
         let request = request.body(body);
@@ -124,10 +125,25 @@ impl AdminClient {
         let verdict = parse_answer(status, &body);
         let is_wrong_token = verdict.is_wrong_token();
         match verdict {
-            Verdict::Accepted { .. } => Ok(()),
-            Verdict::Refused { message, .. } => Err((format!("refused: {message}"), is_wrong_token)),
-            Verdict::Unclear { why } => Err((why, false)),
+            Verdict::Accepted { content, .. } => Ok(content),
+            Verdict::Refused { message, .. } if is_wrong_token => Err(Problem::WrongToken(message)),
+            Verdict::Refused { code, message } => Err(Problem::Refused { code, message }),
+            Verdict::Unclear { why } => Err(Problem::Unclear(why)),
         }
+    }
+}
+
+/// Why one admin did not accept a request.
+enum Problem {
+    WrongToken(String),
+    Refused { code: i32, message: String },
+    Unclear(String),
+}
+
+impl Problem {
+    /// Whether the admin does not know the request's path: HTTP 404, or the answer of a Java admin.
+    fn is_unknown_path(&self) -> bool {
+        matches!(self, Self::Refused { code, message } if *code == 404 || message.starts_with("invalid request, uri-mapping("))
     }
 }
 
@@ -137,6 +153,37 @@ pub(crate) struct PostError {
     reasons: Vec<String>,
     /// An admin has refused the access token.
     pub(crate) is_wrong_token: bool,
+    /// Of the first admin that refused the request itself, for a reason that a repetition does not change.
+    pub(crate) refusal: Option<String>,
+    /// Number of admins that do not know the path.
+    unknown_paths: usize,
+}
+
+impl PostError {
+    /// Whether each admin has answered that it does not know the path.
+    pub(crate) fn is_unknown_path(&self) -> bool {
+        self.unknown_paths > 0 && self.unknown_paths == self.reasons.len()
+    }
+
+    fn add(&mut self, base: &str, problem: Problem) {
+        let is_unknown_path = problem.is_unknown_path();
+        self.unknown_paths += usize::from(is_unknown_path);
+        let reason = match problem {
+            Problem::WrongToken(message) => {
+                self.is_wrong_token = true;
+                format!("refused: {message}")
+            }
+            Problem::Refused { code, message } => {
+                let reason = format!("refused: {message}");
+                if !is_unknown_path && code != TOO_MANY_REQUESTS {
+                    self.refusal.get_or_insert(message);
+                }
+                reason
+            }
+            Problem::Unclear(why) => why,
+        };
+        self.reasons.push(format!("{base}: {reason}"));
+    }
 }
 
 impl fmt::Display for PostError {

@@ -83,6 +83,6 @@ impl Heartbeats {
     async fn post(&self, path: &str) -> Result<(), PostError> {
         // A struct of three strings cannot fail to serialize.
         let body = serde_json::to_vec(&self.registration).unwrap_or_default();
-        self.admins.post(path, body).await
+        self.admins.post(path, body).await.map(drop)
     }
 }

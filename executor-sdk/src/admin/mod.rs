@@ -7,7 +7,7 @@ mod heartbeat;
 mod outbox;
 
 pub(crate) use announcement::Announcement;
-pub(crate) use client::{AdminClient, Identity};
+pub(crate) use client::{AdminClient, Identity, PostError};
 pub(crate) use credentials::Credentials;
 pub(crate) use heartbeat::Heartbeats;
 pub(crate) use outbox::{Outbox, OutboxMessage};

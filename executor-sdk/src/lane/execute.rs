@@ -9,7 +9,7 @@ use carillon_protocol::{CallbackItem, FAILURE, SUCCESS, TIMEOUT};
 use futures_util::FutureExt;
 
 use crate::context::JobContext;
-use crate::handler::{BoxedHandler, JobError, Outcome};
+use crate::handler::{BoxedHandler, JobError, Outcome, panic_text};
 use crate::run::Run;
 
 /// How long a cancelled handler may take to end by itself before it is dropped.
@@ -63,11 +63,6 @@ async fn sleep(limit: Option<Duration>) {
         Some(limit) => tokio::time::sleep(limit).await,
         None => pending().await,
     }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("handler panicked: {}", text.unwrap_or("no text"))
 }
 
 #[cfg(test)]

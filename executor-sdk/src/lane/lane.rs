@@ -68,6 +68,14 @@ pub(super) struct State {
     closed: Option<&'static str>,
 }
 
+/// Deliveries of one run's items queue: none of them may replace another one, or be dropped for it.
+fn block_strategy(run: &Run) -> BlockStrategy {
+    match run.meta.phase {
+        Some(_) => BlockStrategy::Serial,
+        None => BlockStrategy::from_wire(&run.request.block_strategy),
+    }
+}
+
 /// All lanes, by job id.
 pub(crate) struct Lanes {
     state: Mutex<State>,
@@ -109,7 +117,7 @@ impl Lanes {
             (None, Err(reason)) => return EnqueueResult::Refused(reason),
             (None, Ok(handler)) => handler,
         };
-        let strategy = BlockStrategy::from_wire(&run.request.block_strategy);
+        let strategy = block_strategy(&run);
         let job_id = run.request.job_id;
         if let Some(lane) = state.lanes.get_mut(&job_id) {
             if lane.has_other_script(&run) {

@@ -19,6 +19,8 @@ pub(crate) struct RunMeta {
     pub(crate) attempt: u32,
     /// UTC epoch milliseconds; the run is refused when it arrives later.
     pub(crate) not_after: Option<i64>,
+    /// See [`PHASE`](carillon_protocol::headers::PHASE).
+    pub(crate) phase: Option<String>,
 }
 
 /// A run that was accepted.

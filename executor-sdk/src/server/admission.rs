@@ -73,13 +73,15 @@ impl Admission {
         if !matches!(request.glue_type.as_str(), GLUE_BEAN | "") {
             let kind = &request.glue_type;
             let handler = ScriptType::from_wire(kind).and_then(|kind| self.scripts.get(&kind)).cloned();
-            return handler.ok_or_else(|| format!("glueType[{kind}] is not valid."));
+            let handler = handler.ok_or_else(|| format!("glueType[{kind}] is not valid."))?;
+            return with_phase(handler, "of scripts", meta);
         }
         if self.handlers.is_empty() {
             return Err("this executor runs scripts only, no handlers (glueType[BEAN])".to_owned());
         }
         let handler = self.handlers.get(&request.handler).cloned();
-        handler.ok_or_else(|| format!("job handler [{}] not found.", request.handler))
+        let handler = handler.ok_or_else(|| format!("job handler [{}] not found.", request.handler))?;
+        with_phase(handler, &format!("[{}]", request.handler), meta)
     }
 
     /// Answers for a run that was seen before, once its line is written; the result of a finished run is sent again.
@@ -94,4 +96,10 @@ impl Admission {
         }
         Reply::AlreadyHere(word)
     }
+}
+
+/// The handler, if it takes runs of this phase.
+fn with_phase(handler: Arc<dyn BoxedHandler>, name: &str, meta: &RunMeta) -> Result<Arc<dyn BoxedHandler>, String> {
+    let refusal = meta.phase.as_deref().and_then(|phase| handler.refuses_phase(phase));
+    refusal.map_or(Ok(handler), |reason| Err(format!("job handler {name} {reason}")))
 }

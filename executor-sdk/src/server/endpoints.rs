@@ -182,6 +182,7 @@ impl Endpoints {
             scheduled_at: Some(item.scheduled_at),
             attempt: item.attempt.max(1),
             not_after: Some(item.not_after),
+            phase: item.phase,
         };
         let answer = |code, msg, run_state| RunAnswer { log_id, code, msg, run_state };
         match self.admission.admit(item.run, meta, sink).await {
@@ -277,15 +278,20 @@ fn refusal(reason: String) -> actix_web::Error {
 }
 
 fn meta(from: &HeaderMap) -> Result<RunMeta, String> {
-    let fire_key = from.get(headers::FIRE_KEY).map(|key| key.to_str());
-    let fire_key = fire_key.transpose().map_err(|_| format!("{} is not text", headers::FIRE_KEY))?;
     let attempt = number(from, headers::ATTEMPT)?.unwrap_or(1);
     Ok(RunMeta {
-        fire_key: fire_key.map(str::to_owned),
+        fire_key: text(from, headers::FIRE_KEY)?,
         scheduled_at: number(from, headers::SCHEDULED_AT)?,
         attempt: u32::try_from(attempt.max(1)).unwrap_or(u32::MAX),
         not_after: number(from, headers::NOT_AFTER)?,
+        phase: text(from, headers::PHASE)?,
     })
+}
+
+/// The text in a header; `None` without the header.
+fn text(from: &HeaderMap, name: &str) -> Result<Option<String>, String> {
+    let value = from.get(name).map(|value| value.to_str().map(str::to_owned));
+    value.transpose().map_err(|_| format!("{name} is not text"))
 }
 
 /// The number in a header; `None` without the header.

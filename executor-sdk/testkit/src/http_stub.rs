@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use carillon_protocol::{BatchAnswer, BatchRun, RunAnswer, RunBatch, SUCCESS, parse_callbacks};
+use carillon_protocol::{
+    Answer, BatchAnswer, BatchRun, ItemQuery, MappedItem, RunAnswer, RunBatch, SUCCESS, parse_callbacks, parse_items,
+};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -78,6 +80,8 @@ struct Replies {
     by_path: HashMap<String, Reply>,
     by_run: HashMap<i64, Reply>,
     by_result: HashMap<i64, Reply>,
+    /// What `/api/map/items` answers, and how many items in one page.
+    mapped: Option<(Vec<MappedItem>, usize)>,
 }
 
 /// A server whose connections end with this value.
@@ -133,6 +137,11 @@ impl HttpStub {
         self.replies.lock().unwrap().by_result.insert(run_id, reply);
     }
 
+    /// To requests for the items of a run.
+    pub fn reply_with_items(&self, items: Vec<MappedItem>, page: usize) {
+        self.replies.lock().unwrap().mapped = Some((items, page));
+    }
+
     /// From now on connections are refused, and those that are open are closed.
     pub async fn stop(&self) {
         let mut server = std::mem::take(&mut *self.server.lock().unwrap());
@@ -153,7 +162,16 @@ impl Replies {
             .or_else(|| self.by_path.get(&call.path))
             .or(self.default.as_ref())
             .cloned()
+            .or_else(|| self.mapped_items(call))
             .unwrap_or(Reply::Accept)
+    }
+
+    fn mapped_items(&self, call: &Call) -> Option<Reply> {
+        let (items, page) = self.mapped.as_ref().filter(|_| call.path == "/api/map/items")?;
+        let query: ItemQuery = parse_items(call.body.as_bytes()).ok()?;
+        let page: Vec<_> = items.iter().filter(|item| item.item > query.after).take(*page).collect();
+        let list = serde_json::to_string(&page).ok()?;
+        Some(Reply::Body(serde_json::to_string(&Answer::ok_with(list)).ok()?))
     }
 }
 

@@ -22,5 +22,5 @@ pub use http_stub::{Call, Reply};
 pub use port::{ReservedPort, free_port};
 pub use program::{Memory, Process, Program, ProgramSettings, Usage};
 pub use recording_executor::{Callback, Receipt, RecordingExecutor};
-pub use stub_admin::{StubAdmin, results};
+pub use stub_admin::{StubAdmin, item_results, map_pages, results};
 pub use wait::{LIMIT, wait_for};

@@ -1,7 +1,10 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use carillon_protocol::{CallbackItem, RunRequest, headers, join_url, parse_callbacks};
+use carillon_protocol::{
+    CallbackItem, Delivery, ItemResults, MapPage, MappedItem, Reduction, RunRequest, headers, join_url,
+    parse_callbacks, parse_items,
+};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -33,6 +36,17 @@ impl StubAdmin {
         self.stub.reply(reply);
     }
 
+    /// How requests with this path are answered, if not as the rest: `/api/map` (items of a run), `/api/map/results` (results of items)
+    /// and others.
+    pub fn reply_to(&self, path: &str, reply: Reply) {
+        self.stub.reply_to(path, reply);
+    }
+
+    /// The items that a reduce run reads, with their results, and how many the admin answers at once.
+    pub fn reply_with_items(&self, items: Vec<MappedItem>, page: usize) {
+        self.stub.reply_with_items(items, page);
+    }
+
     /// How results are answered, if not as the rest.
     pub fn reply_to_results(&self, reply: Reply) {
         self.stub.reply_to("/api/callback", reply);
@@ -48,6 +62,35 @@ impl StubAdmin {
     /// # Panics
     /// The executor refuses it.
     pub async fn run(&self, executor: &str, token: &str, handler: &str, params: &str) -> i64 {
+        self.start_run(executor, token, handler, params, None).await
+    }
+
+    /// Delivers items of a run to an executor; returns the id of the delivery's run.
+    ///
+    /// # Panics
+    /// The executor refuses it.
+    pub async fn deliver(&self, executor: &str, token: &str, handler: &str, delivery: &Delivery) -> i64 {
+        let params = serde_json::to_string(delivery).unwrap();
+        self.start_run(executor, token, handler, &params, Some(headers::PHASE_ITEMS)).await
+    }
+
+    /// Starts the run that reads the results of items; returns its id.
+    ///
+    /// # Panics
+    /// The executor refuses it.
+    pub async fn reduce(&self, executor: &str, token: &str, handler: &str, reduction: Reduction) -> i64 {
+        let params = serde_json::to_string(&reduction).unwrap();
+        self.start_run(executor, token, handler, &params, Some(headers::PHASE_REDUCE)).await
+    }
+
+    async fn start_run(
+        &self,
+        executor: &str,
+        token: &str,
+        handler: &str,
+        params: &str,
+        phase: Option<&'static str>,
+    ) -> i64 {
         let run_id = self.last_run.fetch_add(1, Ordering::Relaxed) + 1;
         let request = RunRequest {
             job_id: 1,
@@ -60,6 +103,7 @@ impl StubAdmin {
             ..RunRequest::default()
         };
         let call = http_client(Duration::from_secs(10)).post(join_url(executor, "/run")).json(&request);
+        let call = phase.into_iter().fold(call, |call, phase| call.header(headers::PHASE, phase));
         let answer = call.header(headers::TOKEN, token).send().await.unwrap();
         let answer: Value = answer.json().await.unwrap();
         assert_eq!(answer["code"], 200, "{answer}");
@@ -104,4 +148,22 @@ impl StubAdmin {
 pub fn results(calls: &[Call]) -> Vec<CallbackItem> {
     let callbacks = calls.iter().filter(|call| call.path == "/api/callback");
     callbacks.flat_map(|call| parse_callbacks(call.body.as_bytes()).unwrap().items).collect()
+}
+
+/// The pages of items that were handed in, in order, with those that were sent again.
+///
+/// # Panics
+/// A page cannot be parsed.
+pub fn map_pages(calls: &[Call]) -> Vec<MapPage> {
+    let pages = calls.iter().filter(|call| call.path == "/api/map");
+    pages.map(|call| parse_items(call.body.as_bytes()).unwrap()).collect()
+}
+
+/// The reports of results of items, in order, with those that were sent again.
+///
+/// # Panics
+/// A report cannot be parsed.
+pub fn item_results(calls: &[Call]) -> Vec<ItemResults> {
+    let reports = calls.iter().filter(|call| call.path == "/api/map/results");
+    reports.map(|call| parse_items(call.body.as_bytes()).unwrap()).collect()
 }

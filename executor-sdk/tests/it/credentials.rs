@@ -89,8 +89,10 @@ async fn a_signing_executor_takes_nothing_that_was_recorded_changed_or_sent_with
     let other_body = Signed { body: serde_json::to_vec(&run(2, "ok")).unwrap(), ..good.clone() };
     assert_eq!(other_body.send(&worker).await, "the body is not the one that was signed");
     let other_header = vec![(headers::APP, "tests".to_owned()), (headers::ATTEMPT, "2".to_owned())];
+    let with_phase = [good.headers.clone(), vec![(headers::PHASE, headers::PHASE_ITEMS.to_owned())]].concat();
     for changed in [
         Signed { headers: other_header, ..good.clone() },
+        Signed { headers: with_phase, ..good.clone() },
         Signed { path: "/trigger", ..good.clone() },
         Signed { signature: good.signature.replace(";", ";0"), ..good.clone() },
         Signed::at(&new_token(), worker.handle.address(), "/run", &json(run(1, "ok")), now_ms()),

@@ -13,6 +13,7 @@ mod endings;
 mod examples;
 mod killed;
 mod logs;
+mod map;
 mod refused;
 mod restart;
 mod results;

@@ -2,6 +2,7 @@
 
 mod answers;
 mod callbacks;
+mod items;
 mod memory;
 mod requests;
 mod signatures;
