@@ -11,7 +11,9 @@ use carillon_store::run::adopt::ClaimedRun;
 
 /// The body of a run's request. `given`: what the run has in place of its job's parameters. `script`: the source of the job's script, if it has one.
 pub fn body(run: &ClaimedRun, job: &CachedJob, given: Option<GivenParams>, script: Option<&str>) -> RunRequest {
-    let block = job.rules.as_ref().map_or(BlockStrategy::default(), |rules| rules.block);
+    // Another one would refuse a delivery, or end one, where an executor gets two.
+    let own_block = || job.rules.as_ref().map_or(BlockStrategy::default(), |rules| rules.block);
+    let block = if run.cause == Cause::Item { BlockStrategy::Serial } else { own_block() };
     let glue_type = job.script().map_or("BEAN", ScriptKind::glue_type);
     let (cached, job) = (job, &job.stored);
     let own_params = || match &job.params {

@@ -11,7 +11,7 @@ use carillon_scheduler::{JobDraft, RouteStrategy, ScheduleDraft};
 use carillon_store::Actor;
 
 use super::app::{APP, tags};
-use super::orders;
+use super::{orders, pictures};
 
 /// Creates app and jobs, unless this database has had a demo before.
 pub async fn create(engine: &Arc<Engine>, alerts: &Alerts) -> anyhow::Result<()> {
@@ -22,6 +22,7 @@ pub async fn create(engine: &Arc<Engine>, alerts: &Alerts) -> anyhow::Result<()>
         Err(error) => return Err(error.into()),
     }
     engine.jobs().create_all(drafts().into(), None, &by).await?;
+    engine.jobs().create(pictures::job(), None, &by).await?;
     engine.jobs().create_all(orders::parts().into(), None, &by).await?;
     engine.jobs().create(orders::workflow(), None, &by).await?;
     create_alerts(alerts, &by).await
@@ -38,7 +39,7 @@ async fn create_alerts(alerts: &Alerts, by: &Actor) -> anyhow::Result<()> {
 }
 
 pub fn count() -> usize {
-    drafts().len() + orders::parts().len() + 1
+    drafts().len() + orders::parts().len() + 2
 }
 
 fn drafts() -> [JobDraft; 6] {

@@ -4,6 +4,7 @@ mod app;
 mod jobs;
 mod node;
 mod orders;
+mod pictures;
 mod workers;
 
 pub use node::run;

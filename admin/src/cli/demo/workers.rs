@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::app::APP;
-use super::orders;
+use super::{orders, pictures};
 use crate::cli::serve::url;
 
 pub fn build(config: &Config, node: SocketAddr) -> Result<[Executor; 2], Error> {
@@ -30,6 +30,7 @@ pub fn build(config: &Config, node: SocketAddr) -> Result<[Executor; 2], Error> 
             .job("extract", orders::extract)
             .job("load", orders::load)
             .job("note", orders::note)
+            .map_reduce("pictures", (pictures::list, pictures::shrink, pictures::count))
             .build()
     };
     Ok([worker("worker-1")?, worker("worker-2")?])

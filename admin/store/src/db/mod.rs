@@ -5,6 +5,7 @@ pub mod sql;
 
 pub(crate) mod connect;
 pub(crate) mod data_file;
+pub mod failpoint;
 #[cfg(feature = "failpoints")]
 pub(crate) mod full_disk;
 pub mod hot_statements;
