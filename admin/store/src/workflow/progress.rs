@@ -137,11 +137,7 @@ impl WorkflowStore<'_> {
         if nodes.is_empty() {
             return Ok(fires);
         }
-        let numbers: Vec<i64> = nodes.iter().map(|node| fire_of(run_id, *node)).collect();
-        let text = format!(
-            "SELECT {COLUMNS} FROM run WHERE fire_no IN ({{ids}}) AND cause = {{cause.node}} ORDER BY fire_no, part, attempt"
-        );
-        let runs: Vec<FireRun> = self.all(db, &text, values![self.ids(&numbers)]).await?;
+        let runs = self.runs_of_nodes(db, run_id, nodes).await?;
         for of_fire in runs.chunk_by(|run, next| run.fire_no == next.fire_no) {
             fires.insert(node_of(of_fire[0].fire_no).1, FireEnd::of(of_fire));
         }
@@ -161,3 +157,17 @@ impl WorkflowStore<'_> {
         Ok(graph.nodes.iter().map(|node| has(node.job.id())).collect())
     }
 }
+    /// All runs of these nodes, in the order of part and attempt.
+    pub(crate) async fn runs_of_nodes(
+        self,
+        db: &impl ConnectionTrait,
+        run_id: i64,
+        nodes: &[usize],
+    ) -> Result<Vec<FireRun>> {
+        let numbers: Vec<i64> = nodes.iter().map(|node| fire_of(run_id, *node)).collect();
+        let text = format!(
+            "SELECT {COLUMNS} FROM run WHERE fire_no IN ({{ids}}) AND cause = {{cause.node}} ORDER BY fire_no, part, attempt"
+        );
+        self.all(db, &text, values![self.ids(&numbers)]).await
+    }
+

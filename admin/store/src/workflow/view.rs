@@ -93,8 +93,8 @@ impl WorkflowStore<'_> {
                     first_run.fire_no, \
                     (SELECT MAX(run.id) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
                      AND run.cause = first_run.cause AND run.part = 0) AS run_id, \
-                    (SELECT COUNT(*) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
-                     AND run.cause = first_run.cause AND run.part = 0) AS attempts \
+                    (SELECT COUNT(DISTINCT run.attempt) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
+                     AND run.cause = first_run.cause) AS attempts \
                     FROM workflow_node n LEFT JOIN job ON job.id = n.job_id LEFT JOIN run AS first_run ON first_run.id = n.first_run_id \
                     WHERE n.run_id = ? ORDER BY n.node";
         let rows: Vec<Row> = self.all(&self.read, text, values![run_id]).await?;

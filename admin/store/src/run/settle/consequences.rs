@@ -30,7 +30,7 @@ pub static CANCEL_RETRIES: Bulk = Bulk::update(
 );
 
 /// Id of the new attempt, of the one before, and when it is due.
-const RETRIES: &[ListColumn] = &[long("id"), long("old"), long("due_at")];
+pub(crate) const RETRIES: &[ListColumn] = &[long("id"), long("old"), long("due_at")];
 
 /// The next attempts, each a run of its own. A broadcast's part goes to the executor of its number in the list of that time,
 /// so the address is not copied.
@@ -43,6 +43,7 @@ pub static RETRY: Bulk = Bulk::text(
      AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1)",
 );
 
+/// What was given with the attempt before.
 pub(crate) static RETRY_INPUT: Bulk = Bulk::text(
     RETRIES,
     "INSERT INTO run_input (run_id, params, address, is_of_part) SELECT u.id, i.params, i.address, i.is_of_part FROM {list} \

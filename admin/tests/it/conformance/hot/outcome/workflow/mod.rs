@@ -5,3 +5,4 @@ mod changes;
 mod go_on;
 mod graphs;
 mod kept;
+mod parts;
