@@ -73,7 +73,8 @@ pub(crate) struct Progress {
     pub nodes: Vec<NodeRow>,
     /// The fires of nodes that are open, or whose ends are new.
     pub fires: HashMap<usize, FireEnd>,
-    /// Whether the jobs of nodes that have not started have parameters of their own, or do not take their parent's result.
+    /// Whether the jobs of nodes that have not started have parameters of their own, a list of their parts' texts among them, or do
+    /// not take their parent's result.
     pub has_params: Vec<bool>,
 }
 
@@ -171,3 +172,17 @@ impl WorkflowStore<'_> {
         self.all(db, &text, values![self.ids(&numbers)]).await
     }
 
+    async fn has_params(self, db: &impl ConnectionTrait, graph: &Graph, nodes: &[NodeRow]) -> Result<Vec<bool>> {
+        let waiting = nodes.iter().filter(|row| row.first_run_id.is_none());
+        let jobs: Vec<i64> = waiting.map(|row| row.job_id).collect();
+        let mut own: Vec<i64> = vec![];
+        if graph.nodes.iter().any(|node| node.params.is_none() && !node.after.is_empty()) && !jobs.is_empty() {
+            let text = "SELECT job.id FROM job LEFT JOIN job_params ON job_params.job_id = job.id \
+                        WHERE job.id IN ({ids}) AND (job.takes_result = FALSE OR job_params.params <> '' \
+                        OR EXISTS (SELECT 1 FROM job_part WHERE job_part.job_id = job.id))";
+            own = self.tuples(db, text, values![self.ids(&jobs)]).await?;
+        }
+        let has = |job: Option<i64>| job.is_none_or(|job| own.contains(&job));
+        Ok(graph.nodes.iter().map(|node| has(node.job.id())).collect())
+    }
+}

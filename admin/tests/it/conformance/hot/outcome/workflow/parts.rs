@@ -70,4 +70,21 @@ databases! {
         let view = fixture.store.workflows().view(run_id).await.unwrap().unwrap();
         assert_eq!((view.nodes[2].attempts, fixture.state(run_id).await), (2, Running));
     }
+
+    // covers: 004-9
+    async fn a_node_whose_job_lists_texts_of_parts_keeps_them_after_a_parent(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let graph = fixture.graph_with(json!({"first": {}, "split": {"after": ["first"]}, "plain": {"after": ["first"]}}), in_parts).await;
+        let run_id = fixture.begun(&graph, NOW).await;
+        fixture.succeed(&[fixture.only(&graph, run_id, "first").await.id]).await;
+        let plain = fixture.only(&graph, run_id, "plain").await.id;
+        assert_eq!(fixture.count("run_input", &format!("run_id = {plain} AND params = 'said 200'")).await, 1);
+        let split = fixture.only(&graph, run_id, "split").await.id;
+        assert_eq!(fixture.count("run_input", &format!("run_id = {split}")).await, 0, "the result of its parent");
+        let parts = fixture.split(&graph, run_id).await;
+        for (id, text) in parts.iter().zip(["x", "y", "z"]) {
+            assert_eq!(fixture.count("run_input", &format!("run_id = {id} AND params = '{text}'")).await, 1, "{text}");
+        }
+        assert_eq!(parts.len(), 3);
+    }
 }
