@@ -2,6 +2,7 @@
 
 mod begin;
 mod changes;
+mod given;
 mod go_on;
 mod graphs;
 mod kept;
