@@ -40,11 +40,14 @@ pub struct NodeProgress {
     pub result: Option<String>,
     pub started_at: Option<Millis>,
     pub ended_at: Option<Millis>,
+    /// Removed is what a person may not see who may not see its job.
+    pub is_hidden: bool,
 }
 
 impl NodeProgress {
     /// Removes what a person may not see who may not see its job: name and state stay.
     pub fn hide(&mut self) {
+        self.is_hidden = true;
         self.job = None;
         self.run_id = None;
         self.result = None;
@@ -112,6 +115,7 @@ impl WorkflowStore<'_> {
             result: row.result,
             started_at: row.started_at,
             ended_at: row.ended_at,
+            is_hidden: false,
         });
         let nodes = nodes.collect();
         let held = held_at.map(|at| (at, held_by.unwrap_or_default()));
