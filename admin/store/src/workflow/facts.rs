@@ -72,12 +72,12 @@ impl Progress {
             is_held: self.run.held_at.is_some(),
             stop,
         };
-        let scheduled_at = self.run.scheduled_at.to_string();
         let HeldRun { job_id, cause, fire_no, .. } = self.run;
         let fire_key = FireKey { job_id, cause, fire_no, part: 0 }.to_string();
         let input = WorkflowInput {
             params: self.run.params.as_deref().unwrap_or_default(),
-            scheduled_at: &scheduled_at,
+            scheduled_at: self.run.scheduled_at,
+            zone: self.run.zone(),
             fire_key: &fire_key,
             run_id: self.run.run_id,
         };

@@ -1,13 +1,14 @@
 //! The progress of a workflow's run as its rows show it.
 
 use carillon_scheduler::workflow::{Graph, NodeState};
-use carillon_scheduler::{Cause, Millis, RunState};
+use carillon_scheduler::{Cause, Millis, RunState, Zone};
 use foldhash::{HashMap, HashSet};
 use sea_orm::ConnectionTrait;
 
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::Code;
 use crate::error::Result;
+use crate::job::stored_job::schedule_of;
 use crate::run::advance::fire_end::{COLUMNS, FireEnd, FireRun};
 use crate::views::WorkflowStore;
 
@@ -42,6 +43,15 @@ row_struct! {
         pub params: Option<String>,
         pub timed_out: bool,
         pub held_at: Option<Millis>,
+        /// None: the job is gone.
+        pub schedule: Option<String>,
+    }
+}
+
+impl HeldRun {
+    /// The zone of its job's schedule.
+    pub fn zone(&self) -> Zone {
+        self.schedule.as_ref().map_or(Zone::UTC, |text| schedule_of(text.clone()).zone())
     }
 }
 
@@ -113,8 +123,8 @@ impl WorkflowStore<'_> {
 
     pub(crate) async fn held_run(self, db: &impl ConnectionTrait, run_id: i64) -> Result<Option<HeldRun>> {
         let text = "SELECT run.id AS run_id, run.job_id, run.app_id, run.state, run.cause, run.fire_no, run.scheduled_at, run.due_at, \
-                    run.kill_asked_at, w.version, w.params, w.timed_out, w.held_at FROM run JOIN workflow_run w ON w.run_id = run.id \
-                    WHERE run.id = ?";
+                    run.kill_asked_at, w.version, w.params, w.timed_out, w.held_at, job.schedule_text AS schedule \
+                    FROM run JOIN workflow_run w ON w.run_id = run.id LEFT JOIN job ON job.id = run.job_id WHERE run.id = ?";
         self.one(db, text, values![run_id]).await
     }
 

@@ -1,9 +1,10 @@
 //! What nodes are given of their workflow.
 
-use carillon_scheduler::{Cause, FireKey};
+use carillon_scheduler::{Cause, FireKey, ScheduleDraft};
 use serde_json::json;
 
-use crate::conformance::fixture::{Fixture, NOW};
+use crate::conformance::fixture::{Fixture, NOW, actor};
+use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure};
 
 databases! {
     // covers: 004-9
@@ -14,5 +15,33 @@ databases! {
         let a = fixture.only(&graph, run_id, "a").await.id;
         let key = FireKey { job_id: graph.job.id, cause: Cause::Schedule, fire_no: NOW, part: 0 };
         assert_eq!(fixture.count("run_input", &format!("run_id = {a} AND params = '{key}'")).await, 1);
+    }
+
+    // covers: 004-9
+    async fn the_instant_of_a_workflow_is_on_the_clock_of_its_schedule(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let of_workflow = "{{workflow.scheduled_at}} {{workflow.scheduled_at|%H|UTC}} {{workflow.scheduled_at|ms}}";
+        let graph = fixture.graph_with(json!({"a": {"params": of_workflow}}), |name, draft| {
+            if name == "workflow" {
+                draft.schedule = ScheduleDraft::cron("0 0 2 * * ?", "Asia/Shanghai");
+            }
+        });
+        let graph = graph.await;
+        let run_id = fixture.begun(&graph, NOW).await;
+        let a = fixture.only(&graph, run_id, "a").await.id;
+        let params = format!("2025-10-09T16:54:00+08:00 08 {NOW}");
+        assert_eq!(fixture.count("run_input", &format!("run_id = {a} AND params = '{params}'")).await, 1);
+    }
+
+    async fn the_instant_of_a_workflow_whose_job_is_gone_is_that_of_utc(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let graph = fixture.graph(json!({"a": {}, "b": {"after": [{"node": "a", "on": "failure"}], "params": "{{workflow.scheduled_at}}"}})).await;
+        let run_id = fixture.begun(&graph, NOW).await;
+        fixture.store.jobs().delete(graph.job.id, NOW, &actor()).await.unwrap();
+        fixture.store.runs().settle(&[failure(fixture.only(&graph, run_id, "a").await.id)], &FOLLOW_UP).await.unwrap();
+        fixture.go_on().await;
+        let b = fixture.only(&graph, run_id, "b").await.id;
+        let params = "2025-10-09T08:54:00Z";
+        assert_eq!(fixture.count("run_input", &format!("run_id = {b} AND params = '{params}'")).await, 1);
     }
 }
