@@ -1,7 +1,7 @@
 //! What follows from settled runs: further attempts, alarms, and the end of attempts that are no longer needed. Gathered run
 //! by run, and written by one statement of each kind.
 
-use carillon_scheduler::{AlarmKind, Millis, RunState};
+use carillon_scheduler::{AlarmKind, Cause, Millis, RunState};
 
 use crate::alarm::alarms::Alarm;
 use crate::db::pool::transaction::Transaction;
@@ -105,13 +105,17 @@ impl SettleEffects {
         let said = finding.message.as_deref().filter(|text| !text.trim().is_empty());
         let why = said.or(finding.reason.and_then(|reason| sentence(reason.as_str()))).unwrap_or("");
         let why = cut(why, MAX_MESSAGE_BYTES);
+        let alarm_kind = kind_of(state);
         let alarm = Alarm {
-            kind: kind_of(state),
+            kind: alarm_kind,
             job_id: Some(row.job_id),
             run_id: Some(finding.run_id),
             text: format!("run {} {state}: {why}", finding.run_id),
         };
         self.alarms.push((id, alarm));
+        if row.cause == Cause::Node && alarm_kind == AlarmKind::Failed {
+            self.failed_nodes.push((finding.run_id, row.fire_no));
+        }
     }
 }
 
@@ -119,7 +123,9 @@ impl RunStore<'_> {
     /// Writes what [`SettleEffects::follow`] has gathered.
     pub(crate) async fn apply_effects(self, tx: &Transaction, effects: &mut SettleEffects, now: Millis) -> Result<()> {
         self.write_retries(tx, effects).await?;
-        let alarms = std::mem::take(&mut effects.alarms);
+        let mut alarms = std::mem::take(&mut effects.alarms);
+        let ignored = self.workflows().ignored_failures(tx, &effects.failed_nodes).await?;
+        alarms.retain(|(_, alarm)| alarm.run_id.is_none_or(|run_id| !ignored.contains(&run_id)));
         effects.settled.alarms = self.alarms().raise_all(tx, alarms, now).await?;
         if !effects.late.is_empty() {
             self.bulk(tx, &CANCEL_RETRIES, &named![now], &effects.late).await?;

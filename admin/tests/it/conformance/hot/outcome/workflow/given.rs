@@ -1,10 +1,10 @@
-//! What nodes are given of their workflow.
+//! What nodes are given of their workflow, and which of their failures raise alarms.
 
-use carillon_scheduler::{Cause, FireKey, ScheduleDraft};
+use carillon_scheduler::{Cause, FireKey, RunEvent, RunReason, ScheduleDraft};
 use serde_json::json;
 
 use crate::conformance::fixture::{Fixture, NOW, actor};
-use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure};
+use crate::conformance::hot::outcome::settle::{FOLLOW_UP, failure, found};
 
 databases! {
     // covers: 004-9
@@ -43,5 +43,29 @@ databases! {
         let b = fixture.only(&graph, run_id, "b").await.id;
         let params = "2025-10-09T08:54:00Z";
         assert_eq!(fixture.count("run_input", &format!("run_id = {b} AND params = '{params}'")).await, 1);
+    }
+
+    // covers: 004-10
+    async fn a_failure_that_the_definition_ignores_raises_no_alarm(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let graph = fixture.graph(json!({"a": {"if_failed": "ignore"}, "b": {}, "c": {"if_failed": "ignore"}})).await;
+        let mut ends = vec![];
+        for round in 0..2 {
+            let run_id = fixture.begun(&graph, NOW + round).await;
+            for node in ["a", "b"] {
+                ends.push(failure(fixture.only(&graph, run_id, node).await.id));
+            }
+            let c = fixture.only(&graph, run_id, "c").await.id;
+            ends.push(found(c, RunEvent::ExecutorGone, RunReason::Lost));
+        }
+        let settled = fixture.store.runs().settle(&ends, &FOLLOW_UP).await.unwrap();
+        assert_eq!(settled.alarms.len(), 4);
+        for (node, kind, raised) in [("a", "failed", 0), ("b", "failed", 2), ("c", "lost", 2)] {
+            let of_node = format!("job_id = {} AND kind = '{kind}'", graph.job(node).id);
+            assert_eq!(fixture.count("alarm", &of_node).await, raised, "{node}");
+        }
+        fixture.go_on().await;
+        let of_workflow = format!("job_id = {} AND kind = 'failed'", graph.job.id);
+        assert_eq!(fixture.count("alarm", &of_workflow).await, 2, "b has failed");
     }
 }
