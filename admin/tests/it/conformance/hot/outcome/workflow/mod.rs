@@ -2,6 +2,7 @@
 
 mod begin;
 mod changes;
+mod faults;
 mod given;
 mod go_on;
 mod graphs;
