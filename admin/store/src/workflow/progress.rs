@@ -128,6 +128,14 @@ impl WorkflowStore<'_> {
         self.one(db, text, values![run_id]).await
     }
 
+    /// How many runs of workflows are on their way, in shards of these numbers.
+    pub async fn count_open(self, shards: i32) -> Result<i64> {
+        let shards: Vec<i64> = (0..i64::from(shards)).collect();
+        let text = "SELECT COUNT(*) FROM run{index run_open} WHERE shard IN ({ids}) AND state = {state.running} AND state < {state.final} \
+                    AND (follow & {follow.held}) <> 0";
+        Ok(self.tuple(&self.engine_reads, text, values![self.ids(&shards)]).await?.unwrap_or_default())
+    }
+
     pub(crate) async fn node_rows(self, db: &impl ConnectionTrait, run_id: i64) -> Result<Vec<NodeRow>> {
         let text = format!("SELECT {NODE_COLUMNS} FROM workflow_node WHERE run_id = ? ORDER BY node");
         self.all(db, &text, values![run_id]).await
@@ -155,19 +163,6 @@ impl WorkflowStore<'_> {
         Ok(fires)
     }
 
-    async fn has_params(self, db: &impl ConnectionTrait, graph: &Graph, nodes: &[NodeRow]) -> Result<Vec<bool>> {
-        let waiting = nodes.iter().filter(|row| row.first_run_id.is_none());
-        let jobs: Vec<i64> = waiting.map(|row| row.job_id).collect();
-        let mut own: Vec<i64> = vec![];
-        if graph.nodes.iter().any(|node| node.params.is_none() && !node.after.is_empty()) && !jobs.is_empty() {
-            let text = "SELECT job.id FROM job LEFT JOIN job_params ON job_params.job_id = job.id \
-                        WHERE job.id IN ({ids}) AND (job.takes_result = FALSE OR job_params.params <> '')";
-            own = self.tuples(db, text, values![self.ids(&jobs)]).await?;
-        }
-        let has = |job: Option<i64>| job.is_none_or(|job| own.contains(&job));
-        Ok(graph.nodes.iter().map(|node| has(node.job.id())).collect())
-    }
-}
     /// All runs of these nodes, in the order of part and attempt.
     pub(crate) async fn runs_of_nodes(
         self,
