@@ -1,5 +1,6 @@
 //! Graphs of jobs. A job's row names the current one; a graph is never changed, so that a run keeps the one that it began with.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_scheduler::Millis;
@@ -89,9 +90,9 @@ impl WorkflowStore<'_> {
             self.tuples(tx, text, values![self.ids(&Vec::from_iter(owners))]).await?;
         let mut graphs: BTreeMap<(i64, Millis), Option<Graph>> = BTreeMap::new();
         for (_, job_id, version) in &versions {
-            if !graphs.contains_key(&(*job_id, *version)) {
+            if let Entry::Vacant(entry) = graphs.entry((*job_id, *version)) {
                 // One that cannot be read ignores nothing.
-                graphs.insert((*job_id, *version), self.graph(tx, *job_id, *version).await.ok());
+                entry.insert(self.graph(tx, *job_id, *version).await.ok());
             }
         }
         let is_ignored = |fire_no: i64| {
