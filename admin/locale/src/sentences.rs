@@ -40,7 +40,7 @@ impl Language {
     /// An error with the member of a request that it is about: `schedule.seconds: …`.
     fn of_member(self, text: &str) -> Option<String> {
         let (member, message) = text.split_once(": ")?;
-        let is_member = member.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.[]".contains(c));
+        let is_member = member.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.[]-".contains(c));
         let message = is_member.then(|| in_chinese(message, MOST_DEPTH)).flatten()?;
         Some(self.text("field-fault").with("field", member).with("message", message).to_string())
     }
@@ -146,6 +146,8 @@ mod tests {
         assert_eq!(Language::Chinese.say("24 is not allowed; hours are 0 to 23"), "不允许 24；时的范围为 0 到 23");
         let of_member = Language::Chinese.say("schedule.seconds: 0 is not allowed; 1 to 100 seconds");
         assert_eq!(of_member, "schedule.seconds：不允许 0，范围为 1 到 100 秒");
+        let of_node = Language::Chinese.say("workflow.nodes.load-eu.params: 0 is not allowed; 1 to 100 seconds");
+        assert_eq!(of_node, "workflow.nodes.load-eu.params：不允许 0，范围为 1 到 100 秒");
         let weekday = "`8` is not allowed; write 6L or FRIL alone, for the last Friday of the month";
         assert!(Language::Chinese.say(weekday).contains("FRIL"), "{}", Language::Chinese.say(weekday));
         assert!(!Language::Chinese.say(weekday).contains("Friday"));

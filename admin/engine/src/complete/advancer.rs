@@ -112,7 +112,11 @@ impl Advancer {
     }
 
     async fn advance_together(&self, run_ids: &[i64]) -> store::Result<usize> {
-        let advanced = self.cx.store.runs().advance(run_ids, self.cx.clock.now()).await?;
+        let timer = self.cx.metrics.advance.start_timer();
+        let advanced = self.cx.store.runs().advance(run_ids, self.cx.clock.now()).await;
+        timer.observe_duration();
+        let advanced = advanced?;
+        self.cx.metrics.nodes_started.inc_by(advanced.nodes_started as u64);
         for alarm in &advanced.alarms {
             self.cx.log_alarm(alarm);
         }

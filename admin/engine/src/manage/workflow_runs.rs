@@ -1,6 +1,6 @@
 //! What people do with the run of a workflow: hold it, decide about its nodes, repeat it.
 
-use carillon_accounts::policy::Action;
+use carillon_accounts::policy::{self, Action, Object};
 use carillon_scheduler::FieldError;
 use carillon_scheduler::workflow::RerunFrom;
 use carillon_store::Actor;
@@ -15,12 +15,20 @@ use crate::runtime::Service as _;
 const MOST_RESULT: usize = 65_536;
 
 impl Runs<'_> {
-    /// The progress of a workflow. None: the run is of no workflow, or has not begun.
+    /// The progress of a workflow as this person may see it. None: the run is of no workflow, or has not begun.
     ///
     /// # Errors
     /// The database.
-    pub async fn workflow(&self, run_id: i64) -> Result<Option<WorkflowView>, Error> {
-        Ok(self.engine.cx.store.workflows().view(run_id).await?)
+    pub async fn workflow(&self, run_id: i64, by: &Actor) -> Result<Option<WorkflowView>, Error> {
+        let mut view = self.engine.cx.store.workflows().view(run_id).await?;
+        for node in view.iter_mut().flat_map(|view| &mut view.nodes) {
+            // Of a deleted job the app is not known.
+            let object = node.app_id.map_or(Object::Installation, Object::App);
+            if !policy::may(by, Action::View, object) {
+                node.hide();
+            }
+        }
+        Ok(view)
     }
 
     /// Decides something about a run on its way.

@@ -82,7 +82,8 @@ impl RunMonitor {
 
     async fn check_shard(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
         let now = self.cx.clock.now();
-        let query = MonitorQuery { shard, silent_since: now - ms(LOST_AFTER), over_since: now - ms(TIMEOUT_GRACE) };
+        let (silent_since, over_since) = (now - ms(LOST_AFTER), now - ms(TIMEOUT_GRACE));
+        let query = MonitorQuery { shard, silent_since, over_since, held_over_since: now };
         let mut after = Some(0);
         while let Some(from) = after {
             let (found, next) = self.cx.store.runs().watched(query, from).await?;

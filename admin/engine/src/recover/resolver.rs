@@ -122,10 +122,14 @@ impl Resolver {
 
     /// The number is the same for the whole cluster, so the holder of the first shard alone asks for it.
     async fn count_open_runs(&self) -> store::Result<()> {
-        let counts = match self.held.has_first() {
-            true => self.cx.store.runs().open_runs(self.held.total()).await?,
-            false => vec![],
+        let (counts, workflows) = match self.held.has_first() {
+            true => {
+                let total = self.held.total();
+                (self.cx.store.runs().open_runs(total).await?, self.cx.store.workflows().count_open(total).await?)
+            }
+            false => (vec![], 0),
         };
+        self.cx.metrics.workflows_open.set(workflows);
         // A state without runs has no row.
         self.cx.metrics.open_runs.reset();
         for (state, count) in counts {

@@ -41,9 +41,16 @@ pub struct PlaceholderValues {
     pub parts: i32,
 }
 
+/// How a placeholder writes an instant: `|FORMAT|ZONE` behind its name, each of which may be left out or empty.
+#[derive(Debug, PartialEq)]
+pub(crate) struct InstantForm<'a> {
+    format: Option<&'a str>,
+    zone: Option<&'a str>,
+}
+
 #[derive(Debug, PartialEq)]
 enum Placeholder<'a> {
-    ScheduledAt { format: Option<&'a str>, zone: Option<&'a str> },
+    ScheduledAt(InstantForm<'a>),
     RunId,
     JobId,
     Attempt,
@@ -93,23 +100,43 @@ pub(crate) fn pieces_of<'a, P>(
 
 /// None: it is no placeholder of ours.
 fn parse(inner: &str) -> Option<Placeholder<'_>> {
-    let mut parts = inner.split('|').map(str::trim);
-    let name = parts.next()?;
-    let (format, zone, more) = (parts.next(), parts.next(), parts.next());
-    match (name, format, zone, more) {
-        ("scheduled_at", format, zone, None) => {
-            let given = |text: Option<&'_ str>| text.is_some_and(|text| !text.is_empty());
-            Some(Placeholder::ScheduledAt {
-                format: format.filter(|_| given(format)),
-                zone: zone.filter(|_| given(zone)),
-            })
-        }
-        ("run_id", None, ..) => Some(Placeholder::RunId),
-        ("job_id", None, ..) => Some(Placeholder::JobId),
-        ("attempt", None, ..) => Some(Placeholder::Attempt),
-        ("part", None, ..) => Some(Placeholder::Part),
-        ("parts", None, ..) => Some(Placeholder::Parts),
+    let (name, options) = match inner.split_once('|') {
+        Some((name, options)) => (name.trim(), Some(options)),
+        None => (inner.trim(), None),
+    };
+    match (name, options) {
+        ("scheduled_at", options) => InstantForm::parse(options.unwrap_or_default()).map(Placeholder::ScheduledAt),
+        ("run_id", None) => Some(Placeholder::RunId),
+        ("job_id", None) => Some(Placeholder::JobId),
+        ("attempt", None) => Some(Placeholder::Attempt),
+        ("part", None) => Some(Placeholder::Part),
+        ("parts", None) => Some(Placeholder::Parts),
         _ => None,
+    }
+}
+
+impl<'a> InstantForm<'a> {
+    /// Reads `FORMAT|ZONE`. None: there are more than these two.
+    pub(crate) fn parse(options: &'a str) -> Option<Self> {
+        let mut options = options.split('|').map(str::trim);
+        let mut option = || options.next().filter(|text| !text.is_empty());
+        let (format, zone) = (option(), option());
+        options.next().is_none().then_some(Self { format, zone })
+    }
+
+    /// # Errors
+    /// Says what is wrong.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.format.map_or(Ok(()), check_format)?;
+        match self.zone.filter(|zone| zone_data().zone(zone).is_none()) {
+            Some(zone) => Err(format!("`{zone}` is not a time zone; write an IANA name such as UTC or Asia/Shanghai")),
+            None => Ok(()),
+        }
+    }
+
+    /// The instant; without a zone of its own on the clock of `own`. None: the form is wrong.
+    pub(crate) fn text(&self, at: Millis, own: Zone) -> Option<String> {
+        instant(at, own, self.format, self.zone)
     }
 }
 
@@ -124,11 +151,8 @@ pub fn check_placeholders(text: &str) -> Result<(), String> {
             continue;
         };
         count += 1;
-        if let Placeholder::ScheduledAt { format, zone } = placeholder {
-            format.map_or(Ok(()), check_format)?;
-            if let Some(zone) = zone.filter(|zone| zone_data().zone(zone).is_none()) {
-                return Err(format!("`{zone}` is not a time zone; write an IANA name such as UTC or Asia/Shanghai"));
-            }
+        if let Placeholder::ScheduledAt(form) = placeholder {
+            form.check()?;
         }
     }
     match count {
@@ -151,7 +175,7 @@ fn check_format(format: &str) -> Result<(), String> {
 /// The text with all placeholders replaced. One that is wrong stays as it is.
 pub fn fill<'a>(text: &'a str, values: &PlaceholderValues) -> Cow<'a, str> {
     replaced(text, |placeholder| match placeholder {
-        Placeholder::ScheduledAt { format, zone } => instant(values.scheduled_at, values.zone, *format, *zone),
+        Placeholder::ScheduledAt(form) => form.text(values.scheduled_at, values.zone),
         Placeholder::RunId => Some(values.run_id.to_string()),
         Placeholder::JobId => Some(values.job_id.to_string()),
         Placeholder::Attempt => Some(values.attempt.to_string()),
@@ -163,7 +187,7 @@ pub fn fill<'a>(text: &'a str, values: &PlaceholderValues) -> Cow<'a, str> {
 /// The text with the instant in place of `{{scheduled_at}}`: what repeats a run is for its instant, and has a number of its own.
 pub fn fill_instant(text: &str, scheduled_at: Millis, zone: Zone) -> Cow<'_, str> {
     replaced(text, |placeholder| match placeholder {
-        Placeholder::ScheduledAt { format, zone: other } => instant(scheduled_at, zone, *format, *other),
+        Placeholder::ScheduledAt(form) => form.text(scheduled_at, zone),
         _ => None,
     })
 }

@@ -5,6 +5,7 @@ use super::facts::Stop;
 use super::graph::Graph;
 use super::node_view::NodeView;
 use super::state::NodeState;
+use super::why::Why;
 
 /// What the workflow's run becomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,9 +15,9 @@ pub enum End {
         /// The filled `output`; left out, the results of the last nodes, and none if these are larger than 64 KiB.
         result: Option<String>,
     },
-    /// A node failed, or the filled `output` cannot be stored.
+    /// A node failed or was too late to run, or the filled `output` cannot be stored.
     Failed {
-        /// The first node that failed, why, and the number of nodes that were not run.
+        /// The first such node, why, and the number of nodes that were not run.
         message: String,
     },
     /// Its time was over.
@@ -51,10 +52,11 @@ pub(super) fn end(
     })
 }
 
-/// The first node that failed, in the order of the graph, and how many others did.
+/// The first node that failed, in the order of the graph, and how many others did. One that should have run, and is too late for it, is
+/// as one that failed: without it the workflow is not done.
 fn failed(graph: &Graph, nodes: &[NodeView]) -> Option<String> {
-    let counts =
-        |node: usize| nodes[node].state == NodeState::Failed && graph.nodes[node].if_failed != IfFailed::Ignore;
+    let is_undone = |node: &NodeView| node.state == NodeState::Failed || node.why == Why::TooLate;
+    let counts = |node: usize| is_undone(&nodes[node]) && graph.nodes[node].if_failed != IfFailed::Ignore;
     let mut failed = graph.order().iter().copied().filter(|&node| counts(node));
     let first = failed.next()?;
     let message = format!("{}: {}", graph.nodes[first].name, nodes[first].why);

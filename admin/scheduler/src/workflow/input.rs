@@ -5,14 +5,18 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::limits::TEXT_BYTES;
+use crate::time::Millis;
+use crate::zone::Zone;
 
 /// What templates read of the workflow's run.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkflowInput<'a> {
     /// Its parameters.
     pub params: &'a str,
-    /// Its instant, as text.
-    pub scheduled_at: &'a str,
+    /// Its instant, UTC ms.
+    pub scheduled_at: Millis,
+    /// The zone of its job's schedule.
+    pub zone: Zone,
     /// Its fire key.
     pub fire_key: &'a str,
     /// Its number.

@@ -1,4 +1,5 @@
 //! Templates of parameters and results: `{{workflow.params}}`, `{{nodes.extract.result#/rows}}`. They are filled when a node is started.
+//! `{{workflow.scheduled_at}}` takes the format and the zone that `{{scheduled_at}}` takes in the parameters of a job.
 //!
 //! Other text in braces stays as it is, as in the parameters of a job: `{{part}}` in the parameters of a node is replaced when its run is sent.
 
@@ -6,7 +7,7 @@ use super::input::WorkflowInput;
 use super::limits::{PLACEHOLDERS, TEXT_BYTES};
 use super::state::NodeState;
 use super::value_path::{check_path, inserted};
-use crate::job::placeholders::{Piece, pieces_of};
+use crate::job::placeholders::{InstantForm, Piece, pieces_of};
 
 /// Maximum number of bytes of a placeholder: a node's name, a path and the words around them.
 const PLACEHOLDER_BYTES: usize = 512;
@@ -30,12 +31,22 @@ enum Part {
 /// What a placeholder stands for. The text of a path is empty for the whole text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
-    Params { path: Option<String> },
-    ScheduledAt,
+    Params {
+        path: Option<String>,
+    },
+    /// `FORMAT|ZONE`, checked.
+    ScheduledAt {
+        form: String,
+    },
     FireKey,
     RunId,
-    Result { node: usize, path: Option<String> },
-    State { node: usize },
+    Result {
+        node: usize,
+        path: Option<String>,
+    },
+    State {
+        node: usize,
+    },
 }
 
 impl Template {
@@ -80,7 +91,7 @@ impl Template {
             match part {
                 Part::Text(text) => filled.push_str(text),
                 Part::Value(Source::Params { path }) => filled.push_str(&value(input.params, path.as_deref())),
-                Part::Value(Source::ScheduledAt) => filled.push_str(input.scheduled_at),
+                Part::Value(Source::ScheduledAt { form }) => filled.push_str(&instant(input, form)),
                 Part::Value(Source::FireKey) => filled.push_str(input.fire_key),
                 Part::Value(Source::RunId) => filled.push_str(&input.run_id.to_string()),
                 Part::Value(Source::Result { node: index, path }) => {
@@ -91,6 +102,10 @@ impl Template {
         }
         filled
     }
+}
+
+fn instant(input: &WorkflowInput<'_>, form: &str) -> String {
+    InstantForm::parse(form).and_then(|form| form.text(input.scheduled_at, input.zone)).unwrap_or_default()
 }
 
 fn value(text: &str, path: Option<&str>) -> String {
@@ -111,6 +126,12 @@ fn check_size(text: &str, placeholders: usize) -> Result<(), String> {
 
 /// None: the text is not for a workflow.
 fn source(inner: &str, find: impl Fn(&str) -> Option<usize>) -> Option<Result<Source, String>> {
+    if let Some((name, form)) = inner.split_once('|')
+        && name.trim() == "workflow.scheduled_at"
+        && let Some(parsed) = InstantForm::parse(form)
+    {
+        return Some(parsed.check().map(|()| Source::ScheduledAt { form: form.to_owned() }));
+    }
     let (name, path) = match inner.split_once('#') {
         Some((name, path)) => (name.trim(), Some(path.trim())),
         None => (inner.trim(), None),
@@ -124,7 +145,7 @@ fn source(inner: &str, find: impl Fn(&str) -> Option<usize>) -> Option<Result<So
     }
     Some(match (segments.as_slice(), path) {
         (["workflow", "params"], path) => Ok(Source::Params { path: path.map(str::to_owned) }),
-        (["workflow", "scheduled_at"], None) => Ok(Source::ScheduledAt),
+        (["workflow", "scheduled_at"], None) => Ok(Source::ScheduledAt { form: String::new() }),
         (["workflow", "fire_key"], None) => Ok(Source::FireKey),
         (["workflow", "run_id"], None) => Ok(Source::RunId),
         (["nodes", node, "result"], path) => {
@@ -142,10 +163,12 @@ fn of_node(name: &str, find: impl Fn(&str) -> Option<usize>) -> Result<usize, St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::zone::{Zone, zone_data};
 
     const INPUT: WorkflowInput<'_> = WorkflowInput {
         params: r#"{"day": "Monday", "limit": 10}"#,
-        scheduled_at: "2025-07-04T02:00:00+02:00",
+        scheduled_at: 1_751_587_200_000,
+        zone: Zone::UTC,
         fire_key: "7:1751587200",
         run_id: 4711,
     };
@@ -164,7 +187,13 @@ mod tests {
             ("plain { } }} {{", "plain { } }} {{"),
             ("{{workflow.params}}", INPUT.params),
             ("{{ workflow.params#/day }} {{workflow.params#/limit}}", "Monday 10"),
-            ("{{workflow.scheduled_at}}", INPUT.scheduled_at),
+            ("{{workflow.scheduled_at}}", "2025-07-04T00:00:00Z"),
+            ("{{ workflow.scheduled_at | %F }} {{workflow.scheduled_at|%d#%m}}", "2025-07-04 04#07"),
+            (
+                "{{workflow.scheduled_at|%H:%M|Europe/Berlin}} {{workflow.scheduled_at||Asia/Tokyo}}",
+                "02:00 2025-07-04T09:00:00+09:00",
+            ),
+            ("{{workflow.scheduled_at|s}} {{workflow.scheduled_at|ms}}", "1751587200 1751587200000"),
             ("{{workflow.fire_key}} {{workflow.run_id}}", "7:1751587200 4711"),
             ("{{nodes.extract.result}}", r#"{"rows": [1, 2], "text": "a\"b"}"#),
             ("{{nodes.extract.result#/rows}}{{nodes.extract.result#/text}}", "[1, 2]a\"b"),
@@ -175,6 +204,13 @@ mod tests {
         ] {
             assert_eq!(filled(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn an_instant_is_on_the_clock_of_the_workflows_schedule() {
+        let template = Template::parse("{{workflow.scheduled_at}}", |_| None).unwrap();
+        let input = WorkflowInput { zone: zone_data().zone("Europe/Berlin").unwrap(), ..INPUT };
+        assert_eq!(template.fill(&input, |_| (None, NodeState::Waiting)), "2025-07-04T02:00:00+02:00");
     }
 
     #[test]
@@ -196,6 +232,14 @@ mod tests {
             [
                 "the template names the node `a`, which does not exist",
                 "`day` is not a path; write one such as /rows or /items/0, or an empty text"
+            ]
+        );
+        assert_eq!(
+            errors("{{workflow.scheduled_at|%Q}} {{workflow.scheduled_at||Mars}} {{workflow.scheduled_at|a|b|c}}"),
+            [
+                "`%Q` is no format; write one such as %Y-%m-%d, `s` or `ms`".to_owned(),
+                "`Mars` is not a time zone; write an IANA name such as UTC or Asia/Shanghai".to_owned(),
+                unknown("workflow.scheduled_at|a|b|c"),
             ]
         );
         assert_eq!(errors(&"{{workflow.run_id}}".repeat(101)), ["has 101 placeholders; at most 100 are allowed"]);

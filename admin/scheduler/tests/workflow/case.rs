@@ -1,12 +1,18 @@
 //! A workflow in a test: a graph, its facts, and one step after the other.
 
+use carillon_scheduler::Zone;
 use carillon_scheduler::workflow::{
     Advance, AfterDraft, End, Fact, Facts, Graph, IfFailed, Join, NodeDraft, NodeJob, NodeState, On, Stop,
     WorkflowDraft, WorkflowInput, advance,
 };
 
-pub const INPUT: WorkflowInput<'_> =
-    WorkflowInput { params: "", scheduled_at: "2025-07-04T00:00:00Z", fire_key: "7:1751587200", run_id: 4711 };
+pub const INPUT: WorkflowInput<'_> = WorkflowInput {
+    params: "",
+    scheduled_at: 1_751_587_200_000,
+    zone: Zone::UTC,
+    fire_key: "7:1751587200",
+    run_id: 4711,
+};
 
 /// A workflow in short: `extract; load < extract; alarm(ignore) < load!; report(any) < load extract; drop < report*`. `!` is an edge on
 /// failure, `*` one on always.

@@ -138,6 +138,17 @@ fn too_late() {
     assert_eq!(case.state("report"), NodeState::UpstreamFailed);
     assert_eq!(case.succeed("load", "5"), "");
     assert_eq!(case.why("report"), "too late: a node after it has started");
+    // It should have run, and has not.
+    case.succeed("cleanup", "");
+    let message = "report: too late: a node after it has started; 2 nodes were not run";
+    assert_eq!(case.end(), failed(message));
+
+    let mut case = Case::short("load; report(ignore) < load; cleanup < report*");
+    case.step();
+    assert_eq!(case.fail("load", "unknown"), "cleanup");
+    case.succeed("load", "5");
+    case.succeed("cleanup", "done");
+    assert_eq!((case.state("report"), case.end()), (NodeState::UpstreamFailed, succeeded("done")));
 
     let mut case = Case::short("load; report < load; mail < report");
     case.step();

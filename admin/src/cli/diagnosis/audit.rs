@@ -1,5 +1,5 @@
 //! `carillon audit`: what is on record of every job's instants, against what its schedule said; each difference with its
-//! reason.
+//! reason. And what must never be in the records of workflows.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use carillon_inspect::audit::{JobAudit, audit_deleted_job};
 use carillon_locale::Language;
 use carillon_scheduler::Millis;
 use carillon_store::Store;
+use carillon_store::workflow::audit::{FaultKind, WorkflowFault};
 use clap::Args;
 use serde_json::json;
 
@@ -39,8 +40,12 @@ pub struct AuditArgs {
 
 /// Ends the command with exit code 1.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} instants differ from their schedule, and nothing explains it")]
-struct Unexplained(u64);
+enum Unexplained {
+    #[error("{0} instants differ from their schedule, and nothing explains it")]
+    Instants(u64),
+    #[error("{0} records of workflows are wrong")]
+    Workflows(usize),
+}
 
 /// Counts over all jobs.
 #[derive(Default)]
@@ -49,6 +54,7 @@ struct Sum {
     deleted: usize,
     differences: usize,
     unexplained: u64,
+    faults: usize,
 }
 
 /// Exit code 1 if anything is unexplained.
@@ -57,15 +63,16 @@ pub async fn run(args: AuditArgs) -> anyhow::Result<()> {
     let store = database::open_read_only(&args.database).await?;
     let now = database::now(&store).await?;
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let sum = match audit(&store, &args, now, &mut out).await {
+    let mut sum = Sum::default();
+    match audit(&store, &args, now, (&mut sum, &mut out)).await {
         // The reader has closed the pipe.
         Err(error) if is_broken_pipe(&error) => return Ok(()),
-        sum => sum?,
+        done => done?,
     };
     if !args.json {
         writeln!(
             out,
-            "{} since {}: {}, {} unexplained{}",
+            "{} since {}: {}, {} unexplained{}{}",
             counted(sum.jobs, "job"),
             format_time(now - args.since),
             counted(sum.differences, "difference"),
@@ -73,18 +80,45 @@ pub async fn run(args: AuditArgs) -> anyhow::Result<()> {
             match sum.deleted {
                 0 => String::new(),
                 deleted => format!("; {deleted} of the jobs are deleted"),
+            },
+            match sum.faults {
+                0 => String::new(),
+                faults => format!("; {} of workflows", counted(faults, "fault")),
             }
         )?;
     }
     out.flush()?;
-    match sum.unexplained {
-        0 => Ok(()),
-        count => Err(Unexplained(count).into()),
+    match (sum.unexplained, sum.faults) {
+        (0, 0) => Ok(()),
+        (0, faults) => Err(Unexplained::Workflows(faults).into()),
+        (count, _) => Err(Unexplained::Instants(count).into()),
     }
 }
 
-async fn audit(store: &Arc<Store>, args: &AuditArgs, now: Millis, out: &mut impl Write) -> anyhow::Result<Sum> {
-    let mut sum = Sum::default();
+async fn audit(
+    store: &Arc<Store>,
+    args: &AuditArgs,
+    now: Millis,
+    (sum, out): (&mut Sum, &mut impl Write),
+) -> anyhow::Result<()> {
+    audit_instants(store, args, now, (sum, out)).await?;
+    let of_job = |fault: &WorkflowFault| args.job.is_none_or(|id| fault.job_id == id);
+    for fault in store.workflows().faults().await?.into_iter().filter(of_job) {
+        sum.faults += 1;
+        match args.json {
+            true => writeln!(out, "{}", fault_as_json(&fault))?,
+            false => writeln!(out, "{}", fault_line(&fault))?,
+        }
+    }
+    Ok(())
+}
+
+async fn audit_instants(
+    store: &Arc<Store>,
+    args: &AuditArgs,
+    now: Millis,
+    (sum, out): (&mut Sum, &mut impl Write),
+) -> anyhow::Result<()> {
     if let Some(id) = args.job {
         let found = match audit_job(store, id, now - args.since, now, INSTANTS).await? {
             Some(found) => found,
@@ -96,7 +130,7 @@ async fn audit(store: &Arc<Store>, args: &AuditArgs, now: Millis, out: &mut impl
             }
         };
         sum.add(id, &found, args, now, out)?;
-        return Ok(sum);
+        return Ok(());
     }
     for id in store.runs().all_job_ids().await? {
         // None: it has been deleted meanwhile.
@@ -108,7 +142,7 @@ async fn audit(store: &Arc<Store>, args: &AuditArgs, now: Millis, out: &mut impl
     loop {
         let deleted = store.jobs().deleted(since, after, 500).await?;
         let Some(last) = deleted.last() else {
-            return Ok(sum);
+            return Ok(());
         };
         after = last.job_id;
         for job in deleted {
@@ -166,6 +200,31 @@ fn as_json(difference: &Difference, look: &JobAudit) -> serde_json::Value {
         "to": format_time(difference.to),
         "reason": difference.reason.as_str(),
         "explained": difference.is_explained(),
+    })
+}
+
+fn fault_line(fault: &WorkflowFault) -> String {
+    let what = match fault.kind {
+        FaultKind::Stalled => {
+            "the workflow is on its way, but nothing of it runs or is to follow, and no person holds it".to_owned()
+        }
+        FaultKind::MissingRun { node, node_run_id } => format!("run {node_run_id} of its node {node} does not exist"),
+    };
+    format!("run {} of job {}: {what}", fault.run_id, fault.job_id)
+}
+
+fn fault_as_json(fault: &WorkflowFault) -> serde_json::Value {
+    let (found, node, node_run_id) = match fault.kind {
+        FaultKind::Stalled => ("stalled", None, None),
+        FaultKind::MissingRun { node, node_run_id } => ("missing_run", Some(node), Some(node_run_id)),
+    };
+    json!({
+        "job_id": fault.job_id,
+        "run_id": fault.run_id,
+        "found": found,
+        "node": node,
+        "node_run_id": node_run_id,
+        "explained": false,
     })
 }
 

@@ -394,6 +394,6 @@ fn workflow_of(text: Option<String>) -> std::result::Result<Option<WorkflowDraft
 
 /// A text that was changed by hand is shown as it is, in a schedule that cannot be used: one bad row must not
 /// hide the others of a list, and its job must stay editable.
-fn schedule_of(text: String) -> ScheduleDraft {
+pub(crate) fn schedule_of(text: String) -> ScheduleDraft {
     serde_json::from_str(&text).unwrap_or_else(|_| ScheduleDraft::cron(text, ""))
 }

@@ -10,12 +10,14 @@ use crate::audit::entry::AuditObject;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
-use crate::db::sql::list::long;
+use crate::db::sql::retry;
 use crate::error::{Error, Result};
+use crate::run::advance::fire_end::not_succeeded;
 use crate::run::follow_up::{FollowUp, Kind};
 use crate::run::lock::LockMode;
+use crate::run::settle::consequences::{RETRIES, RETRY_INPUT};
 use crate::views::WorkflowStore;
-use crate::workflow::progress::{Progress, fire_of};
+use crate::workflow::progress::Progress;
 
 /// What is decided about the run of a workflow that is on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +66,7 @@ impl WorkflowAction {
 
 /// The next attempt of an ended fire, by the latest one.
 static RERUN: Bulk = Bulk::text(
-    &[long("id"), long("old"), long("due_at")],
+    RETRIES,
     "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) \
      SELECT u.id, run.job_id, job.app_id, job.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, \
      u.due_at, {state.claimed}, 0, 0, run.follow & {follow.inherited} FROM {list} {join} run{index PRIMARY} ON run.id = u.old \
@@ -77,8 +79,18 @@ impl WorkflowStore<'_> {
     /// # Errors
     /// `Missing`: no run of a workflow, or no such node; `Refused`: not in its present state
     pub async fn decide(self, run_id: i64, action: &WorkflowAction, now: Millis, actor: &Actor) -> Result<Vec<i32>> {
+        retry::on_conflict(|| self.try_decide(run_id, action, now, actor)).await
+    }
+
+    async fn try_decide(self, run_id: i64, action: &WorkflowAction, now: Millis, actor: &Actor) -> Result<Vec<i32>> {
         let audit = self.audit().pending_entry(actor, now).await?;
-        let id = self.take_id(&ids::RUN).await?;
+        let ids = match action {
+            WorkflowAction::Retry { node } => {
+                let parts = self.parts_to_retry(run_id, node).await?;
+                self.take_ids(&ids::RUN, parts).await?
+            }
+            _ => vec![],
+        };
         let tx = self.begin_change().await?;
         // Jobs are locked before runs.
         let job_id = match action.node() {
@@ -101,7 +113,7 @@ impl WorkflowStore<'_> {
             }
             WorkflowAction::Retry { node } => {
                 let place = place_of(&progress.graph, run_id, node)?;
-                self.retry_node(&tx, &mut progress, place, (id, now)).await?;
+                self.retry_node(&tx, &mut progress, place, (ids, now)).await?;
                 shards.extend(jobs.owners.values().map(|job| job.shard));
             }
             WorkflowAction::Skip { node } => {
@@ -155,12 +167,22 @@ impl WorkflowStore<'_> {
         self.replace_nodes(tx, progress.run.run_id, &[&progress.nodes[place]]).await
     }
 
+    /// How many parts of a node's fire have not succeeded, by what stands there without a lock.
+    async fn parts_to_retry(self, run_id: i64, node: &str) -> Result<usize> {
+        let Some(progress) = self.progress(&self.write, run_id, &[]).await? else {
+            return Ok(0);
+        };
+        let place = place_of(&progress.graph, run_id, node)?;
+        Ok(not_succeeded(&self.runs_of_nodes(&self.write, run_id, &[place]).await?).count())
+    }
+
+    /// The next attempt of each part that has not succeeded.
     async fn retry_node(
         self,
         tx: &Transaction,
         progress: &mut Progress,
         place: usize,
-        (id, now): (i64, Millis),
+        (ids, now): (Vec<i64>, Millis),
     ) -> Result<()> {
         let row = &mut progress.nodes[place];
         if row.state() != NodeState::Failed || row.first_run_id.is_none() {
@@ -169,14 +191,17 @@ impl WorkflowStore<'_> {
                 &format!("is {}; only a node whose run has failed can be tried again", row.state()),
             ));
         }
-        let text = "SELECT id FROM run WHERE fire_no = ? AND job_id = ? AND cause = {cause.node} AND part = 0 ORDER BY attempt DESC LIMIT 1";
-        let fire_no = fire_of(progress.run.run_id, place);
-        let latest: Option<i64> = self.tuple(tx, text, values![fire_no, row.job_id]).await?;
-        let latest = latest.ok_or_else(|| Error::Missing("the run of the node".to_owned()))?;
-        if self.bulk(tx, &RERUN, &[], &[(id, latest, now)]).await? == 0 {
+        let runs = self.runs_of_nodes(tx, progress.run.run_id, &[place]).await?;
+        let latest: Vec<i64> = not_succeeded(&runs).map(|run| run.id).collect();
+        if latest.len() > ids.len() {
+            // It was not foreseen.
+            return Err(Error::Busy);
+        }
+        let attempts: Vec<_> = ids.into_iter().zip(latest).map(|(id, latest)| (id, latest, now)).collect();
+        // None: a late result, from which nothing has followed yet, has made it needless.
+        if !attempts.is_empty() && self.next_attempts(tx, &attempts).await? == 0 {
             return Err(refused("node", "has a job that does not exist any more"));
         }
-        self.copy_input(tx, latest, id).await?;
         row.state = NodeState::Running.code();
         row.decided = 0;
         row.why = None;
@@ -184,10 +209,13 @@ impl WorkflowStore<'_> {
         self.replace_nodes(tx, progress.run.run_id, &[&progress.nodes[place]]).await
     }
 
-    async fn copy_input(self, tx: &Transaction, from: i64, to: i64) -> Result<()> {
-        let text =
-            "INSERT INTO run_input (run_id, params, address) SELECT ?, params, address FROM run_input WHERE run_id = ?";
-        self.execute(tx, text, values![to, from]).await.map(drop)
+    /// Writes the next attempts of ended runs, with what was given with these; answers how many. None: their jobs are gone.
+    async fn next_attempts(self, tx: &Transaction, attempts: &[(i64, i64, Millis)]) -> Result<u64> {
+        let written = self.bulk(tx, &RERUN, &[], attempts).await?;
+        if written > 0 {
+            self.bulk(tx, &RETRY_INPUT, &[], attempts).await?;
+        }
+        Ok(written)
     }
 
     /// Repeats an ended run: the next attempt of its fire, with what is to be done again. Answers the new run and its shard.
@@ -218,8 +246,7 @@ impl WorkflowStore<'_> {
         if let Some(later) = self.tuple::<i64>(&tx, text, values).await? {
             return Err(refused("run", &format!("was repeated by run {later}; repeat that one")));
         }
-        self.bulk(&tx, &RERUN, &[], &[(id, run_id, now)]).await?;
-        self.copy_input(&tx, run_id, id).await?;
+        self.next_attempts(&tx, &[(id, run_id, now)]).await?;
         let again = serde_json::to_string(from).map_err(|error| Error::Corrupt(error.to_string()))?;
         let row = values![id, run.job_id, run_id, again];
         self.insert_rows(&tx, "workflow_run", "run_id, job_id, prior_run_id, again", vec![row]).await?;

@@ -196,6 +196,7 @@ impl WorkflowStore<'_> {
             }
             step.to_scan.extend(jobs.get(&row.job_id).map(|job| job.shard));
         }
+        step.nodes_started += runs.len();
         self.runs().insert_runs(tx, &runs).await?;
         self.insert_rows(tx, "run_input", "run_id, params", inputs).await?;
         self.continue_from(tx, &priors).await

@@ -1,10 +1,10 @@
 //! From the rows of a workflow's run to what its graph is computed from, and back.
 
-use carillon_scheduler::Millis;
 use carillon_scheduler::workflow::{Advance, Fact, Facts, NodeState, Stop, WorkflowInput, advance};
+use carillon_scheduler::{FireKey, Millis};
 
 use crate::run::advance::fire_end::FireEnd;
-use crate::workflow::progress::{NodeRow, Progress};
+use crate::workflow::progress::{HeldRun, NodeRow, Progress};
 
 impl NodeRow {
     pub fn state(&self) -> NodeState {
@@ -72,11 +72,12 @@ impl Progress {
             is_held: self.run.held_at.is_some(),
             stop,
         };
-        let scheduled_at = self.run.scheduled_at.to_string();
-        let fire_key = format!("{}:{}:{}", self.run.job_id, self.run.cause, self.run.fire_no);
+        let HeldRun { job_id, cause, fire_no, .. } = self.run;
+        let fire_key = FireKey { job_id, cause, fire_no, part: 0 }.to_string();
         let input = WorkflowInput {
             params: self.run.params.as_deref().unwrap_or_default(),
-            scheduled_at: &scheduled_at,
+            scheduled_at: self.run.scheduled_at,
+            zone: self.run.zone(),
             fire_key: &fire_key,
             run_id: self.run.run_id,
         };

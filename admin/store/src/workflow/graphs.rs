@@ -1,15 +1,17 @@
 //! Graphs of jobs. A job's row names the current one; a graph is never changed, so that a run keeps the one that it began with.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carillon_scheduler::Millis;
-use carillon_scheduler::workflow::{Graph, WorkflowDraft};
+use carillon_scheduler::workflow::{Graph, IfFailed, WorkflowDraft};
 use sea_orm::ConnectionTrait;
 
 use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
 use crate::job::stored_job::Job;
 use crate::views::WorkflowStore;
+use crate::workflow::progress::node_of;
 
 /// The graph of a job as a row has it. None: what stands there is none.
 pub(crate) fn graph_of(text: &str) -> Option<Graph> {
@@ -75,6 +77,31 @@ impl WorkflowStore<'_> {
     pub(crate) async fn uses_of(self, db: &impl ConnectionTrait, job_ids: &[i64]) -> Result<Vec<(i64, i64)>> {
         let text = "SELECT job_id, used_id FROM workflow_use WHERE job_id IN ({ids}) ORDER BY job_id, used_id";
         self.tuples(db, text, values![self.ids(job_ids)]).await
+    }
+
+    /// Those of these runs of nodes, given with the numbers of their fires, whose failure the definition of their workflow ignores.
+    pub(crate) async fn ignored_failures(self, tx: &Transaction, runs: &[(i64, i64)]) -> Result<Vec<i64>> {
+        if runs.is_empty() {
+            return Ok(vec![]);
+        }
+        let owners: BTreeSet<i64> = runs.iter().map(|(_, fire_no)| node_of(*fire_no).0).collect();
+        let text = "SELECT run_id, job_id, version FROM workflow_run WHERE run_id IN ({ids}) AND version IS NOT NULL";
+        let versions: Vec<(i64, i64, Millis)> =
+            self.tuples(tx, text, values![self.ids(&Vec::from_iter(owners))]).await?;
+        let mut graphs: BTreeMap<(i64, Millis), Option<Graph>> = BTreeMap::new();
+        for (_, job_id, version) in &versions {
+            if let Entry::Vacant(entry) = graphs.entry((*job_id, *version)) {
+                // One that cannot be read ignores nothing.
+                entry.insert(self.graph(tx, *job_id, *version).await.ok());
+            }
+        }
+        let is_ignored = |fire_no: i64| {
+            let (owner, node) = node_of(fire_no);
+            let (_, job_id, version) = versions.iter().find(|(run_id, ..)| *run_id == owner)?;
+            let node = graphs.get(&(*job_id, *version))?.as_ref()?.nodes.get(node)?;
+            Some(node.if_failed == IfFailed::Ignore)
+        };
+        Ok(runs.iter().filter(|(_, fire_no)| is_ignored(*fire_no) == Some(true)).map(|(run_id, _)| *run_id).collect())
     }
 
     pub(crate) async fn graph(self, db: &impl ConnectionTrait, job_id: i64, version: Millis) -> Result<Graph> {

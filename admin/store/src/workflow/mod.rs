@@ -6,6 +6,7 @@
 
 pub mod action;
 pub mod advance;
+pub mod audit;
 mod facts;
 pub mod graphs;
 pub mod hold;

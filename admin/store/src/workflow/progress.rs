@@ -1,13 +1,14 @@
 //! The progress of a workflow's run as its rows show it.
 
 use carillon_scheduler::workflow::{Graph, NodeState};
-use carillon_scheduler::{Cause, Millis, RunState};
+use carillon_scheduler::{Cause, Millis, RunState, Zone};
 use foldhash::{HashMap, HashSet};
 use sea_orm::ConnectionTrait;
 
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::rows::Code;
 use crate::error::Result;
+use crate::job::stored_job::schedule_of;
 use crate::run::advance::fire_end::{COLUMNS, FireEnd, FireRun};
 use crate::views::WorkflowStore;
 
@@ -42,6 +43,15 @@ row_struct! {
         pub params: Option<String>,
         pub timed_out: bool,
         pub held_at: Option<Millis>,
+        /// None: the job is gone.
+        pub schedule: Option<String>,
+    }
+}
+
+impl HeldRun {
+    /// The zone of its job's schedule.
+    pub fn zone(&self) -> Zone {
+        self.schedule.as_ref().map_or(Zone::UTC, |text| schedule_of(text.clone()).zone())
     }
 }
 
@@ -73,7 +83,8 @@ pub(crate) struct Progress {
     pub nodes: Vec<NodeRow>,
     /// The fires of nodes that are open, or whose ends are new.
     pub fires: HashMap<usize, FireEnd>,
-    /// Whether the jobs of nodes that have not started have parameters of their own, or do not take their parent's result.
+    /// Whether the jobs of nodes that have not started have parameters of their own, a list of their parts' texts among them, or do
+    /// not take their parent's result.
     pub has_params: Vec<bool>,
 }
 
@@ -112,9 +123,17 @@ impl WorkflowStore<'_> {
 
     pub(crate) async fn held_run(self, db: &impl ConnectionTrait, run_id: i64) -> Result<Option<HeldRun>> {
         let text = "SELECT run.id AS run_id, run.job_id, run.app_id, run.state, run.cause, run.fire_no, run.scheduled_at, run.due_at, \
-                    run.kill_asked_at, w.version, w.params, w.timed_out, w.held_at FROM run JOIN workflow_run w ON w.run_id = run.id \
-                    WHERE run.id = ?";
+                    run.kill_asked_at, w.version, w.params, w.timed_out, w.held_at, job.schedule_text AS schedule \
+                    FROM run JOIN workflow_run w ON w.run_id = run.id LEFT JOIN job ON job.id = run.job_id WHERE run.id = ?";
         self.one(db, text, values![run_id]).await
+    }
+
+    /// How many runs of workflows are on their way, in shards of these numbers.
+    pub async fn count_open(self, shards: i32) -> Result<i64> {
+        let shards: Vec<i64> = (0..i64::from(shards)).collect();
+        let text = "SELECT COUNT(*) FROM run{index run_open} WHERE shard IN ({ids}) AND state = {state.running} AND state < {state.final} \
+                    AND (follow & {follow.held_map}) = {follow.held}";
+        Ok(self.tuple(&self.engine_reads, text, values![self.ids(&shards)]).await?.unwrap_or_default())
     }
 
     pub(crate) async fn node_rows(self, db: &impl ConnectionTrait, run_id: i64) -> Result<Vec<NodeRow>> {
@@ -137,15 +156,25 @@ impl WorkflowStore<'_> {
         if nodes.is_empty() {
             return Ok(fires);
         }
-        let numbers: Vec<i64> = nodes.iter().map(|node| fire_of(run_id, *node)).collect();
-        let text = format!(
-            "SELECT {COLUMNS} FROM run WHERE fire_no IN ({{ids}}) AND cause = {{cause.node}} ORDER BY fire_no, part, attempt"
-        );
-        let runs: Vec<FireRun> = self.all(db, &text, values![self.ids(&numbers)]).await?;
+        let runs = self.runs_of_nodes(db, run_id, nodes).await?;
         for of_fire in runs.chunk_by(|run, next| run.fire_no == next.fire_no) {
             fires.insert(node_of(of_fire[0].fire_no).1, FireEnd::of(of_fire));
         }
         Ok(fires)
+    }
+
+    /// All runs of these nodes, in the order of part and attempt.
+    pub(crate) async fn runs_of_nodes(
+        self,
+        db: &impl ConnectionTrait,
+        run_id: i64,
+        nodes: &[usize],
+    ) -> Result<Vec<FireRun>> {
+        let numbers: Vec<i64> = nodes.iter().map(|node| fire_of(run_id, *node)).collect();
+        let text = format!(
+            "SELECT {COLUMNS} FROM run WHERE fire_no IN ({{ids}}) AND cause = {{cause.node}} ORDER BY fire_no, part, attempt"
+        );
+        self.all(db, &text, values![self.ids(&numbers)]).await
     }
 
     async fn has_params(self, db: &impl ConnectionTrait, graph: &Graph, nodes: &[NodeRow]) -> Result<Vec<bool>> {
@@ -154,7 +183,8 @@ impl WorkflowStore<'_> {
         let mut own: Vec<i64> = vec![];
         if graph.nodes.iter().any(|node| node.params.is_none() && !node.after.is_empty()) && !jobs.is_empty() {
             let text = "SELECT job.id FROM job LEFT JOIN job_params ON job_params.job_id = job.id \
-                        WHERE job.id IN ({ids}) AND (job.takes_result = FALSE OR job_params.params <> '')";
+                        WHERE job.id IN ({ids}) AND (job.takes_result = FALSE OR job_params.params <> '' \
+                        OR EXISTS (SELECT 1 FROM job_part WHERE job_part.job_id = job.id))";
             own = self.tuples(db, text, values![self.ids(&jobs)]).await?;
         }
         let has = |job: Option<i64>| job.is_none_or(|job| own.contains(&job));

@@ -40,11 +40,14 @@ pub struct NodeProgress {
     pub result: Option<String>,
     pub started_at: Option<Millis>,
     pub ended_at: Option<Millis>,
+    /// Removed is what a person may not see who may not see its job.
+    pub is_hidden: bool,
 }
 
 impl NodeProgress {
     /// Removes what a person may not see who may not see its job: name and state stay.
     pub fn hide(&mut self) {
+        self.is_hidden = true;
         self.job = None;
         self.run_id = None;
         self.result = None;
@@ -93,8 +96,8 @@ impl WorkflowStore<'_> {
                     first_run.fire_no, \
                     (SELECT MAX(run.id) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
                      AND run.cause = first_run.cause AND run.part = 0) AS run_id, \
-                    (SELECT COUNT(*) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
-                     AND run.cause = first_run.cause AND run.part = 0) AS attempts \
+                    (SELECT COUNT(DISTINCT run.attempt) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
+                     AND run.cause = first_run.cause) AS attempts \
                     FROM workflow_node n LEFT JOIN job ON job.id = n.job_id LEFT JOIN run AS first_run ON first_run.id = n.first_run_id \
                     WHERE n.run_id = ? ORDER BY n.node";
         let rows: Vec<Row> = self.all(&self.read, text, values![run_id]).await?;
@@ -112,6 +115,7 @@ impl WorkflowStore<'_> {
             result: row.result,
             started_at: row.started_at,
             ended_at: row.ended_at,
+            is_hidden: false,
         });
         let nodes = nodes.collect();
         let held = held_at.map(|at| (at, held_by.unwrap_or_default()));

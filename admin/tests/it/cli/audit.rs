@@ -44,6 +44,22 @@ fn every_difference_is_told_with_its_reason_and_only_the_unexplained_fails() {
         let line: serde_json::Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
         assert_eq!((&line["reason"], &line["explained"]), (&"unexplained".into(), &false.into()));
         assert!(line["count"].as_i64().unwrap() >= 11, "{line}");
+
+        // A workflow of which nothing runs.
+        for stalled in [
+            "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) \
+             VALUES (50, 1, 1, 0, 1, 50, 0, 1, 1, 1, 1, 2, 1, 0, 32)",
+            "INSERT INTO workflow_run (run_id, job_id, version) VALUES (50, 1, 1)",
+        ] {
+            database.execute_unprepared(stalled).await.unwrap();
+        }
+        let (code, out, err) = audit(&["--job", "1"]);
+        let line = "run 50 of job 1: the workflow is on its way, but nothing of it runs or is to follow, and no person holds it";
+        assert!(out.lines().any(|it| it == line) && out.contains("; 1 fault of workflows"), "{out}");
+        assert_eq!(code, Some(1), "{err}");
+        let (_, out, _) = audit(&["--json"]);
+        let line: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+        assert_eq!((&line["found"], &line["run_id"], &line["node"]), (&"stalled".into(), &50.into(), &().into()));
     });
     let (code, _, err) = audit(&["--job", "9"]);
     assert!(code == Some(2) && err.contains("there is no job 9"), "{err}");

@@ -1,7 +1,6 @@
 //! `/runs/{id}/workflow` and `/runs/{id}/rerun`: the run of a workflow.
 
 use actix_web::web::Json;
-use carillon_accounts::policy::{self, Action, Object};
 use carillon_scheduler::workflow::RerunFrom;
 use carillon_store::workflow::action::WorkflowAction;
 use utoipa::openapi::{ObjectBuilder, Type};
@@ -17,13 +16,8 @@ pub async fn get(state: Shared, id: Id, caller: Caller) -> Answer<WorkflowProgre
 
 /// Of a node whose app the caller may not see only name and state are shown.
 async fn progress(state: &State, run_id: i64, caller: &Caller) -> Answer<WorkflowProgressView> {
-    let view = state.engine.runs().workflow(run_id).await?;
-    let mut view = view.ok_or_else(|| Error::not_found(format!("run {run_id} is of no workflow, or has not begun")))?;
-    for node in &mut view.nodes {
-        if node.app_id.is_some_and(|app_id| !policy::may(&caller.0, Action::View, Object::App(app_id))) {
-            node.hide();
-        }
-    }
+    let view = state.engine.runs().workflow(run_id, &caller.0).await?;
+    let view = view.ok_or_else(|| Error::not_found(format!("run {run_id} is of no workflow, or has not begun")))?;
     Ok(Json(view.into()))
 }
 

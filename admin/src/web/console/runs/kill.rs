@@ -24,7 +24,7 @@ pub async fn ask_kill(state: Shared, context: PageContext, id: Path<i64>) -> Pag
         let to = format!("/runs/{}", *id);
         return Ok(done(&to, context.t("run-ended-already")));
     }
-    let is_workflow = state.engine.runs().workflow(*id).await?.is_some();
+    let is_workflow = state.engine.runs().workflow(*id, &context.actor).await?.is_some();
     Ok(show(&KillQuestion { context, row, is_workflow }))
 }
 

@@ -174,7 +174,7 @@ pub async fn page(
     // It may have moved to an app that the viewer does not see.
     let job = state.store.jobs().get(row.run.job_id).await?;
     let may_operate = app_id.is_some_and(|app_id| context.may_operate(&app_id));
-    let view = state.engine.runs().workflow(row.run.id).await?;
+    let view = state.engine.runs().workflow(row.run.id, &context.actor).await?;
     let is_sent = row.run.address.is_some() || row.run.sends > 0;
     let is_workflow = view.is_some() || !is_sent && job.as_ref().is_some_and(|job| job.draft.workflow.is_some());
     let log = match is_workflow || request.headers().contains_key(LIVE) {

@@ -55,7 +55,7 @@ decisions! {
 impl Decision {
     /// What can be decided about a node in its present state.
     pub fn possible(node: &NodeProgress) -> Vec<Self> {
-        let has_run = node.run_id.is_some();
+        let has_run = node.attempts > 0;
         match node.state {
             NodeState::Failed if has_run => vec![RETRY, SUCCEED],
             NodeState::Failed => vec![SUCCEED],
@@ -122,7 +122,7 @@ async fn question(
 ) -> PageResult {
     let to = format!("/runs/{id}");
     let row = RunRow::new(&context, state.engine.runs().get(id).await?);
-    let Some(view) = state.engine.runs().workflow(id).await? else {
+    let Some(view) = state.engine.runs().workflow(id, &context.actor).await? else {
         return Ok(refused(&to, context.t("workflow-not-begun")));
     };
     if !row.run.state.is_open() {
@@ -145,7 +145,7 @@ async fn question(
 /// `POST /runs/{id}/decide`
 pub async fn decide(state: Shared, context: PageContext, by: Caller, id: Path<i64>, mut form: Form) -> PageResult {
     let to = format!("/runs/{}", state.engine.runs().get(*id).await?.id);
-    if state.engine.runs().workflow(*id).await?.is_none() {
+    if state.engine.runs().workflow(*id, &by.0).await?.is_none() {
         return Ok(refused(&to, context.t("workflow-not-begun")));
     }
     let decision = find(form.value("action"))?;

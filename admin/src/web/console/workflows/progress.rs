@@ -84,24 +84,21 @@ impl Progress {
 
 impl NodeLine {
     fn new(context: &PageContext, (graph, node): (&Graph, &Node), it: &NodeProgress, may_decide: bool) -> Self {
-        // Of a deleted job the app is not known.
-        let may_see = it.app_id.map_or_else(|| context.may_see_installation(), |app_id| context.may_see(&app_id));
         let end = it.ended_at.or((it.state == NodeState::Running).then_some(context.now));
         Self {
             name: it.name.clone(),
             state: it.state,
             badge: node_badge(it.state),
             job_id: it.job_id,
-            job: it.job.clone().filter(|_| may_see),
-            is_hidden: !may_see,
+            job: it.job.clone(),
+            is_hidden: it.is_hidden,
             after: after_text(context.language, &drafts(graph, node), node.join),
-            // The text of a failure is the executor's.
-            why: if may_see || it.state != NodeState::Failed { it.why.clone() } else { String::new() },
+            why: it.why.clone(),
             is_kept: it.is_kept,
             attempts: it.attempts,
             duration: it.started_at.zip(end).map(|(start, end)| duration(context.language, end - start)),
-            run_id: it.run_id.filter(|_| may_see),
-            result: it.result.clone().filter(|text| may_see && !text.is_empty()),
+            run_id: it.run_id,
+            result: it.result.clone().filter(|text| !text.is_empty()),
             decisions: if may_decide { Decision::possible(it) } else { vec![] },
         }
     }

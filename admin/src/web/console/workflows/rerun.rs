@@ -32,7 +32,7 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>) -> PageResu
 async fn question(state: &State, context: PageContext, id: i64, form: Form) -> PageResult {
     let to = format!("/runs/{id}");
     let run = state.engine.runs().get(id).await?;
-    let Some(view) = state.engine.runs().workflow(id).await? else {
+    let Some(view) = state.engine.runs().workflow(id, &context.actor).await? else {
         return Ok(refused(&to, context.t("workflow-not-begun")));
     };
     if run.state.is_open() {
@@ -79,7 +79,7 @@ pub async fn rerun(state: Shared, context: PageContext, by: Caller, id: Path<i64
         ("all", _) => RerunFrom::All,
         _ => RerunFrom::Failed,
     };
-    if state.engine.runs().workflow(*id).await?.is_none() {
+    if state.engine.runs().workflow(*id, &by.0).await?.is_none() {
         return Ok(refused(&to, context.t("workflow-not-begun")));
     }
     match state.engine.runs().rerun_workflow(*id, &from, &by.0).await {

@@ -17,6 +17,8 @@ pub struct Advanced {
     pub held_up: Vec<i64>,
     /// Ends of workflows, to be settled.
     pub to_end: Vec<RunReport>,
+    /// Nodes of workflows that were started.
+    pub nodes_started: usize,
     /// Runs of nodes whose end is to be asked for.
     pub to_kill: Vec<i64>,
 }
@@ -27,6 +29,7 @@ impl Advanced {
         self.alarms.extend(other.alarms);
         self.held_up.extend(other.held_up);
         self.to_end.extend(other.to_end);
+        self.nodes_started += other.nodes_started;
         self.to_kill.extend(other.to_kill);
     }
 }

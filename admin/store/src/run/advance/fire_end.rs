@@ -85,8 +85,7 @@ impl FireEnd {
     /// `runs` are in the order of part and attempt.
     pub fn of(runs: &[FireRun]) -> Self {
         let open = || runs.iter().filter(|run| run.state().is_none_or(RunState::is_pending));
-        let has_succeeded = |part: &[FireRun]| part.iter().any(|run| run.state() == Some(RunState::Succeeded));
-        let parts: Vec<&[FireRun]> = runs.chunk_by(|run, next| run.part == next.part).collect();
+        let parts: Vec<&[FireRun]> = parts(runs).collect();
         let ended_at = runs.iter().filter_map(|run| run.finished_at).max();
         let is_first = |run: &FireRun| run.part == 0 && run.attempt == 1;
         let is_whole = runs.first().is_some_and(|run| is_first(run) && parts.len() == run.parts.max(1) as usize);
@@ -97,12 +96,25 @@ impl FireEnd {
             let not_asked = open().filter(|run| run.kill_asked_at.is_none()).map(|run| run.id).collect();
             return Self::Open { not_asked };
         }
-        let failed = parts.iter().filter(|part| !has_succeeded(part)).filter_map(|part| part.last());
+        let failed = not_succeeded(runs);
         // One that failed says more than one that was called off.
         let telling = |run: &&FireRun| run.state() != Some(RunState::Cancelled);
         let why = failed.clone().find(telling).or(failed.clone().next()).map(why).unwrap_or_default();
         Self::Failed { why, ended_at }
     }
+}
+
+fn parts(runs: &[FireRun]) -> impl Iterator<Item = &[FireRun]> + Clone {
+    runs.chunk_by(|run, next| run.part == next.part)
+}
+
+fn has_succeeded(part: &[FireRun]) -> bool {
+    part.iter().any(|run| run.state() == Some(RunState::Succeeded))
+}
+
+/// The last attempt of each part that has not succeeded. `runs` are in the order of part and attempt.
+pub(crate) fn not_succeeded(runs: &[FireRun]) -> impl Iterator<Item = &FireRun> + Clone {
+    parts(runs).filter(|part| !has_succeeded(part)).filter_map(<[FireRun]>::last)
 }
 
 /// What its executor said, or else what its reason means.

@@ -86,6 +86,8 @@ pub struct MonitorQuery {
     pub silent_since: Millis,
     /// Runs whose time was over by then.
     pub over_since: Millis,
+    /// The same of runs that no executor has, which needs no time to end them.
+    pub held_over_since: Millis,
 }
 
 /// The columns of [`Row`].
@@ -142,11 +144,12 @@ impl RunStore<'_> {
         let text = format!(
             "SELECT {COLUMNS} FROM run {NEIGHBOURS} WHERE run.shard = ? AND run.state = {{state.running}} AND run.state < {{state.final}} AND run.id > ? \
              AND (((run.follow & {{follow.held}}) = 0 AND (e.expires_at IS NULL OR e.expires_at < ? OR e.boot_id <> run.boot_id)) \
-             OR (job.timeout_seconds > 0 AND (run.follow & {{follow.held_map}}) <> {{follow.held_map}} \
-             AND COALESCE(run.sent_at, run.marked_at) + job.timeout_seconds * 1000 < ?)) \
+             OR ((run.follow & {{follow.held}}) = 0 AND job.timeout_seconds > 0 \
+             AND COALESCE(run.sent_at, run.marked_at) + job.timeout_seconds * 1000 < ?) \
+             OR ((run.follow & {{follow.held_map}}) = {{follow.held}} AND job.timeout_seconds > 0 AND run.sent_at + job.timeout_seconds * 1000 < ?)) \
              ORDER BY run.id LIMIT ?"
         );
-        let values = values![look.shard, after, look.silent_since, look.over_since, PAGE];
+        let values = values![look.shard, after, look.silent_since, look.over_since, look.held_over_since, PAGE];
         let rows: Vec<Row> = self.all(&self.engine_reads, &text, values).await?;
         let found: Vec<RunningRun> = rows.into_iter().map(RunningRun::from).collect();
         let next = found.last().map(|run| run.run_id);

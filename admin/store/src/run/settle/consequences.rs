@@ -31,7 +31,7 @@ pub static CANCEL_RETRIES: Bulk = Bulk::update(
 );
 
 /// Id of the new attempt, of the one before, and when it is due.
-const RETRIES: &[ListColumn] = &[long("id"), long("old"), long("due_at")];
+pub(crate) const RETRIES: &[ListColumn] = &[long("id"), long("old"), long("due_at")];
 
 /// The next attempts, each a run of its own. A broadcast's part goes to the executor of its number in the list of that time,
 /// so the address is not copied.
@@ -44,6 +44,7 @@ pub static RETRY: Bulk = Bulk::text(
      AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1)",
 );
 
+/// What was given with the attempt before.
 pub(crate) static RETRY_INPUT: Bulk = Bulk::text(
     RETRIES,
     "INSERT INTO run_input (run_id, params, address, is_of_part) SELECT u.id, i.params, i.address, i.is_of_part FROM {list} \
@@ -114,13 +115,17 @@ impl SettleEffects {
         let said = finding.message.as_deref().filter(|text| !text.trim().is_empty());
         let why = said.or(finding.reason.and_then(|reason| sentence(reason.as_str()))).unwrap_or("");
         let why = cut(why, MAX_MESSAGE_BYTES);
+        let alarm_kind = kind_of(state);
         let alarm = Alarm {
-            kind: kind_of(state),
+            kind: alarm_kind,
             job_id: Some(row.job_id),
             run_id: Some(finding.run_id),
             text: format!("run {} {state}: {why}", finding.run_id),
         };
         self.alarms.push((id, alarm));
+        if row.cause == Cause::Node && alarm_kind == AlarmKind::Failed {
+            self.failed_nodes.push((finding.run_id, row.fire_no));
+        }
     }
 }
 
@@ -128,7 +133,9 @@ impl RunStore<'_> {
     /// Writes what [`SettleEffects::follow`] has gathered.
     pub(crate) async fn apply_effects(self, tx: &Transaction, effects: &mut SettleEffects, now: Millis) -> Result<()> {
         self.write_retries(tx, effects).await?;
-        let alarms = std::mem::take(&mut effects.alarms);
+        let mut alarms = std::mem::take(&mut effects.alarms);
+        let ignored = self.workflows().ignored_failures(tx, &effects.failed_nodes).await?;
+        alarms.retain(|(_, alarm)| alarm.run_id.is_none_or(|run_id| !ignored.contains(&run_id)));
         effects.settled.alarms = self.alarms().raise_all(tx, alarms, now).await?;
         if !effects.late.is_empty() {
             self.bulk(tx, &CANCEL_RETRIES, &named![now], &effects.late).await?;

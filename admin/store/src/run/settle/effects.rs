@@ -30,6 +30,8 @@ pub(crate) struct SettleEffects {
     pub(crate) jobs: HashMap<i64, LockedJob>,
     pub(crate) retries: Vec<Retry>,
     pub(crate) alarms: Vec<(i64, Alarm)>,
+    /// Runs of nodes that have failed, with the numbers of their fires.
+    pub(crate) failed_nodes: Vec<(i64, i64)>,
     /// Runs whose outcome is known after all, and the fires of which no further attempt is needed.
     pub(crate) known: Vec<i64>,
     pub(crate) late: Vec<Late>,

@@ -1,8 +1,10 @@
 //! What people decide about runs of workflows.
 
-use carillon_scheduler::workflow::RerunFrom;
-use carillon_scheduler::{RetryDelay, RunState};
+use carillon_scheduler::workflow::{NodeState, RerunFrom};
+use carillon_scheduler::{Clock as _, RetryDelay, RunState};
 use carillon_store::workflow::action::WorkflowAction;
+use carillon_store::workflow::view::NodeProgress;
+use carillon_store::{Actor, Grants, Role};
 use serde_json::json;
 
 use crate::conformance::fixture::actor;
@@ -21,6 +23,11 @@ impl Steps<'_> {
         self.go_on().await;
         made.map_err(|error| error.to_string())
     }
+}
+
+/// A person who sees the app of the tests, and no other.
+fn viewer(steps: &Steps<'_>) -> Actor {
+    Actor::new("vera", "127.0.0.1", Grants::for_app(steps.job.app_id, Role::Viewer))
 }
 
 fn retry(node: &str) -> WorkflowAction {
@@ -57,6 +64,28 @@ fn a_failed_node_is_tried_again_while_others_run() {
         steps.end("b", 200, "").await;
         steps.end("slow", 200, "").await;
         assert_eq!(steps.workflow_run(run_id).await.state, RunState::Succeeded);
+    });
+}
+
+#[test]
+fn of_a_node_whose_job_is_gone_only_who_sees_the_installation_sees_more_than_name_and_state() {
+    with_registered_executor(async |node, _| {
+        let steps = Steps::new(node, json!({"a": {}, "b": {}}), |_| ()).await;
+        let run_id = steps.fire().await;
+        steps.end("b", 500, "secret").await;
+        let mut draft = steps.job.draft.clone();
+        draft.workflow.as_mut().unwrap().nodes.pop();
+        node.edit(&steps.job, draft).await;
+        node.store.jobs().delete(steps.job("b").id, node.clock.now(), &actor()).await.unwrap();
+        let seen = async |by: &Actor| {
+            let view = node.engine.runs().workflow(run_id, by).await.unwrap().unwrap();
+            let of = |node: &NodeProgress| (node.is_hidden, node.why.clone(), node.run_id.is_some(), node.state);
+            view.nodes.iter().map(of).collect::<Vec<_>>()
+        };
+        let a = (false, String::new(), true, NodeState::Running);
+        let all = [a.clone(), (false, "secret".to_owned(), true, NodeState::Failed)];
+        assert_eq!(seen(&actor()).await, all);
+        assert_eq!(seen(&viewer(&steps)).await, [a, (true, String::new(), false, NodeState::Failed)]);
     });
 }
 

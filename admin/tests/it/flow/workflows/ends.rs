@@ -40,7 +40,8 @@ fn a_workflow_over_its_time_fails_when_what_runs_of_it_has_ended() {
         node.services.monitor.step().await;
         steps.go_on().await;
         assert_eq!(executor.received("/kill").len(), 0);
-        node.advance(100_000).await;
+        // An executor would have another minute to end its run.
+        node.advance(30_000).await;
         node.register(executor).await;
         node.services.monitor.step().await;
         // What it has noted is found a second later.
@@ -94,5 +95,31 @@ fn evidence_after_the_end_is_noted_and_starts_nothing() {
         assert_eq!(steps.why(run_id, "a").await, "its success became known after the workflow had ended");
         assert_eq!(steps.runs("b").await, 0);
         assert_eq!(steps.workflow_run(run_id).await.state, RunState::Failed);
+    });
+}
+
+#[test]
+fn workflows_on_their_way_and_the_nodes_that_were_started_are_counted() {
+    with_registered_executor(async |node, _| {
+        let steps = Steps::new(node, json!({"a": {}, "b": {"after": ["a"]}}), |_| ()).await;
+        let counted = async |open: i64, started: i64| {
+            node.services.resolver.step().await;
+            let metrics = node.metrics();
+            for line in
+                [format!("carillon_open_workflows {open}"), format!("carillon_workflow_nodes_started_total {started}")]
+            {
+                assert!(metrics.lines().any(|it| it == line), "no {line} in {metrics}");
+            }
+        };
+        node.fire(&steps.job).await;
+        steps.fire().await;
+        counted(2, 2).await;
+        steps.end("a", 200, "").await;
+        node.advance(60_000).await;
+        counted(2, 3).await;
+        steps.end("b", 200, "").await;
+        node.advance(60_000).await;
+        counted(1, 3).await;
+        assert!(!node.metrics().contains("carillon_advance_duration_seconds_count 0"));
     });
 }

@@ -42,7 +42,7 @@ databases! {
         ] {
             fixture.sql(&format!("UPDATE run SET address = '{address}', boot_id = {boot}, sent_at = {sent_at} WHERE id = {id}")).await;
         }
-        let look = MonitorQuery { shard: job.shard, silent_since: NOW - 30_000, over_since: NOW - 60_000 };
+        let look = MonitorQuery { shard: job.shard, silent_since: NOW - 30_000, over_since: NOW - 60_000, held_over_since: NOW };
         let (found, next) = fixture.store.runs().watched(look, 0).await.unwrap();
         let told: Vec<_> = found.iter().map(|run| run.run_id).collect();
         assert_eq!((told, next), (vec![ids[1], ids[2], ids[4], ids[5]], None));
@@ -59,6 +59,19 @@ databases! {
         assert_eq!(beside(3).await, None);
         fixture.sql(&format!("UPDATE run SET state = 9, finished_at = {} WHERE id = {}", NOW - 5, ids[0])).await;
         assert_eq!(beside(3).await, Some(NOW - 5), "it was there at the same time");
+    }
+
+    async fn a_workflow_is_over_its_time_without_the_grace_of_an_executor(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking_with("tick", |draft| draft.timeout_seconds = 100).await;
+        let ids = fixture.runs_in(&job, &[Running; 3]).await;
+        fixture.store.apps().register_executor(&at("live", None, NOW + 9_000)).await.unwrap();
+        for (id, follow, sent_at) in [(ids[0], 32, NOW - 100_001), (ids[1], 32, NOW - 99_000), (ids[2], 0, NOW - 150_000)] {
+            fixture.sql(&format!("UPDATE run SET address = 'live', follow = {follow}, sent_at = {sent_at} WHERE id = {id}")).await;
+        }
+        let look = MonitorQuery { shard: job.shard, silent_since: NOW, over_since: NOW - 60_000, held_over_since: NOW };
+        let (found, _) = fixture.store.runs().watched(look, 0).await.unwrap();
+        assert_eq!(found.iter().map(|run| (run.run_id, run.is_held)).collect::<Vec<_>>(), [(ids[0], true)]);
     }
 
     // covers: D2

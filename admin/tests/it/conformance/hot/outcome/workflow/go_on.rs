@@ -98,6 +98,25 @@ databases! {
         assert_eq!(fixture.count("run", "1 = 1").await, 5);
     }
 
+    // covers: 004-10
+    async fn a_workflow_ends_as_failed_if_a_node_was_too_late_to_run(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let cleanup = serde_json::json!({"after": [{"node": "b", "on": "always"}]});
+        let graph = fixture.graph(serde_json::json!({"a": {}, "b": {"after": ["a"]}, "c": cleanup})).await;
+        let run_id = fixture.begun(&graph, NOW).await;
+        let a = fixture.only(&graph, run_id, "a").await.id;
+        fixture.store.runs().settle(&[found(a, RunEvent::ExecutorGone, RunReason::Lost)], &FOLLOW_UP).await.unwrap();
+        fixture.go_on().await;
+        fixture.send().await;
+        end(&fixture.store, a).await;
+        assert_eq!(fixture.nodes(run_id).await, "a succeeded, b upstream_failed, c running");
+        end(&fixture.store, fixture.only(&graph, run_id, "c").await.id).await;
+        fixture.go_on().await;
+        assert_eq!((fixture.state(run_id).await, fixture.of_node(&graph, "b").await.len()), (Failed, 0));
+        let message = "b: too late: a node after it has started; 1 node was not run";
+        assert_eq!(fixture.row(run_id).await.result_msg.as_deref(), Some(message));
+    }
+
     // covers: I14
     async fn a_sub_workflow_begins_and_ends_once(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;

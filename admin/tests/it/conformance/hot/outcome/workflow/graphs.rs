@@ -40,18 +40,26 @@ impl Graph {
 
 impl Fixture {
     /// `nodes` as the API spells them, without their jobs.
-    pub async fn graph(&self, mut nodes: Value) -> Graph {
+    pub async fn graph(&self, nodes: Value) -> Graph {
+        self.graph_with(nodes, |_, _| ()).await
+    }
+
+    /// The same; `change` changes the jobs of the nodes by their names, and that of the workflow, `workflow`.
+    pub async fn graph_with(&self, mut nodes: Value, change: impl Fn(&str, &mut JobDraft)) -> Graph {
         for node in nodes.as_object_mut().unwrap().values_mut() {
             node["job"] = 1.into();
         }
         let mut workflow: WorkflowDraft = serde_json::from_value(json!({"nodes": nodes})).unwrap();
         let mut jobs = vec![];
         for (name, node) in &mut workflow.nodes {
-            let job = self.create(&draft(name)).await;
+            let mut draft = draft(name);
+            change(name, &mut draft);
+            let job = self.create(&draft).await;
             node.job = NodeJob::Id(job.id);
             jobs.push((name.clone(), job));
         }
-        let draft = JobDraft { handler: String::new(), workflow: Some(workflow), ..draft("workflow") };
+        let mut draft = JobDraft { handler: String::new(), workflow: Some(workflow), ..draft("workflow") };
+        change("workflow", &mut draft);
         Graph { job: self.create(&draft).await, jobs }
     }
 

@@ -2,6 +2,9 @@
 
 mod begin;
 mod changes;
+mod faults;
+mod given;
 mod go_on;
 pub mod graphs;
 mod kept;
+mod parts;
