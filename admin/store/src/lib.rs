@@ -28,7 +28,6 @@ pub use audit::entry::AuditObject;
 pub use calendar::calendars::{CalendarVersion, NamedCalendar};
 pub use calendar::pinned::{Calendars, VersionKey};
 pub use db::connect::Database;
-pub use db::failpoint;
 pub use db::request_key::MAX_KEY_CHARS;
 pub use db::set_aside::Unreadable;
 pub use db::sql::filter::Page;

@@ -12,7 +12,7 @@ use crate::dispatch::send_task::{SendTask, Sender, not_after};
 use crate::executor::directory::RegisteredExecutor;
 use crate::executor::outcome::{Outcome, unknown};
 use crate::executor::request::{body, headers, size_at_most};
-use carillon_store::failpoint;
+use carillon_store::db::failpoint;
 
 /// Bytes of the runs of one request, as JSON; the executor takes 5 MiB in all.
 const MOST_BYTES: usize = 4 << 20;

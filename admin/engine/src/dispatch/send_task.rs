@@ -17,7 +17,7 @@ use crate::executor::client::ExecutorClient;
 use crate::executor::outcome::Outcome;
 use crate::executor::request::{body, headers};
 use crate::settings::ms;
-use carillon_store::failpoint;
+use carillon_store::db::failpoint;
 use carillon_store::run::settle::finding::RunReport;
 
 /// What requests are sent with.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use sea_orm::ConnectionTrait as _;
 
+use crate::db::failpoint;
 use crate::db::pool::connection_pool::Pool;
-use crate::failpoint;
 
 const LOOK: Duration = Duration::from_millis(50);
 /// What SQLite allows by itself.

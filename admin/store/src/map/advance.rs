@@ -4,12 +4,12 @@
 use carillon_scheduler::run::map::{self as rules, ItemState};
 use carillon_scheduler::{Millis, Outcome, RunEvent, RunReason, RunState};
 
+use crate::db::failpoint;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::db::sql::text::cut;
 use crate::error::Result;
-use crate::failpoint;
 use crate::map::rows::{DeliveryRow, MapRow};
 use crate::run::advance::advancing::Advanced;
 use crate::run::advance::fire_end::{COLUMNS, FireRun, PartEnd};

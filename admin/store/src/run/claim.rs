@@ -8,12 +8,12 @@ use foldhash::{HashMap, HashSet, HashSetExt as _};
 use carillon_scheduler::Millis;
 use sea_orm::Value;
 
+use crate::db::failpoint;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::forms::Update;
 use crate::db::sql::list::{ListColumn, int, long};
 use crate::error::{Error, Result};
-use crate::failpoint;
 use crate::views::RunStore;
 
 /// A row of `job_clock` that is inside the look-ahead.

@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 use carillon_scheduler::workflow::{Advance, End, NodeState, Start};
 use carillon_scheduler::{Cause, Millis, Outcome, RunEvent, RunReason, RunState};
 
+use crate::db::failpoint;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
-use crate::failpoint;
 use crate::run::advance::advancing::Advanced;
 use crate::run::follow_up::{FollowUp, Kind};
 use crate::run::lock::{LockMode, LockedJob};

@@ -3,10 +3,10 @@
 use carillon_scheduler::workflow::{Graph, NodeState, RerunFrom, again};
 use carillon_scheduler::{Millis, RunEvent, RunState};
 
+use crate::db::failpoint;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::{Error, Result};
-use crate::failpoint;
 use crate::run::adopt::ClaimedRun;
 use crate::run::follow_up::{FollowUp, Kind};
 use crate::run::lock::LockMode;

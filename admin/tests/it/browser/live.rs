@@ -8,7 +8,7 @@ use carillon_accounts::secret_keys::SecretKeys;
 use carillon_accounts::setup::{FIRST_ADMIN, ensure_first_admin};
 use carillon_admin::Admin;
 use carillon_engine::Engine;
-use carillon_executor::{Executor, JobContext, JobError, log};
+use carillon_executor::{Executor, ItemContext, JobContext, JobError, MapContext, ReduceContext, log};
 use carillon_scheduler::{Clock, JobDraft, SystemClock};
 use carillon_store::{App, Definition, DefinitionContext, GrantScope, Grants, Job, Role, Store};
 use tokio_util::sync::CancellationToken;
@@ -100,6 +100,7 @@ impl Live {
             .job("echo", echo)
             .job("lines", lines)
             .job("fails", fails)
+            .map_reduce("items", (list, count, sum))
             .build()
             .unwrap();
         let handle = executor.handle();
@@ -135,6 +136,25 @@ async fn lines(ctx: JobContext) -> Result<String, JobError> {
         }
     }
     Ok(format!("{count} orders settled"))
+}
+
+/// As many items as the parameters say.
+async fn list(ctx: MapContext) -> Result<String, JobError> {
+    let count: usize = ctx.params().parse()?;
+    ctx.map((0..count).map(|item| format!("{item} {}", "0".repeat(120)))).await?;
+    Ok(count.to_string())
+}
+
+/// Each seventh item fails.
+async fn count(ctx: ItemContext) -> Result<String, JobError> {
+    match ctx.item() % 7 {
+        6 => Err(JobError::new("0".repeat(300))),
+        _ => Ok(ctx.item().to_string()),
+    }
+}
+
+async fn sum(ctx: ReduceContext) -> Result<String, JobError> {
+    Ok(format!("{} / {}", ctx.items() - ctx.failed(), ctx.items()))
 }
 
 async fn fails(ctx: JobContext) -> Result<String, JobError> {

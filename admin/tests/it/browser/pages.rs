@@ -93,6 +93,8 @@ struct Ids {
     /// Its runs: one that has failed, and one that is held.
     failed_run: i64,
     held_run: i64,
+    /// A run that has handed in items, and one of its deliveries.
+    items_runs: [i64; 2],
 }
 
 impl Filled {
@@ -135,8 +137,8 @@ impl Filled {
         pages.chain(VARIANTS.map(str::to_owned)).chain(self.of_workflows()).collect()
     }
 
-    fn of_workflows(&self) -> [String; 7] {
-        let Ids { workflow, failed_run, held_run, .. } = self.ids;
+    fn of_workflows(&self) -> [String; 9] {
+        let Ids { workflow, failed_run, held_run, items_runs, .. } = self.ids;
         [
             format!("/jobs/{workflow}"),
             format!("/jobs/{workflow}/edit"),
@@ -145,6 +147,8 @@ impl Filled {
             format!("/runs/{held_run}"),
             format!("/runs/{held_run}/kill"),
             format!("/runs/{held_run}/decide?action=succeed&node=report"),
+            format!("/runs/{}", items_runs[0]),
+            format!("/runs/{}", items_runs[1]),
         ]
     }
 
@@ -225,6 +229,20 @@ async fn workflow(live: &Live, app: &App) -> (i64, [i64; 2]) {
     (id, [failed, held])
 }
 
+/// A run with items of which some have failed, and its last delivery.
+async fn items(live: &Live, app: &App) -> [i64; 2] {
+    let app = if live.store.apps().by_name("orders").await.unwrap().is_some() { "orders" } else { &app.name };
+    let mut draft = JobDraft::new(app, LONG_NAME, "items");
+    draft.params = "30".to_owned();
+    let job_id = live.job(draft).await.id;
+    let ask = RunRequest { job_id, cause: Cause::Api, params: None, parts: None, address: None, idempotency_key: None };
+    let root = live.engine.jobs().run(ask, &Actor::unlimited("dana", "")).await.unwrap();
+    let ended = async || live.store.runs().get(root).await.unwrap().unwrap().state == RunState::Succeeded;
+    wait_for("the end of the items", ended).await;
+    let runs = live.store.maps().latest_runs(root, job_id, 10).await.unwrap();
+    [root, runs[0].run_id]
+}
+
 async fn ids(live: &Live, app: &App) -> Ids {
     let (store, by, now) = (&live.store, Actor::engine(), live.clock.now());
     let channel = store.alerts().next_channel_id().await.unwrap();
@@ -274,5 +292,6 @@ async fn ids(live: &Live, app: &App) -> Ids {
     ));
     let script = live.job(job).await.id;
     let (workflow, [failed_run, held_run]) = workflow(live, app).await;
-    Ids { app: app.id, rule, alert, channel, guest, script, workflow, failed_run, held_run }
+    let items_runs = items(live, app).await;
+    Ids { app: app.id, rule, alert, channel, guest, script, workflow, failed_run, held_run, items_runs }
 }

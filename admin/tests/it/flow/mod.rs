@@ -11,7 +11,6 @@ mod executor_tokens;
 mod interleavings;
 pub mod lease;
 mod maintain;
-mod map;
 pub mod node;
 mod plan;
 pub mod recover;

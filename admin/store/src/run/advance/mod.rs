@@ -16,12 +16,12 @@ use std::collections::BTreeSet;
 use carillon_scheduler::{Cause, Millis};
 use foldhash::HashSet;
 
+use crate::db::failpoint;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::db::sql::template::delete_by_id;
 use crate::error::Result;
-use crate::failpoint;
 use crate::map::advance::MapNotes;
 use crate::run::advance::advancing::{Advancing, Fire};
 use crate::run::follow_up::{FollowUp, Kind, key};

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use carillon_scheduler::{Millis, Outcome, RunEvent, RunReason, RunState};
 use foldhash::{HashMap, HashMapExt as _};
 
+use crate::db::failpoint;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::db::sql::text::printable;
 use crate::error::Result;
-use crate::failpoint;
 use crate::lease::leases::RESTORED_BELOW;
 use crate::run::lock::{LockMode, LockedRun};
 use crate::run::settle::by_hand::{Resolution, is_undecided};

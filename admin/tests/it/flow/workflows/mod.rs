@@ -1,6 +1,8 @@
-//! Workflows from their fire to their end.
+//! Workflows, and runs with items, from their fire to their end.
 
 mod decisions;
 mod ends;
+mod item_refusals;
+mod items;
 mod order;
 pub mod steps;

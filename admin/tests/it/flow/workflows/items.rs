@@ -1,4 +1,4 @@
-//! The way of items from the run that hands them in to its end.
+//! Over the wire: the way of items from the run that hands them in to its end.
 
 use carillon_engine::manage::RunRequest;
 use carillon_scheduler::RunState::{Claimed, Failed, Killed, Running, Succeeded};
