@@ -56,8 +56,4 @@ impl ItemState {
             _ => Self::Other,
         }
     }
-
-    pub fn has_outcome(self) -> bool {
-        matches!(self, Self::Succeeded | Self::Failed)
-    }
 }
