@@ -136,8 +136,9 @@ fn an_item_that_is_executed_too_often() {
             execute(history, 6_002, 3, at + 15);
         }
     };
-    assert_of_map(&[], again(3_260));
-    assert_of_map(&[Figure::ItemTwice], again(30_000));
+    assert_of_map(&[], again(3_240));
+    // Results were read before it ended, too.
+    assert_of_map(&[Figure::ItemTwice, Figure::ItemEarly], again(30_000));
 }
 
 #[test]
@@ -146,7 +147,10 @@ fn deliveries_that_overlap_or_leave_items_out() {
         history.deliveries[1].first_item = 1;
         history.deliveries[1].items = 3;
     });
-    assert_of_map(&[Figure::ItemMissing], |history| history.maps[0].items = 5);
+    assert_of_map(&[Figure::ItemMissing], |history| {
+        without_reduce(history);
+        history.maps[0].items = 5;
+    });
     assert_of_map(&[Figure::Phantom], |history| execute(history, FIRST, 7, 3_120));
     assert_of_map(&[Figure::Phantom], |history| execute(history, FIRST, 3, 3_120));
 }
