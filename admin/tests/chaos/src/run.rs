@@ -125,6 +125,9 @@ async fn session(options: &Options, seed: u64, cluster: &Arc<Cluster>) -> anyhow
         meta: meta(options, seed, phases).await,
         runs: cluster.database.runs().await?,
         misfires: cluster.database.misfires().await?,
+        maps: cluster.database.maps().await?,
+        deliveries: cluster.database.map_deliveries().await?,
+        items: cluster.database.map_items().await?,
         calls: std::mem::take(&mut *calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner)),
         samples: samples.list(),
         jobs,
@@ -159,6 +162,7 @@ async fn set_up(api: &Api, cluster: &Cluster, roots: Vec<String>) -> anyhow::Res
     jobs.extend(children);
     jobs.extend(api.create_jobs(load::parents(&ids, misfire)).await?);
     jobs.extend(workflows(api, misfire).await?);
+    jobs.extend(api.create_jobs(load::maps(misfire)).await?);
     load::poison(&cluster.database, &jobs).await?;
     Ok((absent, jobs))
 }

@@ -56,6 +56,18 @@ pub enum Figure {
     NodeMissing,
     /// The run of a workflow has another end than its nodes give it.
     FlowEnd,
+    /// An item is in two deliveries, or was executed more often than it may be.
+    ItemTwice,
+    /// An item was delivered before its run had succeeded, or results were read before all deliveries had ended.
+    ItemEarly,
+    /// An item was executed after the result of its delivery had been taken.
+    ItemAfterEnd,
+    /// An item has no delivery or no outcome although its run has ended.
+    ItemMissing,
+    /// An item has another outcome than executors have seen.
+    ItemOutcome,
+    /// A run that has handed in items has another end than they give it.
+    MapEnd,
     /// Marked although a disable or delete had been answered.
     MarkedAfterDisable,
     /// A row that is still open at the end.
@@ -74,7 +86,7 @@ pub enum Figure {
 }
 
 impl Figure {
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 36] = [
         Self::MissedUnrecorded,
         Self::RecordedTwice,
         Self::Phantom,
@@ -97,6 +109,12 @@ impl Figure {
         Self::JoinEarly,
         Self::NodeMissing,
         Self::FlowEnd,
+        Self::ItemTwice,
+        Self::ItemEarly,
+        Self::ItemAfterEnd,
+        Self::ItemMissing,
+        Self::ItemOutcome,
+        Self::MapEnd,
         Self::MarkedAfterDisable,
         Self::Stuck,
         Self::SentAfterLeave,

@@ -46,6 +46,7 @@ pub fn check(history: &History) -> Findings {
     callbacks::check(history, &index, &mut findings);
     followers::children::check(history, &index, &mut findings);
     followers::flows::check(history, &index, &mut findings);
+    followers::items::check(history, &index, &mut findings);
     retries::check(history, &index, &mut findings);
     edits::check(history, &mut findings);
     processes::check(history, &index, &mut findings);

@@ -32,7 +32,9 @@ fn last_attempt(history: &History, last: &RunRow, index: &Index<'_>, findings: &
     let before_the_stop = last.finished_at.is_some_and(|at| at < history.meta.phases.stopped_at);
     // A disabled job's failures have no further attempts.
     let disabled = last.finished_at.is_some_and(|at| may_be_disabled(history, last.job_id, at));
-    if failed && before_the_stop && !disabled && last.attempt < allowed {
+    // Its items have their own further attempts.
+    let is_delivered = history.maps.iter().any(|map| map.run_id == last.id && map.released > 0);
+    if failed && before_the_stop && !disabled && !is_delivered && last.attempt < allowed {
         findings.add(Figure::RetryMissing, || format!("{allowed} are allowed: {last:?}"));
     }
 }

@@ -5,6 +5,7 @@ mod bounds;
 mod counted;
 mod exits;
 mod flows;
+mod items;
 mod pauses;
 mod unclear;
 mod unknown_outcomes;

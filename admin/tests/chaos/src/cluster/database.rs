@@ -52,7 +52,7 @@ impl Database {
         Ok(connection)
     }
 
-    async fn all(&self, text: &str) -> anyhow::Result<Vec<QueryResult>> {
+    pub(super) async fn all(&self, text: &str) -> anyhow::Result<Vec<QueryResult>> {
         let connection = self.connect().await?;
         let backend = connection.get_database_backend();
         let rows = connection.query_all_raw(Statement::from_string(backend, text)).await;

@@ -3,6 +3,7 @@
 
 pub mod admin;
 pub mod database;
+mod item_tables;
 mod mariadb;
 pub mod postgres;
 pub mod process;

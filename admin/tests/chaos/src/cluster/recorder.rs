@@ -10,7 +10,6 @@ use tokio::sync::Mutex as Turn;
 
 use super::process::{Process, command};
 use crate::executor::Kind;
-use crate::executor::batch_fault::BatchFault;
 use crate::load::{APP, HOLE};
 use crate::proxy::Wire;
 
@@ -108,18 +107,18 @@ impl Recorder {
         std::fs::remove_dir_all(&self.data)
     }
 
-    /// Arms a fault of the next batch; its file is gone once it was hit.
-    pub fn arm(&self, fault: BatchFault) -> std::io::Result<()> {
-        std::fs::write(self.faults.join(fault.name()), "")
+    /// Arms a fault of the next batch or item; its file is gone once it was hit.
+    pub fn arm(&self, fault: &str) -> std::io::Result<()> {
+        std::fs::write(self.faults.join(fault), "")
     }
 
     /// Whether it was still armed.
-    pub fn disarm(&self, fault: BatchFault) -> bool {
-        std::fs::remove_file(self.faults.join(fault.name())).is_ok()
+    pub fn disarm(&self, fault: &str) -> bool {
+        std::fs::remove_file(self.faults.join(fault)).is_ok()
     }
 
-    pub fn is_armed(&self, fault: BatchFault) -> bool {
-        self.faults.join(fault.name()).exists()
+    pub fn is_armed(&self, fault: &str) -> bool {
+        self.faults.join(fault).exists()
     }
 
     pub async fn signal(&self, name: &str) {

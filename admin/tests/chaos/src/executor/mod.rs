@@ -2,6 +2,7 @@
 //! is passed on, and every acknowledgement before it is passed back.
 
 pub mod batch_fault;
+pub mod items;
 mod sdk;
 mod stock;
 mod tap;
@@ -43,7 +44,7 @@ pub struct Arguments {
     pub events: PathBuf,
     #[arg(long)]
     pub data: PathBuf,
-    /// A file in here arms a fault of the next batch.
+    /// A file in here arms a fault of the next batch, or of the next item.
     #[arg(long)]
     pub faults: PathBuf,
     /// The admins' access token.

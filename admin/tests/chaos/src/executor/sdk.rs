@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use carillon_executor::{Executor, JobContext, JobError};
 
+use super::items::Items;
 use super::{Arguments, tap, work};
+use crate::load::items::{LABEL, MAP, MAP_REDUCE};
 use crate::record::event::EventLog;
 use crate::record::{Event, What};
 
@@ -19,12 +21,18 @@ pub async fn run(arguments: &Arguments, admins: Vec<String>, events: Arc<EventLo
         .token(&arguments.token)
         .advertise(&arguments.advertise)
         .data_dir(&arguments.data)
+        .label(LABEL.0, LABEL.1)
         .grace(GRACE);
     for admin in admins {
         builder = builder.admin(admin);
     }
     let handled = events.clone();
-    let executor = builder.job("work", move |ctx: JobContext| work_on(ctx, handled.clone())).build()?;
+    let items = Items { events: events.clone(), faults: arguments.faults.clone() };
+    let executor = builder
+        .job("work", move |ctx: JobContext| work_on(ctx, handled.clone()))
+        .map(MAP, items.clone())
+        .map_reduce(MAP_REDUCE, items)
+        .build()?;
     let inner = format!("http://{}", executor.handle().local_addr());
     tap::inbound(events, arguments, inner)?;
     executor.run(super::stop_signal()).await?;

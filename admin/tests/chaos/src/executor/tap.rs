@@ -185,6 +185,9 @@ impl Tap {
         if path.ends_with("/registryRemove") {
             self.events.write(Event { what: What::Deregistered, ..Event::default() });
         }
+        if path.ends_with("/map/results") {
+            self.items_acked(asked);
+        }
         if path.ends_with("/callback") {
             let results: Vec<Value> = serde_json::from_slice(asked).unwrap_or_default();
             for result in results {
@@ -195,6 +198,22 @@ impl Tap {
                     ..Event::default()
                 });
             }
+        }
+    }
+}
+
+impl Tap {
+    /// Outcomes of items that an admin has taken.
+    fn items_acked(&self, report: &[u8]) {
+        let report: Value = serde_json::from_slice(report).unwrap_or_default();
+        for result in report["results"].as_array().into_iter().flatten() {
+            self.events.write(Event {
+                what: What::ItemAcked,
+                run: report["logId"].as_i64().unwrap_or_default(),
+                item: result["item"].as_i64().unwrap_or_default(),
+                code: result["code"].as_i64().unwrap_or_default(),
+                ..Event::default()
+            });
         }
     }
 }

@@ -16,6 +16,17 @@ pub struct Work {
     pub succeeds: bool,
 }
 
+/// 2 % of the items of a delivery fail.
+pub fn of_item(run: i64, item: i64) -> Work {
+    let lot = mix(mix(run.unsigned_abs()) ^ item.unsigned_abs()) % 1_000;
+    Work { takes: Duration::from_millis(5 + lot % 20), succeeds: lot >= 20 }
+}
+
+/// Whether a run that hands in items, or that reads their results, succeeds: one in ten fails.
+pub fn of_items_run(run: i64) -> bool {
+    mix(run.unsigned_abs()) % 1_000 >= 100
+}
+
 /// 5 % fail and 1 % take 20 s, or 10 % fail, if the parameters say so.
 pub fn of(run: i64, params: &str) -> Work {
     let lot = mix(run.unsigned_abs()) % 1_000;

@@ -121,12 +121,14 @@ fn ids(list: &Value) -> Vec<i64> {
     list.filter_map(Value::as_i64).collect()
 }
 
-/// The schedule in the oracle's words. A rate counts from the second in which its job was created.
+/// The schedule in the oracle's words. A rate counts from the second that the server chose when it read the request, which may be the one
+/// before that of the job's creation.
 pub fn schedule(wanted: &Value, made: &Value) -> Schedule {
-    let created = made["created_at"].as_str().and_then(parse).unwrap_or_else(now);
+    let anchor = made["schedule"]["anchor_at"].as_str().or(made["created_at"].as_str());
+    let anchor = anchor.and_then(parse).unwrap_or_else(now);
     match wanted["kind"].as_str() {
         Some("fixed_rate") => {
-            Schedule::Rate { seconds: wanted["seconds"].as_i64().unwrap_or(1), anchor: created.div_euclid(1000) * 1000 }
+            Schedule::Rate { seconds: wanted["seconds"].as_i64().unwrap_or(1), anchor: anchor.div_euclid(1000) * 1000 }
         }
         Some("cron") => Schedule::Cron { expression: wanted["expression"].as_str().unwrap_or_default().to_owned() },
         Some("once") => Schedule::Once { at: wanted["at"].as_str().and_then(parse).unwrap_or_default() },

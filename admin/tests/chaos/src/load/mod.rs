@@ -4,6 +4,7 @@ mod absent;
 pub mod api;
 mod clients;
 mod flows;
+pub mod items;
 mod jobs;
 mod poison;
 
@@ -11,6 +12,7 @@ pub use absent::Absent;
 pub use api::Api;
 pub use clients::{LONGEST_REST, note, work};
 pub use flows::{flows, inner, steps};
+pub use items::maps;
 pub use jobs::{Herd, Planned, busy, children, parents, plan};
 pub use poison::poison;
 

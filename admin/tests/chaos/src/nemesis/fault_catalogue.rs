@@ -35,7 +35,7 @@ const fn kind(name: &'static str, at: At, class: Class) -> FaultKind {
 const OPENING: [FaultKind; 2] =
     [kind("lease_stolen", At::Admin, Class::Holder), kind("answer_lost_stock", At::Executor, Class::Executor)];
 
-const REST: [FaultKind; 48] = [
+const REST: [FaultKind; 51] = [
     kind("admin_kill", At::Admin, Class::Holder),
     kind("admin_stop_1s", At::Admin, Class::Holder),
     kind("admin_stop_below_ttl", At::Admin, Class::Holder),
@@ -53,6 +53,8 @@ const REST: [FaultKind; 48] = [
     kind("abort_after_hold_commit", At::Admin, Class::Holder),
     kind("abort_before_workflow_commit", At::Admin, Class::Holder),
     kind("abort_after_workflow_commit", At::Admin, Class::Holder),
+    kind("abort_before_map_commit", At::Admin, Class::Holder),
+    kind("abort_after_map_commit", At::Admin, Class::Holder),
     kind("admin_clock", At::Admin, Class::Harmless),
     kind("shards_set", At::Admin, Class::GracefulStop),
     kind("redis_kill", At::Redis, Class::Redis),
@@ -79,6 +81,7 @@ const REST: [FaultKind; 48] = [
     kind("callback_cut", At::Executor, Class::Executor),
     kind("batch_answer_cut", At::Executor, Class::Executor),
     kind("batch_executor_killed", At::Executor, Class::Executor),
+    kind("map_executor_killed", At::Executor, Class::Executor),
     kind("wrong_code", At::Executor, Class::Executor),
     kind("bad_gateway", At::Executor, Class::Executor),
     kind("slow_loris", At::Client, Class::Harmless),

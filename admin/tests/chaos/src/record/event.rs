@@ -27,6 +27,14 @@ pub enum What {
     End,
     /// An admin answered 200 to a callback that carried this run's result.
     Acked,
+    /// The execution of an item began.
+    ItemStart,
+    /// It ended with `code`.
+    ItemEnd,
+    /// An admin answered 200 to a report that carried this outcome of an item.
+    ItemAcked,
+    /// The run has read the outcomes of so many items, of which `state` have failed.
+    Reduced,
     /// A request after which the executor is no longer registered was answered 200.
     #[serde(alias = "left")]
     Deregistered,
@@ -45,6 +53,12 @@ pub struct Event {
     pub job: i64,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub key: String,
+    /// The run that has handed in the item.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub root: i64,
+    /// The number of an item; those that were read, in `Reduced`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub item: i64,
     #[serde(skip_serializing_if = "is_zero")]
     pub attempt: i64,
     #[serde(skip_serializing_if = "is_zero")]

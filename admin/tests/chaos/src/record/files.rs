@@ -21,6 +21,9 @@ pub fn save(history: &History, folder: &Path) -> anyhow::Result<()> {
     lines(&folder.join("faults.jsonl"), &history.faults)?;
     lines(&folder.join("runs.jsonl"), &history.runs)?;
     lines(&folder.join("misfires.jsonl"), &history.misfires)?;
+    lines(&folder.join("maps.jsonl"), &history.maps)?;
+    lines(&folder.join("deliveries.jsonl"), &history.deliveries)?;
+    lines(&folder.join("items.jsonl"), &history.items)?;
     lines(&folder.join("samples.jsonl"), &history.samples)?;
     lines(&folder.join("exits.jsonl"), &history.exits)
 }
@@ -36,6 +39,9 @@ pub fn load(folder: &Path) -> anyhow::Result<History> {
         faults: read(&folder.join("faults.jsonl"))?,
         runs: read(&folder.join("runs.jsonl"))?,
         misfires: read(&folder.join("misfires.jsonl"))?,
+        maps: read_newer(&folder.join("maps.jsonl"))?,
+        deliveries: read_newer(&folder.join("deliveries.jsonl"))?,
+        items: read_newer(&folder.join("items.jsonl"))?,
         samples: read(&folder.join("samples.jsonl"))?,
         exits: read(&folder.join("exits.jsonl"))?,
     })
@@ -62,6 +68,11 @@ fn lines<T: Serialize>(path: &Path, records: &[T]) -> anyhow::Result<()> {
         file.write_all(b"\n")?;
     }
     Ok(file.flush()?)
+}
+
+/// A file that older runs have not left behind.
+fn read_newer<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
+    if path.exists() { read(path) } else { Ok(vec![]) }
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {

@@ -3,6 +3,7 @@
 pub mod event;
 pub mod fault;
 pub mod files;
+pub mod items;
 pub mod rows;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,7 @@ use crate::clock::Millis;
 
 pub use event::{Event, What};
 pub use fault::{Class, Fault};
+pub use items::{DeliveryRow, ItemRow, ItemState, MapRow};
 pub use rows::{MisfireRow, RunRow, State};
 
 /// When a job fires, in the words of the suite's own oracle.
@@ -176,6 +178,9 @@ pub struct History {
     pub faults: Vec<Fault>,
     pub runs: Vec<RunRow>,
     pub misfires: Vec<MisfireRow>,
+    pub maps: Vec<MapRow>,
+    pub deliveries: Vec<DeliveryRow>,
+    pub items: Vec<ItemRow>,
     pub samples: Vec<Sample>,
     pub exits: Vec<Exit>,
 }

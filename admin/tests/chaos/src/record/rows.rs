@@ -43,6 +43,8 @@ pub const SCHEDULE: i64 = 0;
 pub const CHILD: i64 = 3;
 /// Its number is that of the workflow's run, shifted by ten bits, and the place of the node.
 pub const NODE: i64 = 5;
+/// Its number is the run that has handed in the items, its part the delivery; 0: it reads the results.
+pub const ITEM: i64 = 6;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRow {
@@ -81,6 +83,7 @@ impl RunRow {
             2 => "api",
             3 => "child",
             5 => "node",
+            6 => "item",
             _ => "backfill",
         };
         format!("{}:{cause}:{}:{}", self.job_id, self.fire_no, self.part)

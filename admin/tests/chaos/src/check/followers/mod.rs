@@ -2,3 +2,4 @@
 
 pub mod children;
 pub mod flows;
+pub mod items;

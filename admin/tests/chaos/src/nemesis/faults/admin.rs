@@ -16,8 +16,9 @@ use crate::nemesis::rest;
 const RESTART: i64 = 1_500;
 /// For a failpoint's line to be reached: each is on the way of every run.
 const REACHED_WITHIN: Duration = Duration::from_secs(5);
-/// The same of one that only workflows pass.
+/// The same of one that only workflows, or only runs with items, pass.
 const REACHED_BY_WORKFLOWS: Duration = Duration::from_secs(12);
+const REACHED_BY_MAPS: Duration = Duration::from_secs(16);
 
 pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
     let options = &scene.cluster.options;
@@ -118,8 +119,11 @@ async fn rolling(scene: &mut Scene) -> anyhow::Result<()> {
 /// Arms a failpoint; the supervisor starts the node again.
 async fn abort(scene: &mut Scene, admin: &Arc<Admin>, failpoint: &str) -> anyhow::Result<()> {
     admin.arm(failpoint);
-    let is_of_workflows = failpoint.contains("hold") || failpoint.contains("workflow");
-    let within = if is_of_workflows { REACHED_BY_WORKFLOWS } else { REACHED_WITHIN };
+    let within = match failpoint {
+        _ if failpoint.contains("map") => REACHED_BY_MAPS,
+        _ if failpoint.contains("hold") || failpoint.contains("workflow") => REACHED_BY_WORKFLOWS,
+        _ => REACHED_WITHIN,
+    };
     if !until(within, || !admin.is_armed(failpoint)).await {
         admin.disarm(failpoint);
         scene.note = "was not reached".into();

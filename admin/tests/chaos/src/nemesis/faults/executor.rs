@@ -108,10 +108,10 @@ async fn wiped(scene: &mut Scene) -> anyhow::Result<()> {
 /// are there, also after a restart, and the others have not begun.
 async fn batch(scene: &mut Scene, fault: BatchFault) -> anyhow::Result<()> {
     let executor = scene.executor(Some(Kind::Sdk)).await?;
-    executor.arm(fault)?;
+    executor.arm(fault.name())?;
     executor.wire.set_trap(Trap::new(BATCH, Trick::LoseAnswer, 1));
-    until(BATCH_WITHIN, || !executor.is_armed(fault)).await;
-    let is_late = executor.disarm(fault);
+    until(BATCH_WITHIN, || !executor.is_armed(fault.name())).await;
+    let is_late = executor.disarm(fault.name());
     executor.wire.clear_traps();
     anyhow::ensure!(!is_late, "no batch was sent to it in time");
     if fault == BatchFault::ExecutorKilled {

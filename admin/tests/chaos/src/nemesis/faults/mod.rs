@@ -4,6 +4,7 @@ mod admin;
 mod client;
 mod database;
 mod executor;
+mod items;
 mod redis;
 mod shards;
 mod sqlite;
@@ -83,6 +84,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
         "redis" => redis::play(name, scene).await,
         "db" => database::play(name, scene).await,
         "sqlite" => sqlite::play(name, scene).await,
+        "map" => items::killed(scene).await,
         "shards" => shards::set(scene).await,
         "slow" | "large" | "logins" => client::play(name, scene).await,
         _ => executor::play(name, scene).await,
