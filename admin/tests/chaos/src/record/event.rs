@@ -33,7 +33,7 @@ pub enum What {
     ItemEnd,
     /// An admin answered 200 to a report that carried this outcome of an item.
     ItemAcked,
-    /// The run has read the outcomes of so many items, of which `state` have failed.
+    /// The run has read the outcomes of `item` items, of which `state` have failed.
     Reduced,
     /// A request after which the executor is no longer registered was answered 200.
     #[serde(alias = "left")]
