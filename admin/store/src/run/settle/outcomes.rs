@@ -135,7 +135,7 @@ impl RunStore<'_> {
             let (mut finding, mut state) = (*finding, state);
             if state == RunState::Succeeded && row.is_map() && !row.is_held() {
                 if row.state.is_pending() {
-                    to_hold.push((row.id, finding.message.as_deref().map(printable)));
+                    to_hold.push((row.id, finding.message.as_deref().map(printable), finding.sent_at));
                     effects.hold(row);
                     continue;
                 }

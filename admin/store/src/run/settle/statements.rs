@@ -84,13 +84,18 @@ pub static SETTLE_SUCCESSES: Bulk = settle_if(
 /// What the transition function has allowed, under the row locks that it was asked under.
 pub static SETTLE: Bulk = settle_if("{+run.state} < {state.final}");
 
-/// Run, and what its handler has said.
-pub type HoldRow = (i64, Option<String>);
+/// Run, what its handler has said, and when it was sent.
+pub type HoldRow = (i64, Option<String>, Option<Millis>);
 
 /// Runs whose items are delivered from now on. Their end comes when these have ended.
 pub static HOLD: Bulk = Bulk::update_runs(
-    &[long("id"), text("message", "MEDIUMTEXT").nullable()],
-    &[("state", "{state.running}"), ("result_msg", "u.message"), ("follow", "run.follow | {follow.held}")],
+    &[long("id"), text("message", "MEDIUMTEXT").nullable(), long("sent_at").nullable()],
+    &[
+        ("state", "{state.running}"),
+        ("result_msg", "u.message"),
+        ("sent_at", "COALESCE(run.sent_at, u.sent_at)"),
+        ("follow", "run.follow | {follow.held}"),
+    ],
     "{+run.state} IN ({state.sending}, {state.running})",
 );
 
