@@ -46,6 +46,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// A value that only the database could refuse, and why.
+    pub(crate) fn refused(field: &str, why: impl Into<String>) -> Self {
+        Self::Refused(carillon_scheduler::FieldError::new(field, why))
+    }
+
     /// Worth another try: the connection was lost, the pool is exhausted, the database stops or starts, others had locks.
     pub fn is_transient(&self) -> bool {
         match self {

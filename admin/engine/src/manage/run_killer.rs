@@ -75,8 +75,7 @@ impl RunKiller {
     pub async fn ask_again(&self, run_id: i64) -> Result<(), Error> {
         if let Some(run) = self.cx.store.runs().run_location(run_id).await? {
             if run.is_held != 0 {
-                self.cx.store.workflows().wake(run_id, self.cx.clock.now()).await?;
-                self.cx.store.maps().wake(run_id, self.cx.clock.now()).await?;
+                self.cx.store.runs().wake_held(run_id, self.cx.clock.now()).await?;
                 self.followed.add(&[run_id]);
                 return Ok(());
             }

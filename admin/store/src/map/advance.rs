@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::map::rows::{DeliveryRow, MapRow};
 use crate::run::advance::advancing::Advanced;
 use crate::run::advance::fire_end::{COLUMNS, FireRun, PartEnd};
-use crate::run::follow_up::{FollowUp, Kind};
+use crate::run::follow_up::FollowUp;
 use crate::run::lock::{LockMode, LockedRun};
 use crate::run::settle::finding::RunReport;
 use crate::views::MapStore;
@@ -83,7 +83,7 @@ impl MapStore<'_> {
         self.write_map(&tx, &step.map).await?;
         if !step.advanced.to_end.is_empty() || !step.advanced.to_kill.is_empty() {
             // It is looked at again until it has ended.
-            self.note(&tx, root.id, now).await?;
+            self.runs().note_held(&tx, root.id, now).await?;
         }
         failpoint::hit("before_map_commit");
         tx.commit().await?;
@@ -164,7 +164,6 @@ impl MapStore<'_> {
         let values = [range(), values![ItemState::Failed.code()]].concat();
         let failed: i64 = self.tuple(tx, &text, values).await?.unwrap_or_default();
         step.map.in_flight -= 1;
-        step.map.done += row.items;
         step.map.failed += failed as i32;
         Ok(())
     }
@@ -173,7 +172,7 @@ impl MapStore<'_> {
         if root.kill_asked {
             step.advanced.to_kill = self.open_runs(tx, root).await?;
             if step.advanced.to_kill.is_empty() && step.map.in_flight == 0 && !self.is_reducing(tx, root).await? {
-                step.advanced.to_end.push(report(
+                step.advanced.to_end.push(RunReport::found(
                     root.id,
                     RunEvent::Reported(Outcome::Killed),
                     Some(RunReason::Operator),
@@ -202,7 +201,12 @@ impl MapStore<'_> {
             }
             Some((_, PartEnd::Open)) => {}
             Some((_, PartEnd::Succeeded { result })) => {
-                step.advanced.to_end.push(report(root.id, RunEvent::Reported(Outcome::Succeeded), None, result));
+                step.advanced.to_end.push(RunReport::found(
+                    root.id,
+                    RunEvent::Reported(Outcome::Succeeded),
+                    None,
+                    result,
+                ));
             }
             Some((_, PartEnd::Failed { why })) => {
                 step.advanced.to_end.push(failure(root.id, format!("reduce failed: {why}")));
@@ -217,7 +221,7 @@ impl MapStore<'_> {
             // What its handler has said.
             let text = "SELECT result_msg FROM run WHERE id = ?";
             let said = self.tuple::<Option<String>>(tx, text, values![root_id]).await?.flatten();
-            report(root_id, RunEvent::Reported(Outcome::Succeeded), None, said)
+            RunReport::found(root_id, RunEvent::Reported(Outcome::Succeeded), None, said)
         } else {
             let text = "SELECT item, result FROM map_item WHERE run_id = ? AND state = ? ORDER BY item LIMIT 1";
             let first: Option<(i32, Option<String>)> =
@@ -243,29 +247,11 @@ impl MapStore<'_> {
     }
 
     async fn write_map(self, tx: &Transaction, map: &MapRow) -> Result<()> {
-        let MapRow { run_id, chunk, released, deliveries, in_flight, done, failed, reduce_run_id, .. } = *map;
-        let text = "UPDATE map_run SET chunk = ?, released = ?, deliveries = ?, in_flight = ?, done = ?, failed = ?, reduce_run_id = ? \
+        let MapRow { run_id, chunk, released, deliveries, in_flight, failed, reduce_run_id, .. } = *map;
+        let text = "UPDATE map_run SET chunk = ?, released = ?, deliveries = ?, in_flight = ?, failed = ?, reduce_run_id = ? \
                     WHERE run_id = ?";
-        let values = values![chunk, released, deliveries, in_flight, done, failed, reduce_run_id, run_id];
+        let values = values![chunk, released, deliveries, in_flight, failed, reduce_run_id, run_id];
         self.execute(tx, text, values).await.map(drop)
-    }
-
-    /// Leaves a note that the items of a run are to be looked at, if it has handed in some and they are delivered.
-    pub(crate) async fn note(self, tx: &Transaction, run_id: i64, now: Millis) -> Result<()> {
-        let text = "SELECT job_id FROM run WHERE id = ? AND (follow & {follow.held_map}) = {follow.held_map} AND state < {state.final}";
-        let Some(job_id) = self.tuple(tx, text, values![run_id]).await? else {
-            return Ok(());
-        };
-        let note = FollowUp { run_id, job_id, kind: Kind::Map };
-        self.runs().insert_follow_ups(tx, &[note], now).await
-    }
-
-    /// The same in a transaction of its own.
-    pub async fn wake(self, run_id: i64, now: Millis) -> Result<()> {
-        let tx = self.begin().await?;
-        self.runs().lock_runs(&tx, &[run_id], LockMode::Wait).await?;
-        self.note(&tx, run_id, now).await?;
-        Ok(tx.commit().await?)
     }
 }
 
@@ -273,11 +259,7 @@ fn is_on_its_way(root: &LockedRun) -> bool {
     root.state == RunState::Running && root.is_held()
 }
 
-fn failure(root_id: i64, message: String) -> RunReport {
-    report(root_id, RunEvent::Reported(Outcome::Failed), Some(RunReason::Items), Some(message))
-}
-
 /// The end of the root, which is settled as the end of any other run.
-fn report(run_id: i64, event: RunEvent, reason: Option<RunReason>, message: Option<String>) -> RunReport {
-    RunReport { run_id, event, code: None, message, reason, sent_at: None, reporter: None }
+fn failure(root_id: i64, message: String) -> RunReport {
+    RunReport::found(root_id, RunEvent::Reported(Outcome::Failed), Some(RunReason::Items), Some(message))
 }

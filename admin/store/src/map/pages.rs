@@ -1,7 +1,7 @@
 //! Items that a run hands in, page by page.
 
 use carillon_scheduler::run::map::{ItemState, MAX_BYTES, MAX_ITEMS};
-use carillon_scheduler::{Cause, FieldError, RunState};
+use carillon_scheduler::{Cause, RunState};
 
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
@@ -83,9 +83,9 @@ impl MapStore<'_> {
 
 fn check_root(run: Option<&LockedRun>, reporter: &Reporter) -> Result<()> {
     let on_its_way = |run: &&LockedRun| matches!(run.state, RunState::Sending | RunState::Running) && !run.is_held();
-    let run = run.filter(on_its_way).ok_or_else(|| refused("logId", "is no run that an executor works on"))?;
+    let run = run.filter(on_its_way).ok_or_else(|| Error::refused("logId", "is no run that an executor works on"))?;
     if run.cause == Cause::Item {
-        return Err(refused("logId", "is a delivery of items, which cannot hand in items"));
+        return Err(Error::refused("logId", "is a delivery of items, which cannot hand in items"));
     }
     check_reporter(run, reporter)
 }
@@ -93,22 +93,21 @@ fn check_root(run: Option<&LockedRun>, reporter: &Reporter) -> Result<()> {
 pub(crate) fn check_reporter(run: &LockedRun, reporter: &Reporter) -> Result<()> {
     match reporter.token.allows(run.app_id) && is_start_of(reporter, run) {
         true => Ok(()),
-        false => Err(refused("logId", "is a run that another executor has")),
+        false => Err(Error::refused("logId", "is a run that another executor has")),
     }
 }
 
 fn check_size(count: usize, bytes: i64) -> Result<()> {
     if count > MAX_ITEMS {
-        return Err(refused("items", &format!("are {count} in all pages of the run; at most {MAX_ITEMS}")));
+        return Err(Error::refused("items", format!("are {count} in all pages of the run; at most {MAX_ITEMS}")));
     }
     if bytes > MAX_BYTES {
-        return Err(refused("items", &format!("have {bytes} bytes in all pages of the run; at most {MAX_BYTES}")));
+        return Err(Error::refused(
+            "items",
+            format!("have {bytes} bytes in all pages of the run; at most {MAX_BYTES}"),
+        ));
     }
     Ok(())
-}
-
-pub(crate) fn refused(field: &str, why: &str) -> Error {
-    Error::Refused(FieldError::new(field, why))
 }
 
 /// Bytes of an item in the parameters of a delivery.

@@ -9,8 +9,8 @@ use crate::db::sql::forms::Update;
 use crate::db::sql::list::{int, short, text};
 use crate::db::sql::retry;
 use crate::db::sql::text::printable;
-use crate::error::Result;
-use crate::map::pages::{check_reporter, refused};
+use crate::error::{Error, Result};
+use crate::map::pages::check_reporter;
 use crate::map::view::{ItemQuery, ItemWithOutcome};
 use crate::run::lock::{LockMode, LockedRun};
 use crate::run::settle::finding::Reporter;
@@ -59,7 +59,7 @@ impl MapStore<'_> {
         // What ends the delivery locks this row first: an outcome is stored before that, or not at all.
         let text = "SELECT first_item, items FROM map_delivery WHERE run_id = ? AND delivery = ? AND ended = FALSE{for_update}";
         let Some((first, count)) = self.tuple::<(i32, i32)>(&tx, text, values![root, delivery]).await? else {
-            return Err(refused("logId", "is a delivery that has ended"));
+            return Err(Error::refused("logId", "is a delivery that has ended"));
         };
         let rows: Vec<(i32, i16, Option<String>)> = outcomes
             .iter()
@@ -77,7 +77,7 @@ impl MapStore<'_> {
     async fn item_run(self, tx: &Transaction, run_id: i64, reporter: &Reporter) -> Result<LockedRun> {
         let mut runs = self.runs().lock_runs(tx, &[run_id], LockMode::Wait).await?;
         let run = runs.by_id.remove(&run_id).filter(|run| run.cause == Cause::Item);
-        let run = run.ok_or_else(|| refused("logId", "is no run that items were delivered to"))?;
+        let run = run.ok_or_else(|| Error::refused("logId", "is no run that items were delivered to"))?;
         check_reporter(&run, reporter)?;
         Ok(run)
     }

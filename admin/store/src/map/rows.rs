@@ -17,7 +17,6 @@ row_struct! {
         pub released: i32,
         pub deliveries: i32,
         pub in_flight: i32,
-        pub done: i32,
         pub failed: i32,
         pub reduce_run_id: Option<i64>,
     }
@@ -43,7 +42,7 @@ impl DeliveryRow {
 
 impl MapStore<'_> {
     pub(crate) async fn map_row(self, db: &impl ConnectionTrait, run_id: i64) -> Result<Option<MapRow>> {
-        let text = "SELECT run_id, items, bytes, chunk, reduces, released, deliveries, in_flight, done, failed, reduce_run_id FROM map_run \
+        let text = "SELECT run_id, items, bytes, chunk, reduces, released, deliveries, in_flight, failed, reduce_run_id FROM map_run \
                     WHERE run_id = ?";
         self.one(db, text, values![run_id]).await
     }

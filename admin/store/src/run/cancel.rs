@@ -165,8 +165,7 @@ impl RunStore<'_> {
         let (done, outcome) = if cancelled == 1 {
             (KillRequest::Cancelled, "cancelled")
         } else if self.note_kill_request(&tx, run_id, now).await? {
-            self.workflows().note(&tx, run_id, now).await?;
-            self.maps().note(&tx, run_id, now).await?;
+            self.note_held(&tx, run_id, now).await?;
             (KillRequest::Noted, "asked")
         } else {
             (KillRequest::Ended, "already_ended")

@@ -7,8 +7,8 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{long, short};
 use crate::error::Result;
-use crate::run::follow::{CHAIN, CHILDREN, ITEM, NODE};
-use crate::run::lock::LockedRun;
+use crate::run::follow::{CHAIN, CHILDREN, ITEM, MAP, NODE};
+use crate::run::lock::{LockMode, LockedRun};
 use crate::views::RunStore;
 
 /// What follows from an end.
@@ -96,6 +96,25 @@ impl RunStore<'_> {
         }
         let rows: Vec<_> = list.iter().map(|it| (it.id(), it.run_id, it.kind as i16, it.job_id)).collect();
         self.bulk(tx, &INSERT_FOLLOW_UPS, &named![now], &rows).await.map(drop)
+    }
+
+    /// Leaves a note that a run without an executor is to be looked at: a workflow on its way, or one whose items are delivered. Any other
+    /// run gets none.
+    pub(crate) async fn note_held(self, tx: &Transaction, run_id: i64, now: Millis) -> Result<()> {
+        let text = "SELECT job_id, follow FROM run WHERE id = ? AND (follow & {follow.held}) <> 0";
+        let Some((job_id, follow)) = self.tuple::<(i64, i16)>(tx, text, values![run_id]).await? else {
+            return Ok(());
+        };
+        let kind = if follow & MAP == 0 { Kind::Workflow } else { Kind::Map };
+        self.insert_follow_ups(tx, &[FollowUp { run_id, job_id, kind }], now).await
+    }
+
+    /// The same in a transaction of its own.
+    pub async fn wake_held(self, run_id: i64, now: Millis) -> Result<()> {
+        let tx = self.begin().await?;
+        self.lock_runs(&tx, &[run_id], LockMode::Wait).await?;
+        self.note_held(&tx, run_id, now).await?;
+        Ok(tx.commit().await?)
     }
 
     /// The chain of a job goes on from elsewhere: no end does it any more. The job's row must be locked.

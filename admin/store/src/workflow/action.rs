@@ -2,7 +2,7 @@
 //! from it is done by the next [`advance`](crate::workflow::advance), for which it leaves a note.
 
 use carillon_scheduler::workflow::{Graph, NodeState, RerunFrom};
-use carillon_scheduler::{AuditAction, FieldError, Millis, RunState};
+use carillon_scheduler::{AuditAction, Millis, RunState};
 use serde_json::{Value, json};
 
 use crate::audit::actor::Actor;
@@ -101,7 +101,7 @@ impl WorkflowStore<'_> {
         self.runs().lock_runs(&tx, &[run_id], LockMode::Wait).await?;
         let mut progress = self.progress(&tx, run_id, &[]).await?.ok_or_else(|| no_workflow(run_id))?;
         if progress.run.state != RunState::Running {
-            return Err(refused("run", "has ended; what failed can be run again"));
+            return Err(Error::refused("run", "has ended; what failed can be run again"));
         }
         let mut shards = vec![];
         match action {
@@ -157,7 +157,10 @@ impl WorkflowStore<'_> {
         };
         if !may {
             let allowed = if state == NodeState::Succeeded { "waits or has failed" } else { "waits" };
-            return Err(refused("node", &format!("is {}; only a node that {allowed} can be marked so", row.state())));
+            return Err(Error::refused(
+                "node",
+                format!("is {}; only a node that {allowed} can be marked so", row.state()),
+            ));
         }
         row.state = state.code();
         row.decided = 1;
@@ -186,9 +189,9 @@ impl WorkflowStore<'_> {
     ) -> Result<()> {
         let row = &mut progress.nodes[place];
         if row.state() != NodeState::Failed || row.first_run_id.is_none() {
-            return Err(refused(
+            return Err(Error::refused(
                 "node",
-                &format!("is {}; only a node whose run has failed can be tried again", row.state()),
+                format!("is {}; only a node whose run has failed can be tried again", row.state()),
             ));
         }
         let runs = self.runs_of_nodes(tx, progress.run.run_id, &[place]).await?;
@@ -200,7 +203,7 @@ impl WorkflowStore<'_> {
         let attempts: Vec<_> = ids.into_iter().zip(latest).map(|(id, latest)| (id, latest, now)).collect();
         // None: a late result, from which nothing has followed yet, has made it needless.
         if !attempts.is_empty() && self.next_attempts(tx, &attempts).await? == 0 {
-            return Err(refused("node", "has a job that does not exist any more"));
+            return Err(Error::refused("node", "has a job that does not exist any more"));
         }
         row.state = NodeState::Running.code();
         row.decided = 0;
@@ -232,10 +235,10 @@ impl WorkflowStore<'_> {
         let run = self.held_run(&tx, run_id).await?.ok_or_else(|| no_workflow(run_id))?;
         let version = run.version.ok_or_else(|| no_workflow(run_id))?;
         let Some(job) = jobs.owners.get(&run.job_id) else {
-            return Err(refused("run", "is of a job that does not exist any more"));
+            return Err(Error::refused("run", "is of a job that does not exist any more"));
         };
         if run.state.is_open() {
-            return Err(refused("run", "has not ended; a node that failed can be tried again"));
+            return Err(Error::refused("run", "has not ended; a node that failed can be tried again"));
         }
         if let RerunFrom::Node(node) = from {
             place_of(&self.graph(&tx, run.job_id, version).await?, run_id, node)?;
@@ -244,7 +247,7 @@ impl WorkflowStore<'_> {
                     AND later.attempt > (SELECT attempt FROM run WHERE run.id = ?) ORDER BY later.attempt DESC LIMIT 1";
         let values = values![run.fire_no, run.job_id, run.cause.code(), run_id, run_id];
         if let Some(later) = self.tuple::<i64>(&tx, text, values).await? {
-            return Err(refused("run", &format!("was repeated by run {later}; repeat that one")));
+            return Err(Error::refused("run", format!("was repeated by run {later}; repeat that one")));
         }
         self.next_attempts(&tx, &[(id, run_id, now)]).await?;
         let again = serde_json::to_string(from).map_err(|error| Error::Corrupt(error.to_string()))?;
@@ -263,24 +266,8 @@ impl WorkflowStore<'_> {
         self.runs().lock_runs(&tx, &[run_id], LockMode::Wait).await?;
         let text = "UPDATE workflow_run SET timed_out = TRUE WHERE run_id = ?";
         self.execute(&tx, text, values![run_id]).await?;
-        self.note(&tx, run_id, now).await?;
+        self.runs().note_held(&tx, run_id, now).await?;
         Ok(tx.commit().await?)
-    }
-
-    /// Leaves a note that the run is to be looked at.
-    pub async fn wake(self, run_id: i64, now: Millis) -> Result<()> {
-        let tx = self.begin().await?;
-        self.runs().lock_runs(&tx, &[run_id], LockMode::Wait).await?;
-        self.note(&tx, run_id, now).await?;
-        Ok(tx.commit().await?)
-    }
-
-    pub(crate) async fn note(self, tx: &Transaction, run_id: i64, now: Millis) -> Result<()> {
-        let Some(run) = self.held_run(tx, run_id).await? else {
-            return Ok(());
-        };
-        let note = FollowUp { run_id, job_id: run.job_id, kind: Kind::Workflow };
-        self.runs().insert_follow_ups(tx, &[note], now).await
     }
 }
 
@@ -290,8 +277,4 @@ fn place_of(graph: &Graph, run_id: i64, node: &str) -> Result<usize> {
 
 fn no_workflow(run_id: i64) -> Error {
     Error::Missing(format!("a workflow that run {run_id} has begun"))
-}
-
-fn refused(field: &str, why: &str) -> Error {
-    Error::Refused(FieldError::new(field, why))
 }

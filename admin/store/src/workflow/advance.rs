@@ -222,7 +222,7 @@ fn report(run_id: i64, end: End) -> RunReport {
         End::TimedOut { message } => (RunEvent::TimedOut, Some(RunReason::Timeout), Some(message)),
         End::Killed => (RunEvent::Reported(Outcome::Killed), Some(RunReason::Operator), None),
     };
-    RunReport { run_id, event, code: None, message, reason, sent_at: None, reporter: None }
+    RunReport::found(run_id, event, reason, message)
 }
 
 /// Of a run that has ended: which nodes have succeeded after all.

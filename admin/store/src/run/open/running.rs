@@ -6,7 +6,7 @@ use carillon_scheduler::{Millis, RunState};
 use sea_orm::FromQueryResult;
 
 use crate::error::Result;
-use crate::run::follow::{HELD, MAP};
+use crate::run::follow::HELD;
 use crate::views::RunStore;
 
 /// A run in `running` that needs a look.
@@ -125,8 +125,7 @@ impl From<Row> for RunningRun {
             boot_id,
             due_at,
             sent_at: row.sent_at.unwrap_or(due_at),
-            // The time-out of a job is that of each run that an executor has: items as a whole have none.
-            timeout_ms: if row.follow & (HELD | MAP) == HELD | MAP { 0 } else { i64::from(row.timeout_seconds) * 1000 },
+            timeout_ms: i64::from(row.timeout_seconds) * 1000,
             is_held: row.follow & HELD != 0,
             registered: row.expires_at.map(registered),
         }

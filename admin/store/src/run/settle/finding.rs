@@ -26,8 +26,12 @@ pub struct RunReport {
 impl RunReport {
     /// What this node finds out about a run.
     pub fn internal(run_id: i64, event: RunEvent, reason: RunReason, message: impl Into<String>) -> Self {
-        let message = Some(message.into());
-        Self { run_id, event, code: None, message, reason: Some(reason), sent_at: None, reporter: None }
+        Self::found(run_id, event, Some(reason), Some(message.into()))
+    }
+
+    /// The same where there may be no reason, as for a success, or nothing to say.
+    pub fn found(run_id: i64, event: RunEvent, reason: Option<RunReason>, message: Option<String>) -> Self {
+        Self { run_id, event, code: None, message, reason, sent_at: None, reporter: None }
     }
 }
 

@@ -71,7 +71,7 @@ impl Items {
     }
 }
 
-fn of_run(ctx: &JobContext, what: What, code: i64) -> Event {
+pub(super) fn of_run(ctx: &JobContext, what: What, code: i64) -> Event {
     Event {
         what,
         code,

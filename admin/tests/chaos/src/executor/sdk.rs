@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use carillon_executor::{Executor, JobContext, JobError};
 
-use super::items::Items;
+use super::items::{Items, of_run};
 use super::{Arguments, tap, work};
 use crate::load::items::{LABEL, MAP, MAP_REDUCE};
+use crate::record::What;
 use crate::record::event::EventLog;
-use crate::record::{Event, What};
 
 /// Short, so that a stopped executor still has runs to report as interrupted.
 const GRACE: Duration = Duration::from_secs(3);
@@ -40,15 +40,7 @@ pub async fn run(arguments: &Arguments, admins: Vec<String>, events: Arc<EventLo
 }
 
 async fn work_on(ctx: JobContext, events: Arc<EventLog>) -> Result<String, JobError> {
-    let event = |what, code| Event {
-        what,
-        code,
-        run: ctx.run_id(),
-        job: i64::from(ctx.job_id()),
-        key: ctx.fire_key().unwrap_or_default().to_owned(),
-        attempt: i64::from(ctx.attempt()),
-        ..Event::default()
-    };
+    let event = |what, code| of_run(&ctx, what, code);
     events.write(event(What::Start, 0));
     let work = work::of(ctx.run_id(), ctx.params());
     tokio::select! {

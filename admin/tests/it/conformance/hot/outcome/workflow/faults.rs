@@ -43,7 +43,7 @@ databases! {
         assert_eq!(fixture.faults().await, [], "a person holds it");
         fixture.sql("UPDATE workflow_run SET held_at = NULL").await;
         assert_eq!(fixture.faults().await, [fault(&graph, run.run_id, FaultKind::Stalled)]);
-        fixture.store.workflows().wake(run.run_id, NOW).await.unwrap();
+        fixture.store.runs().wake_held(run.run_id, NOW).await.unwrap();
         assert_eq!(fixture.faults().await, []);
         fixture.go_on().await;
         assert_eq!(fixture.faults().await, []);
