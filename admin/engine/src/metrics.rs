@@ -73,6 +73,8 @@ metrics! {
     in_flight: IntGauge, "carillon_in_flight", [], "Requests to executors that have no answer yet.";
     shards_held: IntGauge, "carillon_shards_held", [], "Shards whose lease this node holds.";
     shards_stopped: IntGauge, "carillon_shards_stopped", [], "Shards that are stopped because the database went backwards.";
+    hints_sent: IntCounter, "carillon_shard_hints_sent_total", [], "Shards of other nodes to which this node brought work, and told them.";
+    hints_followed: IntCounter, "carillon_shard_hints_followed_total", [], "Scans that this node began early because another node had brought work.";
     degraded: IntGauge, "carillon_degraded", [], "1 while Redis is configured and cannot be reached.";
     skew: IntGauge, "carillon_version_skew", [], "Live nodes whose version or time zone edition differs from this one's.";
     request_bytes: IntGauge, "carillon_request_body_bytes", [], "Bytes of request bodies that this node holds in memory.";

@@ -121,7 +121,7 @@ impl Advancer {
             self.cx.log_alarm(alarm);
         }
         for shard in &advanced.to_scan {
-            self.wakes.wake(*shard);
+            self.wakes.wake_holder(*shard);
         }
         self.followed.put_back(&advanced.held_up);
         for end in advanced.to_end {
