@@ -267,9 +267,9 @@ impl Router {
     }
 }
 
-/// A run of a broadcast job whose executors are not fixed yet.
+/// A run of a broadcast job whose executors are not fixed yet: also a further attempt of one that found none, or only one.
 fn is_unexpanded(route: RouteStrategy, run: &ClaimedRun) -> bool {
-    route == RouteStrategy::Broadcast && run.attempt == 1 && run.parts == 1 && run.bound_to.is_none()
+    route == RouteStrategy::Broadcast && run.parts == 1 && run.bound_to.is_none()
 }
 
 /// A fire that is to be split, by what was asked for with it or by its job, and is one run yet.
