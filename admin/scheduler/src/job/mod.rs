@@ -4,7 +4,7 @@ mod block;
 mod draft;
 mod labels;
 pub mod limits;
-mod parts;
+pub(crate) mod parts;
 pub mod placeholders;
 mod script;
 mod spec;

@@ -25,6 +25,8 @@ pub struct Node {
     pub job: NodeJob,
     /// The template of its parameters. None: see [`NodeDraft::params`](super::NodeDraft::params).
     pub params: Option<Template>,
+    /// The template of the list of its parts.
+    pub for_each: Option<Template>,
     /// The edges into it.
     pub after: Vec<Edge>,
     /// How many of them are needed.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use carillon_scheduler::workflow::{Advance, End, NodeState, Start};
 use carillon_scheduler::{Cause, Millis, Outcome, RunEvent, RunReason, RunState};
+use serde_json::json;
 
 use crate::db::failpoint;
 use crate::db::ids;
@@ -20,6 +21,7 @@ use crate::run::lock::{LockMode, LockedJob};
 use crate::run::new_runs::NewRun;
 use crate::run::settle::finding::RunReport;
 use crate::views::WorkflowStore;
+use crate::workflow::graphs::UNSPLITTABLE;
 use crate::workflow::progress::{NodeRow, Progress, fire_of, node_of};
 use foldhash::HashMap;
 
@@ -140,12 +142,17 @@ impl WorkflowStore<'_> {
             let wanted: BTreeSet<i64> = plan.start.iter().map(|start| progress.nodes[start.node].job_id).collect();
             let wanted: Vec<i64> = wanted.into_iter().collect();
             let startable = self.apps().startable_by(tx, progress.run.app_id, &wanted).await?;
+            let with_parts = plan.start.iter().filter(|start| !start.parts.is_empty());
+            let with_parts: Vec<i64> = with_parts.map(|start| progress.nodes[start.node].job_id).collect();
+            let unsplittable = self.unsplittable(tx, &with_parts).await?;
             let mut impossible = vec![];
             for start in &plan.start {
                 let job = progress.nodes[start.node].job_id;
                 if jobs.contains_key(&job) {
                     if !startable.contains(&job) {
                         impossible.push((start.node, "its app does not let the app of the workflow start its jobs"));
+                    } else if !start.parts.is_empty() && unsplittable.contains(&job) {
+                        impossible.push((start.node, UNSPLITTABLE));
                     }
                 } else if self.tuple::<i64>(tx, "SELECT id FROM job WHERE id = ?", values![job]).await?.is_some() {
                     // It was not foreseen.
@@ -188,8 +195,11 @@ impl WorkflowStore<'_> {
                 // It may begin a little before it is due, as runs are marked; its nodes do not.
                 due_at: now.max(progress.run.due_at),
             });
-            if let Some(params) = &start.params {
-                inputs.push(values![id, params.as_str()]);
+            if start.params.is_some() || !start.parts.is_empty() {
+                let parts =
+                    (!start.parts.is_empty()).then(|| (start.parts.len() as i32, json!(start.parts).to_string()));
+                let (count, texts) = parts.unzip();
+                inputs.push(values![id, start.params.clone(), count, texts]);
             }
             if let Some(prior) = row.prior_run_id {
                 priors.push((id, row.job_id, prior));
@@ -198,7 +208,7 @@ impl WorkflowStore<'_> {
         }
         step.nodes_started += runs.len();
         self.runs().insert_runs(tx, &runs).await?;
-        self.insert_rows(tx, "run_input", "run_id, params", inputs).await?;
+        self.insert_rows(tx, "run_input", "run_id, params, parts, part_params", inputs).await?;
         self.continue_from(tx, &priors).await
     }
 

@@ -106,6 +106,18 @@ impl FireEnd {
     }
 }
 
+impl FireEnd {
+    /// The result of a fire that is a list of parts, also where the list has one.
+    pub fn of_list(self, runs: &[FireRun]) -> Self {
+        match self {
+            Self::Succeeded { first_id, result, ended_at } if runs.iter().all(|run| run.parts <= 1) => {
+                Self::Succeeded { first_id, result: Some(as_array(vec![result])), ended_at }
+            }
+            end => end,
+        }
+    }
+}
+
 fn parts(runs: &[FireRun]) -> impl Iterator<Item = &[FireRun]> + Clone {
     runs.chunk_by(|run, next| run.part == next.part)
 }
