@@ -67,14 +67,14 @@ impl Cluster {
 
     /// A run of the job, now; answers its id.
     pub async fn run(&self, job: i64) -> i64 {
-        self.api.post(&format!("jobs/{job}/run"), json!({})).await.ok()["run_id"].as_i64().unwrap()
+        self.api.post(&format!("jobs/{job}/run"), json!({})).await.ok()["id"].as_i64().unwrap()
     }
 
     /// The run, when it has ended.
     pub async fn ended(&self, run: i64) -> Value {
         loop {
             let found = self.api.get(&format!("runs/{run}")).await.ok();
-            if !found["ended_at"].is_null() {
+            if !found["finished_at"].is_null() {
                 return found;
             }
             tokio::time::sleep(POLL).await;

@@ -20,7 +20,7 @@ pub async fn measure(options: &Options) {
         executor.after("ready").await;
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let draft = json!({"app": APP, "name": "map", "handler": "map", "retries": 3, "retry_delay": "constant", "retry_delay_seconds": 1});
+    let draft = json!({"app": APP, "name": "map", "handler": "map", "retries": 3, "retry_delay": {"kind": "fixed", "seconds": [1]}});
     let job = cluster.create_job(draft).await;
     let node = &cluster.nodes[0];
     let (before, begun) = (node.usage(), now_ms());
@@ -47,7 +47,7 @@ pub async fn measure(options: &Options) {
             killed = true;
         }
         let state = cluster.api.get(&format!("runs/{run}")).await.ok();
-        if !state["ended_at"].is_null() {
+        if !state["finished_at"].is_null() {
             let seconds = (now_ms() - begun) as f64 / 1000.0;
             let after = node.usage();
             let cpu = after.user + after.system - before.user - before.system;

@@ -134,12 +134,15 @@ impl<'a> Derivation<'a> {
     }
 
     fn start(&mut self, node: usize, edges: &[EdgeState]) -> NodeView {
+        // Whether it is held or not: there is nothing to start.
+        if self.graph.nodes[node].for_each.is_some() && self.given(node, edges) == Ok(Given::Nothing) {
+            return NodeView { state: NodeState::Skipped, why: Why::EmptyList };
+        }
         let (state, why) = match (self.facts.stop, self.facts.is_held) {
             (Some(stop), _) => (NodeState::Cancelled, Why::Cancelled(stop)),
             (None, true) => (NodeState::Held, Why::Held),
             (None, false) => match self.given(node, edges) {
                 Err(what) => (NodeState::Failed, Why::Input(what)),
-                Ok(Given::Nothing) => (NodeState::Skipped, Why::EmptyList),
                 Ok(given) => {
                     let (params, parts) = match given {
                         Given::Parts(parts) => (None, parts),

@@ -192,12 +192,12 @@ impl JobStore<'_> {
     }
 
     /// The jobs with these ids that exist.
-    async fn known_jobs(self, tx: &Transaction, ids: &[i64]) -> Result<HashSet<i64>> {
+    pub(crate) async fn known_jobs(self, db: &impl ConnectionTrait, ids: &[i64]) -> Result<HashSet<i64>> {
         if ids.is_empty() {
             return Ok(HashSet::new());
         }
         let text = "SELECT id FROM job WHERE id IN ({ids})";
-        Ok(self.tuples(tx, text, values![self.ids(ids)]).await?.into_iter().collect())
+        Ok(self.tuples(db, text, values![self.ids(ids)]).await?.into_iter().collect())
     }
 
     /// The jobs that the graphs of new jobs run: they stay until these are stored.

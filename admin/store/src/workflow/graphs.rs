@@ -24,13 +24,13 @@ pub(crate) const UNSPLITTABLE: &str = "its job cannot be split into parts: it is
 
 impl WorkflowStore<'_> {
     /// Those of these jobs whose fires cannot be split.
-    pub(crate) async fn unsplittable(self, tx: &Transaction, jobs: &[i64]) -> Result<Vec<i64>> {
+    pub(crate) async fn unsplittable(self, db: &impl ConnectionTrait, jobs: &[i64]) -> Result<Vec<i64>> {
         if jobs.is_empty() {
             return Ok(vec![]);
         }
         let text = "SELECT id FROM job WHERE id IN ({ids}) AND (graph_version IS NOT NULL OR route = ? OR block <> ?)";
         let (broadcast, serial) = (RouteStrategy::Broadcast.as_str(), BlockStrategy::Serial.as_str());
-        self.tuples(tx, text, values![self.ids(jobs), broadcast, serial]).await
+        self.tuples(db, text, values![self.ids(jobs), broadcast, serial]).await
     }
 
     /// Stores the graphs of new jobs.

@@ -47,7 +47,7 @@ impl Router {
         let AdmittedRun { run, job, .. } = &admitted;
         let strategy = job.rules.as_ref().map_or(RouteStrategy::First, |rules| rules.route);
         let strategy = if run.cause == Cause::Item { strategy.of_items() } else { strategy };
-        // Before anything can fail: a later attempt of the run would not be split.
+        // Before anything can fail: each part has its own attempts.
         if has_parts_to_fix(run, job, strategy) {
             return RouteStep::Expand(admitted, Expansion::Parts);
         }
@@ -272,8 +272,8 @@ fn is_unexpanded(route: RouteStrategy, run: &ClaimedRun) -> bool {
     route == RouteStrategy::Broadcast && run.parts == 1 && run.bound_to.is_none()
 }
 
-/// A fire that is to be split, by what was asked for with it or by its job, and is one run yet.
+/// A fire that is to be split, by what was asked for with it or by its job, and is one run yet: its first attempt may have ended before.
 fn has_parts_to_fix(run: &ClaimedRun, job: &CachedJob, route: RouteStrategy) -> bool {
     let own = if route == RouteStrategy::Broadcast { 1 } else { job.stored.parts };
-    run.cause != Cause::Item && run.attempt == 1 && run.parts == 1 && run.asked_parts.unwrap_or(own) > 1
+    run.cause != Cause::Item && run.parts == 1 && run.asked_parts.unwrap_or(own) > 1
 }
