@@ -220,15 +220,13 @@ impl<'a> Derivation<'a> {
 
     /// Whether the node was recorded as not run, and what comes after it has started since.
     fn is_too_late(&self, node: usize) -> bool {
-        let was_decided =
-            matches!(self.recorded(node), NodeState::Skipped | NodeState::UpstreamFailed | NodeState::Failed);
+        let was_decided = matches!(self.recorded(node), NodeState::Skipped | NodeState::UpstreamFailed);
         was_decided && self.has_started_below[node]
     }
 
-    /// A node that failed for its parameters, or was skipped for its empty list, is that again, unless a late result has changed them.
+    /// A node that was skipped for its empty list is that again, unless a late result has changed the list.
     fn too_late(&self, node: usize, edges: &[EdgeState], verdict: &Verdict) -> Why {
         match (self.recorded(node), verdict, self.given(node, edges)) {
-            (NodeState::Failed, Verdict::Start, Err(what)) => Why::Input(what),
             (NodeState::Skipped, Verdict::Start, Ok(Given::Nothing)) => Why::EmptyList,
             _ => Why::TooLate,
         }
