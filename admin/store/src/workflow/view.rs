@@ -1,5 +1,7 @@
 //! The progress of a workflow's run as people and API clients see it.
 
+use std::sync::Arc;
+
 use carillon_scheduler::Millis;
 use carillon_scheduler::workflow::{Graph, NodeState};
 
@@ -10,7 +12,7 @@ use crate::workflow::progress::node_of;
 /// The run of a workflow that has begun.
 #[derive(Clone, Debug)]
 pub struct WorkflowView {
-    pub graph: Graph,
+    pub graph: Arc<Graph>,
     /// In the order of the graph.
     pub nodes: Vec<NodeProgress>,
     /// Since when a person holds it, and who.
