@@ -87,7 +87,7 @@ pub(crate) static INSERT_FOLLOW_UPS: Bulk = Bulk::text(
 
 /// Runs of these shards whose ends wait for what follows since before an instant.
 pub(crate) const FORGOTTEN: &str = "SELECT DISTINCT f.run_id FROM follow_up AS f {join} run ON run.id = f.run_id \
-     WHERE f.at < ? AND run.shard IN ({ids}) ORDER BY f.run_id LIMIT ?";
+     WHERE f.at < ? AND run.shard {among} ORDER BY f.run_id LIMIT ?";
 
 impl RunStore<'_> {
     pub(crate) async fn insert_follow_ups(self, tx: &Transaction, list: &[FollowUp], now: Millis) -> Result<()> {
