@@ -4,6 +4,7 @@
 //! A cell is a status, or the statuses for an object of the own app, of another app, and a missing one. `login` is the way to the
 //! sign-in page. Of the executors' paths it is what the protocol says: `taken` or `refused`. Who sees only the own app gets the same
 //! answer about the other two, to the letter, and changes nothing of them.
+//! Each answer carries the security headers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -43,7 +44,9 @@ impl Matrix {
         let url = self.world.urls[self.turn % 2].clone();
         let call = request(&self.client, &self.world, &url, &self.callers[caller], route, which).await;
         let names = Names::of(&self.world, which);
-        let answered = answered(route, &names, call.send().await.unwrap()).await;
+        let response = call.send().await.unwrap();
+        assert_headers(&response, &format!("{} {} by {}", route.method, route.path, CALLERS[caller]));
+        let answered = answered(route, &names, response).await;
         let is_change = route.method != "GET" && !["4", "5", "l"].iter().any(|it| answered.word.starts_with(it));
         if is_change && !is_executor_api(route) {
             self.world.renew().await;
@@ -69,6 +72,19 @@ impl Matrix {
         }
         format!("{}/{}/{}", own.word, other.word, missing.word)
     }
+}
+
+/// Those that every answer carries, whoever asks.
+fn assert_headers(answer: &Response, place: &str) {
+    let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap());
+    let policy = header("content-security-policy");
+    assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{place}: {policy}");
+    assert!(!policy.contains("unsafe"), "{place}");
+    assert_eq!(header("x-content-type-options"), "nosniff", "{place}");
+    assert_eq!(header("cross-origin-opener-policy"), "same-origin", "{place}");
+    assert_eq!(header("referrer-policy"), "same-origin", "{place}");
+    assert_eq!(header("x-frame-options"), "DENY", "{place}");
+    assert!(!header("cache-control").is_empty(), "{place}");
 }
 
 async fn answered(route: &RouteEntry, names: &Names, response: Response) -> Answered {
@@ -142,7 +158,7 @@ fn without_versions(page: &str) -> String {
     pieces.fold(first, |text, piece| text + piece.trim_start_matches(|c: char| c.is_ascii_hexdigit()))
 }
 
-// covers: S10, S11, S13
+// covers: S10, S11, S13, S29
 #[test]
 fn every_route_answers_every_caller_as_the_table_says() {
     on(Kind::Postgres, async |db: &TestDatabase| {
