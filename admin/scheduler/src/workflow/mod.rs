@@ -36,4 +36,5 @@ pub use node_view::{NodeView, Start};
 pub use rerun::{RerunFrom, again};
 pub use state::NodeState;
 pub use template::Template;
+pub(crate) use value_path::{check_path, inserted, value_at};
 pub use why::{Branch, Parent, Why};

@@ -1,0 +1,140 @@
+//! From a request with placeholders to the request of a run.
+
+use std::collections::BTreeMap;
+
+use super::draft::HttpDraft;
+use super::template::{Escape, filled};
+use crate::job::placeholders::PlaceholderValues;
+
+/// What the placeholders of a request stand for.
+#[derive(Debug)]
+pub struct HttpValues<'a> {
+    /// Those that parameters have too.
+    pub run: PlaceholderValues,
+    /// The name of the fire.
+    pub fire_key: &'a str,
+    /// The parameters of the run.
+    pub params: &'a str,
+    /// By name.
+    pub secrets: &'a BTreeMap<String, String>,
+}
+
+/// The request of one run.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FilledRequest {
+    /// With values in its path and its query escaped.
+    pub url: String,
+    /// Names and values; `Content-Type` is among them if there is a body.
+    pub headers: Vec<(String, String)>,
+    /// Empty: none.
+    pub body: String,
+}
+
+/// Why no request can be made for a run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfillable {
+    /// Its app has no such secret.
+    #[error("the secret {0} is not set")]
+    MissingSecret(String),
+    /// A value would end the header's line.
+    #[error("the header {0} would have a control character in its value")]
+    ControlCharacter(String),
+}
+
+impl HttpDraft {
+    /// The request with all values.
+    ///
+    /// # Errors
+    /// A secret is missing, or a value cannot stand in a header.
+    pub fn fill(&self, values: &HttpValues<'_>) -> Result<FilledRequest, Unfillable> {
+        let mut headers = Vec::with_capacity(self.headers.len() + 1);
+        for (name, value) in &self.headers {
+            let value = filled(value, values, Escape::None)?;
+            if value.contains(|c: char| c.is_control() && c != '\t') {
+                return Err(Unfillable::ControlCharacter(name.clone()));
+            }
+            headers.push((name.clone(), value));
+        }
+        let has_type = self.headers.keys().any(|name| name.eq_ignore_ascii_case("content-type"));
+        if !has_type && !self.body.is_empty() {
+            headers.push(("Content-Type".to_owned(), self.content_type().to_owned()));
+        }
+        let escape = if self.has_json_body() { Escape::Json } else { Escape::None };
+        Ok(FilledRequest {
+            url: filled(&self.url, values, Escape::Url)?,
+            headers,
+            body: filled(&self.body, values, escape)?,
+        })
+    }
+}
+
+/// The forms in which a secret may stand in a request or its answer.
+pub(super) fn spellings(secret: &str) -> [String; 3] {
+    [Escape::None, Escape::Json, Escape::Url].map(|escape| escape.apply(secret.to_owned()))
+}
+
+/// What stands in place of a secret.
+const MASK: &str = "***";
+
+/// The text without these secrets, as they are and in the forms in which a body or a URL has them.
+pub fn masked(text: &str, secrets: &BTreeMap<String, String>) -> String {
+    let mut forms: Vec<String> = secrets.values().flat_map(|secret| spellings(secret)).collect();
+    // A secret may be a part of another one.
+    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+    forms.dedup();
+    forms.iter().filter(|form| !form.is_empty()).fold(text.to_owned(), |text, form| text.replace(form.as_str(), MASK))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zone::Zone;
+
+    fn fill(draft: &HttpDraft, params: &str) -> Result<FilledRequest, Unfillable> {
+        let run = PlaceholderValues {
+            scheduled_at: 1_751_587_200_000,
+            zone: Zone::UTC,
+            run_id: 4711,
+            job_id: 7,
+            attempt: 2,
+            part: 0,
+            parts: 1,
+        };
+        let secrets = BTreeMap::from([("KEY".to_owned(), "s/\"1".to_owned())]);
+        draft.fill(&HttpValues { run, fire_key: "7:1", params, secrets: &secrets })
+    }
+
+    // covers: 001-44
+    #[test]
+    fn each_value_is_written_as_its_place_needs_it() {
+        let mut draft = HttpDraft::new("https://a.example/d/{{scheduled_at|%F}}?k={{secret.KEY}}&p={{params#/name}}");
+        draft.headers.insert("X-Run".into(), "{{run_id}}/{{attempt}} {{ fire_key }}".into());
+        draft.body =
+            r#"{"name":"{{params#/name}}","all":{{json params}},"n":{{json params#/n}},"t":"{{params}}"}"#.into();
+        let params = r#"{"name": "a \"b\"", "n": 12}"#;
+        let request = fill(&draft, params).unwrap();
+        assert_eq!(request.url, "https://a.example/d/2025-07-04?k=s%2F%221&p=a%20%22b%22");
+        assert_eq!(request.headers[0], ("X-Run".to_owned(), "4711/2 7:1".to_owned()));
+        assert_eq!(request.headers[1], ("Content-Type".to_owned(), "application/json".to_owned()));
+        let body: serde_json::Value = serde_json::from_str(&request.body).unwrap();
+        assert_eq!((&body["name"], &body["n"]), (&"a \"b\"".into(), &12.into()));
+        assert_eq!((&body["all"]["n"], &body["t"]), (&12.into(), &params.into()));
+    }
+
+    #[test]
+    fn a_request_that_cannot_be_made_says_why() {
+        let mut draft = HttpDraft::new("https://a.example/");
+        draft.headers.insert("X-P".into(), "{{params}}".into());
+        assert_eq!(fill(&draft, "a\r\nHost: b"), Err(Unfillable::ControlCharacter("X-P".into())));
+        draft.body = "{{secret.OTHER}}".into();
+        assert_eq!(fill(&draft, "a").unwrap_err().to_string(), "the secret OTHER is not set");
+    }
+
+    // covers: 001-44
+    #[test]
+    fn a_secret_is_masked_in_each_of_its_forms() {
+        let secrets = BTreeMap::from([("A".to_owned(), "s/\"1".to_owned()), ("B".to_owned(), "s/\"12".to_owned())]);
+        let text = r#"plain s/"1, longer s/"12, url s%2F%221, json s/\"1"#;
+        assert_eq!(masked(text, &secrets), "plain ***, longer ***, url ***, json ***");
+    }
+}

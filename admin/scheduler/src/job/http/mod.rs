@@ -1,0 +1,12 @@
+//! HTTP jobs: a request that the admin itself sends in place of a handler, and which answers count as success.
+
+mod check;
+mod draft;
+mod expect;
+mod fill;
+mod template;
+
+pub use draft::{BasicAuth, HttpAuth, HttpDraft, HttpMethod};
+pub use expect::{ExpectDraft, StatusRanges};
+pub use fill::{FilledRequest, HttpValues, Unfillable, masked};
+pub use template::check_secret_name;
