@@ -85,7 +85,7 @@ impl AlertStore<'_> {
     /// Apps with an enabled job that needs an executor, and no live one.
     pub async fn apps_without_executor(self, now: Millis) -> Result<Vec<EmptyApp>> {
         let text = "SELECT a.id AS app_id, a.name AS app FROM app a WHERE NOT EXISTS (SELECT 1 FROM executor e WHERE e.app = a.name AND e.expires_at > ?) \
-                    AND EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE AND j.graph_version IS NULL) ORDER BY a.id LIMIT ?";
+                    AND EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE AND j.graph_version IS NULL AND j.http IS NULL) ORDER BY a.id LIMIT ?";
         self.all(&self.engine_reads, text, values![now, MOST]).await
     }
 }
