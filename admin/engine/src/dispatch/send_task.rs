@@ -14,6 +14,7 @@ use crate::dispatch::trace::TraceBuffer;
 use crate::executor::address_gate::{AddressGate, Reservation, WaitAborted};
 use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
+use crate::executor::http::HttpSender;
 use crate::executor::outcome::Outcome;
 use crate::executor::request::{body, headers};
 use crate::settings::ms;
@@ -24,6 +25,7 @@ use carillon_store::run::settle::finding::RunReport;
 pub struct Sender {
     pub cx: Arc<Context>,
     pub client: Arc<ExecutorClient>,
+    pub http: Arc<HttpSender>,
     pub addresses: Arc<AddressPool>,
     pub outcomes: Arc<OutcomeQueue>,
     pub traces: Arc<TraceBuffer>,
@@ -176,6 +178,9 @@ impl SendTask {
         // The database may take its time.
         if index > 0 && (!self.record_next_address(index).await || self.is_stale()) {
             return Attempted::Unsent;
+        }
+        if let Some(draft) = routed.decision.job.request() {
+            return self.send_http(draft, address).await;
         }
         let (outcome, in_flight) = self.post(&candidate.address).await;
         if address.record_outcome(&outcome, cx.clock.monotonic(), cx.settings.breaker) {

@@ -9,6 +9,7 @@ use crate::executor::directory::ExecutorDirectory;
 use crate::executor::outcome::Outcome;
 use crate::manage::error::Error;
 use crate::plan::due_queue::DueQueue;
+use carillon_scheduler::RunState;
 use carillon_store::Actor;
 use carillon_store::run::cancel::{KillRequest, RunLocation};
 
@@ -63,6 +64,10 @@ impl RunKiller {
             self.followed.add(&[run_id]);
             return Ok(KillResult::Asked);
         }
+        // The node that sent the request of an HTTP job sees it in the row.
+        if run.state == RunState::Sending && self.is_http(run.job_id).await? {
+            return Ok(KillResult::Asked);
+        }
         if let Err(error) = self.send_kill(&run).await {
             store.runs().clear_kill_request(run_id).await?;
             return Err(error);
@@ -87,6 +92,11 @@ impl RunKiller {
 
     pub async fn run_location(&self, run_id: i64) -> Result<RunLocation, Error> {
         self.cx.store.runs().run_location(run_id).await?.ok_or_else(|| Error::missing("run", run_id))
+    }
+
+    async fn is_http(&self, job_id: i64) -> Result<bool, Error> {
+        let found = self.cx.store.jobs().definitions(&[job_id]).await?;
+        Ok(found.iter().any(|job| job.http.is_some()))
     }
 
     async fn send_kill(&self, run: &RunLocation) -> Result<(), Error> {

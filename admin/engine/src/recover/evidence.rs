@@ -30,6 +30,7 @@ use carillon_store::run::settle::finding::RunReport;
 const MOST_SENDS: i32 = 4;
 
 const NO_ANSWER: &str = "sent, and no clear answer came";
+const NO_HTTP_ANSWER: &str = "sent, and the node that sent it has not stored an answer";
 const JOURNAL_LOST: &str = "sent, and no clear answer came; its executor has restarted since, does not know the run and may keep another \
      journal, so the run was not sent again";
 const MOVED: &str =
@@ -91,7 +92,7 @@ impl Evidence {
             return Ok(Resolution::Unresolved(NO_ANSWER));
         };
         let Ok(own) = self.directory.registered(app, address) else {
-            return Ok(Resolution::Unresolved(NO_ANSWER));
+            return self.http_evidence(unanswered, address).await;
         };
         if !own.keeps_a_journal {
             return Ok(self.log_evidence(unanswered, app, address).await);
@@ -104,6 +105,21 @@ impl Evidence {
             return Ok(self.log_evidence(unanswered, app, address).await);
         }
         self.mark_and_send_again(unanswered, &own, app).await
+    }
+
+    /// The answer to the request of an HTTP job goes to the node that sent it, which may still wait for it.
+    async fn http_evidence(&self, unanswered: &UnansweredRun, address: &str) -> store::Result<Resolution> {
+        let job_id = unanswered.run.job_id;
+        let jobs = self.jobs.current(&[job_id]).await?;
+        let request = jobs.get(&job_id).and_then(|job| job.request());
+        Ok(match request.filter(|request| request.origin() == Some(address)) {
+            Some(request) => {
+                let limit = Duration::from_secs(u64::from(request.timeout_seconds.unsigned_abs()));
+                let until = unanswered.marked_at + ms(limit + self.cx.settings.unknown_after);
+                if self.cx.clock.now() < until { Resolution::Later } else { Resolution::Unresolved(NO_HTTP_ANSWER) }
+            }
+            None => Resolution::Unresolved(NO_ANSWER),
+        })
     }
 
     async fn mark_and_send_again(

@@ -102,5 +102,6 @@ fn finding(item: CallbackItem, reporter: &Arc<Reporter>) -> RunReport {
         reason,
         sent_at: None,
         reporter: Some(reporter.clone()),
+        not_before: None,
     }
 }

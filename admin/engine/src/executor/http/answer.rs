@@ -1,0 +1,185 @@
+//! What an answer means for its run.
+
+use carillon_scheduler::job::http::HttpDraft;
+use carillon_scheduler::{Millis, Outcome as Reported, RunEvent, RunReason};
+use carillon_store::run::settle::finding::RunReport;
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
+
+use crate::executor::outcome::{Outcome, redirected};
+
+/// Bytes of a body that an answer may have.
+pub(super) const BODY_LIMIT: usize = 1 << 20;
+/// Bytes of the result that a run keeps.
+const RESULT_BYTES: usize = 65_536;
+/// A service may put off a further attempt by this time at most, in ms.
+const LONGEST_PAUSE: Millis = 3_600_000;
+
+/// An answer, with a body of at most [`BODY_LIMIT`] bytes.
+#[derive(Debug)]
+pub struct Received {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+    /// There is more of the body, which was not read.
+    pub is_cut: bool,
+}
+
+/// What became of the request of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HttpOutcome {
+    /// Nothing was written. The outcome says whether the service may be tried again.
+    NotSent(Outcome),
+    /// Written, and no whole answer came: the service may have done what it was asked for.
+    Unknown(String),
+    /// A person, or the rule of the job, has ended the run.
+    Killed,
+    /// As the job expects it; with the result.
+    Succeeded {
+        status: u16,
+        result: String,
+    },
+    /// The service is busy, and says when it will not be.
+    Busy {
+        status: u16,
+        why: String,
+        not_before: Millis,
+    },
+    Failed {
+        status: u16,
+        why: String,
+    },
+}
+
+impl HttpOutcome {
+    /// The table of answers.
+    pub(super) fn of(request: &HttpDraft, received: &Received, now: Millis) -> Self {
+        let status = received.status;
+        if let Some(not_before) = retry_after(received, now) {
+            let why = format!("HTTP {status}: the service is busy");
+            return Self::Busy { status, why, not_before };
+        }
+        if StatusCode::from_u16(status).is_ok_and(|status| status.is_redirection()) {
+            let location = received.headers.get(LOCATION).map(|location| location.as_bytes());
+            return Self::Failed { status, why: redirected(status, location).into_reason() };
+        }
+        if received.is_cut {
+            return Self::Failed { status, why: format!("HTTP {status} with a body of more than 1 MiB") };
+        }
+        let body = String::from_utf8_lossy(&received.body);
+        match request.expect.check(status, &body) {
+            Ok(()) => Self::Succeeded { status, result: cut(&body, RESULT_BYTES) },
+            Err(why) => Self::Failed { status, why: with_body(why, &body) },
+        }
+    }
+
+    /// What the gate of the origin learns.
+    pub fn for_gate(&self) -> Outcome {
+        match self {
+            Self::NotSent(outcome) => outcome.clone(),
+            Self::Unknown(why) => Outcome::Unknown { why: why.clone() },
+            // It says nothing of the service.
+            Self::Killed => Outcome::Withheld { why: String::new() },
+            Self::Succeeded { .. } | Self::Busy { .. } | Self::Failed { .. } => Outcome::Accepted,
+        }
+    }
+
+    /// What is stored about the run. None: nothing was written, so its row says it already.
+    pub fn into_report(self, run_id: i64) -> Option<RunReport> {
+        let failed = RunEvent::Reported(Reported::Failed);
+        let report = match self {
+            Self::NotSent(_) => return None,
+            Self::Unknown(why) => RunReport::internal(run_id, RunEvent::Unresolved, RunReason::Unknown, why),
+            Self::Killed => {
+                let why = "its request was ended; the service may have got it".to_owned();
+                RunReport::found(run_id, RunEvent::Reported(Reported::Killed), None, Some(why))
+            }
+            Self::Succeeded { status, result } => RunReport {
+                code: Some(status.into()),
+                ..RunReport::found(run_id, RunEvent::Reported(Reported::Succeeded), None, Some(result))
+            },
+            Self::Busy { status, why, not_before } => RunReport {
+                code: Some(status.into()),
+                not_before: Some(not_before),
+                ..RunReport::internal(run_id, RunEvent::Refused, RunReason::Refused, why)
+            },
+            Self::Failed { status, why } => {
+                RunReport { code: Some(status.into()), ..RunReport::internal(run_id, failed, RunReason::Result, why) }
+            }
+        };
+        Some(report)
+    }
+}
+
+/// When a busy service may be asked again. None: it is not busy, or does not say it.
+fn retry_after(received: &Received, now: Millis) -> Option<Millis> {
+    if !matches!(received.status, 429 | 503) {
+        return None;
+    }
+    let text = received.headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let at = match text.parse::<u32>() {
+        Ok(seconds) => now + i64::from(seconds) * 1000,
+        Err(_) => chrono::DateTime::parse_from_rfc2822(text).ok()?.timestamp_millis(),
+    };
+    Some(at.clamp(now, now + LONGEST_PAUSE))
+}
+
+/// Bytes of a body that the reason of a failure shows.
+const SHOWN_BYTES: usize = 500;
+
+fn with_body(why: String, body: &str) -> String {
+    match body.trim() {
+        "" => why,
+        body => format!("{why}: {}", cut(body, SHOWN_BYTES)),
+    }
+}
+
+/// At most `bytes` of a text that databases take.
+pub(super) fn cut(text: &str, bytes: usize) -> String {
+    text[..text.floor_char_boundary(bytes)].replace('\0', "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Millis = 1_760_000_000_000;
+
+    fn outcome(status: u16, headers: &[(&'static str, &str)], body: &str) -> HttpOutcome {
+        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        let received = Received { status, headers, body: body.into(), is_cut: false };
+        HttpOutcome::of(&HttpDraft::new("http://a/"), &received, NOW)
+    }
+
+    // covers: 001-44
+    #[test]
+    fn a_busy_service_says_when_it_may_be_asked_again_within_an_hour() {
+        let not_before = |status, after: &str| match outcome(status, &[("retry-after", after)], "") {
+            HttpOutcome::Busy { not_before, .. } => Some(not_before - NOW),
+            _ => None,
+        };
+        assert_eq!(not_before(429, "7"), Some(7_000));
+        assert_eq!(not_before(503, "86400"), Some(3_600_000), "not later than an hour");
+        assert_eq!(not_before(503, "Thu, 09 Oct 2025 08:54:00 +0000"), Some(40_000));
+        assert_eq!(not_before(503, "Thu, 09 Oct 2025 08:54:00 GMT"), Some(40_000));
+        assert_eq!(not_before(503, "soon"), None);
+        assert_eq!(not_before(500, "7"), None);
+        assert!(matches!(outcome(503, &[], ""), HttpOutcome::Failed { .. }));
+    }
+
+    // covers: 001-44
+    #[test]
+    fn a_redirect_is_a_failure_that_names_its_target() {
+        let why = match outcome(302, &[("location", "http://169.254.169.254/")], "") {
+            HttpOutcome::Failed { why, .. } => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(why, "HTTP 302: a redirect to http://169.254.169.254/, which is not followed");
+    }
+
+    #[test]
+    fn a_text_with_nul_can_be_stored() {
+        assert_eq!(outcome(200, &[], "a\0b"), HttpOutcome::Succeeded { status: 200, result: "a\u{fffd}b".into() });
+        assert_eq!(cut("aé", 2), "a");
+    }
+}

@@ -1,0 +1,58 @@
+//! HTTP jobs: requests to a service over real connections, and what its answers mean.
+
+mod answers;
+mod networks;
+mod secrets;
+mod service;
+mod under_way;
+
+use std::sync::Arc;
+
+use carillon_accounts::secret::random_secret;
+use carillon_accounts::secret_keys::SecretKeys;
+use carillon_admin::config::{Config, Networks};
+use carillon_scheduler::{HttpDraft, JobDraft, ManualClock};
+use carillon_store::{Job, RunView};
+
+use crate::flow::node::{Node, START};
+use crate::services::{Kind, on};
+
+/// A node that may call loopback.
+fn with_node(test: impl AsyncFnOnce(&Node)) {
+    with_config(|config| config.http_networks = Some(Networks::parse("http-networks", "127.0.0.1").unwrap()), test);
+}
+
+fn with_config(change: impl FnOnce(&mut Config), test: impl AsyncFnOnce(&Node)) {
+    on(Kind::Sqlite, async |db| {
+        let mut config = db.config();
+        config.shards = Some(2);
+        config.secret_keys = SecretKeys::parse(&random_secret()).unwrap();
+        change(&mut config);
+        test(&Node::on(config, Arc::new(ManualClock::new(START))).await).await;
+    });
+}
+
+/// A job that calls this URL.
+async fn job(node: &Node, url: &str, change: impl FnOnce(&mut JobDraft, &mut HttpDraft)) -> Job {
+    node.job(|draft| {
+        let mut request = HttpDraft::new(url);
+        draft.handler.clear();
+        change(draft, &mut request);
+        draft.http = Some(request);
+    })
+    .await
+}
+
+/// Its only run.
+async fn run_of(node: &Node, job: &Job) -> RunView {
+    let mut runs = node.runs(job).await;
+    assert_eq!(runs.len(), 1);
+    runs.remove(0)
+}
+
+/// Fires it, and what came of it.
+async fn fired(node: &Node, job: &Job) -> RunView {
+    node.fire(job).await;
+    node.round().await;
+    run_of(node, job).await
+}

@@ -1,0 +1,102 @@
+//! Requests that take long: they hold up no others, can be ended, and are not sent again after the loss of their node.
+
+use std::time::Duration;
+
+use carillon_engine::manage::KillResult;
+use carillon_engine::runtime::Service as _;
+use carillon_scheduler::{Clock as _, RunState};
+use carillon_testkit::wait_for;
+
+use super::service::{Reply, Service, answer};
+use super::{job, run_of, with_node};
+use crate::conformance::fixture::actor;
+use crate::flow::node::Node;
+
+async fn is_called(service: &Service) {
+    wait_for("the service has the request", async || !service.received().is_empty()).await;
+}
+
+async fn begin(node: &Node, job: &carillon_store::Job) {
+    node.fire(job).await;
+    node.renew_leases().await;
+    node.scan().await;
+    node.dispatch().await;
+}
+
+// covers: 001-44
+#[test]
+fn a_service_that_hangs_holds_up_no_other_and_ends_as_unknown() {
+    with_node(async |node| {
+        let (hangs, answers) = (Service::start(Reply::Silence).await, Service::start(answer(200, "", "")).await);
+        let slow = job(node, &hangs.url, |_, request| request.timeout_seconds = 1).await;
+        let quick = job(node, &answers.url, |_, _| {}).await;
+        begin(node, &slow).await;
+        is_called(&hangs).await;
+        begin(node, &quick).await;
+        wait_for("the other run has ended", async || {
+            node.services.completer.step().await;
+            node.states(&quick).await == [RunState::Succeeded]
+        })
+        .await;
+        assert_eq!(node.states(&slow).await, [RunState::Sending]);
+        node.drain().await;
+        let run = run_of(node, &slow).await;
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Unknown, Some("unknown")));
+        assert_eq!(run.message(), "no answer in time");
+        let log = node.engine.runs().log(run.id, 1, &actor()).await.unwrap();
+        assert!(log.content.ends_with("\nno answer: no answer in time\n"), "{}", log.content);
+    });
+}
+
+// covers: 001-44
+#[test]
+fn a_request_under_way_is_ended_by_a_kill() {
+    with_node(async |node| {
+        let service = Service::start(Reply::Silence).await;
+        let job = job(node, &service.url, |_, _| {}).await;
+        begin(node, &job).await;
+        is_called(&service).await;
+        let run = run_of(node, &job).await;
+        assert_eq!(node.engine.runs().kill(run.id, &actor()).await.unwrap(), KillResult::Asked);
+        node.drain().await;
+        assert_eq!(run_of(node, &job).await.state, RunState::Killed);
+    });
+}
+
+// covers: 001-44
+#[test]
+fn a_node_that_is_killed_before_the_answer_leaves_one_receipt() {
+    with_node(async |node| {
+        let service = Service::start(Reply::Silence).await;
+        let job = job(node, &service.url, |_, request| request.timeout_seconds = 60).await;
+        begin(node, &job).await;
+        is_called(&service).await;
+        let next = Node::restarted(node, node.config.clone(), node.clock.now() + 15_000).await;
+        next.round().await;
+        next.resolve_later().await;
+        next.drain().await;
+        assert_eq!(next.states(&job).await, [RunState::Sending], "the answer may still come to the other node");
+        next.clock.advance(Duration::from_secs(60));
+        next.resolve_later().await;
+        next.drain().await;
+        let run = run_of(&next, &job).await;
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Unknown, Some("unknown")));
+        assert_eq!(run.message(), "sent, and the node that sent it has not stored an answer");
+        assert_eq!(service.received().len(), 1);
+    });
+}
+
+// covers: 001-44
+#[test]
+fn a_node_that_stops_ends_its_requests_without_an_answer() {
+    with_node(async |node| {
+        let service = Service::start(Reply::Silence).await;
+        let job = job(node, &service.url, |_, _| {}).await;
+        begin(node, &job).await;
+        is_called(&service).await;
+        node.engine.finish_sends().await;
+        node.drain().await;
+        let run = run_of(node, &job).await;
+        assert_eq!((run.state, &*run.message()), (RunState::Unknown, "the node ended before the answer came"));
+    });
+}
