@@ -79,6 +79,9 @@ impl Reader {
             self.script(script, set);
             members.entry("handler").or_insert_with(|| "".into());
         }
+        if members.contains_key("http") {
+            members.entry("handler").or_insert_with(|| "".into());
+        }
         let graph = members.remove("workflow").map(|value| {
             members.entry("handler").or_insert_with(|| "".into());
             workflow::read(value).unwrap_or_else(|faults| {
