@@ -135,7 +135,7 @@ async fn draft_to_save(
     }
     if let Some(job) = before {
         draft.set.clone_from(&job.draft.set);
-        if draft.handler.trim().is_empty() && draft.workflow.is_none() {
+        if draft.handler.trim().is_empty() && draft.workflow.is_none() && draft.http.is_none() {
             draft.script.clone_from(&job.draft.script);
         }
         draft.params = line_ends::kept(&draft.params, &job.draft.params);

@@ -1,0 +1,81 @@
+//! The fields of an HTTP job: saved, shown again, and each fault at its field.
+
+use carillon_scheduler::job::http::BasicAuth;
+use carillon_scheduler::{HttpAuth, HttpMethod};
+
+use super::client::Console;
+use super::forms::but;
+use super::run;
+
+// covers: 001-44
+#[test]
+fn a_request_is_saved_shown_again_and_kept_by_the_next_edit() {
+    run(async {
+        let console = Console::start().await;
+        let job = console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let fields = [
+            ("runs", "http"),
+            ("http_method", "PUT"),
+            ("http_url", "https://api.example.com/{{scheduled_at|%F}}"),
+            ("http_headers", "X-Key: {{secret.KEY}}\r\nAccept: a:b\r\n"),
+            ("http_body", "{\"run\": {{run_id}}}"),
+            ("http_expect_status", "200-299, 404"),
+            ("http_expect_body", "{\"path\": \"/ok\", \"eq\": true}"),
+            ("http_timeout_seconds", "1m"),
+            ("http_auth", "basic"),
+            ("http_secret", "KEY"),
+            ("http_user", "ada"),
+            ("http_idempotent", "yes"),
+        ];
+        let save = async |fields: &[(&str, &str)]| admin.submit("/jobs/1/edit", &but(fields)).await;
+        let saved = save(&[&fields[..], &[("revision", "1")]].concat()).await;
+        assert_eq!(saved.status, 303, "{}", saved.body);
+        let stored = async || console.store.jobs().get(job.id).await.unwrap().unwrap().draft;
+        let first = stored().await;
+        let request = first.http.clone().unwrap();
+        assert_eq!((request.method, request.timeout_seconds, first.handler.as_str()), (HttpMethod::Put, 60, ""));
+        assert_eq!(request.headers["Accept"], "a:b");
+        let auth = BasicAuth { user: "ada".into(), password: "KEY".into() };
+        assert_eq!((request.auth, request.idempotent), (Some(HttpAuth::Basic(auth)), true));
+        let form = admin.get("/jobs/1/edit").await.body;
+        for shown in [
+            "id=\"runs-http\" value=\"http\" checked",
+            "value=\"ada\"",
+            "Accept: a:b\nX-Key: {{secret.KEY}}</textarea>",
+        ] {
+            assert!(form.contains(shown), "{shown}: {form}");
+        }
+        let page = admin.get("/jobs/1").await.body;
+        assert!(page.contains("<code>PUT https://api.example.com/"), "{page}");
+        let again = save(&[&fields[..], &[("revision", "2"), ("name", "other")]].concat()).await;
+        assert_eq!(again.status, 303, "{}", again.body);
+        assert_eq!(stored().await.http, first.http);
+    });
+}
+
+// covers: 001-44
+#[test]
+fn each_fault_of_a_request_is_at_its_field() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let fields = [
+            ("revision", "1"),
+            ("runs", "http"),
+            ("http_method", "GET"),
+            ("http_url", "ftp://a/"),
+            ("http_headers", "no header\nHost: b"),
+            ("http_body", "x"),
+            ("http_expect_status", "99"),
+            ("http_timeout_seconds", "2h"),
+            ("http_auth", "bearer"),
+        ];
+        let refused = admin.submit("/jobs/1/edit", &but(&fields)).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        for field in ["url", "headers", "body", "expect_status", "timeout_seconds", "auth"] {
+            assert!(refused.error(&format!("http_{field}")).is_some(), "{field}: {}", refused.body);
+        }
+    });
+}
