@@ -67,7 +67,7 @@ fn check_value(value: &str) -> Result<(), String> {
         size if !(LEAST_BYTES..=MOST_BYTES).contains(&size) => {
             Err(format!("has {size} bytes; a secret has {LEAST_BYTES} to {MOST_BYTES}"))
         }
-        _ if value.contains(|c: char| c == '\0') => Err("must not contain the character NUL".to_owned()),
+        _ if value.contains('\0') => Err("must not contain the character NUL".to_owned()),
         _ => Ok(()),
     }
 }

@@ -107,7 +107,7 @@ impl Audited {
             }
             _ if route.path.contains("/secrets/") && route.method != "PUT" => {
                 for name in ["KEY", "bank"] {
-                    world.engine.app_secrets().set(world.own.app_id, name, "a secret of a test", &by).await.unwrap();
+                    world.engine.app_secrets().set(world.own.app.id, name, "a secret of a test", &by).await.unwrap();
                 }
             }
             _ => {}

@@ -81,7 +81,7 @@ impl HttpSender {
         let now = cx.clock.now();
         let (outcome, text) = match &answered {
             Ok(received) => (HttpOutcome::of(it.draft, received, now), log::text(&prepared, Ok(received))),
-            Err(HttpOutcome::NotSent(_)) => return answered.map_or_else(|outcome| outcome, |_| HttpOutcome::Killed),
+            Err(HttpOutcome::NotSent(why)) => return HttpOutcome::NotSent(why.clone()),
             Err(outcome) => (outcome.clone(), log::text(&prepared, Err(&what(outcome)))),
         };
         if let Err(error) = cx.store.runs().write_http_log(it.run.run_id, &text).await {

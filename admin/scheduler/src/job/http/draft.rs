@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::expect::ExpectDraft;
 use super::template::secrets_of;
-use crate::words::words;
+use crate::words::{first_is_default, words};
 
 /// The time for an answer, in seconds, where none is given.
 const DEFAULT_TIMEOUT_SECONDS: i32 = 30;
@@ -12,10 +12,10 @@ const DEFAULT_TIMEOUT_SECONDS: i32 = 30;
 words! {
     /// The method of a request.
     pub enum HttpMethod: "HTTP method" {
-        /// Has no body.
-        Get = 0 "GET",
         /// The default.
-        Post = 1 "POST",
+        Post = 0 "POST",
+        /// Has no body.
+        Get = 1 "GET",
         /// Replaces what is at the URL.
         Put = 2 "PUT",
         /// Changes what is at the URL.
@@ -27,11 +27,7 @@ words! {
     }
 }
 
-impl Default for HttpMethod {
-    fn default() -> Self {
-        Self::Post
-    }
-}
+first_is_default!(HttpMethod);
 
 impl HttpMethod {
     /// Whether a request may have a body.
