@@ -44,7 +44,9 @@ use crate::lease::clock_guard::ClockGuard;
 use crate::lease::coordinator::LeaseCoordinator;
 use crate::lease::degraded::LockHealth;
 use crate::lease::held_shards::{HeldShards, ShardListener};
+use crate::lease::hints::{HintListener, HintSender};
 use crate::lease::lock::ShardLock;
+use crate::lease::pending_hints::PendingHints;
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
@@ -131,7 +133,9 @@ impl Engine {
         let EngineParts { store, clock, metrics, client, http, lock, settings, node, address, shards } = parts;
         let (lock, client, http, tasks) = (Arc::new(lock), Arc::new(client), Arc::new(http), TaskTracker::new());
         let queue = Arc::new(DueQueue::new(settings.ring_capacity));
-        let wakes = Arc::new(ScanWakes::new(clock.clone()));
+        let hints = Arc::new(PendingHints::default());
+        let can_hint = matches!(*lock, ShardLock::Redis(_));
+        let wakes = Arc::new(ScanWakes::new(clock.clone(), can_hint.then(|| hints.clone())));
         let jobs = Arc::new(JobCache::new(store.clone()));
         let overlaps = Arc::new(OverlapTracker::default());
         let (outcomes, traces) = (Arc::new(OutcomeQueue::default()), Arc::new(TraceBuffer::default()));
@@ -211,6 +215,8 @@ impl Engine {
                 cx, held, clock_guard, wakes;; seen_until: AtomicI64::new(i64::MIN)
             })),
             scanners: Arc::new(scanner_pool),
+            hint_listener: Arc::new(component!(HintListener { cx, held, wakes, lock; backoff })),
+            hint_sender: Arc::new(component!(HintSender { cx, held, lock, hints })),
             dispatcher: Arc::new(dispatcher),
             success_writer: Arc::new(SuccessWriter(completer.clone())),
             completer,
@@ -279,9 +285,9 @@ impl Engine {
         &self.client.tokens
     }
 
-    /// To be called after a change of a job was committed: its shard is scanned at once.
+    /// To be called after a change of a job was committed: its shard is scanned at once, also by another node.
     pub fn job_changed(&self, shard: i32) {
-        self.wakes.wake(shard);
+        self.wakes.wake_holder(shard);
     }
 
     /// How many shards the database has.

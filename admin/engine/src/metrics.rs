@@ -66,13 +66,15 @@ metrics! {
     app_runs: IntCounterVec, "carillon_app_runs_total", ["app", "state"], "Runs that ended, or whose outcome is not known, by app and state; only the node that holds shard 0 counts them, about three minutes later.";
     app_open: IntGaugeVec, "carillon_app_open_runs", ["app", "state"], "Open runs of the whole cluster, by app and state; only the node that holds shard 0 reports them.";
     scan: Histogram, "carillon_scan_duration_seconds", [], "One round of a shard's scan.";
-    advance: Histogram, "carillon_advance_duration_seconds", [], "One round of what follows from ends of runs: children, fixed delays, workflows.";
+    advance: Histogram, "carillon_advance_duration_seconds", [], "One transaction of what follows from ends of runs: a workflow, the items of a run, or all children and fixed delays of a round.";
     nodes_started: IntCounter, "carillon_workflow_nodes_started_total", [], "Nodes of workflows that this node started.";
     workflows_open: IntGauge, "carillon_open_workflows", [], "Workflows on their way in the whole cluster; 0 on a node that does not hold shard 0.";
     ring: IntGauge, "carillon_ring_entries", [], "Runs that wait in memory for their due time.";
     in_flight: IntGauge, "carillon_in_flight", [], "Requests to executors that have no answer yet.";
     shards_held: IntGauge, "carillon_shards_held", [], "Shards whose lease this node holds.";
     shards_stopped: IntGauge, "carillon_shards_stopped", [], "Shards that are stopped because the database went backwards.";
+    hints_sent: IntCounter, "carillon_shard_hints_sent_total", [], "Shards of other nodes to which this node brought work, and told them.";
+    hints_followed: IntCounter, "carillon_shard_hints_followed_total", [], "Scans that this node began early because another node had brought work.";
     degraded: IntGauge, "carillon_degraded", [], "1 while Redis is configured and cannot be reached.";
     skew: IntGauge, "carillon_version_skew", [], "Live nodes whose version or time zone edition differs from this one's.";
     request_bytes: IntGauge, "carillon_request_body_bytes", [], "Bytes of request bodies that this node holds in memory.";

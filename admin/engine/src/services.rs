@@ -12,6 +12,7 @@ use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::route::refresher::ExecutorRefresher;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::coordinator::LeaseCoordinator;
+use crate::lease::hints::{HintListener, HintSender};
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
@@ -36,6 +37,8 @@ macro_rules! services {
         pub struct Services {
             /// One for each shard that is held: when `scan_poller` wakes it, and every 10 s.
             pub scanners: Arc<ScannerPool>,
+            /// Wakes scanners when another node says so.
+            pub hint_listener: Arc<HintListener>,
             $($( $(#[$period])* pub $name: Arc<$service>, )+)+
         }
 
@@ -53,6 +56,7 @@ macro_rules! services {
 impl Services {
     /// Starts the scans, which take on work too.
     pub fn run_scanners(&self, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
+        tasks.spawn(self.hint_listener.clone().run(stop.clone()));
         tasks.spawn(self.scanners.clone().run(tasks.clone(), stop.clone(), fatal.clone()));
     }
 }
@@ -101,6 +105,8 @@ services! {
         success_writer: SuccessWriter,
         /// When a run with followers has ended, at least every second.
         advancer: Advancer,
+        /// When work has come to shards of other nodes.
+        hint_sender: HintSender,
         /// When there is something to give back, at least every second.
         unmarker: Unmarker,
     }

@@ -148,7 +148,7 @@ UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM jsonb_ea
 INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.value->>0, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.value->>2, 0, 0, 0, run.follow & 32727 FROM jsonb_each(?) AS u CROSS JOIN run ON run.id = u.value->>1 WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
-INSERT INTO run_input (run_id, params, address, is_of_part) SELECT u.value->>0, i.params, i.address, i.is_of_part FROM jsonb_each(?) AS u CROSS JOIN run_input AS i ON i.run_id = u.value->>1;
+INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params) SELECT u.value->>0, i.params, i.address, i.is_of_part, i.parts, i.part_params FROM jsonb_each(?) AS u CROSS JOIN run_input AS i ON i.run_id = u.value->>1;
 
 -- follow_ups
 INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.value->>0, u.value->>1, u.value->>2, u.value->>3, ? FROM jsonb_each(?) AS u WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.value->>0);
@@ -348,7 +348,7 @@ UPDATE run SET state = 12, reason = 'late_result', finished_at = ? FROM unnest(?
 INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.follow & 32727 FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
-INSERT INTO run_input (run_id, params, address, is_of_part) SELECT u.id, i.params, i.address, i.is_of_part FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run_input AS i ON i.run_id = u.old;
+INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params) SELECT u.id, i.params, i.address, i.is_of_part, i.parts, i.part_params FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, old, due_at) JOIN run_input AS i ON i.run_id = u.old;
 
 -- follow_ups
 INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.id, u.run_id, u.kind, u.job_id, ? FROM unnest(?::bigint[], ?::bigint[], ?::smallint[], ?::bigint[]) AS u(id, run_id, kind, job_id) WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.id);
@@ -548,7 +548,7 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (fire_no BIGINT PATH '$[0]', job_id BIGINT P
 INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) SELECT u.id, run.job_id, run.app_id, run.shard, run.cause, run.fire_no, run.part, run.parts, run.attempt + 1, run.scheduled_at, u.due_at, 0, 0, 0, run.follow & 32727 FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.old WHERE NOT EXISTS (SELECT 1 FROM run AS later WHERE later.fire_no = run.fire_no AND later.job_id = run.job_id AND later.cause = run.cause AND later.part = run.part AND later.attempt = run.attempt + 1);
 
 -- retry_input
-INSERT INTO run_input (run_id, params, address, is_of_part) SELECT u.id, i.params, i.address, i.is_of_part FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run_input AS i FORCE INDEX (PRIMARY) ON i.run_id = u.old;
+INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params) SELECT u.id, i.params, i.address, i.is_of_part, i.parts, i.part_params FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', old BIGINT PATH '$[1]', due_at BIGINT PATH '$[2]')) AS u STRAIGHT_JOIN run_input AS i FORCE INDEX (PRIMARY) ON i.run_id = u.old;
 
 -- follow_ups
 INSERT INTO follow_up (id, run_id, kind, job_id, at) SELECT u.id, u.run_id, u.kind, u.job_id, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', run_id BIGINT PATH '$[1]', kind SMALLINT PATH '$[2]', job_id BIGINT PATH '$[3]')) AS u WHERE NOT EXISTS (SELECT 1 FROM follow_up AS made WHERE made.id = u.id);

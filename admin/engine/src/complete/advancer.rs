@@ -112,16 +112,19 @@ impl Advancer {
     }
 
     async fn advance_together(&self, run_ids: &[i64]) -> store::Result<usize> {
-        let timer = self.cx.metrics.advance.start_timer();
-        let advanced = self.cx.store.runs().advance(run_ids, self.cx.clock.now()).await;
-        timer.observe_duration();
-        let advanced = advanced?;
+        let advanced = self.cx.store.runs().advance(run_ids, self.cx.clock.now()).await?;
+        for took in &advanced.took {
+            self.cx.metrics.advance.observe(took.as_secs_f64());
+        }
         self.cx.metrics.nodes_started.inc_by(advanced.nodes_started as u64);
         for alarm in &advanced.alarms {
             self.cx.log_alarm(alarm);
         }
         for shard in &advanced.to_scan {
-            self.wakes.wake(*shard);
+            self.wakes.wake_holder(*shard);
+        }
+        for error in &advanced.errors {
+            tracing::warn!(%error, "what follows in a workflow or of items is done later");
         }
         self.followed.put_back(&advanced.held_up);
         for end in advanced.to_end {

@@ -37,7 +37,7 @@ impl Effects {
             self.queue.insert_now(run, now);
         }
         for shard in &settled.to_scan {
-            self.wakes.wake(*shard);
+            self.wakes.wake_holder(*shard);
         }
     }
 

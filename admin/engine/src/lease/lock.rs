@@ -1,6 +1,9 @@
 //! The lock in front of a shard's database lease. It only saves work: what is correct is decided by the database.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
+
+use futures_util::Stream;
 
 use crate::lease::redis::lock::{LockAnswer, Redis};
 
@@ -32,6 +35,21 @@ impl ShardLock {
     pub async fn release(&self, shards: &[i32]) {
         if let Self::Redis(redis) = self {
             redis.release(shards).await;
+        }
+    }
+
+    /// Tells the other nodes that work has come to these shards.
+    pub async fn hint(&self, shards: &BTreeSet<i32>) {
+        if let Self::Redis(redis) = self {
+            redis.hint(shards.iter().copied()).await;
+        }
+    }
+
+    /// What the nodes tell each other from now on; None: there is no way to hear it now. The stream may end.
+    pub async fn hints(&self) -> Option<impl Stream<Item = Vec<i32>> + use<>> {
+        match self {
+            Self::Disabled => None,
+            Self::Redis(redis) => redis.hints().await,
         }
     }
 

@@ -1,12 +1,15 @@
-//! Which shards this node works: the lock, the lease with its epoch in the database, and the clock that both are judged by.
+//! Which shards this node works: the lock, the lease with its epoch in the database, the clock that both are judged by, and what nodes
+//! tell each other.
 
 pub(crate) mod clock_guard;
 pub(crate) mod coordinator;
 pub(crate) mod degraded;
 pub(crate) mod epochs;
 pub(crate) mod held_shards;
+pub(crate) mod hints;
 pub(crate) mod lease_changes;
 pub(crate) mod lock;
+pub(crate) mod pending_hints;
 pub mod redis;
 pub(crate) mod version_skew;
 

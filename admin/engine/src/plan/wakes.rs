@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::lease::held_shards::ShardListener;
+use crate::lease::pending_hints::PendingHints;
 use carillon_store::lease::reshard::MAX_SHARDS;
 
 /// A transaction that this node gave up may still be committed by the server: it waits at most 3 s for a lock. Until then a
@@ -18,21 +19,32 @@ const UNSETTLED: Duration = Duration::from_secs(4);
 
 pub struct ScanWakes {
     clock: Arc<dyn Clock>,
+    /// None: no other node can be told.
+    hints: Option<Arc<PendingHints>>,
     by_shard: Vec<Arc<Notify>>,
     /// Until when each shard is read again, on the monotonic clock.
     reread: Mutex<HashMap<i32, Duration>>,
 }
 
 impl ScanWakes {
-    pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, by_shard: (0..MAX_SHARDS).map(|_| Arc::default()).collect(), reread: Mutex::default() }
+    pub fn new(clock: Arc<dyn Clock>, hints: Option<Arc<PendingHints>>) -> Self {
+        Self { clock, hints, by_shard: (0..MAX_SHARDS).map(|_| Arc::default()).collect(), reread: Mutex::default() }
     }
 
     pub fn of(&self, shard: i32) -> Option<Arc<Notify>> {
         self.by_shard.get(shard as usize).cloned()
     }
 
-    /// A job of the shard was changed, or a run without a schedule was recorded; to be called after the commit.
+    /// A job of the shard was changed, or a run without a schedule was recorded; to be called after the commit. The node that holds the
+    /// shard scans it at once.
+    pub fn wake_holder(&self, shard: i32) {
+        self.wake(shard);
+        if let Some(hints) = &self.hints {
+            hints.add(shard);
+        }
+    }
+
+    /// The same, of a shard that this node holds.
     pub fn wake(&self, shard: i32) {
         if let Some(wake) = self.by_shard.get(shard as usize) {
             wake.notify_one();
@@ -83,7 +95,7 @@ mod tests {
     #[test]
     fn a_shard_is_read_until_a_lost_commit_must_have_been_settled_and_once_after() {
         let clock = Arc::new(ManualClock::new(0));
-        let wakes = ScanWakes::new(clock.clone());
+        let wakes = ScanWakes::new(clock.clone(), None);
         assert!(!wakes.take_reread(3));
         wakes.read_again(3);
         assert!(!wakes.take_reread(4));

@@ -5,7 +5,7 @@ mod draft;
 pub mod http;
 mod labels;
 pub mod limits;
-mod parts;
+pub(crate) mod parts;
 pub mod placeholders;
 mod script;
 mod spec;

@@ -3,12 +3,14 @@
 use super::definition::{IfFailed, On};
 use super::edge::{EdgeState, ParentFacts, edge_state};
 use super::facts::{Fact, Facts};
+use super::for_each::{Given, read_list};
 use super::graph::{Graph, Node};
 use super::input::{WorkflowInput, by_name, check_filled};
 use super::join::{Verdict, decide};
 use super::limits::TEXT_BYTES;
 use super::node_view::{NodeView, Start};
 use super::state::NodeState;
+use super::template::Template;
 use super::why::{Parent, Why};
 
 /// A pass, and what it has derived so far.
@@ -132,13 +134,22 @@ impl<'a> Derivation<'a> {
     }
 
     fn start(&mut self, node: usize, edges: &[EdgeState]) -> NodeView {
+        // Whether it is held or not: there is nothing to start.
+        if self.graph.nodes[node].for_each.is_some() && self.given(node, edges) == Ok(Given::Nothing) {
+            return NodeView { state: NodeState::Skipped, why: Why::EmptyList };
+        }
         let (state, why) = match (self.facts.stop, self.facts.is_held) {
             (Some(stop), _) => (NodeState::Cancelled, Why::Cancelled(stop)),
             (None, true) => (NodeState::Held, Why::Held),
-            (None, false) => match self.params(node, edges) {
+            (None, false) => match self.given(node, edges) {
                 Err(what) => (NodeState::Failed, Why::Input(what)),
-                Ok(params) => {
-                    self.start.push(Start { node, params });
+                Ok(given) => {
+                    let (params, parts) = match given {
+                        Given::Parts(parts) => (None, parts),
+                        Given::Params(params) => (params, vec![]),
+                        Given::Nothing => (None, vec![]),
+                    };
+                    self.start.push(Start { node, params, parts });
                     (NodeState::Running, Why::Starts)
                 }
             },
@@ -146,12 +157,15 @@ impl<'a> Derivation<'a> {
         NodeView { state, why }
     }
 
-    /// The parameters of a node that starts.
-    fn params(&self, node: usize, edges: &[EdgeState]) -> Result<Option<String>, String> {
-        let Node { params, after, .. } = &self.graph.nodes[node];
+    /// What a node that starts is given.
+    fn given(&self, node: usize, edges: &[EdgeState]) -> Result<Given, String> {
+        let Node { params, for_each, after, .. } = &self.graph.nodes[node];
         let has_own = self.facts.has_params.get(node).copied().unwrap_or(true);
+        if let Some(list) = for_each {
+            return read_list(&self.filled(list));
+        }
         let text = match params {
-            Some(template) => Some(template.fill(self.input, |other| (self.result(other), self.nodes[other].state))),
+            Some(template) => Some(self.filled(template)),
             None if has_own => None,
             None => {
                 let taken = after.iter().zip(edges).filter(|(_, state)| **state == EdgeState::Taken);
@@ -161,7 +175,11 @@ impl<'a> Derivation<'a> {
                 self.results(&parents)
             }
         };
-        text.map(|text| check_filled(&text).map(|()| text)).transpose()
+        text.map(|text| check_filled(&text).map(|()| text)).transpose().map(Given::Params)
+    }
+
+    fn filled(&self, template: &Template) -> String {
+        template.fill(self.input, |other| (self.result(other), self.nodes[other].state))
     }
 
     /// The result of the only node, or those of several by name.
@@ -178,7 +196,7 @@ impl<'a> Derivation<'a> {
     /// The result of the workflow.
     pub(super) fn output(&self) -> Result<Option<String>, String> {
         if let Some(template) = &self.graph.output {
-            let text = template.fill(self.input, |node| (self.result(node), self.nodes[node].state));
+            let text = self.filled(template);
             return check_filled(&text).map(|()| Some(text));
         }
         let is_last = |&node: &usize| self.graph.children(node).is_empty();
@@ -213,10 +231,11 @@ impl<'a> Derivation<'a> {
         was_decided && self.has_started_below[node]
     }
 
-    /// A node that failed for its parameters fails for them again, unless a late result has changed them.
+    /// A node that failed for its parameters, or was skipped for its empty list, is that again, unless a late result has changed them.
     fn too_late(&self, node: usize, edges: &[EdgeState], verdict: &Verdict) -> Why {
-        match (self.recorded(node), verdict) {
-            (NodeState::Failed, Verdict::Start) => self.params(node, edges).err().map_or(Why::TooLate, Why::Input),
+        match (self.recorded(node), verdict, self.given(node, edges)) {
+            (NodeState::Failed, Verdict::Start, Err(what)) => Why::Input(what),
+            (NodeState::Skipped, Verdict::Start, Ok(Given::Nothing)) => Why::EmptyList,
             _ => Why::TooLate,
         }
     }

@@ -25,6 +25,8 @@ pub struct Node {
     pub job: NodeJob,
     /// The template of its parameters. None: see [`NodeDraft::params`](super::NodeDraft::params).
     pub params: Option<Template>,
+    /// The template of the list of its parts.
+    pub for_each: Option<Template>,
     /// The edges into it.
     pub after: Vec<Edge>,
     /// How many of them are needed.
@@ -44,7 +46,22 @@ pub struct Edge {
     pub when: Vec<Test>,
 }
 
+impl Node {
+    /// Whether it does the same as a node of another version of its workflow: what it has done need not be done again.
+    pub fn is_same_work(&self, other: &Self) -> bool {
+        (&self.job, &self.params, &self.for_each) == (&other.job, &other.params, &other.for_each)
+    }
+}
+
 impl Graph {
+    /// Whether the node of this name is there, in both graphs or in none, and [does the same](Node::is_same_work).
+    pub fn is_same_node(&self, other: &Self, name: &str) -> bool {
+        match (self.find(name), other.find(name)) {
+            (Some(own), Some(at)) => self.nodes[own].is_same_work(&other.nodes[at]),
+            (own, at) => own == at,
+        }
+    }
+
     pub(super) fn new(nodes: Vec<Node>, output: Option<Template>, order: Vec<usize>) -> Self {
         let mut children = vec![vec![]; nodes.len()];
         for (position, node) in nodes.iter().enumerate() {

@@ -13,6 +13,7 @@ mod derive;
 mod edge;
 mod end;
 mod facts;
+mod for_each;
 mod graph;
 mod input;
 mod join;

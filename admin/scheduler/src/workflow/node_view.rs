@@ -19,4 +19,6 @@ pub struct Start {
     pub node: usize,
     /// Its parameters. None: those of the job.
     pub params: Option<String>,
+    /// A part for each text, which is its parameters; empty: as its job says.
+    pub parts: Vec<String>,
 }

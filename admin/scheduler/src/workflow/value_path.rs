@@ -44,9 +44,11 @@ fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
 
 /// What a template inserts: a text without its quotes, anything else as JSON. Empty where there is nothing.
 pub(crate) fn inserted(text: &str, path: &str) -> String {
-    let Some(value) = value_at(text, path) else {
-        return String::new();
-    };
+    value_at(text, path).map(text_of).unwrap_or_default()
+}
+
+/// A text without its quotes, anything else as JSON.
+pub(super) fn text_of(value: &RawValue) -> String {
     match value.get().starts_with('"') {
         true => serde_json::from_str(value.get()).unwrap_or_default(),
         false => value.get().to_owned(),

@@ -24,6 +24,8 @@ pub enum Why {
     Succeeded,
     /// It failed, with this text.
     Failed(String),
+    /// Its `for_each` is an empty list.
+    EmptyList,
     /// A user skipped it.
     SkippedByHand,
     /// This parent has not ended.
@@ -75,6 +77,7 @@ impl fmt::Display for Why {
             Self::Succeeded => f.write_str("succeeded"),
             Self::Failed(why) if why.is_empty() => f.write_str("failed"),
             Self::Failed(why) => f.write_str(why),
+            Self::EmptyList => f.write_str("its list is empty"),
             Self::SkippedByHand => f.write_str("skipped by hand"),
             Self::WaitsFor(parent) => write!(f, "waits for {}", parent.name),
             Self::Held => f.write_str("the workflow is held"),

@@ -7,6 +7,7 @@ mod complaints;
 mod definitions;
 mod ends;
 mod faults;
+mod for_each;
 mod generate;
 mod marks;
 mod parameters;

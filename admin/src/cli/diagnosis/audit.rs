@@ -1,5 +1,5 @@
 //! `carillon audit`: what is on record of every job's instants, against what its schedule said; each difference with its
-//! reason. And what must never be in the records of workflows.
+//! reason. And what must never be in the records of workflows and items.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use carillon_inspect::audit::{JobAudit, audit_deleted_job};
 use carillon_locale::Language;
 use carillon_scheduler::Millis;
 use carillon_store::Store;
+use carillon_store::map::audit::StalledMap;
 use carillon_store::workflow::audit::{FaultKind, WorkflowFault};
 use clap::Args;
 use serde_json::json;
@@ -43,7 +44,7 @@ pub struct AuditArgs {
 enum Unexplained {
     #[error("{0} instants differ from their schedule, and nothing explains it")]
     Instants(u64),
-    #[error("{0} records of workflows are wrong")]
+    #[error("{0} records of workflows and items are wrong")]
     Workflows(usize),
 }
 
@@ -83,7 +84,7 @@ pub async fn run(args: AuditArgs) -> anyhow::Result<()> {
             },
             match sum.faults {
                 0 => String::new(),
-                faults => format!("; {} of workflows", counted(faults, "fault")),
+                faults => format!("; {} of workflows and items", counted(faults, "fault")),
             }
         )?;
     }
@@ -108,6 +109,21 @@ async fn audit(
         match args.json {
             true => writeln!(out, "{}", fault_as_json(&fault))?,
             false => writeln!(out, "{}", fault_line(&fault))?,
+        }
+    }
+    let of_job = |map: &StalledMap| args.job.is_none_or(|id| map.job_id == id);
+    for StalledMap { run_id, job_id } in store.maps().stalled().await?.into_iter().filter(of_job) {
+        sum.faults += 1;
+        match args.json {
+            true => writeln!(
+                out,
+                "{}",
+                json!({"job_id": job_id, "run_id": run_id, "found": "stalled_items", "explained": false})
+            )?,
+            false => writeln!(
+                out,
+                "run {run_id} of job {job_id}: its items are on their way, but nothing of them runs or is to follow"
+            )?,
         }
     }
     Ok(())

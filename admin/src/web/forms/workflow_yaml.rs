@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// Members whose value is a text: `7` without quotes is the text "7" there.
-const TEXTS: [&str; 6] = ["if_failed", "join", "node", "on", "params", "path"];
+const TEXTS: [&str; 7] = ["for_each", "if_failed", "join", "node", "on", "params", "path"];
 /// Members of a node in the order in which they are written.
-const MEMBERS: [&str; 5] = ["job", "params", "after", "join", "if_failed"];
+const MEMBERS: [&str; 6] = ["job", "params", "for_each", "after", "join", "if_failed"];
 
 /// The nodes in their order.
 pub fn write(workflow: &WorkflowDraft) -> String {
@@ -209,6 +209,10 @@ nodes:
     params: |-
       {\"day\":
         \"{{workflow.scheduled_at}}\"}
+  each:
+    job: 13
+    for_each: \"{{nodes.extract.result#/regions}}\"
+    after: [extract]
   check:
     job: 12
     params: \"7\"
@@ -232,9 +236,12 @@ nodes:
     fn what_is_written_is_read_back() {
         let (draft, faults) = read(TEXT);
         assert_eq!(faults, []);
-        assert_eq!(draft.nodes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["extract", "check", "12"]);
-        assert_eq!(draft.nodes[1].1.job, NodeJob::Id(12));
-        assert_eq!(draft.nodes[1].1.params.as_deref(), Some("7"), "a text, also without quotes");
+        assert_eq!(
+            draft.nodes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+            ["extract", "each", "check", "12"]
+        );
+        assert_eq!(draft.nodes[2].1.job, NodeJob::Id(12));
+        assert_eq!(draft.nodes[2].1.params.as_deref(), Some("7"), "a text, also without quotes");
         assert_eq!(write(&draft), TEXT);
     }
 

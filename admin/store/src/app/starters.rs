@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use carillon_scheduler::{AuditAction, Millis};
 use foldhash::HashSet;
+use sea_orm::ConnectionTrait;
 use serde_json::json;
 
 use crate::app::apps::App;
@@ -66,12 +67,17 @@ impl AppStore<'_> {
     }
 
     /// The jobs among these that an app may start: its own, and those of apps that let it.
-    pub(crate) async fn startable_by(self, tx: &Transaction, app_id: i64, jobs: &[i64]) -> Result<HashSet<i64>> {
+    pub(crate) async fn startable_by(
+        self,
+        db: &impl ConnectionTrait,
+        app_id: i64,
+        jobs: &[i64],
+    ) -> Result<HashSet<i64>> {
         if jobs.is_empty() {
             return Ok(HashSet::default());
         }
         let text = "SELECT job.id FROM job WHERE job.id IN ({ids}) AND (job.app_id = ? OR EXISTS \
                     (SELECT 1 FROM app_starter s WHERE s.app_id = job.app_id AND s.starter_id = ?))";
-        Ok(self.tuples(tx, text, values![self.ids(jobs), app_id, app_id]).await?.into_iter().collect())
+        Ok(self.tuples(db, text, values![self.ids(jobs), app_id, app_id]).await?.into_iter().collect())
     }
 }

@@ -14,7 +14,7 @@ use crate::job::audit_snapshot::{audit_snapshot, with_revision};
 use crate::job::change::ChangeContext;
 use crate::job::stored_job::Job;
 use crate::views::JobStore;
-use crate::workflow::graphs::jobs_in;
+use crate::workflow::graphs::{UNSPLITTABLE, jobs_in};
 
 /// The member of a job with its graph.
 const NODES: &str = "workflow.nodes";
@@ -192,12 +192,12 @@ impl JobStore<'_> {
     }
 
     /// The jobs with these ids that exist.
-    async fn known_jobs(self, tx: &Transaction, ids: &[i64]) -> Result<HashSet<i64>> {
+    pub(crate) async fn known_jobs(self, db: &impl ConnectionTrait, ids: &[i64]) -> Result<HashSet<i64>> {
         if ids.is_empty() {
             return Ok(HashSet::new());
         }
         let text = "SELECT id FROM job WHERE id IN ({ids})";
-        Ok(self.tuples(tx, text, values![self.ids(ids)]).await?.into_iter().collect())
+        Ok(self.tuples(db, text, values![self.ids(ids)]).await?.into_iter().collect())
     }
 
     /// The jobs that the graphs of new jobs run: they stay until these are stored.
@@ -210,7 +210,15 @@ impl JobStore<'_> {
             let field = if jobs.len() == 1 { NODES.to_owned() } else { format!("[{index}].{NODES}") };
             self.hold_children(tx).await?;
             let used: Vec<i64> = jobs_in(workflow).into_iter().collect();
-            must_be_known(field, &used, &self.known_jobs(tx, &used).await?)?;
+            must_be_known(field.clone(), &used, &self.known_jobs(tx, &used).await?)?;
+            let with_parts = workflow.nodes.iter().filter(|(_, node)| node.for_each.is_some());
+            let with_parts: Vec<(&str, i64)> =
+                with_parts.filter_map(|(name, node)| Some((name.as_str(), node.job.id()?))).collect();
+            let jobs: Vec<i64> = with_parts.iter().map(|(_, job)| *job).collect();
+            let unsplittable = self.workflows().unsplittable(tx, &jobs).await?;
+            if let Some((name, _)) = with_parts.iter().find(|(_, job)| unsplittable.contains(job)) {
+                return Err(Error::refused(&format!("{field}.{name}.for_each"), UNSPLITTABLE));
+            }
         }
         Ok(())
     }

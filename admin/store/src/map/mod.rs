@@ -5,6 +5,7 @@
 //! attempts follow the job's rules. What follows from the end of a delivery is done under the lock of the root ([`advance`]).
 
 pub mod advance;
+pub mod audit;
 pub mod delivery;
 pub mod pages;
 mod prune;

@@ -111,6 +111,9 @@ impl WorkflowStore<'_> {
                 let by = held.map(|_| actor.name.as_str());
                 self.execute(&tx, text, values![held, by, run_id]).await?;
             }
+            WorkflowAction::Retry { .. } if progress.run.kill_asked_at.is_some() || progress.run.timed_out => {
+                return Err(Error::refused("run", "is being ended, so nothing more starts"));
+            }
             WorkflowAction::Retry { node } => {
                 let place = place_of(&progress.graph, run_id, node)?;
                 self.retry_node(&tx, &mut progress, place, (ids, now)).await?;
@@ -233,13 +236,18 @@ impl WorkflowStore<'_> {
         let jobs = self.runs().lock_jobs(&tx, [job_id], LockMode::Wait).await?;
         self.runs().lock_runs(&tx, &[run_id], LockMode::Wait).await?;
         let run = self.held_run(&tx, run_id).await?.ok_or_else(|| no_workflow(run_id))?;
-        let version = run.version.ok_or_else(|| no_workflow(run_id))?;
+        run.version.ok_or_else(|| no_workflow(run_id))?;
         let Some(job) = jobs.owners.get(&run.job_id) else {
             return Err(Error::refused("run", "is of a job that does not exist any more"));
         };
         if run.state.is_open() {
             return Err(Error::refused("run", "has not ended; a node that failed can be tried again"));
         }
+        // The repetition has the present definition.
+        let text = "SELECT graph_version FROM job WHERE id = ?";
+        let Some(version) = self.tuple::<Option<Millis>>(&tx, text, values![run.job_id]).await?.flatten() else {
+            return Err(Error::refused("run", "is of a job that is no workflow any more"));
+        };
         if let RerunFrom::Node(node) = from {
             place_of(&self.graph(&tx, run.job_id, version).await?, run_id, node)?;
         }

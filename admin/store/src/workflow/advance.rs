@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use carillon_scheduler::workflow::{Advance, End, NodeState, Start};
 use carillon_scheduler::{Cause, Millis, Outcome, RunEvent, RunReason, RunState};
+use serde_json::json;
 
 use crate::db::failpoint;
 use crate::db::ids;
@@ -20,8 +21,10 @@ use crate::run::lock::{LockMode, LockedJob};
 use crate::run::new_runs::NewRun;
 use crate::run::settle::finding::RunReport;
 use crate::views::WorkflowStore;
+use crate::workflow::graphs::UNSPLITTABLE;
 use crate::workflow::progress::{NodeRow, Progress, fire_of, node_of};
 use foldhash::HashMap;
+use sea_orm::ConnectionTrait;
 
 /// What has been noted about the run of a workflow.
 pub(crate) struct Notes {
@@ -103,7 +106,7 @@ impl WorkflowStore<'_> {
             return Ok(vec![]);
         }
         progress.record_ends(now);
-        let plan = progress.plan();
+        let plan = self.possible_plan(&self.write, &mut progress, now).await?;
         Ok(plan.start.iter().map(|start| progress.nodes[start.node].job_id).collect())
     }
 
@@ -115,7 +118,11 @@ impl WorkflowStore<'_> {
         now: Millis,
         step: &mut Advanced,
     ) -> Result<()> {
-        let plan = self.possible_plan(tx, progress, jobs, now).await?;
+        let plan = self.possible_plan(tx, progress, now).await?;
+        if plan.start.iter().any(|start| !jobs.contains_key(&progress.nodes[start.node].job_id)) {
+            // It was not foreseen.
+            return Err(Error::Busy);
+        }
         progress.record(&plan, now);
         self.start(tx, progress, &plan.start, (jobs, ids), now, step).await?;
         if progress.run.kill_asked_at.is_some() || progress.run.timed_out {
@@ -127,33 +134,12 @@ impl WorkflowStore<'_> {
         Ok(())
     }
 
-    /// What is to be done. Nodes whose job is gone, or does not let this app start it, fail.
-    async fn possible_plan(
-        self,
-        tx: &Transaction,
-        progress: &mut Progress,
-        jobs: &HashMap<i64, LockedJob>,
-        now: Millis,
-    ) -> Result<Advance> {
+    /// What is to be done. Nodes whose job is gone, cannot be split, or does not let this app start it, fail, and what follows from that is
+    /// part of the plan.
+    async fn possible_plan(self, db: &impl ConnectionTrait, progress: &mut Progress, now: Millis) -> Result<Advance> {
         loop {
             let plan = progress.plan();
-            let wanted: BTreeSet<i64> = plan.start.iter().map(|start| progress.nodes[start.node].job_id).collect();
-            let wanted: Vec<i64> = wanted.into_iter().collect();
-            let startable = self.apps().startable_by(tx, progress.run.app_id, &wanted).await?;
-            let mut impossible = vec![];
-            for start in &plan.start {
-                let job = progress.nodes[start.node].job_id;
-                if jobs.contains_key(&job) {
-                    if !startable.contains(&job) {
-                        impossible.push((start.node, "its app does not let the app of the workflow start its jobs"));
-                    }
-                } else if self.tuple::<i64>(tx, "SELECT id FROM job WHERE id = ?", values![job]).await?.is_some() {
-                    // It was not foreseen.
-                    return Err(Error::Busy);
-                } else {
-                    impossible.push((start.node, "the job does not exist any more"));
-                }
-            }
+            let impossible = self.impossible(db, progress, &plan.start).await?;
             if impossible.is_empty() {
                 return Ok(plan);
             }
@@ -161,6 +147,30 @@ impl WorkflowStore<'_> {
                 progress.fail(node, why, now);
             }
         }
+    }
+
+    /// The nodes among these whose run cannot be made, and why.
+    async fn impossible(
+        self,
+        db: &impl ConnectionTrait,
+        progress: &Progress,
+        starts: &[Start],
+    ) -> Result<Vec<(usize, &'static str)>> {
+        let job = |start: &Start| progress.nodes[start.node].job_id;
+        let is_list = |start: &Start| progress.graph.nodes[start.node].for_each.is_some();
+        let wanted: BTreeSet<i64> = starts.iter().map(job).collect();
+        let wanted: Vec<i64> = wanted.into_iter().collect();
+        let of_lists: Vec<i64> = starts.iter().filter(|start| is_list(start)).map(job).collect();
+        let known = self.jobs().known_jobs(db, &wanted).await?;
+        let startable = self.apps().startable_by(db, progress.run.app_id, &wanted).await?;
+        let unsplittable = self.unsplittable(db, &of_lists).await?;
+        let why = |start: &Start| match job(start) {
+            job if !known.contains(&job) => Some("the job does not exist any more"),
+            job if !startable.contains(&job) => Some("its app does not let the app of the workflow start its jobs"),
+            job if is_list(start) && unsplittable.contains(&job) => Some(UNSPLITTABLE),
+            _ => None,
+        };
+        Ok(starts.iter().filter_map(|start| Some((start.node, why(start)?))).collect())
     }
 
     async fn start(
@@ -188,8 +198,12 @@ impl WorkflowStore<'_> {
                 // It may begin a little before it is due, as runs are marked; its nodes do not.
                 due_at: now.max(progress.run.due_at),
             });
-            if let Some(params) = &start.params {
-                inputs.push(values![id, params.as_str()]);
+            // One member of a list is one part, whatever its job says.
+            let is_list = progress.graph.nodes[start.node].for_each.is_some();
+            let count = is_list.then(|| start.parts.len().max(1) as i32);
+            let texts = (!start.parts.is_empty()).then(|| json!(start.parts).to_string());
+            if start.params.is_some() || is_list {
+                inputs.push(values![id, start.params.clone(), count, texts]);
             }
             if let Some(prior) = row.prior_run_id {
                 priors.push((id, row.job_id, prior));
@@ -198,7 +212,7 @@ impl WorkflowStore<'_> {
         }
         step.nodes_started += runs.len();
         self.runs().insert_runs(tx, &runs).await?;
-        self.insert_rows(tx, "run_input", "run_id, params", inputs).await?;
+        self.insert_rows(tx, "run_input", "run_id, params, parts, part_params", inputs).await?;
         self.continue_from(tx, &priors).await
     }
 

@@ -3,8 +3,8 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use carillon_scheduler::Millis;
 use carillon_scheduler::workflow::{Graph, IfFailed, WorkflowDraft};
+use carillon_scheduler::{BlockStrategy, Millis, RouteStrategy};
 use sea_orm::ConnectionTrait;
 
 use crate::db::pool::transaction::Transaction;
@@ -18,7 +18,21 @@ pub(crate) fn graph_of(text: &str) -> Option<Graph> {
     serde_json::from_str::<WorkflowDraft>(text).ok()?.graph().ok()
 }
 
+/// Why a job cannot be that of a node with `for_each`.
+pub(crate) const UNSPLITTABLE: &str = "its job cannot be split into parts: it is a workflow, has the route `broadcast`, or a block strategy \
+                                       other than `serial`";
+
 impl WorkflowStore<'_> {
+    /// Those of these jobs whose fires cannot be split.
+    pub(crate) async fn unsplittable(self, db: &impl ConnectionTrait, jobs: &[i64]) -> Result<Vec<i64>> {
+        if jobs.is_empty() {
+            return Ok(vec![]);
+        }
+        let text = "SELECT id FROM job WHERE id IN ({ids}) AND (graph_version IS NOT NULL OR route = ? OR block <> ?)";
+        let (broadcast, serial) = (RouteStrategy::Broadcast.as_str(), BlockStrategy::Serial.as_str());
+        self.tuples(db, text, values![self.ids(jobs), broadcast, serial]).await
+    }
+
     /// Stores the graphs of new jobs.
     pub(crate) async fn insert_graphs(self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
         let with_graph = || jobs.iter().filter_map(|job| Some((job, job.graph_version?, job.draft.workflow.as_ref()?)));

@@ -91,15 +91,10 @@ impl WorkflowStore<'_> {
         let named: Vec<(&str, &NodeRow)> =
             before_graph.nodes.iter().map(|node| node.name.as_str()).zip(rows.iter()).collect();
         let row_of = |name: &str| named.iter().find(|(known, _)| *known == name).map(|(_, row)| *row);
-        let is_unchanged = |name: &str| {
-            let node = |graph: &Graph| {
-                let node = &graph.nodes[graph.find(name)?];
-                Some((node.job.clone(), node.params.clone()))
-            };
-            node(graph) == node(&before_graph)
-        };
-        let before: Vec<(String, NodeState, bool)> =
-            named.iter().map(|(name, row)| ((*name).to_owned(), row.state(), is_unchanged(name))).collect();
+        let before: Vec<(String, NodeState, bool)> = named
+            .iter()
+            .map(|(name, row)| ((*name).to_owned(), row.state(), graph.is_same_node(&before_graph, name)))
+            .collect();
         let repeat = again(graph, from, &before);
         let continued = fresh(graph).zip(repeat).zip(&graph.nodes).map(|((row, again), node)| {
             let earlier = row_of(&node.name);

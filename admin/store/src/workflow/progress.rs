@@ -116,7 +116,7 @@ impl WorkflowStore<'_> {
         let is_new = |row: &NodeRow| new_ends.contains(&(row.node as usize));
         let asked = |row: &&NodeRow| row.first_run_id.is_some() && (row.is_running() || is_new(row));
         let numbers: Vec<usize> = nodes.iter().filter(asked).map(|row| row.node as usize).collect();
-        let fires = self.fires(db, run_id, &numbers).await?;
+        let fires = self.fires(db, run_id, &numbers, &graph).await?;
         let has_params = self.has_params(db, &graph, &nodes).await?;
         Ok(Some(Progress { run, graph, nodes, fires, has_params }))
     }
@@ -151,14 +151,22 @@ impl WorkflowStore<'_> {
         Ok(self.tuples(tx, text, values![self.ids(run_ids), self.ids(&states)]).await?.into_iter().collect())
     }
 
-    async fn fires(self, db: &impl ConnectionTrait, run_id: i64, nodes: &[usize]) -> Result<HashMap<usize, FireEnd>> {
+    async fn fires(
+        self,
+        db: &impl ConnectionTrait,
+        run_id: i64,
+        nodes: &[usize],
+        graph: &Graph,
+    ) -> Result<HashMap<usize, FireEnd>> {
         let mut fires = HashMap::default();
         if nodes.is_empty() {
             return Ok(fires);
         }
         let runs = self.runs_of_nodes(db, run_id, nodes).await?;
         for of_fire in runs.chunk_by(|run, next| run.fire_no == next.fire_no) {
-            fires.insert(node_of(of_fire[0].fire_no).1, FireEnd::of(of_fire));
+            let (node, end) = (node_of(of_fire[0].fire_no).1, FireEnd::of(of_fire));
+            let is_list = graph.nodes.get(node).is_some_and(|node| node.for_each.is_some());
+            fires.insert(node, if is_list { end.of_list(of_fire) } else { end });
         }
         Ok(fires)
     }

@@ -55,8 +55,23 @@ fn every_difference_is_told_with_its_reason_and_only_the_unexplained_fails() {
         }
         let (code, out, err) = audit(&["--job", "1"]);
         let line = "run 50 of job 1: the workflow is on its way, but nothing of it runs or is to follow, and no person holds it";
-        assert!(out.lines().any(|it| it == line) && out.contains("; 1 fault of workflows"), "{out}");
+        assert!(out.lines().any(|it| it == line) && out.contains("; 1 fault of workflows and items"), "{out}");
         assert_eq!(code, Some(1), "{err}");
+        // And items of which nothing runs.
+        for stalled in [
+            "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends, follow) \
+             VALUES (60, 1, 1, 0, 1, 60, 0, 1, 1, 1, 1, 2, 1, 0, 40)",
+            "INSERT INTO map_run (run_id, items, bytes, reduces, released, deliveries, in_flight, failed) VALUES (60, 3, 3, FALSE, 2, 1, 1, 0)",
+        ] {
+            database.execute_unprepared(stalled).await.unwrap();
+        }
+        let (_, out, _) = audit(&["--job", "1"]);
+        let line = "run 60 of job 1: its items are on their way, but nothing of them runs or is to follow";
+        assert!(out.lines().any(|it| it == line) && out.contains("; 2 faults of workflows and items"), "{out}");
+        let (_, out, _) = audit(&["--json"]);
+        let items: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+        assert_eq!((&items["found"], &items["run_id"]), (&"stalled_items".into(), &60.into()));
+        database.execute_unprepared("DELETE FROM map_run WHERE run_id = 60").await.unwrap();
         let (_, out, _) = audit(&["--json"]);
         let line: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
         assert_eq!((&line["found"], &line["run_id"], &line["node"]), (&"stalled".into(), &50.into(), &().into()));

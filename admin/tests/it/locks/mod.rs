@@ -9,6 +9,7 @@ use carillon_admin::config::Config;
 use carillon_admin::server::shard_lock;
 use carillon_engine::lease::{LockAnswer, ShardLock};
 use carillon_testkit::free_port;
+use futures_util::StreamExt as _;
 
 use self::servers::{Authority, RedisServer, authority, cluster};
 use crate::services::runtime;
@@ -43,6 +44,15 @@ pub async fn keeps_nodes_apart(config: &Config) {
     a.release(&[3]).await;
     assert_eq!(b.take(3, TTL).await, LockAnswer::Granted);
     assert!(a.now().await.is_some());
+}
+
+/// Whether a hint of one node reaches the other, on every kind of Redis.
+pub async fn tell_each_other(config: &Config) {
+    let (a, b) = (node(config, "a"), node(config, "b"));
+    let mut heard = std::pin::pin!(b.hints().await.expect("a subscription"));
+    a.hint(&[3, 4095].into()).await;
+    let shards = tokio::time::timeout(Duration::from_secs(10), heard.next()).await.expect("a message");
+    assert_eq!(shards, Some(vec![3, 4095]));
 }
 
 /// Until it is granted, at most half a minute.
@@ -84,8 +94,13 @@ fn one_redis_keeps_nodes_apart_and_comes_back() {
         let server = RedisServer::start(&["--requirepass", &secret]);
         let mut config = config(&format!("redis://:{secret}@127.0.0.1:{}/0", server.port));
         keeps_nodes_apart(&config).await;
+        tell_each_other(&config).await;
         let a = node(&config, "a");
+        let heard = a.hints().await.expect("a subscription");
         let port = server.kill();
+        let none = tokio::time::timeout(Duration::from_secs(10), heard.count()).await;
+        assert_eq!(none.ok(), Some(0), "the stream ends with the server");
+        assert!(a.hints().await.is_none());
         assert_eq!(a.renew(&[1], TTL).await, [LockAnswer::Unreachable]);
         assert_eq!(a.now().await, None);
         let _server = RedisServer::start_at(port, &["--requirepass", &secret]);
@@ -107,6 +122,7 @@ fn redis_over_tls_is_believed_only_with_its_authority() {
         assert_eq!(node(&config, "a").take(0, TTL).await, LockAnswer::Unreachable, "somebody else has");
         config.redis_ca = Some(ours.ca.clone());
         keeps_nodes_apart(&config).await;
+        tell_each_other(&config).await;
         config.redis_ca = Some(ours.ca.with_file_name("none.pem"));
         let refused = shard_lock(&config, "c", "a").err().unwrap().to_string();
         assert!(refused.contains("--redis-ca (CARILLON_REDIS_CA): cannot read"), "{refused}");
@@ -133,6 +149,7 @@ fn the_master_that_sentinels_name_is_followed() {
         let a = node(&config, "a");
         granted_at_last(&a, 0).await;
         keeps_nodes_apart(&config).await;
+        tell_each_other(&config).await;
         master.kill();
         assert_eq!(a.renew(&[0], TTL).await, [LockAnswer::Unreachable]);
         granted_at_last(&a, 0).await;
@@ -152,6 +169,7 @@ fn a_cluster_keeps_nodes_apart() {
         let config = config(&format!("redis+cluster://127.0.0.1:1,127.0.0.1:{}", nodes[1].port));
         granted_at_last(&node(&config, "c"), 99).await;
         keeps_nodes_apart(&config).await;
+        tell_each_other(&config).await;
         let keys: usize = nodes.iter().map(|node| node.cli(&["keys", "carillon:*"]).lines().count()).sum();
         assert_eq!(keys, 22, "over all of them");
     });

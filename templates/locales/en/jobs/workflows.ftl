@@ -27,6 +27,7 @@ node-after = After
 node-attempts = Attempts
 node-if-failed = If it fails
 node-starts-at-once = starts at once
+node-for-each = For each of
 node-params-of-job = of its job, or the result of the node before it
 node-kept = from an earlier run
 node-state-count = { $count } { $state }
@@ -126,7 +127,7 @@ not-repeated = Nothing runs again: { $why }.
 # The form of a job.
 job-runs-workflow = A workflow
 workflow-source = Nodes
-workflow-source-hint = <code>YAML</code>. A node has a <code>job</code> (its id, its key, or <code>app/key</code>), and may have <code>after</code>, <code>params</code>, <code>join</code> and <code>if_failed</code>; an edge may have <code>on</code> and <code>when</code>.
+workflow-source-hint = <code>YAML</code>. A node has a <code>job</code> (its id, its key, or <code>app/key</code>), and may have <code>after</code>, <code>params</code> or <code>for_each</code>, <code>join</code> and <code>if_failed</code>; an edge may have <code>on</code> and <code>when</code>.
 workflow-example = An example
 workflow-draw = Check and draw
 workflow-drawn = What is written above

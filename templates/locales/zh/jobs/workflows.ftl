@@ -18,6 +18,7 @@ node-after = 前置节点
 node-attempts = 尝试次数
 node-if-failed = 失败时
 node-starts-at-once = 立即开始
+node-for-each = 对列表中的每一项
 node-params-of-job = 任务自身的参数，或前一节点的结果
 node-kept = 来自之前的运行
 node-state-count = { $state } { $count }
@@ -117,7 +118,7 @@ not-repeated = 没有重新执行：{ $why }。
 # 任务表单
 job-runs-workflow = 工作流
 workflow-source = 节点
-workflow-source-hint = <code>YAML</code>。节点有 <code>job</code>（任务 ID、键或 <code>app/key</code>），还可以有 <code>after</code>、<code>params</code>、<code>join</code> 和 <code>if_failed</code>；连线可以有 <code>on</code> 和 <code>when</code>。
+workflow-source-hint = <code>YAML</code>。节点有 <code>job</code>（任务 ID、键或 <code>app/key</code>），还可以有 <code>after</code>、<code>params</code> 或 <code>for_each</code>、<code>join</code> 和 <code>if_failed</code>；连线可以有 <code>on</code> 和 <code>when</code>。
 workflow-example = 示例
 workflow-draw = 检查并画图
 workflow-drawn = 以上内容的图

@@ -49,7 +49,7 @@ impl Router {
         let given = if job.http.is_some() { None } else { job.rules.as_ref().ok().map(|rules| rules.route) };
         let strategy = given.unwrap_or(RouteStrategy::First);
         let strategy = if run.cause == Cause::Item { strategy.of_items() } else { strategy };
-        // Before anything can fail: a later attempt of the run would not be split.
+        // Before anything can fail: each part has its own attempts.
         if has_parts_to_fix(run, job, strategy) {
             return RouteStep::Expand(admitted, Expansion::Parts);
         }
@@ -280,13 +280,13 @@ impl Router {
     }
 }
 
-/// A run of a broadcast job whose executors are not fixed yet.
+/// A run of a broadcast job whose executors are not fixed yet: also a further attempt of one that found none, or only one.
 fn is_unexpanded(route: RouteStrategy, run: &ClaimedRun) -> bool {
-    route == RouteStrategy::Broadcast && run.attempt == 1 && run.parts == 1 && run.bound_to.is_none()
+    route == RouteStrategy::Broadcast && run.parts == 1 && run.bound_to.is_none()
 }
 
-/// A fire that is to be split, by what was asked for with it or by its job, and is one run yet.
+/// A fire that is to be split, by what was asked for with it or by its job, and is one run yet: its first attempt may have ended before.
 fn has_parts_to_fix(run: &ClaimedRun, job: &CachedJob, route: RouteStrategy) -> bool {
     let own = if route == RouteStrategy::Broadcast { 1 } else { job.stored.parts };
-    run.cause != Cause::Item && run.attempt == 1 && run.parts == 1 && run.asked_parts.unwrap_or(own) > 1
+    run.cause != Cause::Item && run.parts == 1 && run.asked_parts.unwrap_or(own) > 1
 }

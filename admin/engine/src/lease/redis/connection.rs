@@ -7,13 +7,13 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use parking_lot::Mutex;
-use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig, MultiplexedConnection};
+use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig, MultiplexedConnection, PubSub};
 use redis::cluster::{ClusterClient, ClusterConfig};
 use redis::cluster_async::ClusterConnection;
 use redis::sentinel::{SentinelClient, SentinelClientBuilder, SentinelServerType};
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, TlsCertificates,
-    TlsMode, Value,
+    AsyncConnectionConfig, Client, Cmd, ConnectionInfo, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult,
+    TlsCertificates, TlsMode, Value,
 };
 
 use crate::lease::redis::url::{RedisForm, RedisUrl};
@@ -94,17 +94,50 @@ fn find(client: Arc<tokio::sync::Mutex<SentinelClient>>) -> Search {
     .shared()
 }
 
+/// Makes connections that listen to a channel.
+pub struct Subscriber {
+    url: RedisUrl,
+    ca: Option<Vec<u8>>,
+}
+
+impl Subscriber {
+    pub fn new(url: RedisUrl, ca: Option<&[u8]>) -> Self {
+        Self { url, ca: ca.map(<[u8]>::to_vec) }
+    }
+
+    /// To the server, the master that Sentinels name, or the first node of a Cluster that answers: a message reaches all of them. Without
+    /// a limit of time.
+    pub async fn connect(&self) -> RedisResult<PubSub> {
+        let ca = self.ca.as_deref();
+        if let RedisForm::Sentinel { master } = &self.url.form {
+            let master = sentinel(&self.url, ca, master)?.async_get_client().await?;
+            return master.get_async_pubsub().await;
+        }
+        let mut last = None;
+        for server in &self.url.servers {
+            match client(server, self.url.tls, ca)?.get_async_pubsub().await {
+                Ok(subscription) => return Ok(subscription),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(|| RedisError::from((ErrorKind::Io, "no server is named"))))
+    }
+}
+
+fn client(server: &ConnectionInfo, tls: bool, ca: Option<&[u8]>) -> RedisResult<Client> {
+    match tls {
+        true => Client::build_with_tls(server.clone(), certificates(ca)),
+        false => Client::open(server.clone()),
+    }
+}
+
 /// Without a CA the certificates that this machine trusts.
 fn certificates(ca: Option<&[u8]>) -> TlsCertificates {
     TlsCertificates { client_tls: None, root_cert: ca.map(<[u8]>::to_vec) }
 }
 
 fn single(url: &RedisUrl, ca: Option<&[u8]>) -> RedisResult<ConnectionManager> {
-    let server = url.servers[0].clone();
-    let client = match url.tls {
-        true => Client::build_with_tls(server, certificates(ca))?,
-        false => Client::open(server)?,
-    };
+    let client = client(&url.servers[0], url.tls, ca)?;
     let limits = ConnectionManagerConfig::new()
         .set_connection_timeout(Some(LIMIT))
         .set_response_timeout(Some(LIMIT))

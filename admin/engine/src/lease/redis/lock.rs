@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use redis::{ExistenceCheck, RedisResult, Script, SetExpiry, SetOptions};
 
-use crate::lease::redis::connection::{Connection, LiveConnection};
+use crate::lease::redis::connection::{Connection, LiveConnection, Subscriber};
 use crate::lease::redis::url::RedisUrl;
 
 const RENEW: &str =
@@ -29,7 +29,8 @@ pub enum LockAnswer {
 
 pub struct Redis {
     connection: Connection,
-    cluster: String,
+    pub(super) subscriber: Subscriber,
+    pub(super) cluster: String,
     /// The node's id: no other value is ever renewed or removed.
     token: String,
     renew: Script,
@@ -41,9 +42,11 @@ pub struct Redis {
 impl Redis {
     /// Does not wait for the server: it may be away at the start, as at any later time.
     pub fn new(url: &str, ca: Option<&[u8]>, cluster: &str, node: &str) -> Result<Self, String> {
-        let connection = Connection::new(&RedisUrl::parse(url)?, ca);
+        let url = RedisUrl::parse(url)?;
+        let connection = Connection::new(&url, ca);
         Ok(Self {
             connection: connection.map_err(|error| error.to_string())?,
+            subscriber: Subscriber::new(url, ca),
             cluster: cluster.to_owned(),
             token: node.to_owned(),
             renew: Script::new(RENEW),
@@ -57,7 +60,7 @@ impl Redis {
     }
 
     /// Within the limit, on a connection that is made if there is none.
-    async fn ask<T>(&self, question: impl AsyncFnOnce(LiveConnection) -> RedisResult<T>) -> Option<T> {
+    pub(super) async fn ask<T>(&self, question: impl AsyncFnOnce(LiveConnection) -> RedisResult<T>) -> Option<T> {
         let asking = async { question(self.connection.get().await?).await };
         let complaint = match tokio::time::timeout(LIMIT, asking).await {
             Ok(Ok(answer)) => {

@@ -1,6 +1,6 @@
 //! From a [`WorkflowDraft`] to a [`Graph`], or an error for each wrong member.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::super::definition::{AfterDraft, NodeDraft, NodeJob, Op, Test, WorkflowDraft};
 use super::super::graph::{Edge, Graph, Node};
@@ -75,12 +75,18 @@ impl<'a> Check<'a> {
         }
         self.check(&format!("{field}.job"), check_job(&draft.job));
         let params = self.template(&format!("{field}.params"), draft.params.as_deref());
+        let for_each = self.template(&format!("{field}.for_each"), draft.for_each.as_deref());
+        if draft.for_each.is_some() && draft.params.is_some() {
+            let message = "cannot stand beside `params`: each member of the list is the parameters of a part";
+            self.check(&format!("{field}.for_each"), Err(message.to_owned()));
+        }
         let after = draft.after.iter().enumerate().filter_map(|(at, after)| self.edge(&field, name, draft, at, after));
         let after = after.collect();
         Node {
             name: name.to_owned(),
             job: draft.job.clone(),
             params,
+            for_each,
             after,
             join: draft.join,
             if_failed: draft.if_failed,
@@ -125,15 +131,14 @@ impl<'a> Check<'a> {
     /// A template can read a node only if that has ended for certain.
     fn ancestors(&mut self, nodes: &[Node], parents: &[Vec<usize>]) {
         for (position, node) in nodes.iter().enumerate() {
-            let Some(template) = &node.params else { continue };
             let is_before = ancestors(parents, position);
-            let mut named: Vec<usize> = template.nodes().filter(|&other| !is_before[other]).collect();
-            named.sort_unstable();
-            named.dedup();
-            for other in named {
-                let message =
-                    format!("the template names the node `{}`, which does not come before it", nodes[other].name);
-                self.check(&format!("workflow.nodes.{}.params", node.name), Err(message));
+            for (member, template) in [("params", &node.params), ("for_each", &node.for_each)] {
+                let named = template.iter().flat_map(Template::nodes).filter(|&other| !is_before[other]);
+                for other in named.collect::<BTreeSet<usize>>() {
+                    let message =
+                        format!("the template names the node `{}`, which does not come before it", nodes[other].name);
+                    self.check(&format!("workflow.nodes.{}.{member}", node.name), Err(message));
+                }
             }
         }
     }

@@ -67,6 +67,9 @@ pub struct NodeDraft {
     /// The template of its parameters. None: those of the job; if it has none, the result of the parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub params: Option<String>,
+    /// The template of a JSON list, in place of `params`: a part for each member, with the member as its parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_each: Option<String>,
     /// The edges into it. Empty: it starts at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<AfterDraft>,
@@ -81,7 +84,7 @@ pub struct NodeDraft {
 impl NodeDraft {
     /// A node that starts at once, with the parameters of its job.
     pub fn new(job: NodeJob) -> Self {
-        Self { job, params: None, after: vec![], join: Join::All, if_failed: IfFailed::Fail }
+        Self { job, params: None, for_each: None, after: vec![], join: Join::All, if_failed: IfFailed::Fail }
     }
 }
 

@@ -83,6 +83,10 @@ pub struct Node {
     /// the node before it, of several an object by their names
     #[schema(max_length = 65_536, required = false)]
     params: String,
+    /// A template of a JSON list, in place of `params`: `{{nodes.list.result#/regions}}`. The node gets a part for each member, at most 1,000,
+    /// with the member as its parameters; its result is the list of their results. An empty list: the node is skipped
+    #[schema(max_length = 65_536, required = false)]
+    for_each: String,
     /// The nodes before it: names, or objects with `node`, `on` (`success`, `failure`, `always`) and `when`. Empty: it starts at once
     #[schema(value_type = Vec<Value>, required = false)]
     after: Vec<Value>,

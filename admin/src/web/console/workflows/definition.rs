@@ -22,6 +22,8 @@ pub struct DefinitionLine {
     pub after: String,
     /// The template.
     pub params: Option<String>,
+    /// The template of the list of its parts.
+    pub for_each: Option<String>,
     pub if_failed: IfFailed,
 }
 
@@ -54,6 +56,7 @@ pub fn node_text(language: Language, node: &NodeDraft) -> String {
         ("job", job),
         ("node-after", after_text(language, &node.after, node.join)),
         ("parameters", node.params.clone().unwrap_or_default()),
+        ("node-for-each", node.for_each.clone().unwrap_or_default()),
         ("node-if-failed", if_failed),
     ];
     let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());
@@ -115,6 +118,7 @@ fn lines(language: Language, graph: &Graph, draft: &WorkflowDraft, job: impl Fn(
             job: job(&node.job),
             after: after_text(language, &drafts(graph, node), node.join),
             params: node.params.as_ref().map(|template| template.text().to_owned()),
+            for_each: node.for_each.as_ref().map(|template| template.text().to_owned()),
             if_failed: node.if_failed,
         })
         .collect();

@@ -52,13 +52,11 @@ async fn question(state: &State, context: PageContext, id: i64, form: Form) -> P
 
 /// The nodes of the present definition that run again after what failed, and the others.
 fn from_failed(graph: &Graph, view: &WorkflowView) -> (Vec<String>, Vec<String>) {
-    let is_same = |name: &str| {
-        let of =
-            |graph: &Graph| graph.find(name).map(|at| (graph.nodes[at].job.clone(), graph.nodes[at].params.clone()));
-        of(graph) == of(&view.graph)
-    };
-    let before: Vec<(String, NodeState, bool)> =
-        view.nodes.iter().map(|node| (node.name.clone(), node.state, is_same(&node.name))).collect();
+    let before: Vec<(String, NodeState, bool)> = view
+        .nodes
+        .iter()
+        .map(|node| (node.name.clone(), node.state, graph.is_same_node(&view.graph, &node.name)))
+        .collect();
     let marks = again(graph, &RerunFrom::Failed, &before);
     let (repeated, kept): (Vec<_>, Vec<_>) = graph.nodes.iter().zip(marks).partition(|(_, again)| *again);
     let names = |nodes: Vec<(&carillon_scheduler::workflow::Node, bool)>| {

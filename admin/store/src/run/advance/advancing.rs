@@ -1,8 +1,11 @@
 //! What an advance works with and what it answers.
 
+use std::time::{Duration, Instant};
+
 use foldhash::HashMap;
 
 use crate::alarm::alarms::Alarm;
+use crate::error::{Error, Result};
 use crate::run::lock::LockedJob;
 use crate::run::settle::finding::RunReport;
 
@@ -21,9 +24,24 @@ pub struct Advanced {
     pub nodes_started: usize,
     /// Runs of nodes whose end is to be asked for.
     pub to_kill: Vec<i64>,
+    /// How long each transaction has taken, with its reads: one for all that has no workflow and no items, one for each workflow and map.
+    pub took: Vec<Duration>,
+    /// What kept workflows and items from going on. What has been noted of them is found later.
+    pub errors: Vec<Error>,
 }
 
 impl Advanced {
+    /// Adds what one workflow, or the items of one run, does, or why it does not: those before it have committed.
+    pub(crate) async fn add_each(&mut self, other: impl Future<Output = Result<Self>>) {
+        let begun = Instant::now();
+        let other = other.await;
+        self.took.push(begun.elapsed());
+        match other {
+            Ok(other) => self.add(other),
+            Err(error) => self.errors.push(error),
+        }
+    }
+
     pub(crate) fn add(&mut self, other: Self) {
         self.to_scan.extend(other.to_scan);
         self.alarms.extend(other.alarms);
@@ -31,6 +49,8 @@ impl Advanced {
         self.to_end.extend(other.to_end);
         self.nodes_started += other.nodes_started;
         self.to_kill.extend(other.to_kill);
+        self.took.extend(other.took);
+        self.errors.extend(other.errors);
     }
 }
 

@@ -88,7 +88,9 @@ impl FireEnd {
         let parts: Vec<&[FireRun]> = parts(runs).collect();
         let ended_at = runs.iter().filter_map(|run| run.finished_at).max();
         let is_first = |run: &FireRun| run.part == 0 && run.attempt == 1;
-        let is_whole = runs.first().is_some_and(|run| is_first(run) && parts.len() == run.parts.max(1) as usize);
+        // An attempt before the fire was split knows of one part.
+        let count = runs.iter().map(|run| run.parts).max().unwrap_or(1).max(1) as usize;
+        let is_whole = runs.first().is_some_and(is_first) && parts.len() == count;
         if is_whole && parts.iter().all(|part| has_succeeded(part)) {
             return Self::Succeeded { first_id: runs[0].id, result: result_of(&parts), ended_at };
         }
@@ -101,6 +103,18 @@ impl FireEnd {
         let telling = |run: &&FireRun| run.state() != Some(RunState::Cancelled);
         let why = failed.clone().find(telling).or(failed.clone().next()).map(why).unwrap_or_default();
         Self::Failed { why, ended_at }
+    }
+}
+
+impl FireEnd {
+    /// The result of a fire that is a list of parts, also where the list has one.
+    pub fn of_list(self, runs: &[FireRun]) -> Self {
+        match self {
+            Self::Succeeded { first_id, result, ended_at } if runs.iter().all(|run| run.parts <= 1) => {
+                Self::Succeeded { first_id, result: Some(as_array(vec![result])), ended_at }
+            }
+            end => end,
+        }
     }
 }
 
@@ -179,6 +193,8 @@ mod tests {
         assert_eq!(FireEnd::of(&[]), FireEnd::Open { not_asked: vec![] });
         let half = [run(0, 1, Succeeded, Some("a"))];
         assert_eq!(FireEnd::of(&half), FireEnd::Open { not_asked: vec![] }, "its other part is not there yet");
+        let split_later = [FireRun { parts: 1, ..run(0, 1, Failed, None) }, run(0, 2, Succeeded, None)];
+        assert_eq!(FireEnd::of(&split_later), FireEnd::Open { not_asked: vec![] }, "nor is that of the second attempt");
         let open = [run(0, 1, Succeeded, Some("a")), run(1, 1, Failed, None), run(1, 2, Running, None)];
         assert_eq!(FireEnd::of(&open), FireEnd::Open { not_asked: vec![12] });
         let done = [run(0, 1, Succeeded, Some("a")), run(1, 1, Failed, None), run(1, 2, Succeeded, Some("\"b\""))];

@@ -12,6 +12,7 @@ pub(crate) mod fixed_delay;
 pub use advancing::Advanced;
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use carillon_scheduler::{Cause, Millis};
 use foldhash::HashSet;
@@ -70,12 +71,14 @@ impl RunStore<'_> {
             return Ok(Advanced::default());
         }
         // Busy: a job has got children at this very moment.
+        let begun = Instant::now();
         let (mut advanced, owners) = retry::on_conflict(|| self.try_advance(run_ids, now)).await?;
+        advanced.took.push(begun.elapsed());
         for notes in owners.workflows {
-            advanced.add(self.workflows().advance(&notes, now).await?);
+            advanced.add_each(self.workflows().advance(&notes, now)).await;
         }
         for notes in owners.maps {
-            advanced.add(self.maps().advance(&notes, now).await?);
+            advanced.add_each(self.maps().advance(&notes, now)).await;
         }
         Ok(advanced)
     }

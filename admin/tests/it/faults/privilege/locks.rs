@@ -10,7 +10,7 @@ use serde_json::json;
 use super::documented;
 use crate::faults::load::{Load, every_second};
 use crate::locks::servers::{RedisServer, cluster};
-use crate::locks::{config, granted_at_last, keeps_nodes_apart, node};
+use crate::locks::{config, granted_at_last, keeps_nodes_apart, node, tell_each_other};
 use crate::program::settings;
 use crate::services::{Kind, on, runtime};
 
@@ -36,7 +36,9 @@ fn limited(servers: &[RedisServer], headings: &[&str]) -> String {
             &["flushall"],
             &["config", "get", "*"],
             &["eval", "return redis.call('SET', 'other', '1')", "0"],
-            &["subscribe", "carillon:any"],
+            &["subscribe", "other"],
+            &["publish", "other", "1"],
+            &["psubscribe", "*"],
             &["acl", "list"],
         ] {
             let answer = server.cli(&[&login, denied].concat());
@@ -55,6 +57,7 @@ fn a_user_of_redis_with_the_rights_of_a_lock_is_enough() {
         let url = format!("redis://{}/", limited(&servers, SINGLE));
         let redis = &servers[0];
         keeps_nodes_apart(&config(&url)).await;
+        tell_each_other(&config(&url)).await;
         let database = format!("--database-url={}", db.url().unwrap());
         let mut setup = settings(db.folder()).env("CARILLON_REDIS_URL", &url).arg(database);
         let node = setup.start().await;
@@ -88,5 +91,6 @@ fn a_user_of_a_redis_cluster_needs_no_more() {
         let config = config(&format!("redis+cluster://{}", limited(&servers, CLUSTER)));
         granted_at_last(&node(&config, "c"), 99).await;
         keeps_nodes_apart(&config).await;
+        tell_each_other(&config).await;
     });
 }

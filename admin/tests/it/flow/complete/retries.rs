@@ -4,7 +4,7 @@ use carillon_scheduler::{Clock as _, RetryDelay, RouteStrategy, RunState};
 use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_testkit::{RecordingExecutor, Reply};
 
-use crate::flow::node::{Node, with_registered_executor};
+use crate::flow::node::{Node, on_node, with_registered_executor};
 
 // covers: 002-36
 #[test]
@@ -111,5 +111,39 @@ fn a_broadcast_retries_the_part_that_failed_alone() {
         assert_eq!(runs.iter().map(|run| (run.part, run.attempt)).collect::<Vec<_>>(), [(0, 1), (1, 1), (1, 2)]);
         assert_eq!(runs[2].address, runs[1].address, "the executor of the part's number");
         assert_eq!(first.runs().len() + second.runs().len(), 3);
+    });
+}
+
+#[test]
+fn a_broadcast_that_found_no_executor_is_split_by_its_next_attempt_and_bears_its_child() {
+    on_node(async |node| {
+        let child = node.job(|_| ()).await;
+        let job = node
+            .job(|draft| {
+                draft.retries = 1;
+                draft.retry_delay = RetryDelay::Fixed { seconds: vec![1] };
+                draft.route = RouteStrategy::Broadcast;
+                draft.children = vec![child.id];
+            })
+            .await;
+        node.fire(&job).await;
+        node.round().await;
+        while node.runs(&job).await.len() < 2 {
+            node.advance(5_000).await;
+        }
+        assert_eq!(node.runs(&job).await[0].reason.as_deref(), Some("no_executor"));
+        let executors = [RecordingExecutor::start().await, RecordingExecutor::start().await];
+        for executor in &executors {
+            node.register(executor).await;
+        }
+        node.advance(2_000).await;
+        let runs = node.runs(&job).await;
+        let seen: Vec<_> = runs.iter().map(|run| (run.part, run.parts, run.attempt)).collect();
+        assert_eq!(seen, [(0, 1, 1), (0, 2, 2), (1, 2, 2)]);
+        assert_eq!(executors.each_ref().map(|executor| executor.runs().len()), [1, 1], "each has a part");
+        node.callback(&[(runs[1].id, 200, "one")]).await;
+        assert_eq!(node.runs(&child).await.len(), 0, "the other part is on its way");
+        node.callback(&[(runs[2].id, 200, "two")]).await;
+        assert_eq!(node.runs(&child).await.len(), 1);
     });
 }

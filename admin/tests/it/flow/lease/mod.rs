@@ -2,6 +2,7 @@
 
 mod clocks;
 mod degraded;
+mod hints;
 mod leaderless;
 mod lease_turnover;
 pub mod leases;

@@ -12,7 +12,7 @@ use crate::flow::node::with_registered_executor;
 use crate::flow::workflows::steps::Steps;
 
 impl Steps<'_> {
-    async fn decide(&self, run_id: i64, action: WorkflowAction) -> Result<(), String> {
+    pub async fn decide(&self, run_id: i64, action: WorkflowAction) -> Result<(), String> {
         let done = self.node.engine.runs().decide(run_id, &action, &actor()).await;
         self.go_on().await;
         done.map_err(|error| error.to_string())

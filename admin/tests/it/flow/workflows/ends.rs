@@ -74,6 +74,32 @@ fn a_node_whose_job_is_gone_fails_and_says_so() {
 }
 
 #[test]
+fn what_comes_after_a_node_that_cannot_start_goes_on() {
+    with_registered_executor(async |node, _| {
+        let nodes = json!({
+            "a": {},
+            "gone": {"after": ["a"]},
+            "alarm": {"after": [{"node": "gone", "on": "failure"}]},
+            "tidy": {"after": [{"node": "gone", "on": "always"}]},
+            "next": {"after": ["gone"]},
+        });
+        let steps = Steps::new(node, nodes, |_| ()).await;
+        let run_id = steps.fire().await;
+        let mut draft = steps.job.draft.clone();
+        draft.workflow.as_mut().unwrap().nodes.truncate(1);
+        node.edit(&steps.job, draft).await;
+        node.store.jobs().delete(steps.job("gone").id, node.clock.now(), &actor()).await.unwrap();
+        steps.end("a", 200, "").await;
+        let states = "a succeeded, alarm running, gone failed, next upstream_failed, tidy running";
+        assert_eq!(steps.states(run_id).await, states);
+        for name in ["alarm", "tidy"] {
+            steps.end(name, 200, "").await;
+        }
+        assert_eq!(steps.workflow_run(run_id).await.state, RunState::Failed);
+    });
+}
+
+#[test]
 fn evidence_after_the_end_is_noted_and_starts_nothing() {
     with_registered_executor(async |node, _| {
         let steps = Steps::new(node, json!({"a": {}, "b": {"after": ["a"]}}), |_| ()).await;

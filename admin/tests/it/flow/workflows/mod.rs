@@ -2,6 +2,7 @@
 
 mod decisions;
 mod ends;
+mod for_each;
 mod item_refusals;
 mod items;
 mod order;

@@ -2,6 +2,7 @@
 
 use carillon_scheduler::RunState::{Failed, Killed, Running, Succeeded};
 use carillon_scheduler::{Outcome, RunState};
+use carillon_store::map::audit::StalledMap;
 use carillon_store::map::delivery::ItemInput;
 use carillon_store::run::settle::finding::RunReport;
 
@@ -29,6 +30,26 @@ impl Fixture {
 }
 
 databases! {
+    // covers: I14
+    async fn items_that_nothing_moves_are_found(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let root = fixture.mapped(0, &["a", "b", "c"]).await;
+        let stalled = async || fixture.store.maps().stalled().await.unwrap();
+        assert_eq!(stalled().await, [], "its deliveries wait");
+        for delivery in fixture.send_items(root).await {
+            assert_eq!(stalled().await, [], "one runs");
+            fixture.settle(&[success(delivery)]).await;
+        }
+        assert_eq!(stalled().await, [], "their ends are noted");
+        fixture.sql("DELETE FROM follow_up").await;
+        let job_id = fixture.row(root).await.job_id;
+        assert_eq!(stalled().await, [StalledMap { run_id: root, job_id }]);
+        fixture.store.runs().wake_held(root, NOW).await.unwrap();
+        assert_eq!(stalled().await, []);
+        fixture.go_on().await;
+        assert_eq!((stalled().await, fixture.state(root).await), (vec![], Succeeded));
+    }
+
     async fn one_run_reads_the_results_of_all_items_and_its_end_is_that_of_the_run(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let (root, reduce) = fixture.reducing().await;

@@ -1,0 +1,81 @@
+//! What follows from ends of runs: how fast workflows go from node to node, what many of them at once cost others, and a map whose
+//! executor dies. The real binary, on PostgreSQL or MariaDB with Redis, or on SQLite.
+//!
+//! ```text
+//! cargo bench -p carillon-admin --bench flows -- chain [--nodes 3]     a chain of 50 nodes
+//! cargo bench -p carillon-admin --bench flows -- many [--nodes 1]      100 runs of 500 nodes at once, beside another app
+//! cargo bench -p carillon-admin --bench flows -- items [--nodes 1]     100,000 items over four executors, of which one is killed
+//! ```
+//!
+//! `--help` explains each option.
+
+#![expect(clippy::unwrap_used, reason = "a benchmark ends by panicking when the machine is not fit for it")]
+
+mod chain;
+mod cluster;
+#[path = "../throughput/executors.rs"]
+#[expect(dead_code, reason = "shared with the benchmark of throughput")]
+mod executors;
+mod items;
+mod many;
+#[path = "../node/mod.rs"]
+#[expect(dead_code, reason = "shared with other benchmarks")]
+mod node;
+mod worker;
+
+use clap::{Parser, ValueEnum};
+
+use node::DatabaseChoice;
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Measurement {
+    Chain,
+    Many,
+    Items,
+}
+
+#[derive(Parser)]
+struct Options {
+    /// What is measured
+    #[arg(value_enum)]
+    measurement: Measurement,
+    /// sqlite, postgres, mariadb, or the URL of an empty database
+    #[arg(long, default_value = "postgres")]
+    db: DatabaseChoice,
+    /// Nodes of the cluster; more than one with Redis
+    #[arg(long, default_value_t = 1)]
+    nodes: usize,
+    /// No Redis, whatever the number of nodes
+    #[arg(long)]
+    no_redis: bool,
+    /// Runs of the chain, one after the other; runs of the workflows, at once
+    #[arg(long)]
+    runs: Option<usize>,
+    /// Nodes of a workflow
+    #[arg(long)]
+    length: Option<usize>,
+    /// Items of the map
+    #[arg(long, default_value_t = 100_000)]
+    items: usize,
+    /// Milliseconds that an item takes
+    #[arg(long, default_value_t = 0)]
+    work_ms: u64,
+    /// Given by `cargo bench`
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() {
+    rustls::crypto::ring::default_provider().install_default().unwrap_or(());
+    // The executors of `items` are this program again.
+    if std::env::var_os(worker::ADMINS).is_some() {
+        return worker::run().await;
+    }
+    let options = Options::parse();
+    match options.measurement {
+        Measurement::Chain => chain::measure(&options).await,
+        Measurement::Many => many::measure(&options).await,
+        Measurement::Items => items::measure(&options).await,
+    }
+}
