@@ -45,7 +45,7 @@ struct Options {
     /// Nodes of the cluster; more than one with Redis
     #[arg(long, default_value_t = 1)]
     nodes: usize,
-    /// No Redis, whatever the number of nodes
+    /// Start the nodes without Redis, also when there are several
     #[arg(long)]
     no_redis: bool,
     /// Runs of the chain, one after the other; runs of the workflows, at once

@@ -134,8 +134,7 @@ impl Engine {
         let (lock, client, http, tasks) = (Arc::new(lock), Arc::new(client), Arc::new(http), TaskTracker::new());
         let queue = Arc::new(DueQueue::new(settings.ring_capacity));
         let hints = Arc::new(PendingHints::default());
-        let can_hint = matches!(*lock, ShardLock::Redis(_));
-        let wakes = Arc::new(ScanWakes::new(clock.clone(), can_hint.then(|| hints.clone())));
+        let wakes = Arc::new(ScanWakes::new(clock.clone(), lock.can_hint().then(|| hints.clone())));
         let jobs = Arc::new(JobCache::new(store.clone()));
         let overlaps = Arc::new(OverlapTracker::default());
         let (outcomes, traces) = (Arc::new(OutcomeQueue::default()), Arc::new(TraceBuffer::default()));

@@ -60,7 +60,7 @@ pub struct HintListener {
 
 impl HintListener {
     pub async fn run(self: Arc<Self>, stop: CancellationToken) {
-        if matches!(*self.lock, ShardLock::Redis(_)) {
+        if self.lock.can_hint() {
             stop.run_until_cancelled(self.listen()).await;
         }
     }

@@ -38,6 +38,11 @@ impl ShardLock {
         }
     }
 
+    /// Nodes can tell each other about their shards.
+    pub fn can_hint(&self) -> bool {
+        matches!(self, Self::Redis(_))
+    }
+
     /// Tells the other nodes that work has come to these shards.
     pub async fn hint(&self, shards: &BTreeSet<i32>) {
         if let Self::Redis(redis) = self {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// Shards to which work has come, until their holders are told.
+/// Shards to which this node has brought work, and whose holders it has not told yet.
 #[derive(Default)]
 pub struct PendingHints {
     shards: Mutex<BTreeSet<i32>>,

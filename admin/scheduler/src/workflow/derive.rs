@@ -134,27 +134,21 @@ impl<'a> Derivation<'a> {
     }
 
     fn start(&mut self, node: usize, edges: &[EdgeState]) -> NodeView {
-        // Whether it is held or not: there is nothing to start.
-        if self.graph.nodes[node].for_each.is_some() && self.given(node, edges) == Ok(Given::Nothing) {
-            return NodeView { state: NodeState::Skipped, why: Why::EmptyList };
-        }
-        let (state, why) = match (self.facts.stop, self.facts.is_held) {
-            (Some(stop), _) => (NodeState::Cancelled, Why::Cancelled(stop)),
-            (None, true) => (NodeState::Held, Why::Held),
-            (None, false) => match self.given(node, edges) {
-                Err(what) => (NodeState::Failed, Why::Input(what)),
-                Ok(given) => {
-                    let (params, parts) = match given {
-                        Given::Parts(parts) => (None, parts),
-                        Given::Params(params) => (params, vec![]),
-                        Given::Nothing => (None, vec![]),
-                    };
-                    self.start.push(Start { node, params, parts });
-                    (NodeState::Running, Why::Starts)
-                }
-            },
+        let (state, why) = match (self.given(node, edges), self.facts.stop, self.facts.is_held) {
+            // Whether the workflow is held or not: there is nothing to start.
+            (Ok(Given::Nothing), ..) => (NodeState::Skipped, Why::EmptyList),
+            (_, Some(stop), _) => (NodeState::Cancelled, Why::Cancelled(stop)),
+            (_, None, true) => (NodeState::Held, Why::Held),
+            (Err(what), None, false) => (NodeState::Failed, Why::Input(what)),
+            (Ok(Given::Params(params)), None, false) => self.begin(Start { node, params, parts: vec![] }),
+            (Ok(Given::Parts(parts)), None, false) => self.begin(Start { node, params: None, parts }),
         };
         NodeView { state, why }
+    }
+
+    fn begin(&mut self, start: Start) -> (NodeState, Why) {
+        self.start.push(start);
+        (NodeState::Running, Why::Starts)
     }
 
     /// What a node that starts is given.
@@ -226,15 +220,13 @@ impl<'a> Derivation<'a> {
 
     /// Whether the node was recorded as not run, and what comes after it has started since.
     fn is_too_late(&self, node: usize) -> bool {
-        let was_decided =
-            matches!(self.recorded(node), NodeState::Skipped | NodeState::UpstreamFailed | NodeState::Failed);
+        let was_decided = matches!(self.recorded(node), NodeState::Skipped | NodeState::UpstreamFailed);
         was_decided && self.has_started_below[node]
     }
 
-    /// A node that failed for its parameters, or was skipped for its empty list, is that again, unless a late result has changed them.
+    /// A node that was skipped for its empty list is that again, unless a late result has changed the list.
     fn too_late(&self, node: usize, edges: &[EdgeState], verdict: &Verdict) -> Why {
         match (self.recorded(node), verdict, self.given(node, edges)) {
-            (NodeState::Failed, Verdict::Start, Err(what)) => Why::Input(what),
             (NodeState::Skipped, Verdict::Start, Ok(Given::Nothing)) => Why::EmptyList,
             _ => Why::TooLate,
         }

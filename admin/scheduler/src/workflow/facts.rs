@@ -31,8 +31,8 @@ pub struct Facts<'a> {
     pub nodes: &'a [Fact],
     /// Which nodes have or had a run, also where a mark covers its outcome.
     pub started: &'a [bool],
-    /// The states that the last call returned, [`NodeState::Waiting`] at first. Only a node that was recorded as skipped, upstream failed or
-    /// failed can be too late.
+    /// The states that the last call returned, [`NodeState::Waiting`] at first. Only a node that was recorded as skipped or upstream
+    /// failed can be too late; one that failed without a run is a fact from then on.
     pub recorded: &'a [NodeState],
     /// Which nodes' jobs have parameters of their own.
     pub has_params: &'a [bool],

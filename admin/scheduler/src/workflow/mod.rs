@@ -34,7 +34,7 @@ pub use graph::{Edge, Graph, Node};
 pub use input::WorkflowInput;
 pub use layout::{EdgePath, Layout, NodeBox, layout};
 pub use node_view::{NodeView, Start};
-pub use rerun::{RerunFrom, again};
+pub use rerun::{Before, Repeat, RerunFrom, repeats};
 pub use state::NodeState;
 pub use template::Template;
 pub(crate) use value_path::{check_path, inserted, value_at};

@@ -19,32 +19,55 @@ pub enum RerunFrom {
     All,
 }
 
-/// Which nodes are not kept, by their positions in `graph`; the others keep their results as facts.
+/// A node in the attempt before.
+#[derive(Debug, Clone, Copy)]
+pub struct Before {
+    /// How it ended.
+    pub state: NodeState,
+    /// A user has said so.
+    pub is_decided: bool,
+    /// Its job and its template are the same in the present definition.
+    pub is_same: bool,
+}
+
+/// What a further attempt does with a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// Its end is a fact: it keeps its result, or stays skipped by hand.
+    Keep,
+    /// It was skipped by its edges, which decide again.
+    Derive,
+    /// It runs again.
+    Run,
+}
+
+/// What a further attempt does with each node, by the positions in `graph`.
 ///
-/// `before` has name and state of each node in the attempt before, and whether job and template of the node are unchanged since then. A node
-/// that was skipped is derived again and may start this time; what comes after it stays unless it has another reason to run again. A name
-/// that the graph does not have is ignored.
-pub fn again(graph: &Graph, from: &RerunFrom, before: &[(String, NodeState, bool)]) -> Vec<bool> {
-    let before: HashMap<&str, (NodeState, bool)> =
-        before.iter().map(|(name, state, is_same)| (name.as_str(), (*state, *is_same))).collect();
-    let mut is_again = vec![false; graph.nodes.len()];
+/// `before` has the nodes of the attempt before by name; a name that the graph does not have is ignored. What comes after a node that was
+/// skipped stays unless it has another reason to run again. What a user has skipped stays skipped, also behind a node that runs again, unless
+/// the user chooses it, or a node before it.
+pub fn repeats(graph: &Graph, from: &RerunFrom, before: &HashMap<String, Before>) -> Vec<Repeat> {
+    let mut repeats = vec![Repeat::Keep; graph.nodes.len()];
+    let mut is_chosen = vec![false; graph.nodes.len()];
     for &node in graph.order() {
         let name = graph.nodes[node].name.as_str();
-        let is_kept = match before.get(name) {
-            // New, or behind a change: the result does not belong to this definition.
-            None | Some((_, false)) => false,
-            Some((state, true)) => matches!(state, NodeState::Succeeded | NodeState::Skipped),
+        let parents = || graph.nodes[node].after.iter().map(|edge| edge.from);
+        is_chosen[node] = parents().any(|parent| is_chosen[parent])
+            || match from {
+                RerunFrom::Failed => false,
+                RerunFrom::Node(chosen) => chosen == name,
+                RerunFrom::All => true,
+            };
+        let runs_again = is_chosen[node] || parents().any(|parent| repeats[parent] == Repeat::Run);
+        // A new node, or one that has changed, has no result that belongs to this definition.
+        repeats[node] = match before.get(name).filter(|it| it.is_same) {
+            Some(Before { state: NodeState::Skipped, is_decided: true, .. }) if !is_chosen[node] => Repeat::Keep,
+            Some(Before { state: NodeState::Skipped, .. }) if !runs_again => Repeat::Derive,
+            Some(Before { state: NodeState::Succeeded, .. }) if !runs_again => Repeat::Keep,
+            _ => Repeat::Run,
         };
-        let is_chosen = match from {
-            RerunFrom::Failed => false,
-            RerunFrom::Node(chosen) => chosen == name,
-            RerunFrom::All => true,
-        };
-        let is_behind = graph.nodes[node].after.iter().any(|edge| is_again[edge.from]);
-        is_again[node] = !is_kept || is_chosen || is_behind;
     }
-    let is_skipped = |name: &str| matches!(before.get(name), Some((NodeState::Skipped, _)));
-    graph.nodes.iter().zip(is_again).map(|(node, is_again)| is_again || is_skipped(&node.name)).collect()
+    repeats
 }
 
 #[cfg(test)]
@@ -59,21 +82,26 @@ mod tests {
         serde_json::from_str::<WorkflowDraft>(draft).unwrap().graph().unwrap()
     }
 
-    /// The names of the nodes that run again, after an attempt with these states (s: succeeded, f: failed, u, k: skipped, c).
+    /// The names of the nodes that run again, and of those that are derived again (in capitals), after an attempt with these states (s:
+    /// succeeded, f: failed, u: upstream failed, k: skipped, h: skipped by hand, c: cancelled).
     fn names(from: &RerunFrom, states: &str, changed: &str) -> String {
         let state = |letter| match letter {
             's' => NodeState::Succeeded,
             'f' => NodeState::Failed,
             'u' => NodeState::UpstreamFailed,
-            'k' => NodeState::Skipped,
+            'k' | 'h' => NodeState::Skipped,
             _ => NodeState::Cancelled,
         };
-        let before: Vec<_> = "abcde"
-            .chars()
-            .zip(states.chars())
-            .map(|(name, letter)| (name.to_string(), state(letter), !changed.contains(name)))
-            .collect();
-        "abcde".chars().zip(again(&graph(), from, &before)).filter(|(_, again)| *again).map(|(name, _)| name).collect()
+        let before = "abcde".chars().zip(states.chars()).map(|(name, letter)| {
+            let is_same = !changed.contains(name);
+            (name.to_string(), Before { state: state(letter), is_decided: letter == 'h', is_same })
+        });
+        let repeats = repeats(&graph(), from, &before.collect());
+        "abcde".chars().zip(repeats).filter_map(|(name, repeat)| match repeat {
+            Repeat::Keep => None,
+            Repeat::Derive => Some(name.to_ascii_uppercase()),
+            Repeat::Run => Some(name),
+        }).collect()
     }
 
     #[test]
@@ -96,8 +124,20 @@ mod tests {
 
     #[test]
     fn a_skipped_node_is_derived_again_and_keeps_what_comes_after_it() {
-        assert_eq!(names(&RerunFrom::Failed, "sskss", ""), "c");
+        assert_eq!(names(&RerunFrom::Failed, "sskss", ""), "C");
         assert_eq!(names(&RerunFrom::Node("a".to_owned()), "sskss", ""), "abcd");
+    }
+
+    #[test]
+    fn what_a_user_has_skipped_stays_skipped_unless_it_is_chosen() {
+        let from = |name: &str| RerunFrom::Node(name.to_owned());
+        assert_eq!(names(&RerunFrom::Failed, "sshsf", ""), "e");
+        assert_eq!(names(&RerunFrom::Failed, "fuhuf", ""), "abde", "what is before it runs again");
+        assert_eq!(names(&from("e"), "sshss", ""), "e");
+        assert_eq!(names(&from("c"), "sshss", ""), "cd");
+        assert_eq!(names(&from("a"), "sshss", ""), "abcd");
+        assert_eq!(names(&RerunFrom::All, "sshss", ""), "abcde");
+        assert_eq!(names(&RerunFrom::Failed, "sshss", "c"), "cd", "it is another job now");
     }
 
     #[test]

@@ -91,13 +91,19 @@ impl Case {
         advance(&self.graph, &facts, &INPUT)
     }
 
-    /// One advance as the engine does it: starts become open runs, states are recorded. Returns the names of the starts.
+    /// One advance as the engine does it: starts become open runs, nodes that failed without a run become facts, states are recorded.
+    /// Returns the names of the starts.
     pub fn step(&mut self) -> String {
         let Advance { nodes, start, .. } = self.look();
         for start in &start {
             assert!(!self.started[start.node], "{} is started twice", self.graph.nodes[start.node].name);
             self.facts[start.node] = Fact::Open;
             self.started[start.node] = true;
+        }
+        for (fact, view) in self.facts.iter_mut().zip(&nodes) {
+            if *fact == Fact::NotStarted && view.state == NodeState::Failed {
+                *fact = Fact::Failed { why: view.why.to_string() };
+            }
         }
         self.recorded = nodes.iter().map(|node| node.state).collect();
         start.iter().map(|start| self.graph.nodes[start.node].name.as_str()).collect::<Vec<_>>().join(" ")

@@ -103,28 +103,13 @@ async fn audit(
     (sum, out): (&mut Sum, &mut impl Write),
 ) -> anyhow::Result<()> {
     audit_instants(store, args, now, (sum, out)).await?;
-    let of_job = |fault: &WorkflowFault| args.job.is_none_or(|id| fault.job_id == id);
-    for fault in store.workflows().faults().await?.into_iter().filter(of_job) {
+    let workflows = store.workflows().faults().await?;
+    let workflows = workflows.iter().map(|fault| (fault.job_id, fault_line(fault), fault_as_json(fault)));
+    let items = store.maps().stalled().await?;
+    let items = items.iter().map(|map| (map.job_id, stalled_line(map), stalled_as_json(map)));
+    for (_, line, value) in workflows.chain(items).filter(|(job_id, ..)| args.job.is_none_or(|id| id == *job_id)) {
         sum.faults += 1;
-        match args.json {
-            true => writeln!(out, "{}", fault_as_json(&fault))?,
-            false => writeln!(out, "{}", fault_line(&fault))?,
-        }
-    }
-    let of_job = |map: &StalledMap| args.job.is_none_or(|id| map.job_id == id);
-    for StalledMap { run_id, job_id } in store.maps().stalled().await?.into_iter().filter(of_job) {
-        sum.faults += 1;
-        match args.json {
-            true => writeln!(
-                out,
-                "{}",
-                json!({"job_id": job_id, "run_id": run_id, "found": "stalled_items", "explained": false})
-            )?,
-            false => writeln!(
-                out,
-                "run {run_id} of job {job_id}: its items are on their way, but nothing of them runs or is to follow"
-            )?,
-        }
+        writeln!(out, "{}", if args.json { value.to_string() } else { line })?;
     }
     Ok(())
 }
@@ -242,6 +227,15 @@ fn fault_as_json(fault: &WorkflowFault) -> serde_json::Value {
         "node_run_id": node_run_id,
         "explained": false,
     })
+}
+
+fn stalled_line(map: &StalledMap) -> String {
+    let StalledMap { run_id, job_id } = map;
+    format!("run {run_id} of job {job_id}: its items are on their way, but nothing of them runs or is to follow")
+}
+
+fn stalled_as_json(map: &StalledMap) -> serde_json::Value {
+    json!({"job_id": map.job_id, "run_id": map.run_id, "found": "stalled_items", "explained": false})
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

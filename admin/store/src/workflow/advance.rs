@@ -161,12 +161,13 @@ impl WorkflowStore<'_> {
         let wanted: BTreeSet<i64> = starts.iter().map(job).collect();
         let wanted: Vec<i64> = wanted.into_iter().collect();
         let of_lists: Vec<i64> = starts.iter().filter(|start| is_list(start)).map(job).collect();
-        let known = self.jobs().known_jobs(db, &wanted).await?;
         let startable = self.apps().startable_by(db, progress.run.app_id, &wanted).await?;
+        let denied: Vec<i64> = wanted.into_iter().filter(|job| !startable.contains(job)).collect();
+        let known = self.jobs().known_jobs(db, &denied).await?;
         let unsplittable = self.unsplittable(db, &of_lists).await?;
         let why = |start: &Start| match job(start) {
-            job if !known.contains(&job) => Some("the job does not exist any more"),
-            job if !startable.contains(&job) => Some("its app does not let the app of the workflow start its jobs"),
+            job if known.contains(&job) => Some("its app does not let the app of the workflow start its jobs"),
+            job if !startable.contains(&job) => Some("the job does not exist any more"),
             job if is_list(start) && unsplittable.contains(&job) => Some(UNSPLITTABLE),
             _ => None,
         };
@@ -198,7 +199,7 @@ impl WorkflowStore<'_> {
                 // It may begin a little before it is due, as runs are marked; its nodes do not.
                 due_at: now.max(progress.run.due_at),
             });
-            // One member of a list is one part, whatever its job says.
+            // A list of one member makes one part, also where the job has several parts of its own.
             let is_list = progress.graph.nodes[start.node].for_each.is_some();
             let count = is_list.then(|| start.parts.len().max(1) as i32);
             let texts = (!start.parts.is_empty()).then(|| json!(start.parts).to_string());

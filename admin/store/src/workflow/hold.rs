@@ -1,6 +1,6 @@
 //! The beginning of a workflow's run: it goes on without an executor, and its nodes are there.
 
-use carillon_scheduler::workflow::{Graph, NodeState, RerunFrom, again};
+use carillon_scheduler::workflow::{Before, Graph, NodeState, Repeat, RerunFrom, repeats};
 use carillon_scheduler::{Millis, RunEvent, RunState};
 
 use crate::db::failpoint;
@@ -91,14 +91,14 @@ impl WorkflowStore<'_> {
         let named: Vec<(&str, &NodeRow)> =
             before_graph.nodes.iter().map(|node| node.name.as_str()).zip(rows.iter()).collect();
         let row_of = |name: &str| named.iter().find(|(known, _)| *known == name).map(|(_, row)| *row);
-        let before: Vec<(String, NodeState, bool)> = named
-            .iter()
-            .map(|(name, row)| ((*name).to_owned(), row.state(), graph.is_same_node(&before_graph, name)))
-            .collect();
-        let repeat = again(graph, from, &before);
-        let continued = fresh(graph).zip(repeat).zip(&graph.nodes).map(|((row, again), node)| {
+        let before = named.iter().map(|(name, row)| {
+            let is_same = graph.is_same_node(&before_graph, name);
+            ((*name).to_owned(), Before { state: row.state(), is_decided: row.decided != 0, is_same })
+        });
+        let repeats = repeats(graph, from, &before.collect());
+        let continued = fresh(graph).zip(repeats).zip(&graph.nodes).map(|((row, repeat), node)| {
             let earlier = row_of(&node.name);
-            match earlier.filter(|earlier| !again && earlier.state() == NodeState::Succeeded) {
+            match earlier.filter(|_| repeat == Repeat::Keep) {
                 Some(kept) => NodeRow { node: row.node, ..kept.clone() },
                 // A workflow among the nodes goes on from what failed in it.
                 None => {

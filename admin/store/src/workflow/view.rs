@@ -35,6 +35,9 @@ pub struct NodeProgress {
     /// The latest attempt of its fire.
     pub run_id: Option<i64>,
     pub attempts: i64,
+    /// Its parts; 1: its fire is not split, 0: it has no run.
+    pub parts: i32,
+    pub parts_succeeded: i64,
     /// It ran in an earlier run of the workflow, and was not repeated.
     pub is_kept: bool,
     pub result: Option<String>,
@@ -50,6 +53,7 @@ impl NodeProgress {
         self.is_hidden = true;
         self.job = None;
         self.run_id = None;
+        (self.parts, self.parts_succeeded) = (0, 0);
         self.result = None;
         self.why.clear();
     }
@@ -75,6 +79,8 @@ row_struct! {
         why: Option<String>,
         run_id: Option<i64>,
         attempts: i64,
+        parts: Option<i32>,
+        parts_succeeded: i64,
         fire_no: Option<i64>,
         result: Option<String>,
         started_at: Option<Millis>,
@@ -97,7 +103,11 @@ impl WorkflowStore<'_> {
                     (SELECT MAX(run.id) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
                      AND run.cause = first_run.cause AND run.part = 0) AS run_id, \
                     (SELECT COUNT(DISTINCT run.attempt) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
-                     AND run.cause = first_run.cause) AS attempts \
+                     AND run.cause = first_run.cause) AS attempts, \
+                    (SELECT MAX(run.parts) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
+                     AND run.cause = first_run.cause) AS parts, \
+                    (SELECT COUNT(DISTINCT run.part) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
+                     AND run.cause = first_run.cause AND run.state = {state.succeeded}) AS parts_succeeded \
                     FROM workflow_node n LEFT JOIN job ON job.id = n.job_id LEFT JOIN run AS first_run ON first_run.id = n.first_run_id \
                     WHERE n.run_id = ? ORDER BY n.node";
         let rows: Vec<Row> = self.all(&self.read, text, values![run_id]).await?;
@@ -111,6 +121,8 @@ impl WorkflowStore<'_> {
             why: row.why.unwrap_or_default(),
             run_id: row.run_id,
             attempts: row.attempts,
+            parts: row.parts.unwrap_or(0),
+            parts_succeeded: row.parts_succeeded,
             is_kept: row.fire_no.is_some_and(|fire_no| node_of(fire_no).0 != run_id),
             result: row.result,
             started_at: row.started_at,

@@ -33,7 +33,10 @@ impl Fixture {
         store.migrate().await.unwrap();
         store.leases().ensure_shards(Some(SHARDS)).await.unwrap();
         let app = store.apps().create("billing", "Billing", NOW, &actor()).await.unwrap();
-        let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        let mut options = sea_orm::ConnectOptions::new(db.direct_url());
+        // A test that writes without a pause holds up a statement beside it for long, on a busy machine.
+        options.map_sqlx_sqlite_opts(|sqlite| sqlite.busy_timeout(Duration::from_secs(60)));
+        let raw = sea_orm::Database::connect(options).await.unwrap();
         Self { store, app, raw }
     }
 

@@ -46,6 +46,12 @@ view! {
         /// How often it was tried
         #[schema(minimum = 0)]
         attempts: i64,
+        /// Its parts; 1: its fire is not split, 0: it has no run, or the caller may not see it
+        #[schema(minimum = 0)]
+        parts: i32,
+        /// Parts that have succeeded
+        #[schema(minimum = 0)]
+        parts_succeeded: i64,
         /// It succeeded in an earlier run of the workflow, and was not repeated
         kept: bool = node.is_kept,
         /// What it handed on; null: nothing, or the caller may not see it

@@ -27,8 +27,13 @@ impl Items {
             return Ok(None);
         };
         let of = |state| ItemQuery { after: -1, state: Some(state), limit: SHOWN };
-        let mut failed = maps.items(run.id, of(ItemState::Failed)).await?;
-        failed.extend(maps.items(run.id, of(ItemState::Retrying)).await?);
+        let mut failed = vec![];
+        // A search walks over all items, so none begins that finds none.
+        for (state, count) in [(ItemState::Failed, map.failed), (ItemState::Retrying, map.retrying)] {
+            if count > 0 {
+                failed.extend(maps.items(run.id, of(state)).await?);
+            }
+        }
         let runs = maps.latest_runs(run.id, run.job_id, SHOWN).await?;
         let runs = runs
             .into_iter()

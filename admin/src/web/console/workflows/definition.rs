@@ -122,8 +122,12 @@ fn lines(language: Language, graph: &Graph, draft: &WorkflowDraft, job: impl Fn(
             if_failed: node.if_failed,
         })
         .collect();
-    let shown =
-        nodes.iter().map(|line| PictureNode { job: line.job.text(&language), badge: None, link: line.job.link() });
+    let shown = nodes.iter().map(|line| PictureNode {
+        job: line.job.text(&language),
+        badge: None,
+        parts: None,
+        link: line.job.link(),
+    });
     let picture = Picture::new(language, graph, shown.collect());
     sort_after_parents(&mut nodes, graph, |line| &line.name);
     Definition { picture, output: draft.output.clone(), nodes }

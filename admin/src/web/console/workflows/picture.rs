@@ -25,6 +25,8 @@ pub struct PictureNode {
     pub job: String,
     /// Of the node of a run.
     pub badge: Option<Badge>,
+    /// How many parts have succeeded, and how many there are.
+    pub parts: Option<(i64, i32)>,
     pub link: Option<String>,
 }
 
@@ -48,6 +50,7 @@ pub struct PictureBox {
     pub job: String,
     pub shown_job: String,
     pub badge: Option<Badge>,
+    pub parts: Option<(i64, i32)>,
     pub link: Option<String>,
 }
 
@@ -123,6 +126,7 @@ fn picture_box(name: &str, shown: PictureNode, place: &NodeBox, stretch: &Stretc
         shown_job: shortened(&shown.job, (width - BOX_PADDING) / JOB_LETTER),
         job: shown.job,
         badge: shown.badge,
+        parts: shown.parts,
         link: shown.link,
     }
 }
@@ -187,6 +191,7 @@ mod tests {
         let shown = graph.nodes.iter().map(|node| PictureNode {
             job: format!("Job of {}", node.name),
             badge: None,
+            parts: None,
             link: Some(format!("/jobs/{}", node.name)),
         });
         let shown = shown.collect();

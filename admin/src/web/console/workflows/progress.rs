@@ -42,6 +42,8 @@ pub struct NodeLine {
     pub why: String,
     pub is_kept: bool,
     pub attempts: i64,
+    /// How many parts have succeeded, and how many there are. None: its fire is not split.
+    pub parts: Option<(i64, i32)>,
     pub duration: Option<String>,
     pub run_id: Option<i64>,
     pub result: Option<String>,
@@ -58,6 +60,7 @@ impl Progress {
         let shown = nodes.iter().map(|line| PictureNode {
             job: line.job_text(context).to_string(),
             badge: Some(line.badge),
+            parts: line.parts,
             link: line.link(),
         });
         let picture = Picture::new(context.language, &view.graph, shown.collect());
@@ -96,6 +99,7 @@ impl NodeLine {
             why: it.why.clone(),
             is_kept: it.is_kept,
             attempts: it.attempts,
+            parts: (it.parts > 1).then_some((it.parts_succeeded, it.parts)),
             duration: it.started_at.zip(end).map(|(start, end)| duration(context.language, end - start)),
             run_id: it.run_id,
             result: it.result.clone().filter(|text| !text.is_empty()),

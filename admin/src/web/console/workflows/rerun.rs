@@ -3,7 +3,7 @@
 use actix_web::web::Path;
 use askama::Template;
 use carillon_engine::manage::Error;
-use carillon_scheduler::workflow::{Graph, NodeState, RerunFrom, again};
+use carillon_scheduler::workflow::{Before, Graph, Repeat, RerunFrom, repeats};
 use carillon_store::workflow::view::WorkflowView;
 
 use crate::web::access::Caller;
@@ -17,8 +17,10 @@ use crate::web::state::{Shared, State};
 struct Question {
     context: PageContext,
     row: RunRow,
-    /// The nodes that run again if the run goes on from what failed, and those that keep their results.
+    /// The nodes that run again if the run goes on from what failed.
     again: Vec<String>,
+    /// Those that were skipped, and whose edges decide again.
+    derived: Vec<String>,
     kept: Vec<String>,
     nodes: Vec<String>,
     form: Form,
@@ -43,26 +45,24 @@ async fn question(state: &State, context: PageContext, id: i64, form: Form) -> P
     let Some(graph) = graph else {
         return Ok(refused(&to, context.t("workflow-is-gone")));
     };
-    let (repeated, kept) = from_failed(&graph, &view);
+    let [again, derived, kept] = from_failed(&graph, &view);
     let nodes = graph.nodes.iter().map(|node| node.name.clone()).collect();
     let status = form.status();
     let row = RunRow::new(&context, run);
-    Ok(render(&Question { context, row, again: repeated, kept, nodes, form }, status))
+    Ok(render(&Question { context, row, again, derived, kept, nodes, form }, status))
 }
 
-/// The nodes of the present definition that run again after what failed, and the others.
-fn from_failed(graph: &Graph, view: &WorkflowView) -> (Vec<String>, Vec<String>) {
-    let before: Vec<(String, NodeState, bool)> = view
-        .nodes
-        .iter()
-        .map(|node| (node.name.clone(), node.state, graph.is_same_node(&view.graph, &node.name)))
-        .collect();
-    let marks = again(graph, &RerunFrom::Failed, &before);
-    let (repeated, kept): (Vec<_>, Vec<_>) = graph.nodes.iter().zip(marks).partition(|(_, again)| *again);
-    let names = |nodes: Vec<(&carillon_scheduler::workflow::Node, bool)>| {
-        nodes.into_iter().map(|(node, _)| node.name.clone()).collect()
-    };
-    (names(repeated), names(kept))
+/// The nodes of the present definition that run again after what failed, those that are decided again, and the others.
+fn from_failed(graph: &Graph, view: &WorkflowView) -> [Vec<String>; 3] {
+    let before = view.nodes.iter().map(|node| {
+        let is_same = graph.is_same_node(&view.graph, &node.name);
+        (node.name.clone(), Before { state: node.state, is_decided: node.is_decided, is_same })
+    });
+    let repeats = repeats(graph, &RerunFrom::Failed, &before.collect());
+    [Repeat::Run, Repeat::Derive, Repeat::Keep].map(|wanted| {
+        let nodes = graph.nodes.iter().zip(&repeats).filter(|(_, repeat)| **repeat == wanted);
+        nodes.map(|(node, _)| node.name.clone()).collect()
+    })
 }
 
 /// `POST /runs/{id}/rerun`

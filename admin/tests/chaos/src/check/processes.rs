@@ -25,12 +25,21 @@ pub fn check(history: &History, index: &Index<'_>, findings: &mut Findings) {
 
 fn in_order(history: &History, exit: &Exit) -> bool {
     match &*exit.why {
-        "SIGTERM" | "stop" => exit.how == "exit 0" && exit.took_ms <= STOP_WITHIN_MS,
+        "SIGTERM" | "stop" => {
+            exit.how == "exit 0" && exit.took_ms <= STOP_WITHIN_MS || exit.how == "signal 6" && was_armed(history, exit)
+        }
         // A node that cannot reach its database says so, ends, and is started again.
         "start" => exit.how == "exit 1" && database_was_away(history, exit),
         "by itself" => false,
         _ => true,
     }
+}
+
+/// A failpoint that another fault had armed may end a node while it stops.
+fn was_armed(history: &History, exit: &Exit) -> bool {
+    history.faults.iter().any(|fault| {
+        fault.name.starts_with("abort_") && fault.target == exit.process && (fault.from..=fault.to).contains(&exit.at)
+    })
 }
 
 fn database_was_away(history: &History, exit: &Exit) -> bool {

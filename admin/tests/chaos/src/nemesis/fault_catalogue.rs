@@ -35,7 +35,7 @@ const fn kind(name: &'static str, at: At, class: Class) -> FaultKind {
 const OPENING: [FaultKind; 2] =
     [kind("lease_stolen", At::Admin, Class::Holder), kind("answer_lost_stock", At::Executor, Class::Executor)];
 
-const REST: [FaultKind; 51] = [
+const REST: [FaultKind; 52] = [
     kind("admin_kill", At::Admin, Class::Holder),
     kind("admin_stop_1s", At::Admin, Class::Holder),
     kind("admin_stop_below_ttl", At::Admin, Class::Holder),
@@ -71,6 +71,7 @@ const REST: [FaultKind; 51] = [
     kind("db_connections", At::Database, Class::Database),
     kind("db_dead", At::Database, Class::Database),
     kind("db_slow", At::Database, Class::Database),
+    kind("flow_last_parents", At::Database, Class::Database),
     kind("executor_kill", At::Executor, Class::Executor),
     kind("executor_stop", At::Executor, Class::Executor),
     kind("executor_term", At::Executor, Class::Executor),

@@ -35,7 +35,8 @@ pub fn judge(history: &History, findings: &Findings) -> Verdict {
         .map(|figure| format!("{} {}", figure.name(), findings.count(figure)))
         .collect();
     let total = |name: &str| findings.totals.get(name).copied().unwrap_or(0);
-    if !findings.times.p99_quiet_is_kept {
+    // The promise is one of the release build; a short run is mostly one of a debug build beside other work, and has `late` alone.
+    if meta.seconds >= WHOLE_CATALOGUE_SECONDS && !findings.times.p99_quiet_is_kept {
         reasons.push(format!("quiet p99 {} ms", findings.times.quiet.p99_ms));
     }
     // What the jobs of the load would come to, roughly: far less means that the load was never there.

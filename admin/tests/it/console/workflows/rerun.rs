@@ -74,6 +74,25 @@ fn a_run_that_has_succeeded_can_run_again_from_a_node_and_keeps_what_is_before_i
 }
 
 #[test]
+fn the_question_names_what_runs_again_what_is_decided_again_and_what_is_kept() {
+    run(async {
+        let world = World::start().await;
+        let nodes = serde_json::json!({"a": {}, "by-hand": {}, "cure": {"after": [{"node": "a", "on": "failure"}]}, "d": {"after": ["by-hand"]},
+            "e": {"after": [{"node": "a", "on": "always"}]}});
+        let steps = crate::flow::workflows::steps::Steps::new(&world.node, nodes, |_| ()).await;
+        let run_id = steps.fire().await;
+        let skip = carillon_store::workflow::action::WorkflowAction::Skip { node: "e".into() };
+        steps.decide(run_id, skip).await.unwrap();
+        steps.end("a", 200, "").await;
+        steps.end("by-hand", 500, "no").await;
+        let question = world.get(&format!("/runs/{run_id}/rerun")).await;
+        let again = text(question.split("data-testid=\"again\"").nth(1).unwrap().split("</p>").next().unwrap());
+        let named = "Again: by-hand , d . Skipped before, decided again by what comes before: cure . Kept: a , e .";
+        assert_eq!(again.trim_start_matches("> "), named);
+    });
+}
+
+#[test]
 fn what_is_no_workflow_cannot_be_decided_about_or_run_again_so() {
     run(async {
         let world = World::start().await;

@@ -141,6 +141,33 @@ fn a_rerun_goes_on_from_what_failed_and_repeats_nothing_before_it() {
 }
 
 #[test]
+fn a_node_that_was_skipped_by_hand_stays_skipped_when_the_workflow_is_tried_again() {
+    with_registered_executor(async |node, _| {
+        let nodes = json!({"a": {}, "b": {"after": ["a"]}, "c": {"after": [{"node": "a", "on": "always"}]}});
+        let steps = Steps::new(node, nodes, |draft| {
+            draft.retries = 1;
+            draft.retry_delay = RetryDelay::Fixed { seconds: vec![3] };
+        })
+        .await;
+        let run_id = steps.fire().await;
+        steps.decide(run_id, WorkflowAction::Skip { node: "c".into() }).await.unwrap();
+        steps.end("a", 500, "no").await;
+        assert_eq!(steps.states(run_id).await, "a failed, b upstream_failed, c skipped");
+        node.advance(3_100).await;
+        steps.go_on().await;
+        steps.end("a", 200, "").await;
+        steps.end("b", 200, "").await;
+        assert_eq!(node.states(&steps.job).await, [RunState::Failed, RunState::Succeeded]);
+        assert_eq!((steps.runs("b").await, steps.runs("c").await), (1, 0));
+        let latest = steps.node.runs(&steps.job).await.last().unwrap().id;
+        assert_eq!(steps.states(latest).await, "a succeeded, b succeeded, c skipped");
+        let all = steps.rerun(latest, RerunFrom::All).await.unwrap();
+        steps.end("a", 200, "").await;
+        assert_eq!(steps.states(all).await, "a succeeded, b running, c running");
+    });
+}
+
+#[test]
 fn a_retry_of_the_workflow_goes_on_from_what_failed_also_within_a_node() {
     with_registered_executor(async |node, _| {
         let inner = Steps::new(node, json!({"x": {}, "y": {"after": ["x"]}}), |_| ()).await;

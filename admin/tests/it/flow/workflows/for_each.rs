@@ -35,7 +35,10 @@ fn each_member_of_a_list_is_a_part_and_the_results_are_a_list_too() {
             let total = Some(texts.len() as u64);
             let sent: Vec<_> = parts.iter().map(|run| given(run.id)).collect();
             assert_eq!(sent, texts.iter().map(|text| ((*text).to_owned(), total)).collect::<Vec<_>>());
-            for (run, text) in parts.iter().zip(&texts) {
+            for (done, (run, text)) in (0..).zip(parts.iter().zip(&texts)) {
+                let view = steps.view(run_id).await;
+                let each = view.nodes.iter().find(|node| node.name == "each").unwrap();
+                assert_eq!((each.parts_succeeded, each.parts as usize), (done, texts.len()));
                 assert_eq!(steps.states(run_id).await, "each running, list succeeded, sum waiting");
                 node.callback(&[(run.id, 200, &format!("did {text}"))]).await;
                 steps.go_on().await;

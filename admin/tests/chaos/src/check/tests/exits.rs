@@ -16,6 +16,22 @@ fn nodes_that_do_not_end_in_order() {
 }
 
 #[test]
+fn a_node_that_stops_may_be_ended_by_the_failpoint_that_was_armed_at_it() {
+    let stopped = |name: &'static str, target: &'static str, to: Millis| {
+        move |history: &mut History| {
+            history.exits.push(exit("signal 6", "SIGTERM", 500));
+            history.faults.push(Fault { name: name.into(), target: target.into(), ..fault(1_000, to) });
+        }
+    };
+    assert_flagged(&[], stopped("abort_after_map_commit", "a1", 6_000));
+    for (name, target, to) in
+        [("abort_after_map_commit", "a2", 6_000), ("abort_after_map_commit", "a1", 4_000), ("slow_loris", "a1", 6_000)]
+    {
+        assert_flagged(&[Figure::BadExit], stopped(name, target, to));
+    }
+}
+
+#[test]
 fn a_node_may_end_at_its_start_while_the_database_is_away_and_say_so() {
     let at_start = |how: &'static str, target: &'static str, to: Millis| {
         move |history: &mut History| {

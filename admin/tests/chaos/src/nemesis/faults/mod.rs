@@ -4,6 +4,7 @@ mod admin;
 mod client;
 mod database;
 mod executor;
+mod flows;
 mod items;
 mod redis;
 mod shards;
@@ -85,6 +86,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
         "db" => database::play(name, scene).await,
         "sqlite" => sqlite::play(name, scene).await,
         "map" => items::killed(scene).await,
+        "flow" => flows::last_parents(scene).await,
         "shards" => shards::set(scene).await,
         "slow" | "large" | "logins" => client::play(name, scene).await,
         _ => executor::play(name, scene).await,
