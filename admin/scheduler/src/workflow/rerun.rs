@@ -97,11 +97,15 @@ mod tests {
             (name.to_string(), Before { state: state(letter), is_decided: letter == 'h', is_same })
         });
         let repeats = repeats(&graph(), from, &before.collect());
-        "abcde".chars().zip(repeats).filter_map(|(name, repeat)| match repeat {
-            Repeat::Keep => None,
-            Repeat::Derive => Some(name.to_ascii_uppercase()),
-            Repeat::Run => Some(name),
-        }).collect()
+        "abcde"
+            .chars()
+            .zip(repeats)
+            .filter_map(|(name, repeat)| match repeat {
+                Repeat::Keep => None,
+                Repeat::Derive => Some(name.to_ascii_uppercase()),
+                Repeat::Run => Some(name),
+            })
+            .collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use carillon_scheduler::{HttpMethod, RetryDelay, RunReason, RunState};
 
 use super::service::{Reply, Service, answer};
-use super::{fired, job, run_of, with_node};
+use super::{closed_address, fired, job, run_of, with_node};
 use crate::conformance::fixture::actor;
 
 // covers: 001-44
@@ -159,9 +159,7 @@ fn a_busy_service_is_tried_again_when_it_says_so() {
 #[test]
 fn what_was_not_written_is_tried_again_until_it_is_too_late() {
     with_node(async |node| {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        drop(listener);
+        let address = closed_address();
         let job = job(node, &format!("http://{address}/"), |_, _| {}).await;
         assert_eq!(fired(node, &job).await.state, RunState::Claimed, "it waits for the service");
         // The breaker is over: one more try.

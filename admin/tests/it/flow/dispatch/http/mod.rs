@@ -6,6 +6,7 @@ mod secrets;
 mod service;
 mod under_way;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use carillon_accounts::secret::random_secret;
@@ -55,4 +56,10 @@ async fn fired(node: &Node, job: &Job) -> RunView {
     node.fire(job).await;
     node.round().await;
     run_of(node, job).await
+}
+
+/// Nothing listens there.
+fn closed_address() -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
 }

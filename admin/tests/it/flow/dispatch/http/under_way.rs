@@ -8,7 +8,7 @@ use carillon_scheduler::{Clock as _, RunState};
 use carillon_testkit::wait_for;
 
 use super::service::{Reply, Service, answer};
-use super::{job, run_of, with_node};
+use super::{closed_address, fired, job, run_of, with_node};
 use crate::conformance::fixture::actor;
 use crate::flow::node::Node;
 
@@ -45,6 +45,28 @@ fn a_service_that_hangs_holds_up_no_other_and_ends_as_unknown() {
         assert_eq!(run.message(), "no answer in time");
         let log = node.engine.runs().log(run.id, 1, &actor()).await.unwrap();
         assert!(log.content.ends_with("\nno answer: no answer in time\n"), "{}", log.content);
+    });
+}
+
+// covers: 001-44
+#[test]
+fn a_service_that_is_gone_holds_up_no_run_of_an_executor_of_its_app() {
+    with_node(async |node| {
+        let executor = carillon_testkit::RecordingExecutor::start().await;
+        node.register(&executor).await;
+        let gone = job(node, &format!("http://{}/", closed_address()), |_, _| {}).await;
+        // Its connection is refused, so the next ticks leave the service alone.
+        assert_eq!(fired(node, &gone).await.state, RunState::Claimed);
+        node.clock.advance(Duration::from_secs(2));
+        let other = node.job(|_| ()).await;
+        node.fire(&other).await;
+        node.renew_leases().await;
+        node.scan().await;
+        let report = node.dispatch().await.did;
+        assert_eq!((report.due, report.waiting, report.sent), (2, 1, 1), "in one tick, the run that waits first");
+        node.drain().await;
+        assert_eq!(executor.runs().len(), 1);
+        assert_eq!(node.states(&gone).await, [RunState::Claimed]);
     });
 }
 
