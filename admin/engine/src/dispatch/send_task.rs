@@ -167,10 +167,19 @@ impl SendTask {
             return Attempted::Saturated;
         };
         let probe = later.as_ref().unwrap_or(&routed.reservation).probe;
-        let _slot = match address.slot(probe, self.has_fallback(index), &*cx.clock).await {
-            Ok(slot) => slot,
-            Err(WaitAborted::Stalled) => return Attempted::Saturated,
-            Err(WaitAborted::Closed) => return Attempted::Unsent,
+        let slot = address.slot(probe, self.has_fallback(index), &*cx.clock);
+        // The answers of a service may take half an hour, and a row that says `sending` for long counts as sent.
+        let slot = match self.is_http() {
+            true => tokio::time::timeout(cx.settings.send_limit, slot).await,
+            false => Ok(slot.await),
+        };
+        let _slot = match slot {
+            Ok(Ok(slot)) => slot,
+            Ok(Err(WaitAborted::Stalled)) => return Attempted::Saturated,
+            Ok(Err(WaitAborted::Closed)) => return Attempted::Unsent,
+            Err(_) => {
+                return self.put_off(format!("{} is busy: other requests of this node wait for it", candidate.address));
+            }
         };
         if self.is_stale() {
             return Attempted::Unsent;

@@ -209,8 +209,10 @@ impl Router {
         let monotonic = self.cx.clock.monotonic();
         let has_affinity = ordered.decision.has_affinity();
         let mut passed = Vec::new();
-        // First where something moves, then behind others that wait.
-        for behind_others in [has_affinity, true] {
+        // First where something moves, then behind others that wait: but not at a service, where that may be long, and each
+        // run would be marked and go back again and again.
+        let rounds: &[bool] = if ordered.admitted.job.http.is_some() { &[false] } else { &[has_affinity, true] };
+        for behind_others in rounds.iter().copied() {
             passed.clear();
             for (index, candidate) in ordered.candidates.iter().enumerate() {
                 let address = self.addresses.get(&candidate.app, &candidate.address);
@@ -269,8 +271,8 @@ impl Router {
         for (index, why) in passed {
             decision.trace().skipped.push(note(&candidates[*index].address, why));
         }
-        let saturated = passed.iter().filter(|(_, why)| *why == SATURATED).count();
-        let broken = passed.len() - saturated;
+        let broken = passed.iter().filter(|(_, why)| *why == BROKEN).count();
+        let saturated = passed.len() - broken;
         let message = match admitted.job.request().and_then(HttpDraft::origin) {
             Some(origin) if broken > 0 => format!("{origin} could not be reached lately"),
             Some(origin) => format!("{origin} is busy: too many requests of this node wait for it"),

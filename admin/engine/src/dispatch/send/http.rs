@@ -11,6 +11,10 @@ use carillon_scheduler::HttpDraft;
 use carillon_store::db::failpoint;
 
 impl SendTask {
+    pub fn is_http(&self) -> bool {
+        self.marked.routed.decision.job.http.is_some()
+    }
+
     /// Sends the request and reports its outcome. The caller has a slot, and the mark is committed.
     pub async fn send_http(&self, draft: &HttpDraft, gate: &Arc<AddressGate>) -> Attempted {
         let (routed, cx) = (&self.marked.routed, &self.sender.cx);
@@ -39,7 +43,7 @@ impl SendTask {
     fn conclude_http(&self, outcome: HttpOutcome, sent_at: i64) -> Attempted {
         if let HttpOutcome::NotSent(outcome) = outcome {
             return match outcome {
-                Outcome::NotSent { .. } if self.may_still_wait() => Attempted::Unsent,
+                Outcome::NotSent { why } => self.put_off(why),
                 outcome => Attempted::TryNext(outcome.into_reason()),
             };
         }
@@ -50,10 +54,11 @@ impl SendTask {
         Attempted::Done
     }
 
-    /// It may be late by as much as its job lets it be.
-    fn may_still_wait(&self) -> bool {
+    /// Nothing was written: the run goes back as long as its job lets it be late.
+    pub fn put_off(&self, why: String) -> Attempted {
         let routed = &self.marked.routed;
         let threshold = routed.decision.job.stored.misfire_threshold_ms;
-        self.sender.cx.clock.now() < routed.run.due_at + threshold
+        let may_still_wait = self.sender.cx.clock.now() < routed.run.due_at + threshold;
+        if may_still_wait { Attempted::Unsent } else { Attempted::TryNext(why) }
     }
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use carillon_admin::config::{Config, Networks};
 use carillon_engine::manage::KillResult;
 use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, RunState};
 use carillon_testkit::wait_for;
 
 use super::service::{Reply, Service, answer};
-use super::{closed_address, fired, job, run_of, with_node};
+use super::{closed_address, fired, job, run_of, with_config, with_node};
 use crate::conformance::fixture::actor;
 use crate::flow::node::Node;
 
@@ -45,6 +46,44 @@ fn a_service_that_hangs_holds_up_no_other_and_ends_as_unknown() {
         assert_eq!(run.message(), "no answer in time");
         let log = node.engine.runs().log(run.id, 1, &actor()).await.unwrap();
         assert!(log.content.ends_with("\nno answer: no answer in time\n"), "{}", log.content);
+    });
+}
+
+// covers: 001-44
+#[test]
+fn a_run_that_waits_for_its_turn_goes_back_and_is_never_unknown() {
+    let change = |config: &mut Config| {
+        config.http_networks = Some(Networks::parse("http-networks", "127.0.0.1").unwrap());
+        (config.engine.in_flight, config.engine.request_timeout) = (1, Duration::from_millis(1_500));
+    };
+    with_config(change, async |node| {
+        let service = Service::start(Reply::Silence).await;
+        let first = job(node, &service.url, |_, request| request.timeout_seconds = 60).await;
+        begin(node, &first).await;
+        is_called(&service).await;
+        let second = job(node, &service.url, |draft, _| draft.misfire_threshold_seconds = 30).await;
+        begin(node, &second).await;
+        assert_eq!(node.states(&second).await, [RunState::Sending]);
+        wait_for("the run is back", async || {
+            node.services.unmarker.step().await;
+            node.states(&second).await == [RunState::Claimed]
+        })
+        .await;
+        // Nothing moves there, so it is not marked again.
+        node.clock.advance(Duration::from_secs(1));
+        assert_eq!(node.dispatch().await.did.waiting, 1);
+        node.resolve_later().await;
+        node.services.completer.step().await;
+        assert_eq!(node.states(&second).await, [RunState::Claimed]);
+        node.clock.advance(Duration::from_secs(40));
+        node.renew_leases().await;
+        node.scan().await;
+        assert_eq!(node.dispatch().await.did.failed, 1);
+        node.services.completer.step().await;
+        let run = run_of(node, &second).await;
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("no_executor")));
+        assert!(run.message().contains("is busy: too many requests"), "{}", run.message());
+        assert_eq!(service.received().len(), 1);
     });
 }
 
