@@ -1,10 +1,10 @@
 //! What an answer means for its run.
 
-use carillon_scheduler::job::http::HttpDraft;
+use carillon_scheduler::job::http::{HttpDraft, masked};
 use carillon_scheduler::{Millis, Outcome as Reported, RunEvent, RunReason};
 use carillon_store::run::settle::finding::RunReport;
 use reqwest::StatusCode;
-use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 
 use crate::executor::outcome::{Outcome, redirected};
 
@@ -12,6 +12,8 @@ use crate::executor::outcome::{Outcome, redirected};
 pub(super) const BODY_LIMIT: usize = 1 << 20;
 /// Bytes of the result that a run keeps.
 const RESULT_BYTES: usize = 65_536;
+/// Bytes of the longest spelling of the longest secret, at least.
+const LONGEST_SPELLING: usize = 65_536;
 /// A service may put off a further attempt by this time at most, in ms.
 const LONGEST_PAUSE: Millis = 3_600_000;
 
@@ -23,6 +25,22 @@ pub struct Received {
     pub body: Vec<u8>,
     /// There is more of the body, which was not read.
     pub is_cut: bool,
+}
+
+impl Received {
+    /// What people may see of it. Secrets are masked before anything is cut: a cut one would not be found.
+    pub(super) fn without(&self, secrets: &[String]) -> Self {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &self.headers {
+            let shown = masked(&String::from_utf8_lossy(value.as_bytes()), secrets);
+            let value = HeaderValue::from_bytes(shown.as_bytes()).unwrap_or(HeaderValue::from_static("***"));
+            headers.append(name.clone(), value);
+        }
+        // What was not read may be the rest of a secret.
+        let kept = if self.is_cut { self.body.len().saturating_sub(LONGEST_SPELLING) } else { self.body.len() };
+        let body = masked(&String::from_utf8_lossy(&self.body[..kept]), secrets);
+        Self { status: self.status, headers, body: body.into_bytes(), is_cut: self.is_cut }
+    }
 }
 
 /// What became of the request of a run.
@@ -52,24 +70,29 @@ pub enum HttpOutcome {
 }
 
 impl HttpOutcome {
-    /// The table of answers.
-    pub(super) fn of(request: &HttpDraft, received: &Received, now: Millis) -> Self {
+    /// The table of answers. `shown`: the answer without secrets, from which all texts are made.
+    pub(super) fn of(request: &HttpDraft, received: &Received, shown: &Received, now: Millis) -> Self {
         let status = received.status;
         if let Some(not_before) = retry_after(received, now) {
             let why = format!("HTTP {status}: the service is busy");
             return Self::Busy { status, why, not_before };
         }
         if StatusCode::from_u16(status).is_ok_and(|status| status.is_redirection()) {
-            let location = received.headers.get(LOCATION).map(|location| location.as_bytes());
+            let location = shown.headers.get(LOCATION).map(|location| location.as_bytes());
             return Self::Failed { status, why: redirected(status, location).into_reason() };
         }
         if received.is_cut {
             return Self::Failed { status, why: format!("HTTP {status} with a body of more than 1 MiB") };
         }
-        let body = String::from_utf8_lossy(&received.body);
+        let (body, shown) = (String::from_utf8_lossy(&received.body), String::from_utf8_lossy(&shown.body));
         match request.expect.check(status, &body) {
-            Ok(()) => Self::Succeeded { status, result: cut(&body, RESULT_BYTES) },
-            Err(why) => Self::Failed { status, why: with_body(why, &body) },
+            Ok(()) => Self::Succeeded { status, result: cut(&shown, RESULT_BYTES) },
+            Err(_) => {
+                // The reason has the beginning of a value, which may be that of a secret.
+                let why = request.expect.check(status, &shown).err();
+                let why = why.unwrap_or_else(|| format!("HTTP {status}, but its body is not as the job expects it"));
+                Self::Failed { status, why: with_body(why, &shown) }
+            }
         }
     }
 
@@ -145,10 +168,48 @@ mod tests {
 
     const NOW: Millis = 1_760_000_000_000;
 
+    const SECRET: &str = "s3cret-word";
+
     fn outcome(status: u16, headers: &[(&'static str, &str)], body: &str) -> HttpOutcome {
+        outcome_of(&HttpDraft::new("http://a/"), status, headers, body)
+    }
+
+    fn outcome_of(request: &HttpDraft, status: u16, headers: &[(&'static str, &str)], body: &str) -> HttpOutcome {
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
         let received = Received { status, headers, body: body.into(), is_cut: false };
-        HttpOutcome::of(&HttpDraft::new("http://a/"), &received, NOW)
+        HttpOutcome::of(request, &received, &received.without(&[SECRET.to_owned()]), NOW)
+    }
+
+    fn reason(outcome: HttpOutcome) -> String {
+        match outcome {
+            HttpOutcome::Failed { why, .. } => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    // covers: 001-44
+    #[test]
+    fn a_secret_at_a_cut_is_masked_whole() {
+        let result = match outcome(200, &[], &format!("{}{SECRET}", "x".repeat(RESULT_BYTES - 5))) {
+            HttpOutcome::Succeeded { result, .. } => result,
+            other => panic!("{other:?}"),
+        };
+        assert!(result.ends_with("x***"), "{}", &result[RESULT_BYTES - 20..]);
+        let why = reason(outcome(500, &[], &format!("{}{SECRET}", "x".repeat(SHOWN_BYTES - 5))));
+        assert!(why.ends_with("x***"), "{why}");
+        let mut request = HttpDraft::new("http://a/");
+        request.expect.body = Some(serde_json::from_str(r#"{"path": "/k", "eq": 1}"#).unwrap());
+        let body = format!(r#"{{"k": "{}{SECRET}"}}"#, "x".repeat(55));
+        let why = reason(outcome_of(&request, 200, &[], &body));
+        assert!(why.contains("x***") && !why.contains("s3c"), "{why}");
+    }
+
+    // covers: 001-44
+    #[test]
+    fn the_end_of_a_body_that_was_not_read_whole_is_not_shown() {
+        let body = format!("{}{}", "x".repeat(BODY_LIMIT - 5), &SECRET[..6]).into_bytes();
+        let received = Received { status: 200, headers: HeaderMap::new(), body, is_cut: true };
+        assert!(received.without(&[SECRET.to_owned()]).body.iter().all(|byte| *byte == b'x'));
     }
 
     // covers: 001-44
@@ -170,10 +231,7 @@ mod tests {
     // covers: 001-44
     #[test]
     fn a_redirect_is_a_failure_that_names_its_target() {
-        let why = match outcome(302, &[("location", "http://169.254.169.254/")], "") {
-            HttpOutcome::Failed { why, .. } => why,
-            other => panic!("{other:?}"),
-        };
+        let why = reason(outcome(302, &[("location", "http://169.254.169.254/")], ""));
         assert_eq!(why, "HTTP 302: a redirect to http://169.254.169.254/, which is not followed");
     }
 

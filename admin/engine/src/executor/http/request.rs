@@ -15,8 +15,8 @@ use carillon_store::run::adopt::ClaimedRun;
 pub struct Prepared {
     pub method: HttpMethod,
     pub request: FilledRequest,
-    /// What must not be shown, by name.
-    pub secrets: BTreeMap<String, String>,
+    /// What must not be shown.
+    pub secrets: Vec<String>,
 }
 
 /// Makes the request of a run. `secrets`: those that it names and that its app has.
@@ -27,7 +27,7 @@ pub fn prepare(
     draft: &HttpDraft,
     (run, job): (&ClaimedRun, &CachedJob),
     params: &str,
-    mut secrets: BTreeMap<String, String>,
+    secrets: BTreeMap<String, String>,
     now: Millis,
 ) -> Result<Prepared, Unfillable> {
     let key = FireKey { job_id: run.job_id, cause: run.cause, fire_no: run.fire_no, part: run.part }.to_string();
@@ -41,15 +41,16 @@ pub fn prepare(
         (headers::SCHEDULED_AT, run.scheduled_at.to_string()),
     ];
     request.headers.extend(own.map(|(name, value)| (name.to_owned(), value)));
+    let mut hidden: Vec<String> = secrets.values().cloned().collect();
     if let Some(auth) = &draft.auth {
         let name = auth.secret();
         let secret = secrets.get(name).ok_or_else(|| Unfillable::MissingSecret(name.to_owned()))?;
         let (added, derived) = authorize(auth, secret, run.run_id, now, &request.body);
         request.headers.extend(added.into_iter().map(|(name, value)| (name.to_owned(), value)));
         // A service may repeat it.
-        secrets.extend(derived.map(|text| ("Authorization".to_owned(), text)));
+        hidden.extend(derived);
     }
-    Ok(Prepared { method: draft.method, request, secrets })
+    Ok(Prepared { method: draft.method, request, secrets: hidden })
 }
 
 /// The headers, and a form of the secret that must not be shown either.

@@ -80,14 +80,17 @@ impl HttpSender {
         };
         let now = cx.clock.now();
         let (outcome, text) = match &answered {
-            Ok(received) => (HttpOutcome::of(it.draft, received, now), log::text(&prepared, Ok(received))),
+            Ok(received) => {
+                let shown = received.without(&prepared.secrets);
+                (HttpOutcome::of(it.draft, received, &shown, now), log::text(&prepared, Ok(&shown)))
+            }
             Err(HttpOutcome::NotSent(why)) => return HttpOutcome::NotSent(why.clone()),
             Err(outcome) => (outcome.clone(), log::text(&prepared, Err(&what(outcome)))),
         };
         if let Err(error) = cx.store.runs().write_http_log(it.run.run_id, &text).await {
             tracing::warn!(%error, run.id = it.run.run_id, "the log of a request could not be stored");
         }
-        without_secrets(outcome, &prepared.secrets)
+        outcome
     }
 
     async fn prepare(&self, cx: &Context, it: &HttpRun<'_>) -> Result<Prepared, Outcome> {
@@ -181,15 +184,5 @@ fn what(outcome: &HttpOutcome) -> String {
     match outcome {
         HttpOutcome::Unknown(why) => format!("no answer: {why}"),
         _ => "the request was ended before its answer".to_owned(),
-    }
-}
-
-fn without_secrets(outcome: HttpOutcome, secrets: &BTreeMap<String, String>) -> HttpOutcome {
-    let shown = |text: &str| log::without(text, secrets);
-    match outcome {
-        HttpOutcome::Succeeded { status, result } => HttpOutcome::Succeeded { status, result: shown(&result) },
-        HttpOutcome::Busy { status, why, not_before } => HttpOutcome::Busy { status, why: shown(&why), not_before },
-        HttpOutcome::Failed { status, why } => HttpOutcome::Failed { status, why: shown(&why) },
-        other => other,
     }
 }
