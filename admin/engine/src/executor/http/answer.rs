@@ -73,27 +73,25 @@ impl HttpOutcome {
     /// The table of answers. `shown`: the answer without secrets, from which all texts are made.
     pub(super) fn of(request: &HttpDraft, received: &Received, shown: &Received, now: Millis) -> Self {
         let status = received.status;
-        if let Some(not_before) = retry_after(received, now) {
-            let why = format!("HTTP {status}: the service is busy");
-            return Self::Busy { status, why, not_before };
-        }
         if StatusCode::from_u16(status).is_ok_and(|status| status.is_redirection()) {
             let location = shown.headers.get(LOCATION).map(|location| location.as_bytes());
             return Self::Failed { status, why: redirected(status, location).into_reason() };
         }
+        let (body, shown) = (String::from_utf8_lossy(&received.body), String::from_utf8_lossy(&shown.body));
+        if !received.is_cut && request.expect.check(status, &body).is_ok() {
+            return Self::Succeeded { status, result: cut(&shown, RESULT_BYTES) };
+        }
+        if let Some(not_before) = retry_after(received, now) {
+            let why = format!("HTTP {status}: the service is busy");
+            return Self::Busy { status, why, not_before };
+        }
         if received.is_cut {
             return Self::Failed { status, why: format!("HTTP {status} with a body of more than 1 MiB") };
         }
-        let (body, shown) = (String::from_utf8_lossy(&received.body), String::from_utf8_lossy(&shown.body));
-        match request.expect.check(status, &body) {
-            Ok(()) => Self::Succeeded { status, result: cut(&shown, RESULT_BYTES) },
-            Err(_) => {
-                // The reason has the beginning of a value, which may be that of a secret.
-                let why = request.expect.check(status, &shown).err();
-                let why = why.unwrap_or_else(|| format!("HTTP {status}, but its body is not as the job expects it"));
-                Self::Failed { status, why: with_body(why, &shown) }
-            }
-        }
+        // The reason has the beginning of a value, which may be that of a secret.
+        let why = request.expect.check(status, &shown).err();
+        let why = why.unwrap_or_else(|| format!("HTTP {status}, but its body is not as the job expects it"));
+        Self::Failed { status, why: with_body(why, &shown) }
     }
 
     /// What the gate of the origin learns.
@@ -226,6 +224,17 @@ mod tests {
         assert_eq!(not_before(503, "soon"), None);
         assert_eq!(not_before(500, "7"), None);
         assert!(matches!(outcome(503, &[], ""), HttpOutcome::Failed { .. }));
+    }
+
+    // covers: 001-44
+    #[test]
+    fn an_answer_that_is_expected_is_a_success_though_the_service_could_be_asked_again() {
+        let mut request = HttpDraft::new("http://a/");
+        request.expect.status = "200, 503".into();
+        let answered = |request: &HttpDraft| outcome_of(request, 503, &[("retry-after", "7")], "done");
+        assert_eq!(answered(&request), HttpOutcome::Succeeded { status: 503, result: "done".into() });
+        request.expect.body = Some(serde_json::from_str(r#"{"path": "", "eq": "other"}"#).unwrap());
+        assert!(matches!(answered(&request), HttpOutcome::Busy { .. }));
     }
 
     // covers: 001-44

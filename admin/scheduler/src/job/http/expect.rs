@@ -73,12 +73,15 @@ impl StatusRanges {
     }
 }
 
-/// Redirects are not followed, so a final status alone can be expected.
+/// Redirects are not followed and are failures, so a final status alone can be expected.
 fn range(text: &str) -> Result<(u16, u16), String> {
     let text = text.trim();
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     let code = |text: &str| text.trim().parse::<u16>().ok().filter(|code| (200..=599).contains(code));
     match (code(from), code(to)) {
+        (Some(from), Some(to)) if from < 400 && to >= 300 => {
+            Err(format!("`{text:.32}` has redirects (300 to 399), which are not followed and never count as success"))
+        }
         (Some(from), Some(to)) if from <= to => Ok((from, to)),
         _ => Err(format!("`{text:.32}` is not a status between 200 and 599 or a range of them, such as 200-299")),
     }
@@ -100,6 +103,7 @@ mod tests {
             (expect("", None), 302, "", false),
             (expect("200-299, 404", None), 404, "", true),
             (expect("201", None), 200, "", false),
+            (expect("200-299, 503", None), 503, "", true),
             (expect("", Some(r#"{"path":"/ok","eq":true}"#)), 200, r#"{"ok":true}"#, true),
             (expect("", Some(r#"{"path":"/ok","eq":true}"#)), 200, r#"{"ok":false}"#, false),
             (expect("", Some(r#"{"path":"","eq":"done"}"#)), 200, "done", true),
@@ -112,6 +116,9 @@ mod tests {
     fn what_is_no_final_status_is_refused() {
         for wrong in ["100", "600", "299-200", "2xx", "200,", "-"] {
             assert!(StatusRanges::parse(wrong).unwrap_err().contains("is not a status"), "{wrong}");
+        }
+        for redirects in ["302", "200-400", "399-599"] {
+            assert!(StatusRanges::parse(redirects).unwrap_err().contains("has redirects"), "{redirects}");
         }
         assert!(StatusRanges::parse(&["200"; 21].join(",")).unwrap_err().starts_with("has 21 ranges"));
     }
