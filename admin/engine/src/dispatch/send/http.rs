@@ -41,11 +41,10 @@ impl SendTask {
     }
 
     fn conclude_http(&self, outcome: HttpOutcome, sent_at: i64) -> Attempted {
-        if let HttpOutcome::NotSent(outcome) = outcome {
-            return match outcome {
-                Outcome::NotSent { why } => self.put_off(why),
-                outcome => Attempted::TryNext(outcome.into_reason()),
-            };
+        match outcome {
+            HttpOutcome::PutOff(why) | HttpOutcome::NotSent(Outcome::NotSent { why }) => return self.put_off(why),
+            HttpOutcome::NotSent(outcome) => return Attempted::TryNext(outcome.into_reason()),
+            _ => {}
         }
         if let Some(mut report) = outcome.into_report(self.marked.routed.run.run_id) {
             report.sent_at = Some(sent_at);

@@ -48,6 +48,8 @@ impl Received {
 pub enum HttpOutcome {
     /// Nothing was written. The outcome says whether the service may be tried again.
     NotSent(Outcome),
+    /// Nothing was written for a reason of this node that passes: the service is as it was.
+    PutOff(String),
     /// Written, and no whole answer came: the service may have done what it was asked for.
     Unknown(String),
     /// A person, or the rule of the job, has ended the run.
@@ -99,7 +101,8 @@ impl HttpOutcome {
         match self {
             Self::NotSent(outcome) => outcome.clone(),
             Self::Unknown(why) => Outcome::Unknown { why: why.clone() },
-            // It says nothing of the service.
+            // They say nothing of the service.
+            Self::PutOff(why) => Outcome::Withheld { why: why.clone() },
             Self::Killed => Outcome::Withheld { why: String::new() },
             Self::Succeeded { .. } | Self::Busy { .. } | Self::Failed { .. } => Outcome::Accepted,
         }
@@ -109,7 +112,7 @@ impl HttpOutcome {
     pub fn into_report(self, run_id: i64) -> Option<RunReport> {
         let failed = RunEvent::Reported(Reported::Failed);
         let report = match self {
-            Self::NotSent(_) => return None,
+            Self::NotSent(_) | Self::PutOff(_) => return None,
             Self::Unknown(why) => RunReport::internal(run_id, RunEvent::Unresolved, RunReason::Unknown, why),
             Self::Killed => {
                 let why = "its request was ended; the service may have got it".to_owned();

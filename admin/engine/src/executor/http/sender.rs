@@ -66,7 +66,7 @@ impl HttpSender {
     pub async fn send(&self, cx: &Arc<Context>, it: HttpRun<'_>) -> HttpOutcome {
         let prepared = match self.prepare(cx, &it).await {
             Ok(prepared) => prepared,
-            Err(outcome) => return HttpOutcome::NotSent(outcome),
+            Err(outcome) => return outcome,
         };
         let call = match self.call(&prepared).await {
             Ok(call) => call,
@@ -93,16 +93,16 @@ impl HttpSender {
         outcome
     }
 
-    async fn prepare(&self, cx: &Context, it: &HttpRun<'_>) -> Result<Prepared, Outcome> {
+    async fn prepare(&self, cx: &Context, it: &HttpRun<'_>) -> Result<Prepared, HttpOutcome> {
         let app_id = it.job.stored.app_id;
         let names = it.draft.secrets();
         let secrets = match names.is_empty() {
             true => BTreeMap::new(),
-            false => self.secrets(&cx.store, app_id).await.map_err(|why| Outcome::NotSent { why })?,
+            false => self.secrets(&cx.store, app_id).await.map_err(HttpOutcome::PutOff)?,
         };
         let secrets = secrets.into_iter().filter(|(name, _)| names.contains(name.as_str())).collect();
         prepare(it.draft, (it.run, it.job), &it.params, secrets, cx.clock.now())
-            .map_err(|why| Outcome::Withheld { why: why.to_string() })
+            .map_err(|why| HttpOutcome::NotSent(Outcome::Withheld { why: why.to_string() }))
     }
 
     /// The secrets of an app that can be decrypted.
@@ -148,7 +148,9 @@ async fn whole_body(response: Response) -> Result<Vec<u8>, reqwest::Error> {
 
 fn failure(error: &reqwest::Error) -> HttpOutcome {
     let why = describe(error);
-    match error.is_connect() || error.is_builder() {
+    match error.is_connect() {
+        // The service has not been asked: no further try makes it better, and other requests may reach it.
+        _ if error.is_builder() => HttpOutcome::NotSent(Outcome::Withheld { why }),
         true if is_denied(error) => HttpOutcome::NotSent(Outcome::Withheld { why }),
         true => HttpOutcome::NotSent(Outcome::NotSent { why }),
         false => HttpOutcome::Unknown(why),
@@ -184,5 +186,18 @@ fn what(outcome: &HttpOutcome) -> String {
     match outcome {
         HttpOutcome::Unknown(why) => format!("no answer: {why}"),
         _ => "the request was ended before its answer".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: 001-44
+    #[test]
+    fn a_request_that_cannot_be_built_says_nothing_of_its_service() {
+        let error = reqwest::Client::new().get("no URL").build().unwrap_err();
+        assert!(error.is_builder());
+        assert!(matches!(failure(&error), HttpOutcome::NotSent(Outcome::Withheld { .. })));
     }
 }

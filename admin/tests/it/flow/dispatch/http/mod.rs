@@ -16,20 +16,28 @@ use carillon_scheduler::{HttpDraft, JobDraft, ManualClock};
 use carillon_store::{Job, RunView};
 
 use crate::flow::node::{Node, START};
-use crate::services::{Kind, on};
+use crate::services::{Kind, TestDatabase, on};
 
 /// A node that may call loopback.
 fn with_node(test: impl AsyncFnOnce(&Node)) {
-    with_config(|config| config.http_networks = Some(Networks::parse("http-networks", "127.0.0.1").unwrap()), test);
+    with_config(allow_loopback, test);
+}
+
+fn allow_loopback(config: &mut Config) {
+    config.http_networks = Some(Networks::parse("http-networks", "127.0.0.1").unwrap());
 }
 
 fn with_config(change: impl FnOnce(&mut Config), test: impl AsyncFnOnce(&Node)) {
-    on(Kind::Sqlite, async |db| {
+    with_database(Kind::Sqlite, change, async |node: &Node, _: &TestDatabase| test(node).await);
+}
+
+fn with_database(kind: Kind, change: impl FnOnce(&mut Config), test: impl AsyncFnOnce(&Node, &TestDatabase)) {
+    on(kind, async |db| {
         let mut config = db.config();
         config.shards = Some(2);
         config.secret_keys = SecretKeys::parse(&random_secret()).unwrap();
         change(&mut config);
-        test(&Node::on(config, Arc::new(ManualClock::new(START))).await).await;
+        test(&Node::on(config, Arc::new(ManualClock::new(START))).await, db).await;
     });
 }
 

@@ -1,10 +1,12 @@
 use carillon_engine::manage::Error;
 use carillon_scheduler::job::http::BasicAuth;
 use carillon_scheduler::{HttpAuth, RunState};
+use sea_orm::ConnectionTrait as _;
 
-use super::service::{Reply, Service};
-use super::{fired, job, with_node};
+use super::service::{Reply, Service, answer};
+use super::{allow_loopback, fired, job, run_of, with_database, with_node};
 use crate::conformance::fixture::actor;
+use crate::services::Kind;
 
 const SECRET: &str = "s3cret/\"word\"";
 
@@ -56,6 +58,24 @@ fn a_run_whose_secret_is_missing_is_not_sent() {
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("no_executor")));
         assert!(run.message().ends_with("the secret NONE is not set"), "{}", run.message());
         assert!(service.received().is_empty());
+    });
+}
+
+// covers: 001-44
+#[test]
+fn a_run_whose_secret_cannot_be_read_waits_and_others_reach_its_service() {
+    with_database(Kind::Sqlite, allow_loopback, async |node, db| {
+        let service = Service::start(answer(200, "", "")).await;
+        node.engine.app_secrets().set(node.app.id, "KEY", SECRET, &actor()).await.unwrap();
+        let named = job(node, &service.url, |_, request| request.auth = Some(HttpAuth::Bearer("KEY".into()))).await;
+        let plain = job(node, &service.url, |_, _| {}).await;
+        let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        raw.execute_unprepared("ALTER TABLE secret RENAME TO secret_behind").await.unwrap();
+        assert_eq!(fired(node, &named).await.state, RunState::Claimed);
+        assert_eq!(fired(node, &plain).await.state, RunState::Succeeded, "the breaker is closed");
+        raw.execute_unprepared("ALTER TABLE secret_behind RENAME TO secret").await.unwrap();
+        node.advance(1_000).await;
+        assert_eq!(run_of(node, &named).await.state, RunState::Succeeded);
     });
 }
 

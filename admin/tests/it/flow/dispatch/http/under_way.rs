@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use carillon_admin::config::{Config, Networks};
+use carillon_admin::config::Config;
 use carillon_engine::manage::KillResult;
 use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Clock as _, RunState};
 use carillon_testkit::wait_for;
 
 use super::service::{Reply, Service, answer};
-use super::{closed_address, fired, job, run_of, with_config, with_node};
+use super::{allow_loopback, closed_address, fired, job, run_of, with_config, with_node};
 use crate::conformance::fixture::actor;
 use crate::flow::node::Node;
 
@@ -53,7 +53,7 @@ fn a_service_that_hangs_holds_up_no_other_and_ends_as_unknown() {
 #[test]
 fn a_run_that_waits_for_its_turn_goes_back_and_is_never_unknown() {
     let change = |config: &mut Config| {
-        config.http_networks = Some(Networks::parse("http-networks", "127.0.0.1").unwrap());
+        allow_loopback(config);
         (config.engine.in_flight, config.engine.request_timeout) = (1, Duration::from_millis(1_500));
     };
     with_config(change, async |node| {
