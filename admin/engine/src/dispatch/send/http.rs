@@ -25,7 +25,8 @@ impl SendTask {
         cx.metrics.observe_lateness(&job.stored.app, sent_at - run.due_at);
         let params = filled_params(run, job, self.marked.params.clone(), || own_params(job));
         failpoint::hit_when_written("after_request_written");
-        let outcome = Box::pin(self.sender.http.send(cx, HttpRun { run, job, draft, params })).await;
+        let send_until = self.marked.stamp.asked + cx.settings.send_limit;
+        let outcome = Box::pin(self.sender.http.send(cx, HttpRun { run, job, draft, params, send_until })).await;
         failpoint::hit("after_answer_read");
         cx.metrics.in_flight.dec();
         let for_gate = outcome.for_gate();

@@ -37,6 +37,8 @@ pub struct HttpRun<'a> {
     pub draft: &'a HttpDraft,
     /// With placeholders replaced.
     pub params: String,
+    /// On the monotonic clock: nothing is written later, as others may have settled the run.
+    pub send_until: Duration,
 }
 
 pub struct HttpSender {
@@ -72,6 +74,10 @@ impl HttpSender {
             Ok(call) => call,
             Err(outcome) => return HttpOutcome::NotSent(outcome),
         };
+        // The database, or the look at the addresses of this machine, may take its time.
+        if cx.clock.monotonic() > it.send_until {
+            return HttpOutcome::PutOff("its request was not ready in time".to_owned());
+        }
         let limit = self.connect + Duration::from_secs(u64::from(it.draft.timeout_seconds.unsigned_abs()));
         let answered = tokio::select! {
             answered = exchange(call.timeout(limit)) => answered,

@@ -5,13 +5,15 @@ use std::time::Duration;
 use carillon_admin::config::Config;
 use carillon_engine::manage::KillResult;
 use carillon_engine::runtime::Service as _;
-use carillon_scheduler::{Clock as _, RunState};
+use carillon_scheduler::{Clock as _, HttpAuth, RunState};
 use carillon_testkit::wait_for;
+use sea_orm::{ConnectionTrait as _, Statement, TransactionTrait as _};
 
 use super::service::{Reply, Service, answer};
-use super::{allow_loopback, closed_address, fired, job, run_of, with_config, with_node};
+use super::{allow_loopback, closed_address, fired, job, run_of, with_config, with_database, with_node};
 use crate::conformance::fixture::actor;
 use crate::flow::node::Node;
+use crate::services::Kind;
 
 async fn is_called(service: &Service) {
     wait_for("the service has the request", async || !service.received().is_empty()).await;
@@ -84,6 +86,35 @@ fn a_run_that_waits_for_its_turn_goes_back_and_is_never_unknown() {
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("no_executor")));
         assert!(run.message().contains("is busy: too many requests"), "{}", run.message());
         assert_eq!(service.received().len(), 1);
+    });
+}
+
+// covers: 001-44
+#[test]
+fn a_request_that_is_not_ready_in_time_is_not_sent() {
+    with_database(Kind::Postgres, allow_loopback, async |node, db| {
+        let service = Service::start(answer(200, "", "")).await;
+        node.engine.app_secrets().set(node.app.id, "KEY", "s3cret-word", &actor()).await.unwrap();
+        let job = job(node, &service.url, |_, request| request.auth = Some(HttpAuth::Bearer("KEY".into()))).await;
+        let outside = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        let transaction = outside.begin().await.unwrap();
+        transaction.execute_unprepared("LOCK TABLE secret IN ACCESS EXCLUSIVE MODE").await.unwrap();
+        begin(node, &job).await;
+        wait_for("its secrets are being read", async || {
+            let text =
+                "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+            let asked = Statement::from_string(sea_orm::DbBackend::Postgres, text);
+            let row = outside.query_one_raw(asked).await.unwrap().unwrap();
+            row.try_get_by_index::<i64>(0).unwrap() > 0
+        })
+        .await;
+        node.clock.advance(Duration::from_secs(4));
+        transaction.commit().await.unwrap();
+        node.drain().await;
+        assert_eq!(node.states(&job).await, [RunState::Claimed]);
+        assert!(service.received().is_empty());
+        node.advance(1_000).await;
+        assert_eq!(node.states(&job).await, [RunState::Succeeded]);
     });
 }
 
