@@ -274,7 +274,10 @@ impl Router {
         let broken = passed.iter().filter(|(_, why)| *why == BROKEN).count();
         let saturated = passed.len() - broken;
         let message = match admitted.job.request().and_then(HttpDraft::origin) {
-            Some(origin) if broken > 0 => format!("{origin} could not be reached lately"),
+            Some(origin) if broken > 0 => {
+                let gate = self.addresses.get(&admitted.job.stored.app, origin);
+                format!("{origin} could not be reached lately: {}", gate.last_fault())
+            }
             Some(origin) => format!("{origin} is busy: too many requests of this node wait for it"),
             None => format!("no executor had room: {saturated} busy, {broken} did not answer lately"),
         };

@@ -202,6 +202,8 @@ mod tests {
     // covers: 001-44
     #[test]
     fn a_request_that_cannot_be_built_says_nothing_of_its_service() {
+        // Which provider is installed does not matter.
+        rustls::crypto::ring::default_provider().install_default().unwrap_or(());
         let error = reqwest::Client::new().get("no URL").build().unwrap_err();
         assert!(error.is_builder());
         assert!(matches!(failure(&error), HttpOutcome::NotSent(Outcome::Withheld { .. })));

@@ -176,6 +176,23 @@ fn what_was_not_written_is_tried_again_until_it_is_too_late() {
 
 // covers: 001-44
 #[test]
+fn a_run_that_is_given_up_says_why_its_service_could_not_be_reached() {
+    with_node(async |node| {
+        let url = format!("http://{}/", closed_address());
+        let job = job(node, &url, |draft, _| draft.misfire_threshold_seconds = 5).await;
+        assert_eq!(fired(node, &job).await.state, RunState::Claimed);
+        // The service is left alone for longer than that.
+        node.advance(3_000).await;
+        node.advance(3_000).await;
+        let run = run_of(node, &job).await;
+        assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("no_executor")));
+        let message = run.message();
+        assert!(message.contains("could not be reached lately: Connection refused"), "{message}");
+    });
+}
+
+// covers: 001-44
+#[test]
 fn each_part_of_a_fire_is_a_request_of_its_own() {
     with_node(async |node| {
         let service = Service::start(answer(200, "", "done")).await;
