@@ -40,16 +40,16 @@ impl Runs<'_> {
                 _ => Err(Error::NoLog("the run was never sent, so there is no log".into())),
             };
         };
-        if let Err(error) = engine.directory.registered(app, address) {
-            let kept = engine.cx.store.runs().http_log(run_id).await?;
-            return match kept {
+        if run.is_http() {
+            return match engine.cx.store.runs().http_log(run_id).await? {
                 Some(text) => Ok(page_of(from, &text, run.state)),
                 None if run.state == RunState::Sending => {
                     Ok(LogPage { from, to: from - 1, content: String::new(), end: false })
                 }
-                None => Err(Error::NoLog(error.to_string())),
+                None => Err(Error::NoLog("no request was written, or the node that sent it has stored no log".into())),
             };
         }
+        engine.directory.registered(app, address).map_err(|error| Error::NoLog(error.to_string()))?;
         let _turn = engine.log_turns.enter(app, by).await;
         let answer = engine.client.read_log(address, app, run_id, run.due_at, i64::from(from)).await;
         match answer {

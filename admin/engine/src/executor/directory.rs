@@ -15,6 +15,7 @@ use crate::executor::tokens::ExecutorTokens;
 use crate::settings::{Settings, ms};
 use carillon_store as store;
 use carillon_store::app::executors::{Executor, ExecutorSettings};
+use carillon_store::run::mark::HTTP_REQUEST;
 
 /// An executor that may be chosen.
 #[derive(Clone, Debug)]
@@ -58,7 +59,7 @@ impl RegisteredExecutor {
         let executor = Executor {
             app: app.to_owned(),
             address: origin.to_owned(),
-            boot_id: None,
+            boot_id: Some(HTTP_REQUEST.to_owned()),
             capabilities: None,
             journal_id: None,
             token_id: None,

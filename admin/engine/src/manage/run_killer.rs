@@ -65,7 +65,7 @@ impl RunKiller {
             return Ok(KillResult::Asked);
         }
         // The node that sent the request of an HTTP job sees it in the row.
-        if run.state == RunState::Sending && self.is_http(run.job_id).await? {
+        if run.state == RunState::Sending && run.is_http() {
             return Ok(KillResult::Asked);
         }
         if let Err(error) = self.send_kill(&run).await {
@@ -94,15 +94,13 @@ impl RunKiller {
         self.cx.store.runs().run_location(run_id).await?.ok_or_else(|| Error::missing("run", run_id))
     }
 
-    async fn is_http(&self, job_id: i64) -> Result<bool, Error> {
-        let found = self.cx.store.jobs().definitions(&[job_id]).await?;
-        Ok(found.iter().any(|job| job.http.is_some()))
-    }
-
     async fn send_kill(&self, run: &RunLocation) -> Result<(), Error> {
         let (Some(address), Some(app)) = (&run.address, &run.app) else {
             return Err(Error::Executor("it is not known where the run is".into()));
         };
+        if run.is_http() {
+            return Err(Error::Executor("the request of the run has ended, so there is nothing to end".into()));
+        }
         self.directory.registered(app, address).map_err(|error| Error::Executor(error.to_string()))?;
         match self.client.kill(address, app, run.job_id, run.run_id).await {
             Outcome::Accepted => Ok(()),

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use carillon_scheduler::job::http::MOST_TIMEOUT_SECONDS;
 use carillon_scheduler::{Millis, RunEvent, RunReason};
 
 use crate::complete::outcome_queue::OutcomeQueue;
@@ -91,8 +92,11 @@ impl Evidence {
         let (Some(app), Some(address)) = (&unanswered.app, &unanswered.address) else {
             return Ok(Resolution::Unresolved(NO_ANSWER));
         };
+        if unanswered.is_http() {
+            return self.http_evidence(unanswered).await;
+        }
         let Ok(own) = self.directory.registered(app, address) else {
-            return self.http_evidence(unanswered, address).await;
+            return Ok(Resolution::Unresolved(NO_ANSWER));
         };
         if !own.keeps_a_journal {
             return Ok(self.log_evidence(unanswered, app, address).await);
@@ -108,18 +112,17 @@ impl Evidence {
     }
 
     /// The answer to the request of an HTTP job goes to the node that sent it, which may still wait for it.
-    async fn http_evidence(&self, unanswered: &UnansweredRun, address: &str) -> store::Result<Resolution> {
+    async fn http_evidence(&self, unanswered: &UnansweredRun) -> store::Result<Resolution> {
         let job_id = unanswered.run.job_id;
         let jobs = self.jobs.current(&[job_id]).await?;
-        let request = jobs.get(&job_id).and_then(|job| job.request());
-        Ok(match request.filter(|request| request.origin() == Some(address)) {
-            Some(request) => {
-                let limit = Duration::from_secs(u64::from(request.timeout_seconds.unsigned_abs()));
-                let until = unanswered.marked_at + ms(limit + self.cx.settings.unknown_after);
-                if self.cx.clock.now() < until { Resolution::Later } else { Resolution::Unresolved(NO_HTTP_ANSWER) }
-            }
-            None => Resolution::Unresolved(NO_ANSWER),
-        })
+        let sent = jobs.get(&job_id).filter(|job| unanswered.revision == Some(job.stored.revision));
+        // What another definition has sent is awaited for as long as any answer may take.
+        let seconds =
+            sent.and_then(|job| job.request()).map_or(MOST_TIMEOUT_SECONDS, |request| request.timeout_seconds.into());
+        let limit = Duration::from_secs(seconds.unsigned_abs());
+        let until = unanswered.marked_at + ms(limit + self.cx.settings.unknown_after);
+        let is_awaited = self.cx.clock.now() < until;
+        Ok(if is_awaited { Resolution::Later } else { Resolution::Unresolved(NO_HTTP_ANSWER) })
     }
 
     async fn mark_and_send_again(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use super::draft::{HttpAuth, HttpDraft};
+use super::draft::{HttpAuth, HttpDraft, MOST_TIMEOUT_SECONDS};
 use super::expect::StatusRanges;
 use super::template::{check_secret_name, faults};
 use crate::checks::{check_line, check_number};
@@ -18,7 +18,7 @@ const HEADER_NAME_BYTES: usize = 100;
 const HEADER_VALUE_BYTES: usize = 4_096;
 const BODY_BYTES: usize = 65_536;
 const USER_CHARS: usize = 255;
-const TIMEOUT_SECONDS: RangeInclusive<i64> = 1..=1_800;
+const TIMEOUT_SECONDS: RangeInclusive<i64> = 1..=MOST_TIMEOUT_SECONDS;
 
 /// Headers that belong to the connection, or that the admin writes itself.
 const RESERVED: &[&str] = &[

@@ -9,6 +9,9 @@ use crate::words::{first_is_default, words};
 /// The time for an answer, in seconds, where none is given.
 const DEFAULT_TIMEOUT_SECONDS: i32 = 30;
 
+/// The longest time for an answer, in seconds.
+pub const MOST_TIMEOUT_SECONDS: i64 = 1_800;
+
 words! {
     /// The method of a request.
     pub enum HttpMethod: "HTTP method" {

@@ -6,7 +6,7 @@ mod expect;
 mod fill;
 mod template;
 
-pub use draft::{BasicAuth, HttpAuth, HttpDraft, HttpMethod};
+pub use draft::{BasicAuth, HttpAuth, HttpDraft, HttpMethod, MOST_TIMEOUT_SECONDS};
 pub use expect::{ExpectDraft, StatusRanges};
 pub use fill::{FilledRequest, HttpValues, Unfillable, masked};
 pub use template::check_secret_name;

@@ -15,11 +15,12 @@ use crate::conformance::fixture::actor;
 use crate::flow::node::Node;
 use crate::services::Kind;
 
-async fn is_called(service: &Service) {
-    wait_for("the service has the request", async || !service.received().is_empty()).await;
+/// The service has as many requests.
+pub async fn is_called(service: &Service, count: usize) {
+    wait_for("the service has the request", async || service.received().len() >= count).await;
 }
 
-async fn begin(node: &Node, job: &carillon_store::Job) {
+pub async fn begin(node: &Node, job: &carillon_store::Job) {
     node.fire(job).await;
     node.renew_leases().await;
     node.scan().await;
@@ -34,7 +35,7 @@ fn a_service_that_hangs_holds_up_no_other_and_ends_as_unknown() {
         let slow = job(node, &hangs.url, |_, request| request.timeout_seconds = 1).await;
         let quick = job(node, &answers.url, |_, _| {}).await;
         begin(node, &slow).await;
-        is_called(&hangs).await;
+        is_called(&hangs, 1).await;
         begin(node, &quick).await;
         wait_for("the other run has ended", async || {
             node.services.completer.step().await;
@@ -62,7 +63,7 @@ fn a_run_that_waits_for_its_turn_goes_back_and_is_never_unknown() {
         let service = Service::start(Reply::Silence).await;
         let first = job(node, &service.url, |_, request| request.timeout_seconds = 60).await;
         begin(node, &first).await;
-        is_called(&service).await;
+        is_called(&service, 1).await;
         let second = job(node, &service.url, |draft, _| draft.misfire_threshold_seconds = 30).await;
         begin(node, &second).await;
         assert_eq!(node.states(&second).await, [RunState::Sending]);
@@ -147,7 +148,7 @@ fn a_request_under_way_is_ended_by_a_kill() {
         let service = Service::start(Reply::Silence).await;
         let job = job(node, &service.url, |_, _| {}).await;
         begin(node, &job).await;
-        is_called(&service).await;
+        is_called(&service, 1).await;
         let run = run_of(node, &job).await;
         assert_eq!(node.engine.runs().kill(run.id, &actor()).await.unwrap(), KillResult::Asked);
         node.drain().await;
@@ -162,7 +163,7 @@ fn a_node_that_is_killed_before_the_answer_leaves_one_receipt() {
         let service = Service::start(Reply::Silence).await;
         let job = job(node, &service.url, |_, request| request.timeout_seconds = 60).await;
         begin(node, &job).await;
-        is_called(&service).await;
+        is_called(&service, 1).await;
         let next = Node::restarted(node, node.config.clone(), node.clock.now() + 15_000).await;
         next.round().await;
         next.resolve_later().await;
@@ -185,7 +186,7 @@ fn a_node_that_stops_ends_its_requests_without_an_answer() {
         let service = Service::start(Reply::Silence).await;
         let job = job(node, &service.url, |_, _| {}).await;
         begin(node, &job).await;
-        is_called(&service).await;
+        is_called(&service, 1).await;
         node.engine.finish_sends().await;
         node.drain().await;
         let run = run_of(node, &job).await;
