@@ -3,8 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::draft::HttpDraft;
-use super::template::{Escape, filled};
+use super::template::{Escape, Part, filled};
 use crate::job::placeholders::PlaceholderValues;
+
+/// Maximum number of bytes of a URL, and of the value of a header, with their values: what servers take.
+const LINE_BYTES: usize = 8_192;
+/// Maximum number of bytes of a body with its values, 1 MiB.
+const BODY_BYTES: usize = 1 << 20;
 
 /// What the placeholders of a request stand for.
 #[derive(Debug)]
@@ -39,6 +44,9 @@ pub enum Unfillable {
     /// A value would end the header's line.
     #[error("the header {0} would have a control character in its value")]
     ControlCharacter(String),
+    /// Its values make a part of the request too long.
+    #[error("{0} would have more than {1} bytes")]
+    TooLong(String, usize),
 }
 
 impl HttpDraft {
@@ -49,7 +57,8 @@ impl HttpDraft {
     pub fn fill(&self, values: &HttpValues<'_>) -> Result<FilledRequest, Unfillable> {
         let mut headers = Vec::with_capacity(self.headers.len() + 1);
         for (name, value) in &self.headers {
-            let value = filled(value, values, Escape::None)?;
+            let part = Part { name: &format!("the header {name}"), escape: Escape::None, most: LINE_BYTES };
+            let value = filled(value, values, &part)?;
             if value.contains(|c: char| c.is_control() && c != '\t') {
                 return Err(Unfillable::ControlCharacter(name.clone()));
             }
@@ -60,11 +69,9 @@ impl HttpDraft {
             headers.push(("Content-Type".to_owned(), self.content_type().to_owned()));
         }
         let escape = if self.has_json_body() { Escape::Json } else { Escape::None };
-        Ok(FilledRequest {
-            url: filled(&self.url, values, Escape::Url)?,
-            headers,
-            body: filled(&self.body, values, escape)?,
-        })
+        let url = Part { name: "the URL", escape: Escape::Url, most: LINE_BYTES };
+        let body = Part { name: "the body", escape, most: BODY_BYTES };
+        Ok(FilledRequest { url: filled(&self.url, values, &url)?, headers, body: filled(&self.body, values, &body)? })
     }
 }
 
@@ -128,6 +135,21 @@ mod tests {
         assert_eq!(fill(&draft, "a\r\nHost: b"), Err(Unfillable::ControlCharacter("X-P".into())));
         draft.body = "{{secret.OTHER}}".into();
         assert_eq!(fill(&draft, "a").unwrap_err().to_string(), "the secret OTHER is not set");
+    }
+
+    // covers: 001-44
+    #[test]
+    fn a_request_does_not_grow_beyond_its_limits() {
+        let long = "x".repeat(8_000);
+        let mut draft = HttpDraft::new("https://a.example/{{params}}");
+        draft.body = "{{params}}".repeat(50);
+        assert_eq!(fill(&draft, &long).unwrap().body.len(), 400_000);
+        let refused = |draft: &HttpDraft, params: &str| fill(draft, params).unwrap_err().to_string();
+        assert_eq!(refused(&draft, &"/".repeat(3_000)), "the URL would have more than 8192 bytes");
+        draft.url = "https://a.example/".into();
+        assert_eq!(refused(&draft, &"x".repeat(30_000)), "the body would have more than 1048576 bytes");
+        draft.headers.insert("X-P".into(), "{{params}}{{params}}".into());
+        assert_eq!(refused(&draft, &long), "the header X-P would have more than 8192 bytes");
     }
 
     // covers: 001-44

@@ -31,6 +31,15 @@ pub(super) enum Escape {
     Url,
 }
 
+/// A part of a request.
+pub(super) struct Part<'a> {
+    /// What people call it.
+    pub name: &'a str,
+    pub escape: Escape,
+    /// Maximum number of bytes with all values.
+    pub most: usize,
+}
+
 /// Checks the name of a secret: a letter, then letters, digits, `-`, `_` and `.`.
 ///
 /// # Errors
@@ -72,13 +81,16 @@ pub(super) fn secrets_of(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text with all values.
-pub(super) fn filled(text: &str, values: &HttpValues<'_>, escape: Escape) -> Result<String, Unfillable> {
+/// The text with all values. Its length is checked after each of them: 50 long ones together would not fit into memory.
+pub(super) fn filled(text: &str, values: &HttpValues<'_>, part: &Part<'_>) -> Result<String, Unfillable> {
     let mut filled = String::with_capacity(text.len());
     for piece in sources(text) {
         match piece {
             Piece::Text(text) | Piece::Placeholder(Err(_), text) => filled.push_str(text),
-            Piece::Placeholder(Ok(source), _) => filled.push_str(&source.value(values, escape)?),
+            Piece::Placeholder(Ok(source), _) => filled.push_str(&source.value(values, part.escape)?),
+        }
+        if filled.len() > part.most {
+            return Err(Unfillable::TooLong(part.name.to_owned(), part.most));
         }
     }
     Ok(filled)
