@@ -75,23 +75,6 @@ impl HttpDraft {
     }
 }
 
-/// The forms in which a secret may stand in a request or its answer.
-pub(super) fn spellings(secret: &str) -> [String; 3] {
-    [Escape::None, Escape::Json, Escape::Url].map(|escape| escape.apply(secret.to_owned()))
-}
-
-/// What stands in place of a secret.
-const MASK: &str = "***";
-
-/// The text without these secrets, as they are and in the forms in which a body or a URL has them.
-pub fn masked(text: &str, secrets: &[String]) -> String {
-    let mut forms: Vec<String> = secrets.iter().flat_map(|secret| spellings(secret)).collect();
-    // A secret may be a part of another one.
-    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
-    forms.dedup();
-    forms.iter().filter(|form| !form.is_empty()).fold(text.to_owned(), |text, form| text.replace(form.as_str(), MASK))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,13 +133,5 @@ mod tests {
         assert_eq!(refused(&draft, &"x".repeat(30_000)), "the body would have more than 1048576 bytes");
         draft.headers.insert("X-P".into(), "{{params}}{{params}}".into());
         assert_eq!(refused(&draft, &long), "the header X-P would have more than 8192 bytes");
-    }
-
-    // covers: 001-44
-    #[test]
-    fn a_secret_is_masked_in_each_of_its_forms() {
-        let secrets = ["s/\"1".to_owned(), "s/\"12".to_owned()];
-        let text = r#"plain s/"1, longer s/"12, url s%2F%221, json s/\"1"#;
-        assert_eq!(masked(text, &secrets), "plain ***, longer ***, url ***, json ***");
     }
 }

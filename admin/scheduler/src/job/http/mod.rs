@@ -4,9 +4,11 @@ mod check;
 mod draft;
 mod expect;
 mod fill;
+mod mask;
 mod template;
 
 pub use draft::{BasicAuth, HttpAuth, HttpDraft, HttpMethod, MOST_TIMEOUT_SECONDS};
 pub use expect::{ExpectDraft, StatusRanges};
-pub use fill::{FilledRequest, HttpValues, Unfillable, masked};
+pub use fill::{FilledRequest, HttpValues, Unfillable};
+pub use mask::masked;
 pub use template::check_secret_name;

@@ -50,6 +50,26 @@ fn a_secret_reaches_the_service_and_is_shown_nowhere_though_the_service_repeats_
 
 // covers: 001-44
 #[test]
+fn a_secret_named_as_a_header_is_masked_beside_the_one_that_is_derived() {
+    with_node(async |node| {
+        let service = Service::start(Reply::Echo).await;
+        node.engine.app_secrets().set(node.app.id, "Authorization", SECRET, &actor()).await.unwrap();
+        let job = job(node, &service.url, |_, request| {
+            request.body = "{{secret.Authorization}}".into();
+            let basic = BasicAuth { user: "u".into(), password: "Authorization".into() };
+            request.auth = Some(HttpAuth::Basic(basic));
+        })
+        .await;
+        let run = fired(node, &job).await;
+        let log = node.engine.runs().log(run.id, 1, &actor()).await.unwrap().content;
+        for text in [run.message(), log] {
+            assert!(text.contains("***") && !text.contains("s3cret") && !text.contains("dTpz"), "{text}");
+        }
+    });
+}
+
+// covers: 001-44
+#[test]
 fn a_run_whose_secret_is_missing_is_not_sent() {
     with_node(async |node| {
         let service = Service::start(Reply::Echo).await;
