@@ -116,6 +116,10 @@ impl Jobs<'_> {
         let engine = self.engine;
         let jobs = engine.job_cache.current(&[job_id]).await?;
         let job = jobs.get(&job_id).ok_or_else(|| Error::missing("job", job_id))?;
+        if job.http.is_some() {
+            let why = "must be empty: an HTTP job has no executors, its request goes to its URL";
+            return Err(Error::field("address", why.to_owned()));
+        }
         engine.directory.refresh().await?;
         let live = engine.directory.live(&job.stored.app);
         match live.iter().find(|candidate| candidate.address == address) {

@@ -1,7 +1,7 @@
 //! The fields of an HTTP job: saved, shown again, and each fault at its field.
 
 use carillon_scheduler::job::http::BasicAuth;
-use carillon_scheduler::{HttpAuth, HttpMethod};
+use carillon_scheduler::{HttpAuth, HttpDraft, HttpMethod};
 
 use super::client::Console;
 use super::forms::but;
@@ -51,6 +51,21 @@ fn a_request_is_saved_shown_again_and_kept_by_the_next_edit() {
         let again = save(&[&fields[..], &[("revision", "2"), ("name", "other")]].concat()).await;
         assert_eq!(again.status, 303, "{}", again.body);
         assert_eq!(stored().await.http, first.http);
+    });
+}
+
+// covers: 001-44
+#[test]
+fn an_http_job_is_run_once_without_a_choice_of_executors() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|draft| (draft.handler, draft.http) = (String::new(), Some(HttpDraft::new("http://a/")))).await;
+        console.job(|draft| draft.name = "Another".into()).await;
+        let admin = console.admin().await;
+        let pages = [admin.get("/jobs/1/run").await.body, admin.get("/jobs/2/run").await.body];
+        assert_eq!(pages.map(|page| page.contains("id=\"address\"")), [false, true]);
+        let run = admin.submit("/jobs/1/run", &[("key", "k"), ("parts", "1")]).await;
+        assert_eq!(run.status, 303, "{}", run.body);
     });
 }
 

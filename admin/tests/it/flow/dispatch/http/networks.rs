@@ -1,8 +1,10 @@
 use carillon_admin::config::Networks;
-use carillon_scheduler::RunState;
+use carillon_engine::manage::{Error, RunRequest};
+use carillon_scheduler::{Cause, RunState};
 
 use super::service::{Service, answer};
 use super::{fired, job, with_config, with_node};
+use crate::conformance::fixture::actor;
 
 // covers: 001-44
 #[test]
@@ -52,6 +54,14 @@ fn an_executor_of_the_app_gets_no_run_of_an_http_job() {
         node.register(&executor).await;
         let job = job(node, &service.url, |_, _| {}).await;
         assert_eq!(fired(node, &job).await.state, RunState::Succeeded);
+        let address = Some(executor.address.clone());
+        let (job_id, cause) = (job.id, Cause::Manual);
+        let ask = RunRequest { job_id, cause, address, params: None, parts: None, idempotency_key: None };
+        let wrong = match node.engine.jobs().run(ask, &actor()).await {
+            Err(Error::Invalid(wrong)) => wrong[0].to_string(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(wrong, "address: must be empty: an HTTP job has no executors, its request goes to its URL");
         assert!(executor.runs().is_empty());
     });
 }
