@@ -118,7 +118,11 @@ impl JobDraft {
         if self.parts.texts().is_some() && !self.params.is_empty() {
             return Err("is a list, so `params` must be empty: each part gets its own text".to_owned());
         }
-        check_split(self.route, self.block)
+        match self.http.is_some() {
+            // No executor applies a block strategy to a request, and the route has its own rule.
+            true => Ok(()),
+            false => check_split(self.route, self.block),
+        }
     }
 
     fn labels(&self) -> Result<Labels, String> {

@@ -1,6 +1,6 @@
 //! The fields of a job's form: the keys of their labels, how a job fills them, and the definition that they describe.
 
-use carillon_scheduler::{JobDraft, RouteStrategy, Zone};
+use carillon_scheduler::{BlockStrategy, JobDraft, RouteStrategy, Zone};
 
 use crate::web::forms::form::Form;
 use crate::web::forms::{
@@ -124,6 +124,7 @@ pub fn draft(form: &mut Form, zone: Zone) -> JobDraft {
         draft.http = Some(http_form::request(form));
         // Fields that the page does not show then.
         (draft.handler, draft.route, draft.route_labels) = (String::new(), RouteStrategy::default(), String::new());
+        (draft.block, draft.timeout_seconds) = (BlockStrategy::default(), 0);
     }
     draft
 }

@@ -104,7 +104,7 @@ impl Jobs<'_> {
                 "the job lists the parameters of its parts; give a list, or a number and `params` for all parts",
             );
         }
-        match parts.is_one() {
+        match parts.is_one() || job.draft.http.is_some() {
             true => Ok(()),
             false => check_split(job.draft.route, job.draft.block).map_err(|message| Error::field("parts", message)),
         }

@@ -1,7 +1,7 @@
 //! The fields of an HTTP job: saved, shown again, and each fault at its field.
 
 use carillon_scheduler::job::http::BasicAuth;
-use carillon_scheduler::{HttpAuth, HttpDraft, HttpMethod};
+use carillon_scheduler::{BlockStrategy, HttpAuth, HttpDraft, HttpMethod};
 
 use super::client::Console;
 use super::forms::but;
@@ -51,6 +51,29 @@ fn a_request_is_saved_shown_again_and_kept_by_the_next_edit() {
         let again = save(&[&fields[..], &[("revision", "2"), ("name", "other")]].concat()).await;
         assert_eq!(again.status, 303, "{}", again.body);
         assert_eq!(stored().await.http, first.http);
+    });
+}
+
+// covers: 001-44
+#[test]
+fn what_the_form_of_a_request_does_not_show_is_reset() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let fields = [
+            ("revision", "1"),
+            ("runs", "http"),
+            ("http_url", "http://a/"),
+            ("parts", "3"),
+            ("params", ""),
+            ("block", "cover_early"),
+            ("timeout_seconds", "30"),
+        ];
+        let saved = admin.submit("/jobs/1/edit", &but(&fields)).await;
+        assert_eq!(saved.status, 303, "{}", saved.body);
+        let draft = console.store.jobs().get(1).await.unwrap().unwrap().draft;
+        assert_eq!((draft.block, draft.timeout_seconds, draft.parts.count()), (BlockStrategy::default(), 0, 3));
     });
 }
 
