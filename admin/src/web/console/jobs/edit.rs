@@ -140,6 +140,9 @@ async fn draft_to_save(
         }
         draft.params = line_ends::kept(&draft.params, &job.draft.params);
         draft.description = line_ends::kept(&draft.description, &job.draft.description);
+        if let (Some(request), Some(original)) = (&mut draft.http, &job.draft.http) {
+            request.body = line_ends::kept(&request.body, &original.body);
+        }
     }
     if form.is_valid() && !form.is("step", "preview") {
         return Ok(Some(draft));

@@ -79,6 +79,24 @@ fn what_the_form_of_a_request_does_not_show_is_reset() {
 
 // covers: 001-44
 #[test]
+fn a_body_that_is_not_changed_keeps_its_line_ends() {
+    run(async {
+        let console = Console::start().await;
+        let request = HttpDraft { body: "a\r\nb".into(), ..HttpDraft::new("http://a/") };
+        console.job(|draft| (draft.handler, draft.http) = (String::new(), Some(request))).await;
+        let admin = console.admin().await;
+        let fields = [("runs", "http"), ("http_url", "http://b/")];
+        for (revision, sent, body) in [("1", "a\r\nb", "a\r\nb"), ("2", "a\r\nc", "a\nc")] {
+            let changed = [("revision", revision), ("http_body", sent)];
+            let saved = admin.submit("/jobs/1/edit", &but(&[&fields[..], &changed].concat())).await;
+            assert_eq!(saved.status, 303, "{}", saved.body);
+            assert_eq!(console.store.jobs().get(1).await.unwrap().unwrap().draft.http.unwrap().body, body);
+        }
+    });
+}
+
+// covers: 001-44
+#[test]
 fn an_http_job_is_run_once_without_a_choice_of_executors() {
     run(async {
         let console = Console::start().await;
