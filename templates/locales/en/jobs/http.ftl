@@ -21,6 +21,7 @@ http-secret = Name of the secret
 http-secret-hint = The token, the password or the key is a secret of the app.
 http-user = User
 http-idempotent = The service does a request once, however often it gets it
+http-kill-text = A run that has not been sent is cancelled. Otherwise the node that sent its request ends it within about 8 seconds; the service may have got it.
 app-secrets = Secrets
 app-secrets-of = Secrets of { $name }
 app-secrets-text = Requests of HTTP jobs of <code>{ $app }</code> name these secrets; their values are never shown again, and are masked in the logs of runs.

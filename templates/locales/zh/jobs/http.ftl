@@ -21,6 +21,7 @@ http-secret = 密钥名称
 http-secret-hint = 令牌、密码或签名密钥是应用的一个密钥。
 http-user = 用户
 http-idempotent = 服务无论收到同一请求多少次都只执行一次
+http-kill-text = 尚未发送的运行将被取消；否则发送请求的节点在约 8 秒内终止请求，服务可能已收到该请求。
 app-secrets = 密钥
 app-secrets-of = { $name } 的密钥
 app-secrets-text = <code>{ $app }</code> 的 HTTP 任务通过名称使用这些密钥；其值不会再次显示，并会在运行日志中隐去。

@@ -47,7 +47,17 @@ fn a_request_is_saved_shown_again_and_kept_by_the_next_edit() {
             assert!(form.contains(shown), "{shown}: {form}");
         }
         let page = admin.get("/jobs/1").await.body;
-        assert!(page.contains("<code>PUT https://api.example.com/"), "{page}");
+        for shown in
+            ["<code>PUT https://api.example.com/", "200-299, 404", "&#34;eq&#34;:true", "User and password: ada, KEY"]
+        {
+            assert!(page.contains(shown), "{shown}: {page}");
+        }
+        for hidden in ["Block strategy", "<dt>Time-out</dt>"] {
+            assert!(!page.contains(hidden), "{hidden}: {page}");
+        }
+        console.job(|draft| draft.name = "Settle more".into()).await;
+        let found = admin.get("/search?text=settle").await.body;
+        assert!(found.contains("<code>PUT https://api.example.com</code>"), "{found}");
         let again = save(&[&fields[..], &[("revision", "2"), ("name", "other")]].concat()).await;
         assert_eq!(again.status, 303, "{}", again.body);
         assert_eq!(stored().await.http, first.http);
@@ -107,6 +117,8 @@ fn an_http_job_is_run_once_without_a_choice_of_executors() {
         assert_eq!(pages.map(|page| page.contains("id=\"address\"")), [false, true]);
         let run = admin.submit("/jobs/1/run", &[("key", "k"), ("parts", "1")]).await;
         assert_eq!(run.status, 303, "{}", run.body);
+        let kill = admin.get(&format!("{}/kill", run.location())).await.body;
+        assert!(kill.contains("the node that sent its request ends it"), "{kill}");
     });
 }
 
