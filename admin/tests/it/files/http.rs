@@ -45,6 +45,13 @@ fn a_request_is_applied_exported_and_unchanged_afterwards() {
         let target = exported.path().to_str().unwrap();
         printed(&api, 0, &["export", "--to", target, "--set", "billing"]).await;
         printed(&api, 0, &["apply", target, "--dry-run"]).await;
+        let redacted = printed(&api, 0, &["export", "--app", "billing", "--params", "redacted"]).await;
+        assert!(redacted.contains("https://api.example.com/<redacted>") && !redacted.contains("{{"), "{redacted}");
+        std::fs::write(&path, redacted).unwrap();
+        let said = refused(&api, &["apply", &path]).await;
+        for member in ["url", "headers", "body"] {
+            assert!(said.contains(&format!("http.{member}: an export left it out")), "{member}: {said}");
+        }
         let wrong = MEMBERS.replace("https://api", "ftp://api").replace("timeout_seconds: 20", "timeout_seconds: 0");
         let said = refused(&api, &["apply", &file(folder.path(), &wrong)]).await;
         assert!(said.contains("http.url: must begin with http:// or https://"), "{said}");
