@@ -107,7 +107,7 @@ impl Admin {
         // Channels are no executors, so the networks of those say nothing about them.
         let channels = Connector::new(NetworkRules { networks: None, ..rules.clone() });
         let http = Connector::new(config.http_rules(&rules));
-        let http = HttpSender::new(http, config.secret_keys.clone(), limits.connect).map_err(Error::Settings)?;
+        let http = HttpSender::new(http, config.secret_keys.clone()).map_err(Error::Settings)?;
         let connector = Connector::new(rules);
         let global = (!config.app_tokens_only).then_some(config.access_token.as_str());
         let tokens = Arc::new(ExecutorTokens::new(global, config.secret_keys.clone()).map_err(Error::Settings)?);

@@ -24,6 +24,8 @@ use carillon_store::run::adopt::ClaimedRun;
 /// First pause between two looks whether a run is to be ended; each one is twice as long, up to the last.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
 const LAST_LOOK: Duration = Duration::from_secs(8);
+/// Limit for connecting to a service, with the handshake of TLS. Services are farther away than executors.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// What encrypts the secret of an app.
 pub fn seal_context(app_id: i64, name: &str) -> String {
@@ -44,7 +46,6 @@ pub struct HttpRun<'a> {
 pub struct HttpSender {
     clients: HttpClients,
     keys: SecretKeys,
-    connect: Duration,
     /// The node ends: what has no answer by now stays without one.
     ending: CancellationToken,
 }
@@ -52,11 +53,15 @@ pub struct HttpSender {
 impl HttpSender {
     /// # Errors
     /// No TLS is at hand.
-    pub fn new(connector: Connector, keys: SecretKeys, connect: Duration) -> Result<Self, String> {
-        let clients = HttpClients::new(connector, move |client| {
-            client.connect_timeout(connect).pool_idle_timeout(Duration::from_secs(4)).http1_only().tcp_nodelay(true)
+    pub fn new(connector: Connector, keys: SecretKeys) -> Result<Self, String> {
+        let clients = HttpClients::new(connector, |client| {
+            client
+                .connect_timeout(CONNECT_LIMIT)
+                .pool_idle_timeout(Duration::from_secs(4))
+                .http1_only()
+                .tcp_nodelay(true)
         })?;
-        Ok(Self { clients, keys, connect, ending: CancellationToken::new() })
+        Ok(Self { clients, keys, ending: CancellationToken::new() })
     }
 
     /// Requests under way end without an answer.
@@ -78,7 +83,7 @@ impl HttpSender {
         if cx.clock.monotonic() > it.send_until {
             return HttpOutcome::PutOff("its request was not ready in time".to_owned());
         }
-        let limit = self.connect + Duration::from_secs(u64::from(it.draft.timeout_seconds.unsigned_abs()));
+        let limit = CONNECT_LIMIT + Duration::from_secs(u64::from(it.draft.timeout_seconds.unsigned_abs()));
         let answered = tokio::select! {
             answered = exchange(call.timeout(limit)) => answered,
             () = killed(cx, it.run.run_id) => Err(HttpOutcome::Killed),
