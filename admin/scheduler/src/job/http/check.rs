@@ -6,13 +6,11 @@ use std::ops::RangeInclusive;
 use super::draft::{HttpAuth, HttpDraft, MOST_TIMEOUT_SECONDS};
 use super::expect::StatusRanges;
 use super::template::{check_secret_name, faults};
+use super::url::check_url;
 use crate::checks::{check_line, check_number};
 use crate::field_error::FieldError;
 use crate::workflow::check_path;
 
-const URL_BYTES: usize = 2_048;
-/// The origin is the address of a run.
-const ORIGIN_BYTES: usize = 255;
 const HEADERS: usize = 50;
 const HEADER_NAME_BYTES: usize = 100;
 const HEADER_VALUE_BYTES: usize = 4_096;
@@ -122,45 +120,6 @@ fn check_value(name: &str, value: &str) -> Result<(), String> {
     }
 }
 
-/// The engine refuses further hosts when it connects: what a name leads to is known only then.
-fn check_url(url: &str) -> Result<(), String> {
-    if url.len() > URL_BYTES {
-        return Err(format!("has {} bytes; at most {URL_BYTES} are allowed", url.len()));
-    }
-    let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https")) else {
-        return Err("must begin with http:// or https://".to_owned());
-    };
-    if url.len() - rest.len() + rest.find(['/', '?', '#']).unwrap_or(rest.len()) > ORIGIN_BYTES {
-        return Err(format!("has a host of more than {ORIGIN_BYTES} bytes"));
-    }
-    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-    if authority.contains("{{") {
-        return Err("must not have a placeholder in its host: it decides where requests may go".to_owned());
-    }
-    if authority.contains('@') {
-        return Err("must not contain a user name or a password; use `auth`".to_owned());
-    }
-    let is_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
-    if authority.is_empty() || authority.starts_with(':') || !authority.chars().all(is_host) {
-        return Err(format!("has no host behind {scheme}:// that is a name or an address"));
-    }
-    if rest.contains('#') && !rest.contains("{{") {
-        return Err("must not have a fragment (#…): it is never sent".to_owned());
-    }
-    let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '<' | '>' | '\\' | '^' | '`');
-    match without_placeholders(rest).chars().all(is_plain) {
-        true => Ok(()),
-        false => Err("has blanks or characters that must be escaped with %".to_owned()),
-    }
-}
-
-/// Blanks may stand in placeholders.
-fn without_placeholders(text: &str) -> String {
-    let mut parts = text.split("{{");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + part.split_once("}}").map_or(part, |(_, rest)| rest))
-}
-
 fn check_auth(auth: &HttpAuth) -> Result<(), String> {
     check_secret_name(auth.secret())?;
     match auth {
@@ -214,27 +173,6 @@ mod tests {
         let expected = [&expected[..], &["http.expect.body", "http.timeout_seconds", "http.auth"]].concat();
         assert_eq!(members, expected, "{found:#?}");
         assert!(found.iter().any(|fault| fault.contains("`{{nothing}}` is not known here")), "{found:#?}");
-    }
-
-    #[test]
-    fn a_url_decides_by_itself_where_requests_go() {
-        for wrong in [
-            "https://",
-            "https:///x",
-            "https://:80/",
-            "https://u:p@a/",
-            "https://{{params}}/",
-            "https://a.{{params}}/",
-            "https://a/ b",
-            "https://a/\u{e9}",
-            "https://a/#x",
-            "//a/",
-            "a",
-            "javascript://a/",
-            "https://a\\@b/",
-        ] {
-            assert_eq!(faults_of(json!({"url": wrong})).len(), 1, "{wrong}: {:?}", faults_of(json!({"url": wrong})));
-        }
     }
 
     #[test]

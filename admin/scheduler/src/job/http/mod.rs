@@ -6,6 +6,7 @@ mod expect;
 mod fill;
 mod mask;
 mod template;
+mod url;
 
 pub use draft::{BasicAuth, HttpAuth, HttpDraft, HttpMethod, MOST_TIMEOUT_SECONDS};
 pub use expect::{ExpectDraft, StatusRanges};
