@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::draft::HttpDraft;
 use super::template::{Escape, Part, filled};
+use super::url::has_dot_segment;
 use crate::job::placeholders::PlaceholderValues;
 
 /// Maximum number of bytes of a URL, and of the value of a header, with their values: what servers take.
@@ -44,6 +45,9 @@ pub enum Unfillable {
     /// A value would end the header's line.
     #[error("the header {0} would have a control character in its value")]
     ControlCharacter(String),
+    /// Values would lead to another path than the one that is written, and escapes do not help.
+    #[error("values would make `.` or `..` a part of the path of the URL")]
+    DotSegment,
     /// Its values make a part of the request too long.
     #[error("{0} would have more than {1} bytes")]
     TooLong(String, usize),
@@ -71,7 +75,11 @@ impl HttpDraft {
         let escape = if self.has_json_body() { Escape::Json } else { Escape::None };
         let url = Part { name: "the URL", escape: Escape::Url, most: LINE_BYTES };
         let body = Part { name: "the body", escape, most: BODY_BYTES };
-        Ok(FilledRequest { url: filled(&self.url, values, &url)?, headers, body: filled(&self.body, values, &body)? })
+        let url = filled(&self.url, values, &url)?;
+        if has_dot_segment(&url) {
+            return Err(Unfillable::DotSegment);
+        }
+        Ok(FilledRequest { url, headers, body: filled(&self.body, values, &body)? })
     }
 }
 
@@ -118,6 +126,19 @@ mod tests {
         assert_eq!(fill(&draft, "a\r\nHost: b"), Err(Unfillable::ControlCharacter("X-P".into())));
         draft.body = "{{secret.OTHER}}".into();
         assert_eq!(fill(&draft, "a").unwrap_err().to_string(), "the secret OTHER is not set");
+    }
+
+    // covers: 001-44
+    #[test]
+    fn a_value_does_not_lead_out_of_the_path() {
+        for (url, value) in
+            [("d/{{params}}/x", ".."), ("d/{{params}}", "."), ("d/.{{params}}?a", "."), ("{{params}}", "..")]
+        {
+            let draft = HttpDraft::new(format!("https://a.example/{url}"));
+            assert_eq!(fill(&draft, value), Err(Unfillable::DotSegment), "{url} {value}");
+        }
+        let draft = HttpDraft::new("https://a.example/d/{{params}}?x={{params}}");
+        assert_eq!(fill(&draft, "../e").unwrap().url, "https://a.example/d/..%2Fe?x=..%2Fe");
     }
 
     // covers: 001-44
