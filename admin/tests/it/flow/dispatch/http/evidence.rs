@@ -5,7 +5,7 @@ use std::time::Duration;
 use carillon_scheduler::{Clock as _, HttpDraft, JobDraft, RunState};
 use serde_json::json;
 
-use super::service::{Reply, Service, answer};
+use super::service::{Reply, Service, answer, held};
 use super::under_way::{begin, is_called};
 use super::{fired, job, run_of, with_node};
 use crate::conformance::fixture::actor;
@@ -57,6 +57,25 @@ fn an_executor_cannot_end_the_run_of_an_http_job() {
             assert_eq!(answered.status().as_u16(), 200);
             assert_eq!(node.states(&job).await, [RunState::Sending], "{boot_id:?}");
         }
+    });
+}
+
+// covers: 001-44
+#[test]
+fn an_answer_counts_by_the_definition_that_was_sent() {
+    with_node(async |node| {
+        let (reply, answer_now) = held(404, "gone");
+        let service = Service::start(reply).await;
+        let job = job(node, &service.url, |_, request| request.expect.status = "404".into()).await;
+        begin(node, &job).await;
+        is_called(&service, 1).await;
+        let request = HttpDraft::new("http://127.0.0.1:1/");
+        let edited = node.edit(&job, JobDraft { http: Some(request), ..job.draft.clone() }).await;
+        answer_now.notify_one();
+        node.drain().await;
+        let run = run_of(node, &job).await;
+        assert_eq!((run.state, run.result_code, run.message().as_str()), (RunState::Succeeded, Some(404), "gone"));
+        assert_eq!(run.revision, Some(edited.revision - 1));
     });
 }
 

@@ -4,12 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 /// What follows a request.
 #[derive(Clone, Debug)]
 pub enum Reply {
     /// These bytes, and the end of the connection.
     Bytes(String),
+    /// These bytes when the test says so, and the end of the connection.
+    Held(Arc<Notify>, String),
     /// What was received, as the body of an answer with status 200.
     Echo,
     /// No answer, while the connection stays open.
@@ -20,7 +23,17 @@ pub enum Reply {
 
 /// An answer with this status, these lines of headers and this body.
 pub fn answer(status: u16, headers: &str, body: &str) -> Reply {
-    Reply::Bytes(format!("HTTP/1.1 {status} x\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len()))
+    Reply::Bytes(text_of(status, headers, body))
+}
+
+/// The same when the other value is notified.
+pub fn held(status: u16, body: &str) -> (Reply, Arc<Notify>) {
+    let answer_now = Arc::new(Notify::new());
+    (Reply::Held(answer_now.clone(), text_of(status, "", body)), answer_now)
+}
+
+fn text_of(status: u16, headers: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status} x\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len())
 }
 
 #[derive(Clone)]
@@ -74,6 +87,10 @@ impl Service {
             // Until the other side closes.
             Reply::Silence => drop(stream.read(&mut [0; 1]).await),
             Reply::Bytes(text) => drop(stream.write_all(text.as_bytes()).await),
+            Reply::Held(answer_now, text) => {
+                answer_now.notified().await;
+                drop(stream.write_all(text.as_bytes()).await);
+            }
             Reply::Cut | Reply::Echo => {}
         }
     }

@@ -143,6 +143,22 @@ fn a_service_that_is_gone_holds_up_no_run_of_an_executor_of_its_app() {
 
 // covers: 001-44
 #[test]
+fn jobs_of_one_origin_share_its_breaker() {
+    with_node(async |node| {
+        let gone = closed_address();
+        let first = job(node, &format!("http://{gone}/a"), |_, _| {}).await;
+        assert_eq!(fired(node, &first).await.state, RunState::Claimed);
+        let second = job(node, &format!("http://{gone}/b?c"), |_, _| {}).await;
+        node.fire(&second).await;
+        node.scan().await;
+        let report = node.dispatch().await.did;
+        assert!(report.due > 0 && report.sent == 0, "nothing is sent there for a while: {report:?}");
+        assert_eq!(node.states(&second).await, [RunState::Claimed]);
+    });
+}
+
+// covers: 001-44
+#[test]
 fn a_request_under_way_is_ended_by_a_kill() {
     with_node(async |node| {
         let service = Service::start(Reply::Silence).await;
