@@ -93,7 +93,7 @@ impl HttpOutcome {
         // The reason has the beginning of a value, which may be that of a secret.
         let why = request.expect.check(status, &shown).err();
         let why = why.unwrap_or_else(|| format!("HTTP {status}, but its body is not as the job expects it"));
-        Self::Failed { status, why: with_body(why, &shown) }
+        Self::Failed { status, why: with_body(&cut(&why, SHOWN_BYTES), &shown) }
     }
 
     /// What the gate of the origin learns.
@@ -151,9 +151,9 @@ fn retry_after(received: &Received, now: Millis) -> Option<Millis> {
 /// Bytes of a body that the reason of a failure shows.
 const SHOWN_BYTES: usize = 500;
 
-fn with_body(why: String, body: &str) -> String {
+fn with_body(why: &str, body: &str) -> String {
     match body.trim() {
-        "" => why,
+        "" => why.to_owned(),
         body => format!("{why}: {}", cut(body, SHOWN_BYTES)),
     }
 }
@@ -251,5 +251,8 @@ mod tests {
     fn a_text_with_nul_can_be_stored() {
         assert_eq!(outcome(200, &[], "a\0b"), HttpOutcome::Succeeded { status: 200, result: "a\u{fffd}b".into() });
         assert_eq!(cut("aé", 2), "a");
+        let mut request = HttpDraft::new("http://a/");
+        request.expect.body = Some(serde_json::from_str(r#"{"path": "", "eq": "b"}"#).unwrap());
+        assert!(!reason(outcome_of(&request, 200, &[], "a\0b")).contains('\0'));
     }
 }
