@@ -100,13 +100,13 @@ fn without(text: &str, mut found: Vec<Range<usize>>) -> String {
 
 fn json_escape(bytes: &[u8]) -> Option<Escape> {
     let simple = |byte| Some((vec![byte], 2));
-    match bytes.get(1)? {
+    match *bytes.get(1)? {
         b'n' => simple(b'\n'),
         b'r' => simple(b'\r'),
         b't' => simple(b'\t'),
         b'b' => simple(0x08),
         b'f' => simple(0x0c),
-        byte @ (b'"' | b'\\' | b'/') => simple(*byte),
+        byte @ (b'"' | b'\\' | b'/') => simple(byte),
         b'u' => unicode_escape(bytes),
         _ => None,
     }
