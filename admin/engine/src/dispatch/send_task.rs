@@ -177,9 +177,7 @@ impl SendTask {
             Ok(Ok(slot)) => slot,
             Ok(Err(WaitAborted::Stalled)) => return Attempted::Saturated,
             Ok(Err(WaitAborted::Closed)) => return Attempted::Unsent,
-            Err(_) => {
-                return self.put_off(format!("{} is busy: other requests of this node wait for it", candidate.address));
-            }
+            Err(_) => return self.put_off("other requests of this node wait for its answer".to_owned()),
         };
         if self.is_stale() {
             return Attempted::Unsent;
