@@ -1,29 +1,14 @@
 //! From a request with placeholders to the request of a run.
 
-use std::collections::BTreeMap;
-
 use super::draft::HttpDraft;
 use super::template::{Escape, Part, filled};
 use super::url::has_dot_segment;
-use crate::job::placeholders::PlaceholderValues;
+use super::values::{HttpValues, Unfillable};
 
 /// Maximum number of bytes of a URL, and of the value of a header, with their values: what servers take.
 const LINE_BYTES: usize = 8_192;
 /// Maximum number of bytes of a body with its values, 1 MiB.
 const BODY_BYTES: usize = 1 << 20;
-
-/// What the placeholders of a request stand for.
-#[derive(Debug)]
-pub struct HttpValues<'a> {
-    /// Those that parameters have too.
-    pub run: PlaceholderValues,
-    /// The name of the fire.
-    pub fire_key: &'a str,
-    /// The parameters of the run.
-    pub params: &'a str,
-    /// By name.
-    pub secrets: &'a BTreeMap<String, String>,
-}
 
 /// The request of one run.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,23 +19,6 @@ pub struct FilledRequest {
     pub headers: Vec<(String, String)>,
     /// Empty: none.
     pub body: String,
-}
-
-/// Why no request can be made for a run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unfillable {
-    /// Its app has no such secret.
-    #[error("the secret {0} is not set")]
-    MissingSecret(String),
-    /// A value would end the header's line.
-    #[error("the header {0} would have a control character in its value")]
-    ControlCharacter(String),
-    /// Values would lead to another path than the one that is written, and escapes do not help.
-    #[error("values would make `.` or `..` a part of the path of the URL")]
-    DotSegment,
-    /// Its values make a part of the request too long.
-    #[error("{0} would have more than {1} bytes")]
-    TooLong(String, usize),
 }
 
 impl HttpDraft {
@@ -85,7 +53,10 @@ impl HttpDraft {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::job::placeholders::PlaceholderValues;
     use crate::zone::Zone;
 
     fn fill(draft: &HttpDraft, params: &str) -> Result<FilledRequest, Unfillable> {

@@ -7,9 +7,11 @@ mod fill;
 mod mask;
 mod template;
 mod url;
+mod values;
 
 pub use draft::{BasicAuth, HttpAuth, HttpDraft, HttpMethod, MOST_TIMEOUT_SECONDS};
 pub use expect::{ExpectDraft, StatusRanges};
-pub use fill::{FilledRequest, HttpValues, Unfillable};
+pub use fill::FilledRequest;
 pub use mask::masked;
 pub use template::check_secret_name;
+pub use values::{HttpValues, Unfillable};

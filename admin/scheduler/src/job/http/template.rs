@@ -1,7 +1,7 @@
 //! Placeholders in the URL, the headers and the body of a request: those of parameters, and `{{fire_key}}`, `{{params}}`, `{{params#/path}}`,
 //! `{{json params}}`, `{{json params#/path}}` and `{{secret.NAME}}`. Unlike in parameters, an unknown name is an error.
 
-use super::fill::{HttpValues, Unfillable};
+use super::values::{HttpValues, Unfillable};
 use crate::job::placeholders::{Piece, RunPlaceholder, pieces_of, run_placeholder};
 use crate::workflow::{check_path, inserted, value_at};
 
