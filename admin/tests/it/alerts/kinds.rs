@@ -182,10 +182,18 @@ databases! {
         world.look().await;
         world.look().await;
         assert_eq!(world.open().await.len(), 1);
-        // There is nothing that would want one any more.
-        world.sql("UPDATE job SET enabled = FALSE").await;
+        // There is nothing that would want one any more: its job calls a URL, and later a handler again until it is disabled.
+        world.sql("UPDATE job SET http = '{}'").await;
         world.look().await;
         assert_eq!(world.told().await, ["opened", "resolved", "opened", "resolved"]);
+        world.sql("UPDATE job SET http = NULL").await;
+        for _ in 0..4 {
+            world.look().await;
+        }
+        assert_eq!(world.open().await.len(), 1);
+        world.sql("UPDATE job SET enabled = FALSE").await;
+        world.look().await;
+        assert_eq!(world.told().await, ["opened", "resolved", "opened", "resolved", "opened", "resolved"]);
     }
 
     // covers: G12
