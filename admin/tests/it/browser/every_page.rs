@@ -39,17 +39,22 @@ async fn look(browser: &Browser, path: &str, kind: Kind, axe: &str, faults: &mut
 
 /// What is wrong with the page that the browser shows.
 pub(super) async fn inspect(browser: &Browser, name: &str, kind: Kind, axe: &str, faults: &mut Vec<String>) {
-    let widths: &[u32] = if kind.phone { &[360] } else { &WIDTHS };
+    let widths: &[u32] = match kind {
+        Kind { phone: true, .. } => &[360],
+        // Colours change no width.
+        Kind { dark: true, .. } => &[],
+        _ => &WIDTHS,
+    };
     for width in widths {
         if !kind.phone {
             browser.resize(*width).await;
         }
         faults.extend(browser.too_wide().await.map(|what| format!("{name}: {what}")));
     }
-    if !kind.phone {
+    if widths.len() > 1 {
         browser.resize(1280).await;
     }
-    faults.extend(browser.violations(axe).await.into_iter().map(|what| format!("{name}: {what}")));
+    faults.extend(browser.violations(axe, kind).await.into_iter().map(|what| format!("{name}: {what}")));
     browser.assert_quiet().await;
 }
 

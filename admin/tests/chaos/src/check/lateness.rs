@@ -64,7 +64,7 @@ const RESOLVED: Millis = 21_000;
 /// An edit that has just been made is not on time for what it plans.
 const EDITED: Millis = 3_000;
 
-/// A job this young may be reached by its first scan only after its first instant, ms.
+/// A job this young may be reached by its first scan only after its first instant, by as much, ms.
 const NEW: Millis = 3_000;
 
 pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings: &mut Findings) {
@@ -90,6 +90,10 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             "resting" => of_resting(bounds, run.scheduled_at, again),
             _ => bounds.of(run.scheduled_at, again),
         };
+        let new = index.jobs.get(&run.job_id).is_some_and(|job| run.scheduled_at < job.created_at + NEW);
+        if new {
+            bound += NEW;
+        }
         bound += match index.group(run.job_id) {
             // One of the two executors is a black hole. When a fault closes the way to the other one too, the run waits
             // until the breaker lets a request try that one again.
@@ -110,7 +114,6 @@ pub fn check(history: &History, index: &Index<'_>, bounds: &Bounds<'_>, findings
             });
         }
         // Not typical of anything: a hop to a black hole, an edit a moment ago, a job a moment old.
-        let new = index.jobs.get(&run.job_id).is_some_and(|job| run.scheduled_at < job.created_at + NEW);
         delays.push(Delay {
             at: run.scheduled_at,
             late,

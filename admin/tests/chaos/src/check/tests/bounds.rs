@@ -74,3 +74,19 @@ fn a_paused_executor_receives_when_it_goes_on() {
     assert_flagged(&[], paused_for(10_000));
     assert_flagged(&[Figure::Late], paused_for(5_000));
 }
+
+#[test]
+fn a_job_that_has_just_been_created_may_be_late_for_its_first_instant() {
+    let created_at = |created_at: Millis| {
+        move |history: &mut History| {
+            history.jobs[0].created_at = created_at;
+            // Its first run, at 2 s.
+            for event in history.events.iter_mut().filter(|event| event.run == 1_002) {
+                event.at += 1_600;
+            }
+            history.events.sort_by_key(|event| event.at);
+        }
+    };
+    assert_flagged(&[], created_at(1_800));
+    assert_flagged(&[Figure::Late], created_at(-2_000));
+}

@@ -52,7 +52,7 @@ fn what_was_due_in_a_pause_must_be_recorded() {
 fn what_leaves_after_a_pause_is_judged_by_the_faults_of_then() {
     let sent_late = |is_slow: bool| {
         move |history: &mut History| {
-            history.jobs[0].group = "resting".into();
+            history.jobs[0] = Job { group: "resting".into(), created_at: -10_000, ..history.jobs[0].clone() };
             history.calls.insert(0, Call { op: Op::Pause { until: 9_500 }, ..disable(1, 1_500) });
             for run in history.runs.iter_mut().filter(|run| run.job_id == 1 && run.fire_no == 2_000) {
                 run.marked_at = Some(16_900);

@@ -15,6 +15,8 @@ pub struct Evidence<'a> {
     acked: HashMap<(i64, i64), Millis>,
     /// When the handler of a run succeeded first.
     ends: HashMap<i64, Millis>,
+    /// When the last item of a delivery ended.
+    last_ends: HashMap<i64, Millis>,
     /// When an admin took the result of a run first.
     results: HashMap<i64, Millis>,
     /// Items that a run has read, and those of them that have failed.
@@ -28,6 +30,7 @@ impl<'a> Evidence<'a> {
             successes: HashSet::new(),
             acked: HashMap::new(),
             ends: HashMap::new(),
+            last_ends: HashMap::new(),
             results: HashMap::new(),
             reduced: HashMap::new(),
         };
@@ -37,6 +40,10 @@ impl<'a> Evidence<'a> {
 
     fn add(&mut self, event: &'a Event) {
         let of_run = (event.run, event.item);
+        if event.what == What::ItemEnd {
+            let last = self.last_ends.entry(event.run).or_insert(event.at);
+            *last = event.at.max(*last);
+        }
         match (event.what, event.code) {
             (What::ItemStart, _) => self.starts.entry((event.root, event.item)).or_default().push(event),
             (What::ItemEnd, 200) => {
@@ -73,6 +80,10 @@ impl<'a> Evidence<'a> {
 
     pub fn succeeded_at(&self, run: i64) -> Option<Millis> {
         self.ends.get(&run).copied()
+    }
+
+    pub fn last_end_of(&self, run: i64) -> Option<Millis> {
+        self.last_ends.get(&run).copied()
     }
 
     pub fn result_acked_at(&self, run: i64) -> Option<Millis> {
