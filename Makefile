@@ -26,7 +26,7 @@ clippy: ## Lints of all targets, warnings denied
 
 .PHONY: test
 test: packages python ## All tests, on PostgreSQL, MariaDB and Redis of their own (ARGS='-p carillon-admin sources')
-	@.ci/with-services .ci/test $(ARGS)
+	@.ci/with-services --in-memory .ci/test $(ARGS)
 
 .PHONY: doc
 doc: ## Documentation of all crates, warnings denied

@@ -1,7 +1,7 @@
 # MariaDB, which stands for MySQL too. Sets $mariadb_url, of a user with all rights.
 
 start_mariadb() {
-    local folder=$data/mariadb secret port log=$data/mariadb.log user
+    local folder=$stored/mariadb secret port log=$data/mariadb.log user
     user=$(id -un)
     secret=$(password)
     mariadb-install-db --no-defaults --user="$user" --datadir="$folder" --skip-test-db \

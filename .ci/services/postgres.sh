@@ -4,7 +4,7 @@ start_postgres() {
     local bin folder user= secret port log=$data/postgres.log
     bin=$(compgen -G '/usr/lib/postgresql/*/bin' | sort -V | tail -n 1) || die "PostgreSQL is not installed"
     secret=$(password)
-    folder=$data/postgres
+    folder=$stored/postgres
     if ((EUID == 0)); then
         # It refuses root, and its own user cannot look into, say, /root.
         user=postgres

@@ -17,6 +17,7 @@ use crate::db::pool::transaction::Transaction;
 use crate::db::{connect, ids, set_aside};
 use crate::error::{Error, Result};
 use crate::people::token_sources::TokenSources;
+use crate::workflow::recent_graphs::RecentGraphs;
 
 /// Everything that outlives the process. One pool for each kind of work: see `connect::Pools`.
 pub struct Store {
@@ -32,6 +33,7 @@ pub struct Store {
     pub(crate) database: Database,
     pub(crate) ids: ids::Blocks,
     pub(crate) calendars: pinned::Parsed,
+    pub(crate) graphs: RecentGraphs,
     /// Once true it stays: every request without a session asks.
     pub(crate) has_accounts: AtomicBool,
     pub(crate) set_aside: set_aside::SetAside,
@@ -76,6 +78,7 @@ impl Store {
             database: database.clone(),
             ids: ids::Blocks::default(),
             calendars: pinned::Parsed::default(),
+            graphs: RecentGraphs::default(),
             has_accounts: AtomicBool::new(false),
             _file_lock: pools.file_lock,
             set_aside: set_aside::SetAside::default(),

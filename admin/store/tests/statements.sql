@@ -183,6 +183,12 @@ UPDATE run SET reason = ? WHERE run.id IN (SELECT u.value FROM json_each(?) AS u
 -- close_alarms
 UPDATE alarm SET open_at = NULL, closed_at = ? WHERE alarm.run_id IN (SELECT u.value FROM json_each(?) AS u) AND +alarm.open_at > 0;
 
+-- escalate
+UPDATE alarm SET level = 1, escalated_at = ? WHERE alarm.id IN (SELECT u.value FROM json_each(?) AS u);
+
+-- clear_marks
+UPDATE alarm SET unrouted_at = NULL WHERE alarm.id IN (SELECT u.value FROM json_each(?) AS u) AND +alarm.unrouted_at > 0;
+
 -- astray
 SELECT run.id FROM json_each(?) AS u CROSS JOIN run ON run.shard = u.value WHERE run.state < 9 AND run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000;
 
@@ -383,6 +389,12 @@ UPDATE run SET reason = ? WHERE run.id IN (SELECT unnest(?::bigint[])) AND run.s
 -- close_alarms
 UPDATE alarm SET open_at = NULL, closed_at = ? WHERE alarm.run_id IN (SELECT unnest(?::bigint[])) AND alarm.open_at + 0 > 0;
 
+-- escalate
+UPDATE alarm SET level = 1, escalated_at = ? WHERE alarm.id IN (SELECT unnest(?::bigint[]));
+
+-- clear_marks
+UPDATE alarm SET unrouted_at = NULL WHERE alarm.id IN (SELECT unnest(?::bigint[])) AND alarm.unrouted_at + 0 > 0;
+
 -- astray
 SELECT run.id FROM run WHERE run.shard = ANY(?::bigint[]) AND run.state < 9 AND run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000;
 
@@ -582,6 +594,12 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run
 
 -- close_alarms
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (run_id BIGINT PATH '$')) AS u STRAIGHT_JOIN alarm FORCE INDEX (alarm_run) ON alarm.run_id = u.run_id SET alarm.open_at = NULL, alarm.closed_at = ? WHERE alarm.open_at > 0;
+
+-- escalate
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN alarm FORCE INDEX (PRIMARY) ON alarm.id = u.id SET alarm.level = 1, alarm.escalated_at = ?;
+
+-- clear_marks
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN alarm FORCE INDEX (PRIMARY) ON alarm.id = u.id SET alarm.unrouted_at = NULL WHERE alarm.unrouted_at > 0;
 
 -- astray
 SELECT run.id FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u STRAIGHT_JOIN JSON_TABLE('[0, 1, 2, 3, 4]', '$[*]' COLUMNS (state SMALLINT PATH '$')) AS s STRAIGHT_JOIN run FORCE INDEX (run_open) ON run.shard = u.shard AND run.state = s.state WHERE run.shard <> run.job_id % ? ORDER BY run.id LIMIT 1000;

@@ -32,6 +32,17 @@ pub(crate) static CLOSE_ALARMS: Bulk = Bulk::update(
     },
 );
 
+pub(crate) static ESCALATE: Bulk = Bulk::update(
+    &[long("id")],
+    Update {
+        table: "alarm",
+        index: "PRIMARY",
+        on: "alarm.id = u.id",
+        set: &[("level", "1"), ("escalated_at", ":now")],
+        only_if: "",
+    },
+);
+
 /// Escalated at once; the others are in the next round.
 const MOST: u32 = 500;
 
@@ -65,10 +76,7 @@ impl AlarmStore<'_> {
         if ids.is_empty() {
             return Ok(vec![]);
         }
-        // As literals: MariaDB walks the whole table for `UPDATE … WHERE id IN (SELECT …)`.
-        let list: Vec<String> = ids.iter().map(i64::to_string).collect();
-        let text = format!("UPDATE alarm SET level = 1, escalated_at = ? WHERE id IN ({})", list.join(","));
-        self.execute(&tx, &text, values![now]).await?;
+        self.bulk(&tx, &ESCALATE, &named![now], &ids).await?;
         tx.commit().await?;
         let filter = AlarmFilter { ids, limit: MOST, ..AlarmFilter::default() };
         Ok(self.list(&filter).await?.items)

@@ -10,12 +10,26 @@ use crate::alert::open_alert::OpenAlert;
 use crate::alert::open_item::count;
 use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::Update;
+use crate::db::sql::list::long;
 use crate::error::{Error, Result};
 use crate::views::AlertStore;
 
 /// Alarms of one round; the others are in the next one.
 pub const ALARMS: i64 = 500;
 const MISFIRES: i64 = 200;
+
+pub(crate) static CLEAR_MARKS: Bulk = Bulk::update(
+    &[long("id")],
+    Update {
+        table: "alarm",
+        index: "PRIMARY",
+        on: "alarm.id = u.id",
+        set: &[("unrouted_at", "NULL")],
+        only_if: "{+alarm.unrouted_at} > 0",
+    },
+);
 
 impl AlertStore<'_> {
     /// Alarms that no rule has looked at, oldest first.
@@ -29,8 +43,7 @@ impl AlertStore<'_> {
         if !unknown.is_empty() {
             // A newer version has written them, or a person: no rule knows their kind, and they must not keep the others waiting.
             unknown.iter().for_each(|id| self.set_aside.note("alarm", *id, "its kind is not known".into()));
-            let text = "UPDATE alarm SET unrouted_at = NULL WHERE id IN ({ids}) AND unrouted_at > 0";
-            self.execute(&self.write, text, values![self.ids(&unknown)]).await?;
+            self.bulk(&self.write, &CLEAR_MARKS, &[], &unknown).await?;
         }
         let unrouted = |row: Row| {
             let kind = kind(&row)?;
@@ -103,11 +116,7 @@ impl AlertStore<'_> {
         let alarms: Vec<i64> =
             routed.iter().filter_map(|mark| if let Mark::Alarm { id } = mark { Some(*id) } else { None }).collect();
         for chunk in alarms.chunks(ALARMS as usize) {
-            // As literals: MariaDB walks the whole table for `UPDATE … WHERE id IN (SELECT …)`.
-            let list: Vec<String> = chunk.iter().map(i64::to_string).collect();
-            let text =
-                format!("UPDATE alarm SET unrouted_at = NULL WHERE id IN ({}) AND unrouted_at > 0", list.join(","));
-            if self.execute(tx, &text, vec![]).await? != chunk.len() as u64 {
+            if self.bulk(tx, &CLEAR_MARKS, &[], chunk).await? != chunk.len() as u64 {
                 return Err(Error::Busy);
             }
         }

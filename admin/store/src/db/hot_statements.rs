@@ -5,6 +5,7 @@ use sea_orm::{DbBackend, Value};
 
 use crate::alarm::alarms::{self, AlarmFilter};
 use crate::alarm::escalation;
+use crate::alert::routing;
 use crate::audit::list::{self as audit, AuditFilter, AuditKey};
 use crate::backfill::release;
 use crate::db::sql::bulk::Bulk;
@@ -24,7 +25,7 @@ use crate::run::{adopt, cancel, candidate_sets, claim, expand, follow_up, lock, 
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
-    let bulk: [(&str, &Bulk); 37] = [
+    let bulk: [(&str, &Bulk); 39] = [
         ("to_scan", &poll::TO_SCAN),
         ("overdue", &poll::OVERDUE),
         ("advance", &claim::MOVE_CURSORS),
@@ -57,6 +58,8 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("flag", &overdue::FLAG),
         ("note_overlap", &overlapping::NOTE_OVERLAP),
         ("close_alarms", &escalation::CLOSE_ALARMS),
+        ("escalate", &escalation::ESCALATE),
+        ("clear_marks", &routing::CLEAR_MARKS),
         ("astray", &misplaced::MISPLACED),
         ("delayed_cursors", &fixed_delay::DELAYED_CURSORS),
         ("recorded", &records::RECORDED),

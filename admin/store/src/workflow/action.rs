@@ -249,7 +249,8 @@ impl WorkflowStore<'_> {
             return Err(Error::refused("run", "is of a job that is no workflow any more"));
         };
         if let RerunFrom::Node(node) = from {
-            place_of(&self.graph(&tx, run.job_id, version).await?, run_id, node)?;
+            let graph = self.graph(&tx, run.job_id, version).await?;
+            place_of(&graph, run_id, node)?;
         }
         let text = "SELECT id FROM run AS later WHERE later.fire_no = ? AND later.job_id = ? AND later.cause = ? AND later.id <> ? \
                     AND later.attempt > (SELECT attempt FROM run WHERE run.id = ?) ORDER BY later.attempt DESC LIMIT 1";

@@ -1,8 +1,9 @@
 //! A workflow goes on: what follows from the ends of its nodes, or from what a person has decided, in one transaction that may be
 //! repeated.
 //!
-//! It locks the jobs that are to be started, then the run of the workflow, and computes everything again under that lock. A start that
-//! was not foreseen is made by the next attempt, which locks its job.
+//! It locks the jobs that are to be started, then the run of the workflow, and computes what is to be done under that lock. At first the
+//! jobs of the nodes after the ended ones stand for those that are to be started. A start of another job is made by the next attempt,
+//! which computes them before it locks.
 
 use std::collections::BTreeSet;
 
@@ -51,15 +52,24 @@ impl Notes {
         all[place].follow_ups.push(end);
         all[place].nodes.extend(node);
     }
+
+    /// Ends of nodes, and nothing else.
+    fn are_ends(&self) -> bool {
+        self.nodes.len() == self.follow_ups.len()
+    }
 }
 
 impl WorkflowStore<'_> {
     pub(crate) async fn advance(self, notes: &Notes, now: Millis) -> Result<Advanced> {
-        retry::on_conflict(|| self.try_advance(notes, now)).await
+        let mut is_again = false;
+        retry::on_conflict(|| self.try_advance(notes, now, std::mem::replace(&mut is_again, true))).await
     }
 
-    async fn try_advance(self, notes: &Notes, now: Millis) -> Result<Advanced> {
-        let foreseen = self.foresee(notes, now).await?;
+    async fn try_advance(self, notes: &Notes, now: Millis, is_again: bool) -> Result<Advanced> {
+        let foreseen = match !is_again && notes.are_ends() {
+            true => self.followers(notes).await?,
+            false => self.foresee(notes, now).await?,
+        };
         let ids = self.take_ids(&ids::RUN, foreseen.len()).await?;
         let tx = self.begin().await?;
         let jobs = self.runs().lock_jobs(&tx, foreseen, LockMode::SkipLocked).await?;
@@ -95,6 +105,18 @@ impl WorkflowStore<'_> {
         tx.commit().await?;
         failpoint::hit("after_workflow_commit");
         Ok(step)
+    }
+
+    /// The jobs of the nodes after those that have ended, one for each node: all that is started in most cases.
+    async fn followers(self, notes: &Notes) -> Result<Vec<i64>> {
+        let text = "SELECT job_id, version FROM workflow_run WHERE run_id = ? AND version IS NOT NULL";
+        let Some((job_id, version)) = self.tuple(&self.write, text, values![notes.run_id]).await? else {
+            return Ok(vec![]);
+        };
+        let graph = self.graph(&self.write, job_id, version).await?;
+        let ended = notes.nodes.iter().filter(|node| **node < graph.nodes.len());
+        let followers: BTreeSet<usize> = ended.flat_map(|node| graph.children(*node)).copied().collect();
+        Ok(followers.into_iter().filter_map(|node| graph.nodes[node].job.id()).collect())
     }
 
     /// The jobs of the nodes that will be started, by what stands there without a lock.

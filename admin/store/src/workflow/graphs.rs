@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use carillon_scheduler::workflow::{Graph, IfFailed, WorkflowDraft};
 use carillon_scheduler::{BlockStrategy, Millis, RouteStrategy};
@@ -102,7 +103,7 @@ impl WorkflowStore<'_> {
         let text = "SELECT run_id, job_id, version FROM workflow_run WHERE run_id IN ({ids}) AND version IS NOT NULL";
         let versions: Vec<(i64, i64, Millis)> =
             self.tuples(tx, text, values![self.ids(&Vec::from_iter(owners))]).await?;
-        let mut graphs: BTreeMap<(i64, Millis), Option<Graph>> = BTreeMap::new();
+        let mut graphs: BTreeMap<(i64, Millis), Option<Arc<Graph>>> = BTreeMap::new();
         for (_, job_id, version) in &versions {
             if let Entry::Vacant(entry) = graphs.entry((*job_id, *version)) {
                 // One that cannot be read ignores nothing.
@@ -118,10 +119,16 @@ impl WorkflowStore<'_> {
         Ok(runs.iter().filter(|(_, fire_no)| is_ignored(*fire_no) == Some(true)).map(|(run_id, _)| *run_id).collect())
     }
 
-    pub(crate) async fn graph(self, db: &impl ConnectionTrait, job_id: i64, version: Millis) -> Result<Graph> {
+    pub(crate) async fn graph(self, db: &impl ConnectionTrait, job_id: i64, version: Millis) -> Result<Arc<Graph>> {
+        if let Some(graph) = self.graphs.get((job_id, version)) {
+            return Ok(graph);
+        }
         let text = "SELECT graph FROM workflow_graph WHERE job_id = ? AND version = ?";
         let graph: Option<String> = self.tuple(db, text, values![job_id, version]).await?;
-        graph.as_deref().and_then(graph_of).ok_or_else(|| unreadable(job_id, version))
+        let graph = graph.as_deref().and_then(graph_of).ok_or_else(|| unreadable(job_id, version))?;
+        let graph = Arc::new(graph);
+        self.graphs.keep((job_id, version), &graph);
+        Ok(graph)
     }
 }
 

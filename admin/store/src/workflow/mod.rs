@@ -12,4 +12,5 @@ pub mod graphs;
 pub mod hold;
 mod progress;
 mod prune;
+pub(crate) mod recent_graphs;
 pub mod view;

@@ -1,5 +1,7 @@
 //! The progress of a workflow's run as its rows show it.
 
+use std::sync::Arc;
+
 use carillon_scheduler::workflow::{Graph, NodeState};
 use carillon_scheduler::{Cause, Millis, RunState, Zone};
 use foldhash::{HashMap, HashSet};
@@ -78,7 +80,7 @@ pub(crate) const NODE_COLUMNS: &str =
 
 pub(crate) struct Progress {
     pub run: HeldRun,
-    pub graph: Graph,
+    pub graph: Arc<Graph>,
     /// In the order of the graph.
     pub nodes: Vec<NodeRow>,
     /// The fires of nodes that are open, or whose ends are new.

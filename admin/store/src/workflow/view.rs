@@ -1,7 +1,11 @@
 //! The progress of a workflow's run as people and API clients see it.
 
+use std::sync::Arc;
+
 use carillon_scheduler::Millis;
+use carillon_scheduler::run::map::ItemState;
 use carillon_scheduler::workflow::{Graph, NodeState};
+use foldhash::HashMap;
 
 use crate::error::Result;
 use crate::views::WorkflowStore;
@@ -10,7 +14,7 @@ use crate::workflow::progress::node_of;
 /// The run of a workflow that has begun.
 #[derive(Clone, Debug)]
 pub struct WorkflowView {
-    pub graph: Graph,
+    pub graph: Arc<Graph>,
     /// In the order of the graph.
     pub nodes: Vec<NodeProgress>,
     /// Since when a person holds it, and who.
@@ -38,6 +42,9 @@ pub struct NodeProgress {
     /// Its parts; 1: its fire is not split, 0: it has no run.
     pub parts: i32,
     pub parts_succeeded: i64,
+    /// Of the map of `run_id`; 0: it has handed in none.
+    pub items: i64,
+    pub items_succeeded: i64,
     /// It ran in an earlier run of the workflow, and was not repeated.
     pub is_kept: bool,
     pub result: Option<String>,
@@ -54,6 +61,7 @@ impl NodeProgress {
         self.job = None;
         self.run_id = None;
         (self.parts, self.parts_succeeded) = (0, 0);
+        (self.items, self.items_succeeded) = (0, 0);
         self.result = None;
         self.why.clear();
     }
@@ -77,14 +85,22 @@ row_struct! {
         state: i16,
         decided: i16,
         why: Option<String>,
-        run_id: Option<i64>,
-        attempts: i64,
-        parts: Option<i32>,
-        parts_succeeded: i64,
-        fire_no: Option<i64>,
         result: Option<String>,
         started_at: Option<Millis>,
         ended_at: Option<Millis>,
+    }
+}
+
+row_struct! {
+    /// The runs of a node's fire.
+    #[derive(Default)]
+    struct Fire {
+        node: i32,
+        fire_no: i64,
+        run_id: Option<i64>,
+        attempts: i64,
+        parts: i32,
+        parts_succeeded: i64,
     }
 }
 
@@ -97,41 +113,61 @@ impl WorkflowStore<'_> {
         };
         let Head { job_id, version, held_at, held_by, prior_run_id } = head;
         let graph = self.graph(&self.read, job_id, version).await?;
-        // The runs of a node's fire, the latest attempt of part 0 among them.
-        let text = "SELECT n.job_id, job.name AS job, job.app_id, n.state, n.decided, n.why, n.result, n.started_at, n.ended_at, \
-                    first_run.fire_no, \
-                    (SELECT MAX(run.id) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
-                     AND run.cause = first_run.cause AND run.part = 0) AS run_id, \
-                    (SELECT COUNT(DISTINCT run.attempt) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
-                     AND run.cause = first_run.cause) AS attempts, \
-                    (SELECT MAX(run.parts) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
-                     AND run.cause = first_run.cause) AS parts, \
-                    (SELECT COUNT(DISTINCT run.part) FROM run WHERE run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id \
-                     AND run.cause = first_run.cause AND run.state = {state.succeeded}) AS parts_succeeded \
-                    FROM workflow_node n LEFT JOIN job ON job.id = n.job_id LEFT JOIN run AS first_run ON first_run.id = n.first_run_id \
-                    WHERE n.run_id = ? ORDER BY n.node";
+        let text = "SELECT n.job_id, job.name AS job, job.app_id, n.state, n.decided, n.why, n.result, n.started_at, n.ended_at \
+                    FROM workflow_node n LEFT JOIN job ON job.id = n.job_id WHERE n.run_id = ? ORDER BY n.node";
         let rows: Vec<Row> = self.all(&self.read, text, values![run_id]).await?;
-        let nodes = graph.nodes.iter().zip(rows).map(|(node, row)| NodeProgress {
-            name: node.name.clone(),
-            job_id: row.job_id,
-            job: row.job,
-            app_id: row.app_id,
-            state: NodeState::from_code(row.state).unwrap_or(NodeState::Waiting),
-            is_decided: row.decided != 0,
-            why: row.why.unwrap_or_default(),
-            run_id: row.run_id,
-            attempts: row.attempts,
-            parts: row.parts.unwrap_or(0),
-            parts_succeeded: row.parts_succeeded,
-            is_kept: row.fire_no.is_some_and(|fire_no| node_of(fire_no).0 != run_id),
-            result: row.result,
-            started_at: row.started_at,
-            ended_at: row.ended_at,
-            is_hidden: false,
+        let mut fires = self.fires_of_nodes(run_id).await?;
+        let items = self.items_of(fires.values().filter_map(|fire| fire.run_id)).await?;
+        let nodes = graph.nodes.iter().zip(rows).enumerate().map(|(node, (definition, row))| {
+            let fire = fires.remove(&(node as i32));
+            let is_kept = fire.as_ref().is_some_and(|fire| node_of(fire.fire_no).0 != run_id);
+            let fire = fire.unwrap_or_default();
+            let (items, items_succeeded) = fire.run_id.and_then(|id| items.get(&id)).copied().unwrap_or_default();
+            NodeProgress {
+                name: definition.name.clone(),
+                job_id: row.job_id,
+                job: row.job,
+                app_id: row.app_id,
+                state: NodeState::from_code(row.state).unwrap_or(NodeState::Waiting),
+                is_decided: row.decided != 0,
+                why: row.why.unwrap_or_default(),
+                run_id: fire.run_id,
+                attempts: fire.attempts,
+                parts: fire.parts,
+                parts_succeeded: fire.parts_succeeded,
+                items,
+                items_succeeded,
+                is_kept,
+                result: row.result,
+                started_at: row.started_at,
+                ended_at: row.ended_at,
+                is_hidden: false,
+            }
         });
         let nodes = nodes.collect();
         let held = held_at.map(|at| (at, held_by.unwrap_or_default()));
         Ok(Some(WorkflowView { graph, nodes, held, prior_run_id }))
+    }
+
+    /// By the number of the node. `run_id` is the latest attempt of part 0.
+    async fn fires_of_nodes(self, run_id: i64) -> Result<HashMap<i32, Fire>> {
+        let text = "SELECT n.node, MAX(run.fire_no) AS fire_no, MAX(CASE WHEN run.part = 0 THEN run.id END) AS run_id, \
+                    COUNT(DISTINCT run.attempt) AS attempts, MAX(run.parts) AS parts, \
+                    COUNT(DISTINCT CASE WHEN run.state = {state.succeeded} THEN run.part END) AS parts_succeeded \
+                    FROM workflow_node n JOIN run AS first_run ON first_run.id = n.first_run_id \
+                    JOIN run ON run.fire_no = first_run.fire_no AND run.job_id = first_run.job_id AND run.cause = first_run.cause \
+                    WHERE n.run_id = ? GROUP BY n.node";
+        let fires: Vec<Fire> = self.all(&self.read, text, values![run_id]).await?;
+        Ok(fires.into_iter().map(|fire| (fire.node, fire)).collect())
+    }
+
+    /// How many items these runs have handed in, and how many of them have succeeded.
+    async fn items_of(self, run_ids: impl Iterator<Item = i64>) -> Result<HashMap<i64, (i64, i64)>> {
+        let run_ids: Vec<i64> = run_ids.collect();
+        let text = "SELECT run_id, COUNT(*), COUNT(CASE WHEN state = ? THEN 1 END) FROM map_item WHERE run_id IN ({ids}) GROUP BY run_id";
+        let rows: Vec<(i64, i64, i64)> =
+            self.tuples(&self.read, text, values![ItemState::Succeeded.code(), self.ids(&run_ids)]).await?;
+        Ok(rows.into_iter().map(|(run_id, items, succeeded)| (run_id, (items, succeeded))).collect())
     }
 
     /// The workflow's run, and the name of the node, of which the run with this fire is a part. None: it is gone.

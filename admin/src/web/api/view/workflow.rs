@@ -52,6 +52,12 @@ view! {
         /// Parts that have succeeded
         #[schema(minimum = 0)]
         parts_succeeded: i64,
+        /// Items that its run has handed in
+        #[schema(minimum = 0)]
+        items: i64,
+        /// Items that have succeeded
+        #[schema(minimum = 0)]
+        items_succeeded: i64,
         /// It succeeded in an earlier run of the workflow, and was not repeated
         kept: bool = node.is_kept,
         /// What it handed on; null: nothing, or the caller may not see it

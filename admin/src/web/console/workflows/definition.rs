@@ -125,7 +125,7 @@ fn lines(language: Language, graph: &Graph, draft: &WorkflowDraft, job: impl Fn(
     let shown = nodes.iter().map(|line| PictureNode {
         job: line.job.text(&language),
         badge: None,
-        parts: None,
+        share: None,
         link: line.job.link(),
     });
     let picture = Picture::new(language, graph, shown.collect());

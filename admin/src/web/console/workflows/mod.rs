@@ -8,4 +8,5 @@ pub mod node_badge;
 pub mod picture;
 pub mod progress;
 pub mod rerun;
+mod share;
 mod stretch;

@@ -6,6 +6,7 @@ use carillon_scheduler::workflow::{EdgePath, Graph, NodeBox, On, layout};
 
 use crate::web::console::badge::Badge;
 use crate::web::console::workflows::edge_text::tests_text;
+use crate::web::console::workflows::share::Share;
 use crate::web::console::workflows::stretch::Stretch;
 use crate::web::locale::Language;
 
@@ -25,8 +26,7 @@ pub struct PictureNode {
     pub job: String,
     /// Of the node of a run.
     pub badge: Option<Badge>,
-    /// How many parts have succeeded, and how many there are.
-    pub parts: Option<(i64, i32)>,
+    pub share: Option<Share>,
     pub link: Option<String>,
 }
 
@@ -50,7 +50,7 @@ pub struct PictureBox {
     pub job: String,
     pub shown_job: String,
     pub badge: Option<Badge>,
-    pub parts: Option<(i64, i32)>,
+    pub share: Option<Share>,
     pub link: Option<String>,
 }
 
@@ -126,7 +126,7 @@ fn picture_box(name: &str, shown: PictureNode, place: &NodeBox, stretch: &Stretc
         shown_job: shortened(&shown.job, (width - BOX_PADDING) / JOB_LETTER),
         job: shown.job,
         badge: shown.badge,
-        parts: shown.parts,
+        share: shown.share,
         link: shown.link,
     }
 }
@@ -191,7 +191,7 @@ mod tests {
         let shown = graph.nodes.iter().map(|node| PictureNode {
             job: format!("Job of {}", node.name),
             badge: None,
-            parts: None,
+            share: None,
             link: Some(format!("/jobs/{}", node.name)),
         });
         let shown = shown.collect();

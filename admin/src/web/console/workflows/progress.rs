@@ -12,6 +12,7 @@ use crate::web::console::workflows::decide::Decision;
 use crate::web::console::workflows::edge_text::after_text;
 use crate::web::console::workflows::node_badge::node_badge;
 use crate::web::console::workflows::picture::{Picture, PictureNode};
+use crate::web::console::workflows::share::Share;
 use crate::web::locale::Message;
 use crate::web::page::PageContext;
 use crate::web::text::format::duration;
@@ -42,8 +43,8 @@ pub struct NodeLine {
     pub why: String,
     pub is_kept: bool,
     pub attempts: i64,
-    /// How many parts have succeeded, and how many there are. None: its fire is not split.
-    pub parts: Option<(i64, i32)>,
+    /// None: its fire is not split, and has no items.
+    pub share: Option<Share>,
     pub duration: Option<String>,
     pub run_id: Option<i64>,
     pub result: Option<String>,
@@ -60,7 +61,7 @@ impl Progress {
         let shown = nodes.iter().map(|line| PictureNode {
             job: line.job_text(context).to_string(),
             badge: Some(line.badge),
-            parts: line.parts,
+            share: line.share,
             link: line.link(),
         });
         let picture = Picture::new(context.language, &view.graph, shown.collect());
@@ -99,7 +100,7 @@ impl NodeLine {
             why: it.why.clone(),
             is_kept: it.is_kept,
             attempts: it.attempts,
-            parts: (it.parts > 1).then_some((it.parts_succeeded, it.parts)),
+            share: Share::of(it),
             duration: it.started_at.zip(end).map(|(start, end)| duration(context.language, end - start)),
             run_id: it.run_id,
             result: it.result.clone().filter(|text| !text.is_empty()),

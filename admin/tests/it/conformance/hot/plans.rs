@@ -114,9 +114,9 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "accept" => list(&["5", "1"]),
         "settle" | "settle_successes" => led_by(&["1"], list(&["5", "9", "200", "m", "r", "1", "1", "b"])),
         "long_running" => plain(&["2", "1", &until, "7"]),
-        "to_check" | "lock_jobs" | "lock_runs" | "lock_pending" | "prune" => ids(),
+        "to_check" | "lock_jobs" | "lock_runs" | "lock_pending" | "prune" | "clear_marks" => ids(),
         "lock_going" => [ids(), plain(&["1", "1"])].concat(),
-        "flag" => led_by(&["1"], ids()),
+        "flag" | "escalate" => led_by(&["1"], ids()),
         "cancel_retries" => led_by(&["1"], list(&[&cursor, "5", "0", "0", "1"])),
         "retry" => list(&["900000", "5", "1"]),
         "unanswered" => plain(&["2", "1", "16", "1000"]),
@@ -238,6 +238,10 @@ fn expected(name: &str) -> [&'static str; 3] {
         "failing_too_often" => ["SEARCH j USING INTEGER PRIMARY KEY", "job_failure", "j eq_ref PRIMARY"],
         "old_alarms" => {
             ["alarm USING COVERING INDEX alarm_created (created_at<?)", "alarm_created", "alarm range alarm_created"]
+        }
+        "escalate" | "clear_marks" => {
+            // PostgreSQL walks a table of 2,000 rows.
+            ["SEARCH alarm USING INTEGER PRIMARY KEY", "on alarm", "alarm eq_ref PRIMARY"]
         }
         "old_audit" => ["audit USING COVERING INDEX audit_at (at<?)", "audit_at", "audit range audit_at"],
         "old_keys" => [

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::conformance::fixture::actor;
 use crate::flow::node::{Node, with_registered_executor};
+use crate::flow::workflows::steps::Steps;
 
 /// A run that hands in these items, one in a delivery.
 pub async fn mapped(node: &Node, items: &[&str], reduce: bool, change: impl FnOnce(&mut JobDraft)) -> (Job, i64) {
@@ -133,5 +134,25 @@ fn items_that_have_failed_fail_their_run_and_the_next_fire_goes_its_way() {
         assert_eq!((ended.state, ended.result_msg.as_deref()), (Failed, Some("1 of 1 items failed; item 0: broken")));
         assert_eq!(deliveries(node, &job).await.len(), 4, "the retries of the job");
         assert_eq!(run(node, next).await.state, Running);
+    });
+}
+
+#[test]
+fn a_node_tells_how_many_of_its_items_have_succeeded() {
+    with_registered_executor(async |node, _| {
+        let steps = Steps::new(node, json!({"each": {}, "sum": {"after": ["each"]}}), |_| ()).await;
+        let run_id = steps.fire().await;
+        let root = steps.run("each").await.id;
+        let page = json!({"logId": root, "page": 0, "items": ["a", "b", "c"], "chunk": 1, "reduce": false});
+        assert_eq!(node.post("api/map", &page).await["code"], 200);
+        node.callback(&[(root, 200, "handed in")]).await;
+        steps.go_on().await;
+        for delivery in deliveries(node, steps.job("each")).await {
+            node.callback(&[(delivery.id, 200, "")]).await;
+            steps.go_on().await;
+            let each = steps.view(run_id).await.nodes.remove(0);
+            assert_eq!((each.items_succeeded, each.items, each.parts), (i64::from(delivery.part), 3, 1));
+        }
+        assert_eq!(steps.states(run_id).await, "each succeeded, sum running");
     });
 }

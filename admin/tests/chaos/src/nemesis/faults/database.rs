@@ -53,12 +53,18 @@ async fn dead(scene: &mut Scene) -> anyhow::Result<()> {
 /// Each statement of each node takes 200 ms more.
 async fn slow(scene: &mut Scene) -> anyhow::Result<()> {
     scene.target = "database".into();
-    let slow = Mode { statement_delay: Duration::from_millis(200), ..Mode::default() };
-    let wires: Vec<Wire> = scene.cluster.admins.iter().filter_map(|admin| admin.ways.database.clone()).collect();
-    wires.iter().for_each(|wire| wire.set(slow));
+    let wires = slow_statements(scene);
     rest(8_000).await;
     wires.iter().for_each(Wire::recover);
     Ok(())
+}
+
+/// From now on; the wires that are to recover.
+pub fn slow_statements(scene: &Scene) -> Vec<Wire> {
+    let slow = Mode { statement_delay: Duration::from_millis(200), ..Mode::default() };
+    let wires: Vec<Wire> = scene.cluster.admins.iter().filter_map(|admin| admin.ways.database.clone()).collect();
+    wires.iter().for_each(|wire| wire.set(slow));
+    wires
 }
 
 /// Its disk is full for a while. PostgreSQL may end by that, and then starts when there is room again.

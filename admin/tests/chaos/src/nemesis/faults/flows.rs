@@ -1,8 +1,6 @@
 //! The last parents of a join end at several nodes at once.
 
-use std::time::Duration;
-
-use super::Scene;
+use super::{Scene, database};
 use crate::nemesis::rest;
 use crate::proxy::{Mode, Wire};
 
@@ -12,13 +10,10 @@ const HELD_BACK_MS: i64 = 4_000;
 /// What executors report is held back, and reaches all nodes at the same time, each statement of which takes 200 ms more.
 pub async fn last_parents(scene: &mut Scene) -> anyhow::Result<()> {
     scene.target = "database".into();
-    let admins = &scene.cluster.admins;
-    let calls: Vec<Wire> = admins.iter().map(|admin| admin.wire.clone()).collect();
-    let statements: Vec<Wire> = admins.iter().filter_map(|admin| admin.ways.database.clone()).collect();
+    let calls: Vec<Wire> = scene.cluster.admins.iter().map(|admin| admin.wire.clone()).collect();
     calls.iter().for_each(|wire| wire.set(Mode { silent: true, ..Mode::default() }));
     rest(HELD_BACK_MS).await;
-    let slow = Mode { statement_delay: Duration::from_millis(200), ..Mode::default() };
-    statements.iter().for_each(|wire| wire.set(slow));
+    let statements = database::slow_statements(scene);
     calls.iter().for_each(Wire::recover);
     rest(4_000).await;
     statements.iter().for_each(Wire::recover);
