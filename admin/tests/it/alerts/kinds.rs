@@ -182,18 +182,29 @@ databases! {
         world.look().await;
         world.look().await;
         assert_eq!(world.open().await.len(), 1);
-        // There is nothing that would want one any more: its job calls a URL, and later a handler again until it is disabled.
-        world.sql("UPDATE job SET http = '{}'").await;
+        // There is nothing that would want one any more.
+        world.sql("UPDATE job SET enabled = FALSE").await;
         world.look().await;
         assert_eq!(world.told().await, ["opened", "resolved", "opened", "resolved"]);
+    }
+
+    async fn an_app_whose_jobs_call_urls_needs_no_executor(db: &TestDatabase) {
+        let world = World::start(db, 1).await;
+        world.rule_for(AlertKind::NoExecutor, json!({"app": "billing", "group_seconds": 60})).await;
+        world.sql("UPDATE job SET http = '{}'").await;
+        world.later(120);
+        for _ in 0..4 {
+            world.look().await;
+        }
+        assert_eq!(world.open().await, []);
         world.sql("UPDATE job SET http = NULL").await;
         for _ in 0..4 {
             world.look().await;
         }
         assert_eq!(world.open().await.len(), 1);
-        world.sql("UPDATE job SET enabled = FALSE").await;
+        world.sql("UPDATE job SET http = '{}'").await;
         world.look().await;
-        assert_eq!(world.told().await, ["opened", "resolved", "opened", "resolved", "opened", "resolved"]);
+        assert_eq!(world.told().await, ["opened", "resolved"]);
     }
 
     // covers: G12
