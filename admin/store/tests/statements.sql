@@ -255,7 +255,7 @@ SELECT id, enabled, fires_left FROM job WHERE schedule_kind = 'fixed_delay' AND 
 SELECT job_id FROM run WHERE shard = ? AND state IN (0, 1, 2) AND state < 9 AND (follow & 1) <> 0;
 
 -- forgotten_ends
-SELECT DISTINCT f.run_id FROM follow_up AS f JOIN run ON run.id = f.run_id WHERE f.at < ? AND run.shard IN (SELECT unnest(?::bigint[])) ORDER BY f.run_id LIMIT ?;
+SELECT DISTINCT f.run_id FROM follow_up AS f CROSS JOIN LATERAL (SELECT shard FROM run WHERE id = f.run_id OFFSET 0) AS run WHERE f.at < ? AND run.shard = ANY(?::bigint[]) ORDER BY f.run_id LIMIT ?;
 
 -- cursors
 SELECT job_id, next_fire_at, revision FROM job_clock WHERE shard = ? AND (next_fire_at, job_id) > (?, ?) ORDER BY shard, next_fire_at, job_id LIMIT ?;

@@ -83,7 +83,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("delayed_cursor", fixed_delay::DELAYED_CURSOR),
         ("delayed_jobs", fixed_delay::DELAYED_JOBS),
         ("open_links", fixed_delay::OPEN_LINKS),
-        ("forgotten_ends", follow_up::FORGOTTEN),
+        ("forgotten_ends", &follow_up::forgotten(backend)),
         ("cursors", records::cursors(backend)),
         ("scheduled", records::SCHEDULED),
         ("old_alarms", prune_rest::OLD_ALARMS),

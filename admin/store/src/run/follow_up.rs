@@ -2,6 +2,7 @@
 //! follows ([`advance`](crate::run::advance)): what follows happens once, whichever node does it, also after a crash between the two.
 
 use carillon_scheduler::{Millis, RunState};
+use sea_orm::DbBackend;
 
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
@@ -86,8 +87,16 @@ pub(crate) static INSERT_FOLLOW_UPS: Bulk = Bulk::text(
 );
 
 /// Runs of these shards whose ends wait for what follows since before an instant.
-pub(crate) const FORGOTTEN: &str = "SELECT DISTINCT f.run_id FROM follow_up AS f {join} run ON run.id = f.run_id \
-     WHERE f.at < ? AND run.shard IN ({ids}) ORDER BY f.run_id LIMIT ?";
+pub(crate) fn forgotten(backend: DbBackend) -> String {
+    let run = match backend {
+        // Of a join PostgreSQL would make a walk through all runs, ended ones too. It joins nothing with a subquery that has an OFFSET.
+        DbBackend::Postgres => "CROSS JOIN LATERAL (SELECT shard FROM run WHERE id = f.run_id OFFSET 0) AS run",
+        _ => "{join} run ON run.id = f.run_id",
+    };
+    format!(
+        "SELECT DISTINCT f.run_id FROM follow_up AS f {run} WHERE f.at < ? AND run.shard {{among}} ORDER BY f.run_id LIMIT ?"
+    )
+}
 
 impl RunStore<'_> {
     pub(crate) async fn insert_follow_ups(self, tx: &Transaction, list: &[FollowUp], now: Millis) -> Result<()> {
@@ -126,6 +135,6 @@ impl RunStore<'_> {
     /// Runs of these shards that have ended before an instant, and from whose end nothing has followed yet.
     pub async fn forgotten_ends(self, shards: &[i64], before: Millis, limit: usize) -> Result<Vec<i64>> {
         let values = values![before, self.ids(shards), limit as i64];
-        self.tuples(&self.engine_reads, FORGOTTEN, values).await
+        self.tuples(&self.engine_reads, &forgotten(self.backend), values).await
     }
 }

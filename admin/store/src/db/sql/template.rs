@@ -3,6 +3,7 @@
 //! | mark | SQLite | PostgreSQL | MySQL, MariaDB |
 //! | --- | --- | --- | --- |
 //! | `{ids}` | rows of `json_each(?)` | `unnest(?::bigint[])` | rows of `JSON_TABLE(?, …)` |
+//! | `{among}` | `IN (`rows of `json_each(?))` | `= ANY(?::bigint[])` | `IN (`rows of `JSON_TABLE(?, …))` |
 //! | `{+run.state}` | `+run.state` | `run.state + 0` | `run.state` |
 //! | `{index run_open}` | | | ` FORCE INDEX (run_open)` |
 //! | `{by_index job_kind}` | ` INDEXED BY job_kind` | | ` FORCE INDEX (job_kind)` |
@@ -11,7 +12,8 @@
 //! | `{join}` | `CROSS JOIN` | `JOIN` | `STRAIGHT_JOIN` |
 //!
 //! `{ids}` is a list of integers as one parameter, for `… IN ({ids})`: the text stays the same for any number, so that the
-//! statement caches hold. `{?}` is a bound of a range: SQLite would plan the statement again for each value of it. `{+column}` keeps
+//! statement caches hold. `{among}` is the same for a condition that many rows are tested by: PostgreSQL would walk through the rows of
+//! `unnest` for each of them. `{?}` is a bound of a range: SQLite would plan the statement again for each value of it. `{+column}` keeps
 //! the planner off an index. `{for_update}`: SQLite has locked the whole file.
 //! The words of our enums are marks too: see [`codes`].
 
@@ -47,6 +49,10 @@ fn replacement(backend: DbBackend, mark: &str) -> Cow<'static, str> {
     let is_mysql = backend == DbBackend::MySql;
     match mark {
         "ids" => ids(backend, "?").into(),
+        "among" => match backend {
+            DbBackend::Postgres => "= ANY(?::bigint[])".into(),
+            other => format!("IN ({})", ids(other, "?")).into(),
+        },
         "?" => if backend == DbBackend::Sqlite { "? + 0" } else { "?" }.into(),
         "for_update" => if backend == DbBackend::Sqlite { "" } else { " FOR UPDATE" }.into(),
         "join" => match backend {

@@ -239,6 +239,7 @@ fn expected(name: &str) -> [&'static str; 3] {
         "old_alarms" => {
             ["alarm USING COVERING INDEX alarm_created (created_at<?)", "alarm_created", "alarm range alarm_created"]
         }
+        "forgotten_ends" => ["SEARCH run USING INTEGER PRIMARY KEY", "Nested Loop", "run eq_ref PRIMARY"],
         "escalate" | "clear_marks" => {
             // PostgreSQL walks a table of 2,000 rows.
             ["SEARCH alarm USING INTEGER PRIMARY KEY", "on alarm", "alarm eq_ref PRIMARY"]
