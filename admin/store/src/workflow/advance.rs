@@ -109,11 +109,9 @@ impl WorkflowStore<'_> {
 
     /// The jobs of the nodes after those that have ended, one for each node: all that is started in most cases.
     async fn followers(self, notes: &Notes) -> Result<Vec<i64>> {
-        let text = "SELECT job_id, version FROM workflow_run WHERE run_id = ? AND version IS NOT NULL";
-        let Some((job_id, version)) = self.tuple(&self.write, text, values![notes.run_id]).await? else {
+        let Some(graph) = self.graph_of_run(&self.write, notes.run_id).await? else {
             return Ok(vec![]);
         };
-        let graph = self.graph(&self.write, job_id, version).await?;
         let ended = notes.nodes.iter().filter(|node| **node < graph.nodes.len());
         let followers: BTreeSet<usize> = ended.flat_map(|node| graph.children(*node)).copied().collect();
         Ok(followers.into_iter().filter_map(|node| graph.nodes[node].job.id()).collect())

@@ -130,6 +130,15 @@ impl WorkflowStore<'_> {
         self.graphs.keep((job_id, version), &graph);
         Ok(graph)
     }
+
+    /// None: it is no run of a workflow, or none that has begun.
+    pub(crate) async fn graph_of_run(self, db: &impl ConnectionTrait, run_id: i64) -> Result<Option<Arc<Graph>>> {
+        let text = "SELECT job_id, version FROM workflow_run WHERE run_id = ? AND version IS NOT NULL";
+        let Some((job_id, version)) = self.tuple(db, text, values![run_id]).await? else {
+            return Ok(None);
+        };
+        Ok(Some(self.graph(db, job_id, version).await?))
+    }
 }
 
 fn text_of(workflow: &WorkflowDraft) -> Result<String> {

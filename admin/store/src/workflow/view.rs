@@ -173,11 +173,7 @@ impl WorkflowStore<'_> {
     /// The workflow's run, and the name of the node, of which the run with this fire is a part. None: it is gone.
     pub async fn owner_of(self, fire_no: i64) -> Result<Option<(i64, String)>> {
         let (run_id, node) = node_of(fire_no);
-        let text = "SELECT job_id, version FROM workflow_run WHERE run_id = ? AND version IS NOT NULL";
-        let Some((job_id, version)) = self.tuple(&self.read, text, values![run_id]).await? else {
-            return Ok(None);
-        };
-        let graph = self.graph(&self.read, job_id, version).await?;
-        Ok(graph.nodes.get(node).map(|node| (run_id, node.name.clone())))
+        let graph = self.graph_of_run(&self.read, run_id).await?;
+        Ok(graph.and_then(|graph| Some((run_id, graph.nodes.get(node)?.name.clone()))))
     }
 }

@@ -1,4 +1,5 @@
-//! Every page fits its window, is quiet, and has no fault that axe finds, whatever is written on it. In Chinese it has no English words.
+//! Each page of a node with the longest texts that it takes: nothing reaches beyond its window or card, the browser reports no error, and
+//! axe finds no violation. The pages in Chinese have no English words.
 
 use super::chinese_words::english;
 use super::chromium::{Browser, Kind, Rules};
