@@ -9,7 +9,7 @@ use carillon_accounts::openid::Provider;
 use carillon_accounts::setup::{self, FirstAdmin};
 use carillon_alerts::Alerts;
 use carillon_alerts::message::Links;
-use carillon_engine::executor::{ExecutorClient, ExecutorTokens, Limits};
+use carillon_engine::executor::{ExecutorClient, ExecutorTokens, HttpSender, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
 use carillon_engine::manage::limits::rate::RateLimit;
 use carillon_engine::metrics::Metrics;
@@ -106,6 +106,8 @@ impl Admin {
         let rules = config.network_rules(listeners);
         // Channels are no executors, so the networks of those say nothing about them.
         let channels = Connector::new(NetworkRules { networks: None, ..rules.clone() });
+        let http = Connector::new(config.http_rules(&rules));
+        let http = HttpSender::new(http, config.secret_keys.clone()).map_err(Error::Settings)?;
         let connector = Connector::new(rules);
         let global = (!config.app_tokens_only).then_some(config.access_token.as_str());
         let tokens = Arc::new(ExecutorTokens::new(global, config.secret_keys.clone()).map_err(Error::Settings)?);
@@ -117,6 +119,7 @@ impl Admin {
             clock: clock.clone(),
             metrics,
             client,
+            http,
             lock,
             settings,
             node,

@@ -7,6 +7,7 @@ mod m0003_follow_up;
 mod m0004_workflows;
 mod m0005_parts;
 mod m0006_map;
+mod m0007_http;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -21,6 +22,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0004_workflows", statements: m0004_workflows::STATEMENTS },
     Step { name: "m0005_parts", statements: m0005_parts::STATEMENTS },
     Step { name: "m0006_map", statements: m0006_map::STATEMENTS },
+    Step { name: "m0007_http", statements: m0007_http::STATEMENTS },
 ];
 
 pub struct Migrator;

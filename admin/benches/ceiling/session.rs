@@ -105,6 +105,7 @@ impl Session {
             reason: None,
             sent_at: Some(now),
             reporter: None,
+            not_before: None,
         };
         let reports: Vec<RunReport> = runs.iter().map(report).collect();
         let settled =

@@ -36,6 +36,7 @@ use crate::executor::address_gate::FreedApps;
 use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;
+use crate::executor::http::HttpSender;
 use crate::executor::scripts::ScriptCache;
 use crate::executor::tokens::ExecutorTokens;
 use crate::job_cache::JobCache;
@@ -115,6 +116,8 @@ pub struct EngineParts {
     pub clock: Arc<dyn Clock>,
     pub metrics: Arc<Metrics>,
     pub client: ExecutorClient,
+    /// Sends the requests of HTTP jobs.
+    pub http: HttpSender,
     pub lock: ShardLock,
     pub settings: Settings,
     /// Random for each start.
@@ -127,8 +130,8 @@ pub struct EngineParts {
 
 impl Engine {
     pub fn build(parts: EngineParts) -> Self {
-        let EngineParts { store, clock, metrics, client, lock, settings, node, address, shards } = parts;
-        let (lock, client, tasks) = (Arc::new(lock), Arc::new(client), TaskTracker::new());
+        let EngineParts { store, clock, metrics, client, http, lock, settings, node, address, shards } = parts;
+        let (lock, client, http, tasks) = (Arc::new(lock), Arc::new(client), Arc::new(http), TaskTracker::new());
         let queue = Arc::new(DueQueue::new(settings.ring_capacity));
         let hints = Arc::new(PendingHints::default());
         let wakes = Arc::new(ScanWakes::new(clock.clone(), lock.can_hint().then(|| hints.clone())));
@@ -169,7 +172,7 @@ impl Engine {
         }));
         let scripts = Arc::new(ScriptCache::new(cx.store.clone()));
         let marker = Arc::new(component!(Marker { cx, jobs, scripts, outcomes }));
-        let sender = Arc::new(component!(Sender { cx, client, addresses, outcomes, traces, tasks }));
+        let sender = Arc::new(component!(Sender { cx, client, http, addresses, outcomes, traces, tasks }));
         let lead = Arc::new(MarkLead::new(cx.settings.mark_ahead));
         let dispatcher = component!(Dispatcher {
             cx,
@@ -359,9 +362,12 @@ impl Engine {
         self.held.close();
     }
 
-    /// No new requests; waits for those under way.
+    /// No new requests; waits for those under way. Those of HTTP jobs end without an answer if theirs takes longer than an executor's may.
     pub async fn finish_sends(&self) {
         self.tasks.close();
+        if tokio::time::timeout(self.cx.settings.send_limit, self.tasks.wait()).await.is_err() {
+            self.services.dispatcher.sender.http.end();
+        }
         self.tasks.wait().await;
     }
 

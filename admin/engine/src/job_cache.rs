@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use carillon_scheduler::{
-    BlockStrategy, CatchUp, Labels, MisfirePolicy, Overlap, PlanInput, RouteStrategy, Schedule, ScheduleContext,
-    ScheduleDraft, ScriptKind, Zone,
+    BlockStrategy, CatchUp, HttpDraft, Labels, MisfirePolicy, Overlap, PlanInput, RouteStrategy, Schedule,
+    ScheduleContext, ScheduleDraft, ScriptKind, Zone,
 };
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 use parking_lot::Mutex;
@@ -21,6 +21,8 @@ pub struct CachedJob {
     pub stored: StoredDefinition,
     /// Or why it cannot be planned: another program wrote the row, or zone data has changed.
     pub rules: Result<ParsedJob, String>,
+    /// The request that is sent in place of a run for an executor, or why it cannot be read. None: it has no request.
+    pub http: Option<Result<HttpDraft, String>>,
 }
 
 impl CachedJob {
@@ -44,7 +46,8 @@ pub struct ParsedJob {
 impl CachedJob {
     fn new(stored: StoredDefinition) -> Self {
         let rules = parse(&stored);
-        Self { stored, rules }
+        let http = stored.http.as_deref().map(|text| serde_json::from_str(text).map_err(|error| error.to_string()));
+        Self { stored, rules, http }
     }
 
     /// Its id and revision.
@@ -66,6 +69,11 @@ impl CachedJob {
     /// It has a graph in place of a handler.
     pub fn is_workflow(&self) -> bool {
         self.stored.graph_version.is_some()
+    }
+
+    /// Its request, as far as it can be read.
+    pub fn request(&self) -> Option<&HttpDraft> {
+        self.http.as_ref()?.as_ref().ok()
     }
 
     /// They are to be read when a run of it is marked.
@@ -94,7 +102,8 @@ impl CachedJob {
         // Each text is an allocation of its own, with what the allocator adds.
         let texts: usize = texts.iter().map(|text| text.len() + 16).sum();
         let slot = 80;
-        size_of::<Self>() + slot + params + texts + 512 + 5 * stored.schedule_text.len()
+        let http = stored.http.as_ref().map_or(0, |text| 2 * text.len());
+        size_of::<Self>() + slot + params + texts + http + 512 + 5 * stored.schedule_text.len()
     }
 
     /// Its fires are numbered: how many are left stands in its row.

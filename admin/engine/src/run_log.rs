@@ -40,6 +40,15 @@ impl Runs<'_> {
                 _ => Err(Error::NoLog("the run was never sent, so there is no log".into())),
             };
         };
+        if run.is_http() {
+            return match engine.cx.store.runs().http_log(run_id).await? {
+                Some(text) => Ok(page_of(from, &text, run.state)),
+                None if run.state == RunState::Sending => {
+                    Ok(LogPage { from, to: from - 1, content: String::new(), end: false })
+                }
+                None => Err(Error::NoLog("no request was written, or the node that sent it has stored no log".into())),
+            };
+        }
         engine.directory.registered(app, address).map_err(|error| Error::NoLog(error.to_string()))?;
         let _turn = engine.log_turns.enter(app, by).await;
         let answer = engine.client.read_log(address, app, run_id, run.due_at, i64::from(from)).await;
@@ -51,6 +60,14 @@ impl Runs<'_> {
             Err(why) => Err(Error::NoLog(format!("{address}: {why}"))),
         }
     }
+}
+
+/// The lines of a whole text.
+fn page_of(from: i32, text: &str, state: RunState) -> LogPage {
+    let skipped = usize::try_from(from - 1).unwrap_or_default();
+    let content: String = text.split_inclusive('\n').skip(skipped).collect();
+    let lines = i32::try_from(content.lines().count()).unwrap_or(i32::MAX);
+    LogPage { from, to: (from - 1).saturating_add(lines), content, end: !state.is_open() }
 }
 
 /// Whether the executor says that the log ends counts only once the run has ended: some executors never say it, others always. Where

@@ -60,7 +60,7 @@ fn as_in_files(job: &mut Value) {
     }
     job["required"] = json!(["app", "key", "name"]);
     let runs = |member: &str| json!({"required": [member]});
-    job["anyOf"] = json!([runs("handler"), runs("script"), runs("workflow")]);
+    job["anyOf"] = json!([runs("handler"), runs("script"), runs("workflow"), runs("http")]);
 }
 
 /// A file knows no numbers of jobs.

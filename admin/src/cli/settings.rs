@@ -123,6 +123,13 @@ pub struct ServeSettings {
     #[arg(long, env = "CARILLON_EXECUTOR_NETWORKS", value_name = "NETWORKS")]
     pub executor_networks: Option<String>,
 
+    /// Private networks that HTTP jobs may call beside public addresses, such as 10.0.0.0/8,127.0.0.1 [default: none]
+    ///
+    /// Requests of HTTP jobs go to public addresses, and to private ones and loopback only if they are named here. The addresses that
+    /// are always refused for executors are refused for them too.
+    #[arg(long, env = "CARILLON_HTTP_NETWORKS", value_name = "NETWORKS")]
+    pub http_networks: Option<String>,
+
     #[command(flatten)]
     pub database: DatabaseSettings,
 

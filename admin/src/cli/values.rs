@@ -101,6 +101,9 @@ impl ServeSettings {
         if let Some(text) = &self.executor_networks {
             put(Networks::parse("executor-networks", text).map(|all| config.executor_networks = Some(all)));
         }
+        if let Some(text) = &self.http_networks {
+            put(Networks::parse("http-networks", text).map(|all| config.http_networks = Some(all)));
+        }
         if let Some(text) = &self.public_url {
             put(PublicUrl::parse(text).map(|url| config.public_url = Some(url)));
         }
@@ -327,7 +330,7 @@ mod tests {
              --insecure-http --no-migrate --scripts --database-url=mysql://u@h/d --redis-url=redis://r:1/ \
              --shards=3 --access-token={token} --admin-password={other} --api-token={other} --report-zone=Asia/Shanghai --log-format=json \
              --look-ahead=2s --lease-ttl=3s --connect-timeout=300ms --request-timeout=400ms --in-flight=5 --lost-rule=xxl \
-             --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --secret-key={key} \
+             --flag-after=45s --escalate-after=10m --executor-networks=10.0.0.0/8 --http-networks=10.9.0.0/16 --secret-key={key} \
              --request-rate=7 --registration-rate=8 --app-executors=9 --app-jobs=10 --min-period=11s \
              --oidc-issuer=https://l.example --oidc-client-id=c --oidc-client-secret={other} --oidc-groups-claim=g \
              --oidc-roles=ops=admin:all --oidc-scopes=one --oidc-name=Example --oidc-ca=oca --no-passwords"
@@ -338,6 +341,7 @@ mod tests {
         expected.listen = "[::]:9".parse().unwrap();
         (expected.insecure_http, expected.no_migrate, expected.engine.scripts) = (true, true, true);
         expected.executor_networks = Some(Networks::parse("executor-networks", "10.0.0.0/8").unwrap());
+        expected.http_networks = Some(Networks::parse("http-networks", "10.9.0.0/16").unwrap());
         let file = |path: &str| Some(PathBuf::from(path));
         expected.executor_listen = "[::]:10".parse().ok();
         expected.tls = TlsSettings {

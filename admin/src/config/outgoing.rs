@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use carillon_engine::lease::redis::url::RedisUrl;
-use carillon_engine::outgoing::NetworkRules;
+use carillon_engine::outgoing::{NetworkRules, Purpose};
 
 use crate::config::settings::Config;
 
@@ -13,11 +13,18 @@ impl Config {
         let redis = self.redis_url.as_deref().and_then(|url| RedisUrl::parse(url).ok());
         let redis = redis.map(|url| url.addresses()).unwrap_or_default();
         NetworkRules {
+            purpose: Purpose::Executors,
             networks: self.executor_networks.as_ref().map(|all| all.as_slice().to_vec()),
             has_loopback_executors: self.executors_at().ip().is_loopback(),
             listeners,
             servers: self.database.address().into_iter().chain(redis).collect(),
         }
+    }
+
+    /// Where requests of HTTP jobs may go, on a node with these rules for executors.
+    pub fn http_rules(&self, executors: &NetworkRules) -> NetworkRules {
+        let networks = self.http_networks.as_ref().map(|all| all.as_slice().to_vec());
+        NetworkRules { purpose: Purpose::HttpJobs, networks, ..executors.clone() }
     }
 }
 

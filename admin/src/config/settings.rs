@@ -41,6 +41,8 @@ pub struct Config {
     pub insecure_http: bool,
     /// The networks that executors are in; `None`: all but those where none can be.
     pub executor_networks: Option<Networks>,
+    /// The private networks that HTTP jobs may call beside public addresses; `None`: no private ones.
+    pub http_networks: Option<Networks>,
     /// Folder of the node's own files; created when missing.
     pub data_dir: PathBuf,
     /// Where jobs and runs are stored.
@@ -97,6 +99,7 @@ impl Config {
             trusted_proxies: Networks::default(),
             insecure_http: false,
             executor_networks: None,
+            http_networks: None,
             database: Database::in_folder(&data_dir),
             data_dir,
             no_migrate: false,

@@ -52,7 +52,7 @@ runs-selected = { $count ->
    *[other] { $count } selected runs
 }.
 runs-left = Runs for which your role does not allow it are left as they are, and named afterwards.
-runs-kill-hint = Runs that have not been sent are cancelled. Otherwise the executors are asked to end them; they end when their handlers react.
+runs-kill-hint = Runs that have not been sent are cancelled. Otherwise the executors are asked to end them; they end when their handlers react. Requests of HTTP jobs are ended.
 runs-rerun-hint = Each job runs again with the parameters that the run was given, also where the job has others by now. A run that was never sent, or whose parameters are not on record, gets those of its job. Only the last attempt of each fire counts.
 runs-select-first = Select runs first, or all that match the filter.
 filter-fault = The filter { $fault }
@@ -72,7 +72,7 @@ run-kill-ask-of = Kill run { $id } of { $job }?
 run-kill-text = A run that has not been sent is cancelled. Otherwise the executor is asked to end the run; it ends when its handler reacts. An xxl-job executor also drops the queued runs of the same job.
 run-kill = Kill the run
 run-cancelled = The run is cancelled; it had not been sent.
-run-end-asked = The executor was asked to end the run.
+run-end-asked = The end of the run was asked for.
 run-ended-already = The run has ended already.
 run-goes-on = The run goes on: { $why }.
 run-resolve-named = Resolve run { $id }

@@ -11,6 +11,7 @@ fn failure(run_id: i64, bytes: usize) -> RunReport {
         reason: None,
         sent_at: None,
         reporter: None,
+        not_before: None,
     }
 }
 

@@ -231,7 +231,8 @@ impl Dispatcher {
         match step {
             RouteStep::Ordered(ordered) => match self.router.reserve(ordered) {
                 Ok(routed) => {
-                    if routed.is_stalled {
+                    // A service that hangs holds up no run of an executor.
+                    if routed.is_stalled && routed.decision.job.http.is_none() {
                         tick.stalled.insert(routed.decision.job.stored.app.clone());
                     }
                     tick.routed.push(routed);

@@ -14,8 +14,6 @@ pub(crate) mod overlap_tracker;
 pub(crate) mod probe;
 pub(crate) mod route;
 pub(crate) mod send;
-mod send_batch;
-mod send_queue;
 pub(crate) mod send_task;
 pub(crate) mod stages;
 pub(crate) mod trace;

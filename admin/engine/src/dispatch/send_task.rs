@@ -14,6 +14,7 @@ use crate::dispatch::trace::TraceBuffer;
 use crate::executor::address_gate::{AddressGate, Reservation, WaitAborted};
 use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
+use crate::executor::http::HttpSender;
 use crate::executor::outcome::Outcome;
 use crate::executor::request::{body, headers};
 use crate::settings::ms;
@@ -24,6 +25,7 @@ use carillon_store::run::settle::finding::RunReport;
 pub struct Sender {
     pub cx: Arc<Context>,
     pub client: Arc<ExecutorClient>,
+    pub http: Arc<HttpSender>,
     pub addresses: Arc<AddressPool>,
     pub outcomes: Arc<OutcomeQueue>,
     pub traces: Arc<TraceBuffer>,
@@ -165,10 +167,17 @@ impl SendTask {
             return Attempted::Saturated;
         };
         let probe = later.as_ref().unwrap_or(&routed.reservation).probe;
-        let _slot = match address.slot(probe, self.has_fallback(index), &*cx.clock).await {
-            Ok(slot) => slot,
-            Err(WaitAborted::Stalled) => return Attempted::Saturated,
-            Err(WaitAborted::Closed) => return Attempted::Unsent,
+        let slot = address.slot(probe, self.has_fallback(index), &*cx.clock);
+        // The answers of a service may take half an hour, and a row that says `sending` for long counts as sent.
+        let slot = match self.is_http() {
+            true => tokio::time::timeout(cx.settings.send_limit, slot).await,
+            false => Ok(slot.await),
+        };
+        let _slot = match slot {
+            Ok(Ok(slot)) => slot,
+            Ok(Err(WaitAborted::Stalled)) => return Attempted::Saturated,
+            Ok(Err(WaitAborted::Closed)) => return Attempted::Unsent,
+            Err(_) => return self.put_off("other requests of this node wait for its answer".to_owned()),
         };
         if self.is_stale() {
             return Attempted::Unsent;
@@ -176,6 +185,9 @@ impl SendTask {
         // The database may take its time.
         if index > 0 && (!self.record_next_address(index).await || self.is_stale()) {
             return Attempted::Unsent;
+        }
+        if let Some(draft) = routed.decision.job.request() {
+            return self.send_http(draft, address).await;
         }
         let (outcome, in_flight) = self.post(&candidate.address).await;
         if address.record_outcome(&outcome, cx.clock.monotonic(), cx.settings.breaker) {

@@ -127,6 +127,10 @@ impl SaturatedApps {
 
 /// The run goes to any executor of its app that has room, so what it finds holds for all of them.
 fn is_unrestricted(it: &AdmittedRun) -> bool {
+    // It goes to a service of its own, which says nothing of the executors of its app.
+    if it.job.http.is_some() {
+        return false;
+    }
     let Ok(rules) = &it.job.rules else { return false };
     let is_narrow = it.run.bound_to.is_some() || !rules.route_labels.is_empty() || it.job.script_version().is_some();
     let is_plain = rules.route.probe().is_none() && rules.route != RouteStrategy::Broadcast;

@@ -72,6 +72,8 @@ struct Breaker {
     open_until: Option<Duration>,
     /// One run has been let through to see whether the address is back.
     probing: bool,
+    /// Why it was opened; empty: it was not.
+    why: String,
 }
 
 /// Why an address cannot be chosen now.
@@ -169,6 +171,11 @@ impl AddressGate {
         }
     }
 
+    /// Why it was last left alone; empty: it has answered since.
+    pub fn last_fault(&self) -> String {
+        self.breaker.lock().why.clone()
+    }
+
     /// It has not answered lately, and is left alone for now.
     pub fn is_closed(&self, now: Duration) -> bool {
         self.breaker.lock().open_until.is_some_and(|until| now < until)
@@ -229,23 +236,22 @@ impl AddressGate {
         self.touch(now);
         let mut breaker = self.breaker.lock();
         let failed = match outcome {
-            Outcome::NotSent { .. } => true,
-            Outcome::Unknown { .. } => {
+            Outcome::NotSent { why } => Some(why),
+            Outcome::Unknown { why } => {
                 breaker.unanswered += 1;
-                breaker.probing || breaker.unanswered >= UNANSWERED_IN_A_ROW
+                (breaker.probing || breaker.unanswered >= UNANSWERED_IN_A_ROW).then_some(why)
             }
             _ => {
                 *breaker = Breaker::default();
                 self.announce_room();
-                false
+                None
             }
         };
-        if failed {
-            *breaker = Breaker { unanswered: 0, open_until: Some(now + pause), probing: false };
-            drop(breaker);
-            self.opened.notify_waiters();
-        }
-        failed
+        let Some(why) = failed else { return false };
+        *breaker = Breaker { unanswered: 0, open_until: Some(now + pause), probing: false, why: why.clone() };
+        drop(breaker);
+        self.opened.notify_waiters();
+        true
     }
 }
 

@@ -14,7 +14,8 @@ use crate::context::Context;
 use crate::executor::tokens::ExecutorTokens;
 use crate::settings::{Settings, ms};
 use carillon_store as store;
-use carillon_store::app::executors::Executor;
+use carillon_store::app::executors::{Executor, ExecutorSettings};
+use carillon_store::run::mark::HTTP_REQUEST;
 
 /// An executor that may be chosen.
 #[derive(Clone, Debug)]
@@ -53,6 +54,26 @@ impl RegisteredExecutor {
         }
     }
 
+    /// The service that an HTTP job calls: no registration, no labels, one request for each run.
+    fn of_service(app: &str, origin: &str) -> Self {
+        let executor = Executor {
+            app: app.to_owned(),
+            address: origin.to_owned(),
+            boot_id: Some(HTTP_REQUEST.to_owned()),
+            capabilities: None,
+            journal_id: None,
+            token_id: None,
+            registered_at: 0,
+            seen_at: 0,
+            expires_at: Millis::MAX,
+            announced: ExecutorSettings::default(),
+            set: ExecutorSettings::default(),
+            manual_since: None,
+            draining_since: None,
+        };
+        Self::new(executor, false)
+    }
+
     /// Marked runs that may wait for it; above that it is saturated. A request of the batch wire carries many. What is in doubt
     /// after a crash can be asked of a journal, so only an executor that keeps one may have more.
     pub fn capacity(&self, settings: &Settings) -> usize {
@@ -84,6 +105,13 @@ impl Deref for Candidate {
 
     fn deref(&self) -> &RegisteredExecutor {
         &self.registered
+    }
+}
+
+impl Candidate {
+    /// The service that an HTTP job calls.
+    pub fn of_service(app: &str, origin: &str) -> Self {
+        Self { registered: Arc::new(RegisteredExecutor::of_service(app, origin)), suspect: false }
     }
 }
 

@@ -16,12 +16,7 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, given: Option<GivenParams>, scrip
     let block = if run.cause == Cause::Item { BlockStrategy::Serial } else { own_block() };
     let glue_type = job.script().map_or("BEAN", ScriptKind::glue_type);
     let (cached, job) = (job, &job.stored);
-    let own_params = || match &job.params {
-        Params::Here(text) => text.clone(),
-        // What is too long is refused before a request is made of it.
-        Params::Apart | Params::TooLong => String::new(),
-    };
-    let params = filled_params(run, cached, given, own_params);
+    let params = filled_params(run, cached, given, || own_params(cached));
     RunRequest {
         job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
         handler: job.handler.clone(),
@@ -40,6 +35,15 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, given: Option<GivenParams>, scrip
     }
 }
 
+/// The parameters of a job.
+pub fn own_params(job: &CachedJob) -> String {
+    match &job.stored.params {
+        Params::Here(text) => text.clone(),
+        // What is too long is refused before a request is made of it.
+        Params::Apart | Params::TooLong => String::new(),
+    }
+}
+
 /// The parameters of a run, given with its fire or else its job's own, with their placeholders replaced.
 pub fn filled_params(
     run: &ClaimedRun,
@@ -52,13 +56,13 @@ pub fn filled_params(
     let is_result = matches!(run.cause, Cause::Child | Cause::Node | Cause::Item) && is_given;
     let params = given.map_or_else(own, |given| given.text);
     match may_hold_placeholders(&params) && !is_result {
-        true => fill(&params, &values(run, job.zone())).into_owned(),
+        true => fill(&params, &placeholder_values(run, job.zone())).into_owned(),
         false => params,
     }
 }
 
-/// What placeholders in its parameters stand for.
-fn values(run: &ClaimedRun, zone: Zone) -> PlaceholderValues {
+/// What placeholders stand for.
+pub(super) fn placeholder_values(run: &ClaimedRun, zone: Zone) -> PlaceholderValues {
     let ClaimedRun { run_id, job_id, scheduled_at, attempt, part, parts, .. } = *run;
     PlaceholderValues { scheduled_at, zone, run_id, job_id, attempt, part, parts }
 }

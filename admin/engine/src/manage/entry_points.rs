@@ -15,6 +15,8 @@ macro_rules! entry_points {
 entry_points! {
     /// Groups of executors under one name.
     apps: Apps;
+    /// Secrets of apps, for the requests of HTTP jobs.
+    app_secrets: AppSecrets;
     /// The tokens of an app's executors.
     app_tokens: AppTokens;
     /// Backfills of jobs.

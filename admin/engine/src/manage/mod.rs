@@ -20,6 +20,7 @@ mod pauses;
 mod retention;
 pub(crate) mod run_killer;
 mod runs;
+mod secrets;
 mod workflow_runs;
 
 pub use authorize::require;
@@ -27,7 +28,7 @@ pub use backfills::{BackfillRange, MAX_CONCURRENT, MAX_INSTANTS};
 pub use bulk::{Bulk, BulkAction, BulkOutcome, BulkRequest, MOST_SELECTED, Refusal, Selection};
 pub use bulk_runs::RunAction;
 pub use entry_points::{
-    AppTokens, Apps, Backfills, Calendars, Executors, Jobs, MaintenanceWindows, Pauses, Retentions, Runs,
+    AppSecrets, AppTokens, Apps, Backfills, Calendars, Executors, Jobs, MaintenanceWindows, Pauses, Retentions, Runs,
 };
 pub use error::Error;
 pub use executors::NotAdmitted;

@@ -9,6 +9,7 @@ use crate::executor::directory::ExecutorDirectory;
 use crate::executor::outcome::Outcome;
 use crate::manage::error::Error;
 use crate::plan::due_queue::DueQueue;
+use carillon_scheduler::RunState;
 use carillon_store::Actor;
 use carillon_store::run::cancel::{KillRequest, RunLocation};
 
@@ -63,6 +64,10 @@ impl RunKiller {
             self.followed.add(&[run_id]);
             return Ok(KillResult::Asked);
         }
+        // The node that sent the request of an HTTP job sees it in the row.
+        if run.state == RunState::Sending && run.is_http() {
+            return Ok(KillResult::Asked);
+        }
         if let Err(error) = self.send_kill(&run).await {
             store.runs().clear_kill_request(run_id).await?;
             return Err(error);
@@ -93,6 +98,9 @@ impl RunKiller {
         let (Some(address), Some(app)) = (&run.address, &run.app) else {
             return Err(Error::Executor("it is not known where the run is".into()));
         };
+        if run.is_http() {
+            return Err(Error::Executor("the request of the run has ended, so there is nothing to end".into()));
+        }
         self.directory.registered(app, address).map_err(|error| Error::Executor(error.to_string()))?;
         match self.client.kill(address, app, run.job_id, run.run_id).await {
             Outcome::Accepted => Ok(()),

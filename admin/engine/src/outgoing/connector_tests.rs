@@ -6,7 +6,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 use crate::executor::outcome::describe;
-use crate::outgoing::HttpClients;
+use crate::outgoing::{HttpClients, Purpose};
 
 /// A resolver that answers one thing after the other, as one does that a stranger runs.
 #[derive(Default)]
@@ -199,4 +199,23 @@ async fn a_stored_address_is_checked_when_it_is_used() {
         denied(connector.check_literal(&url).await);
         denied(connector.connect(url.host_str().unwrap(), 80).await);
     }
+}
+
+// covers: 001-44, V6, S20
+#[tokio::test]
+async fn a_name_that_leads_to_a_private_address_gets_no_request_of_an_http_job() {
+    let (port, was_reached) = canary();
+    let answers = Answers::of(&[&["127.0.0.1"], &["10.0.0.5"], &["169.254.169.254"], &["192.0.2.1", "10.0.0.5"]]);
+    let rules = NetworkRules { purpose: Purpose::HttpJobs, has_loopback_executors: true, ..NetworkRules::default() };
+    let connector = Connector::with_resolver(rules, answers);
+    let clients = clients(connector.clone());
+    let error = send(&clients, &format!("http://rebinding.example:{port}/hook")).await.unwrap_err();
+    assert!(describe(&error).contains("--http-networks names those that HTTP jobs may call"), "{error:?}");
+    let why = denied(connector.addresses("rebinding.example", port).await);
+    assert!(why.starts_with("10.0.0.5 is a private address"), "{why}");
+    let why = denied(connector.addresses("rebinding.example", port).await);
+    assert_eq!(why, "169.254.169.254 is an address that no HTTP job may call");
+    let allowed = connector.addresses("rebinding.example", port).await.unwrap();
+    assert_eq!(allowed, [SocketAddr::from(([192, 0, 2, 1], port))]);
+    assert!(!was_reached());
 }

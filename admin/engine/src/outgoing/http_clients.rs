@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Client, ClientBuilder, RequestBuilder, Url};
+use reqwest::{Client, ClientBuilder, Method, RequestBuilder, Url};
 
 use crate::outgoing::connector::Connector;
 
@@ -44,12 +44,20 @@ impl HttpClients {
     /// # Errors
     /// `PermissionDenied`: its host is an IP address that is denied.
     pub async fn post(&self, url: Url) -> io::Result<RequestBuilder> {
+        self.request(Method::POST, url).await
+    }
+
+    /// The same with another method.
+    ///
+    /// # Errors
+    /// As [`post`](Self::post).
+    pub async fn request(&self, method: Method, url: Url) -> io::Result<RequestBuilder> {
         self.connector.check_literal(&url).await?;
         let client = match url.port_or_known_default().filter(|port| self.connector.is_guarded_port(*port)) {
             None => self.ordinary.clone(),
             Some(port) => self.of_port(port)?,
         };
-        Ok(client.post(url))
+        Ok(client.request(method, url))
     }
 
     fn of_port(&self, port: u16) -> io::Result<Client> {

@@ -11,4 +11,4 @@ mod resolver;
 
 pub use connector::Connector;
 pub use http_clients::HttpClients;
-pub use network_policy::{NetworkPolicy, NetworkRules};
+pub use network_policy::{NetworkPolicy, NetworkRules, Purpose};

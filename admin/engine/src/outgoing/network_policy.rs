@@ -26,10 +26,36 @@ const NEVER: &[&str] = &[
     "::/128",
 ];
 
+/// What HTTP jobs reach only if the settings name it: networks that are not public.
+const PRIVATE: &[&str] = &[
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "240.0.0.0/4",
+    "::1/128",
+    "fc00::/7",
+    "fec0::/10",
+];
+
+/// What connections are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    #[default]
+    Executors,
+    /// Requests of HTTP jobs: an editor of a job chooses the URL.
+    HttpJobs,
+}
+
 /// What an installation allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NetworkRules {
-    /// The networks of executors. None: all, loopback only if `has_loopback_executors`.
+    pub purpose: Purpose,
+    /// The networks of executors. None: all, loopback only if `has_loopback_executors`. For HTTP jobs: the private networks that they
+    /// reach beside all public ones.
     pub networks: Option<Vec<IpNet>>,
     /// The admin listens on loopback only, so its executors are there too.
     pub has_loopback_executors: bool,
@@ -44,12 +70,15 @@ pub struct NetworkRules {
 pub struct NetworkPolicy {
     rules: NetworkRules,
     never: Vec<IpNet>,
+    private: Vec<IpNet>,
 }
 
 /// Why a connection to an address is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
     Never(IpAddr),
+    NeverByHttp(IpAddr),
+    Private(IpAddr),
     Loopback(IpAddr),
     NotListed(IpAddr),
     Own(SocketAddr),
@@ -59,6 +88,10 @@ impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Never(ip) => write!(f, "{ip} is an address that no executor can have"),
+            Self::NeverByHttp(ip) => write!(f, "{ip} is an address that no HTTP job may call"),
+            Self::Private(ip) => {
+                write!(f, "{ip} is a private address; --http-networks names those that HTTP jobs may call")
+            }
             Self::Loopback(ip) => write!(
                 f,
                 "{ip}: loopback is allowed only while the admin listens on loopback, or if --executor-networks names it"
@@ -74,8 +107,8 @@ impl std::error::Error for Denied {}
 impl NetworkPolicy {
     pub fn new(rules: NetworkRules) -> Self {
         // The texts are constants; a test reads them all.
-        let never = NEVER.iter().filter_map(|text| text.parse().ok()).collect();
-        Self { rules, never }
+        let parsed = |all: &[&str]| all.iter().filter_map(|text| text.parse().ok()).collect();
+        Self { rules, never: parsed(NEVER), private: parsed(PRIVATE) }
     }
 
     pub fn allows_loopback(&self) -> bool {
@@ -87,13 +120,30 @@ impl NetworkPolicy {
         let (targets, ip) = (embedded(ip), ip.to_canonical());
         let is_never = |ip: &IpAddr| self.never.iter().any(|net| net.contains(ip));
         if is_never(&ip) || targets.iter().any(is_never) {
-            return Err(Denied::Never(ip));
+            return Err(match self.rules.purpose {
+                Purpose::Executors => Denied::Never(ip),
+                Purpose::HttpJobs => Denied::NeverByHttp(ip),
+            });
+        }
+        if self.rules.purpose == Purpose::HttpJobs {
+            return self.check_private(ip, &targets);
         }
         let is_loopback = targets.iter().any(IpAddr::is_loopback);
         match &self.rules.networks {
             Some(networks) if !networks.iter().any(|net| net.contains(&ip)) => Err(Denied::NotListed(ip)),
             None if is_loopback && !self.rules.has_loopback_executors => Err(Denied::Loopback(ip)),
             _ => Ok(()),
+        }
+    }
+
+    /// An address that leads to a private one counts as that one.
+    fn check_private(&self, ip: IpAddr, targets: &[IpAddr]) -> Result<(), Denied> {
+        let is_in = |networks: &[IpNet], ip: &IpAddr| networks.iter().any(|net| net.contains(ip));
+        let named = self.rules.networks.as_deref().unwrap_or_default();
+        let is_denied = |ip: &IpAddr| is_in(&self.private, &ip.to_canonical()) && !is_in(named, &ip.to_canonical());
+        match is_denied(&ip) || targets.iter().any(is_denied) {
+            true => Err(Denied::Private(ip)),
+            false => Ok(()),
         }
     }
 
@@ -162,7 +212,7 @@ mod tests {
     fn policy(networks: Option<&[&str]>, has_loopback_executors: bool) -> NetworkPolicy {
         let networks = networks.map(|all| all.iter().map(|text| text.parse().unwrap()).collect());
         let listeners = vec!["0.0.0.0:8080".parse().unwrap(), "10.0.0.1:8081".parse().unwrap()];
-        NetworkPolicy::new(NetworkRules { networks, has_loopback_executors, listeners, servers: vec![] })
+        NetworkPolicy::new(NetworkRules { networks, has_loopback_executors, listeners, ..NetworkRules::default() })
     }
 
     fn check(policy: &NetworkPolicy, ip: &str) -> Result<(), Denied> {
@@ -238,6 +288,37 @@ mod tests {
             assert!(matches!(check(&listed, ip), Err(Denied::NotListed(_))), "{ip}");
         }
         assert_eq!(check(&policy(None, false), "192.168.1.1"), Ok(()));
+    }
+
+    // covers: 001-44, S19
+    #[test]
+    fn http_jobs_reach_public_addresses_and_the_private_ones_that_are_named() {
+        let policy = |networks: &[&str]| {
+            let networks = Some(networks.iter().map(|text| text.parse().unwrap()).collect());
+            NetworkPolicy::new(NetworkRules { purpose: Purpose::HttpJobs, networks, ..NetworkRules::default() })
+        };
+        for ip in [
+            "10.0.0.5",
+            "127.0.0.1",
+            "::1",
+            "172.31.0.1",
+            "192.168.1.1",
+            "100.64.0.1",
+            "fd12::7",
+            "::ffff:10.0.0.5",
+            "64:ff9b::a00:5",
+            "2002:7f00:1::1",
+        ] {
+            assert!(matches!(check(&policy(&[]), ip), Err(Denied::Private(_))), "{ip}");
+            assert!(matches!(check(&policy(&["10.9.0.0/16"]), ip), Err(Denied::Private(_))), "{ip}");
+        }
+        for ip in ["93.184.215.14", "2606:2800:21f::1", "64:ff9b::5db8:d70e"] {
+            assert_eq!(check(&policy(&["10.9.0.0/16"]), ip), Ok(()), "{ip}");
+        }
+        assert_eq!(check(&policy(&["10.0.0.0/24", "127.0.0.1/32"]), "10.0.0.5"), Ok(()));
+        assert_eq!(check(&policy(&["127.0.0.1/32"]), "::ffff:127.0.0.1"), Ok(()));
+        let all = policy(&["0.0.0.0/0", "::/0"]);
+        assert!(matches!(check(&all, "169.254.169.254"), Err(Denied::NeverByHttp(_))));
     }
 
     // covers: S19

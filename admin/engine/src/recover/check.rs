@@ -161,6 +161,7 @@ fn ended(run_id: i64, end: End) -> RunReport {
         reason,
         sent_at: None,
         reporter: None,
+        not_before: None,
     }
 }
 

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use carillon_scheduler::job::http::MOST_TIMEOUT_SECONDS;
 use carillon_scheduler::{Millis, RunEvent, RunReason};
 
 use crate::complete::outcome_queue::OutcomeQueue;
@@ -30,6 +31,7 @@ use carillon_store::run::settle::finding::RunReport;
 const MOST_SENDS: i32 = 4;
 
 const NO_ANSWER: &str = "sent, and no clear answer came";
+const NO_HTTP_ANSWER: &str = "sent, and the node that sent it has not stored an answer";
 const JOURNAL_LOST: &str = "sent, and no clear answer came; its executor has restarted since, does not know the run and may keep another \
      journal, so the run was not sent again";
 const MOVED: &str =
@@ -90,6 +92,9 @@ impl Evidence {
         let (Some(app), Some(address)) = (&unanswered.app, &unanswered.address) else {
             return Ok(Resolution::Unresolved(NO_ANSWER));
         };
+        if unanswered.is_http() {
+            return self.http_evidence(unanswered).await;
+        }
         let Ok(own) = self.directory.registered(app, address) else {
             return Ok(Resolution::Unresolved(NO_ANSWER));
         };
@@ -104,6 +109,20 @@ impl Evidence {
             return Ok(self.log_evidence(unanswered, app, address).await);
         }
         self.mark_and_send_again(unanswered, &own, app).await
+    }
+
+    /// The answer to the request of an HTTP job goes to the node that sent it, which may still wait for it.
+    async fn http_evidence(&self, unanswered: &UnansweredRun) -> store::Result<Resolution> {
+        let job_id = unanswered.run.job_id;
+        let jobs = self.jobs.current(&[job_id]).await?;
+        let sent = jobs.get(&job_id).filter(|job| unanswered.revision == Some(job.stored.revision));
+        // What another definition has sent is awaited for as long as any answer may take.
+        let seconds =
+            sent.and_then(|job| job.request()).map_or(MOST_TIMEOUT_SECONDS, |request| request.timeout_seconds.into());
+        let limit = Duration::from_secs(seconds.unsigned_abs());
+        let until = unanswered.marked_at + ms(limit + self.cx.settings.unknown_after);
+        let is_awaited = self.cx.clock.now() < until;
+        Ok(if is_awaited { Resolution::Later } else { Resolution::Unresolved(NO_HTTP_ANSWER) })
     }
 
     async fn mark_and_send_again(

@@ -11,6 +11,9 @@ use super::fault::Fault;
 /// What stands for parameters that an export left out. Files with it are refused: the parameters would be lost.
 pub const REDACTED: &str = "<redacted>";
 
+/// What to say of a single text that an export left out.
+pub(super) const TEXT_LEFT_OUT: &str = "an export left it out; write the text itself";
+
 /// An app that the set needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppEntry {

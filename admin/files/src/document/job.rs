@@ -6,7 +6,7 @@ use carillon_scheduler::{FieldError, JobDraft, ScheduleContext, ScheduleDraft, S
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::entry::{JobEntry, JobRef, REDACTED, fault_at};
+use super::entry::{JobEntry, JobRef, REDACTED, TEXT_LEFT_OUT, fault_at};
 use super::fault::Fault;
 use super::members::to_json;
 use super::workflow;
@@ -79,6 +79,9 @@ impl Reader {
             self.script(script, set);
             members.entry("handler").or_insert_with(|| "".into());
         }
+        if members.contains_key("http") {
+            members.entry("handler").or_insert_with(|| "".into());
+        }
         let graph = members.remove("workflow").map(|value| {
             members.entry("handler").or_insert_with(|| "".into());
             workflow::read(value).unwrap_or_else(|faults| {
@@ -99,6 +102,13 @@ impl Reader {
         }
         if draft.parts.texts().is_some_and(|texts| texts.iter().any(|text| text == REDACTED)) {
             self.fault("parts", LEFT_OUT);
+        }
+        if let Some(request) = &draft.http {
+            let headers = request.headers.values().map(|value| ("http.headers", value));
+            let texts = headers.chain([("http.url", &request.url), ("http.body", &request.body)]);
+            for (member, _) in texts.filter(|(_, text)| text.ends_with(REDACTED)) {
+                self.fault(member, TEXT_LEFT_OUT);
+            }
         }
         let mut draft = self.checked(draft);
         draft.workflow = draft.workflow.map(|graph| workflow::with_apps(graph, &draft.app));

@@ -9,7 +9,9 @@ use crate::yaml::{Content, Node};
 /// The members that are numbers, beside those that are called `…_seconds`.
 const NUMBERS: [&str; 7] =
     ["max_fires", "misfire_limit", "overlap_queue", "parts", "pause_after_failures", "retries", "seconds"];
-const BOOLEANS: [&str; 2] = ["enabled", "takes_result"];
+const BOOLEANS: [&str; 3] = ["enabled", "idempotent", "takes_result"];
+/// Where the test of an answer's body begins.
+const EXPECTED: &str = ".http.expect.body.";
 /// Where the members of nodes begin.
 const NODES: &str = ".workflow.nodes.";
 
@@ -55,8 +57,11 @@ fn scalar(name: &str, text: &str) -> Value {
     }
 }
 
-/// The operand of a test in a graph may be any value; the job of a node is a key, and what looks like a number is refused as one.
+/// The operand of a test may be any value; the job of a node is a key, and what looks like a number is refused as one.
 fn is_any_value(path: &str, name: &str) -> bool {
+    if let Some((_, test)) = path.split_once(EXPECTED) {
+        return test != "path";
+    }
     path.split_once(NODES).is_some_and(|(_, inside)| match inside.split_once(".when[") {
         Some((_, test)) => test.matches('.').count() > 1 || name != "path",
         None => name == "job",

@@ -4,7 +4,7 @@ use carillon_scheduler::FieldError;
 use carillon_scheduler::workflow::{NodeDraft, NodeJob, WorkflowDraft};
 use serde_json::{Map, Value};
 
-use super::entry::{JobRef, REDACTED};
+use super::entry::{JobRef, REDACTED, TEXT_LEFT_OUT};
 
 /// The member `workflow` of a job.
 pub fn read(value: Value) -> Result<WorkflowDraft, Vec<FieldError>> {
@@ -37,7 +37,7 @@ pub fn read(value: Value) -> Result<WorkflowDraft, Vec<FieldError>> {
 }
 
 fn redacted(member: &str) -> FieldError {
-    FieldError::new(member, "an export left it out; write the text itself")
+    FieldError::new(member, TEXT_LEFT_OUT)
 }
 
 fn read_nodes(members: Map<String, Value>, faults: &mut Vec<FieldError>) -> Vec<(String, NodeDraft)> {

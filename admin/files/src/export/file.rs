@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use carillon_scheduler::workflow::WorkflowDraft;
-use carillon_scheduler::{ClockChanges, JobDraft, Parts, Weekday};
+use carillon_scheduler::{ClockChanges, HttpDraft, JobDraft, Parts, Weekday};
 use serde_json::{Map, Value, json};
 
 use crate::document::{JobRef, REDACTED};
@@ -149,6 +149,9 @@ fn job_members(live: &Live, job: &LiveJob, options: &ExportOptions) -> Result<Ma
     {
         texts.fill(REDACTED.to_owned());
     }
+    if let Some(request) = draft.http.as_mut().filter(|_| options.redacts_params) {
+        redact(request);
+    }
     if options.for_another_server
         && let Some(left) = job.fires_left
     {
@@ -167,6 +170,16 @@ fn job_members(live: &Live, job: &LiveJob, options: &ExportOptions) -> Result<Ma
         Err(found) => problems.extend(found),
     }
     if problems.is_empty() { Ok(members) } else { Err(problems) }
+}
+
+/// The texts of a request may hold secrets as parameters may. Where it goes to is left.
+fn redact(request: &mut HttpDraft) {
+    let url = request.origin().map(|origin| format!("{origin}/{REDACTED}"));
+    request.url = url.unwrap_or_else(|| REDACTED.to_owned());
+    request.headers.values_mut().for_each(|value| *value = REDACTED.to_owned());
+    if !request.body.is_empty() {
+        request.body = REDACTED.to_owned();
+    }
 }
 
 /// The graph with keys: `key` of a job of the same app, `app/key` of another one.

@@ -12,7 +12,7 @@ pub struct Difference {
 }
 
 /// The objects whose members are compared one by one also where the other side has none: a graph may be long.
-const APART: [&str; 2] = ["workflow", "workflow.nodes"];
+const APART: [&str; 3] = ["http", "workflow", "workflow.nodes"];
 
 /// The members that differ, sorted. Members of objects are compared one by one.
 pub fn difference(before: &Map<String, Value>, after: &Map<String, Value>) -> Vec<Difference> {

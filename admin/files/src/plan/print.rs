@@ -52,12 +52,12 @@ fn write_job(f: &mut fmt::Formatter<'_>, job: &JobChange) -> fmt::Result {
     if let (Change::Create, Some(entry)) = (job.change, &job.entry) {
         let mut members = crate::export::without_defaults(&entry.draft);
         members.retain(|member, _| !matches!(&member[..], "app" | "key" | "name" | "set"));
-        // A graph may be long: a line for each node.
-        let graph = members.remove_entry("workflow");
+        // A graph or a request may be long: a line for each node or member.
+        let apart = ["http", "workflow"].map(|member| members.remove_entry(member));
         for (member, value) in &members {
             writeln!(f, "    + {member}: {}", shown(value))?;
         }
-        for added in difference(&Map::new(), &graph.into_iter().collect()) {
+        for added in difference(&Map::new(), &apart.into_iter().flatten().collect()) {
             writeln!(f, "    + {}: {}", added.member, shown(&added.after))?;
         }
     }

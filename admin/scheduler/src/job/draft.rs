@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::block::BlockStrategy;
+use super::http::HttpDraft;
 use super::parts::Parts;
 use super::script::ScriptDraft;
 use crate::plan::misfire::{CatchUp, DEFAULT_LIMIT, DEFAULT_THRESHOLD_SECONDS, DEFAULT_WINDOW_SECONDS, MisfirePolicy};
@@ -10,7 +11,7 @@ use crate::run::overlap::{DEFAULT_QUEUE, Overlap};
 use crate::schedule::ScheduleDraft;
 use crate::workflow::WorkflowDraft;
 
-/// A job as the API, a form or a file gives it. Only `app`, `name` and one of `handler`, `script` and `workflow` are required. Unknown members are
+/// A job as the API, a form or a file gives it. Only `app`, `name` and one of `handler`, `script`, `workflow` and `http` are required. Unknown members are
 /// refused by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a job as an object")]
@@ -19,7 +20,7 @@ pub struct JobDraft {
     pub app: String,
     /// The name for users.
     pub name: String,
-    /// The name of the handler in the executor; empty: the job has a script or is a workflow.
+    /// The name of the handler in the executor; empty: the job has a script, is a workflow or sends a request.
     #[serde(default)]
     pub handler: String,
     /// What is run in place of a handler.
@@ -28,6 +29,9 @@ pub struct JobDraft {
     /// The jobs that it runs in place of a handler, and in which order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<WorkflowDraft>,
+    /// The request that the server sends in place of a handler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<HttpDraft>,
     /// The name by which programs and files know it, unique in its app; empty: it has none.
     #[serde(default)]
     pub key: String,
@@ -117,6 +121,7 @@ impl JobDraft {
             handler: handler.into(),
             script: None,
             workflow: None,
+            http: None,
             key: String::new(),
             set: String::new(),
             description: String::new(),

@@ -2,6 +2,7 @@
 
 mod block;
 mod draft;
+pub mod http;
 mod labels;
 pub mod limits;
 pub(crate) mod parts;
@@ -14,6 +15,7 @@ mod validate_tests;
 
 pub use block::BlockStrategy;
 pub use draft::JobDraft;
+pub use http::{HttpAuth, HttpDraft, HttpMethod};
 pub use labels::{check_key, check_tag};
 pub use parts::Parts;
 pub use script::{ScriptDraft, ScriptKind};

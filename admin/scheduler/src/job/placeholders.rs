@@ -48,8 +48,9 @@ pub(crate) struct InstantForm<'a> {
     zone: Option<&'a str>,
 }
 
+/// What a run's own placeholder stands for.
 #[derive(Debug, PartialEq)]
-enum Placeholder<'a> {
+pub(crate) enum RunPlaceholder<'a> {
     ScheduledAt(InstantForm<'a>),
     RunId,
     JobId,
@@ -65,8 +66,8 @@ pub(crate) enum Piece<'a, P> {
 }
 
 /// The pieces of a text, in its order.
-fn pieces(text: &str) -> impl Iterator<Item = Piece<'_, Placeholder<'_>>> {
-    pieces_of(text, PLACEHOLDER_BYTES, parse)
+fn pieces(text: &str) -> impl Iterator<Item = Piece<'_, RunPlaceholder<'_>>> {
+    pieces_of(text, PLACEHOLDER_BYTES, run_placeholder)
 }
 
 /// The pieces of a text whose placeholders have at most `max` bytes; `parse` reads what is between the braces, and returns `None` if that
@@ -99,18 +100,18 @@ pub(crate) fn pieces_of<'a, P>(
 }
 
 /// None: it is no placeholder of ours.
-fn parse(inner: &str) -> Option<Placeholder<'_>> {
+pub(crate) fn run_placeholder(inner: &str) -> Option<RunPlaceholder<'_>> {
     let (name, options) = match inner.split_once('|') {
         Some((name, options)) => (name.trim(), Some(options)),
         None => (inner.trim(), None),
     };
     match (name, options) {
-        ("scheduled_at", options) => InstantForm::parse(options.unwrap_or_default()).map(Placeholder::ScheduledAt),
-        ("run_id", None) => Some(Placeholder::RunId),
-        ("job_id", None) => Some(Placeholder::JobId),
-        ("attempt", None) => Some(Placeholder::Attempt),
-        ("part", None) => Some(Placeholder::Part),
-        ("parts", None) => Some(Placeholder::Parts),
+        ("scheduled_at", options) => InstantForm::parse(options.unwrap_or_default()).map(RunPlaceholder::ScheduledAt),
+        ("run_id", None) => Some(RunPlaceholder::RunId),
+        ("job_id", None) => Some(RunPlaceholder::JobId),
+        ("attempt", None) => Some(RunPlaceholder::Attempt),
+        ("part", None) => Some(RunPlaceholder::Part),
+        ("parts", None) => Some(RunPlaceholder::Parts),
         _ => None,
     }
 }
@@ -140,6 +141,26 @@ impl<'a> InstantForm<'a> {
     }
 }
 
+impl RunPlaceholder<'_> {
+    /// # Errors
+    /// Says what is wrong.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if let Self::ScheduledAt(form) = self { form.check() } else { Ok(()) }
+    }
+
+    /// None: its form is wrong.
+    pub(crate) fn value(&self, values: &PlaceholderValues) -> Option<String> {
+        match self {
+            Self::ScheduledAt(form) => form.text(values.scheduled_at, values.zone),
+            Self::RunId => Some(values.run_id.to_string()),
+            Self::JobId => Some(values.job_id.to_string()),
+            Self::Attempt => Some(values.attempt.to_string()),
+            Self::Part => Some(values.part.to_string()),
+            Self::Parts => Some(values.parts.to_string()),
+        }
+    }
+}
+
 /// Checks the placeholders of a text.
 ///
 /// # Errors
@@ -151,9 +172,7 @@ pub fn check_placeholders(text: &str) -> Result<(), String> {
             continue;
         };
         count += 1;
-        if let Placeholder::ScheduledAt(form) = placeholder {
-            form.check()?;
-        }
+        placeholder.check()?;
     }
     match count {
         0..=MOST => Ok(()),
@@ -174,20 +193,13 @@ fn check_format(format: &str) -> Result<(), String> {
 
 /// The text with all placeholders replaced. One that is wrong stays as it is.
 pub fn fill<'a>(text: &'a str, values: &PlaceholderValues) -> Cow<'a, str> {
-    replaced(text, |placeholder| match placeholder {
-        Placeholder::ScheduledAt(form) => form.text(values.scheduled_at, values.zone),
-        Placeholder::RunId => Some(values.run_id.to_string()),
-        Placeholder::JobId => Some(values.job_id.to_string()),
-        Placeholder::Attempt => Some(values.attempt.to_string()),
-        Placeholder::Part => Some(values.part.to_string()),
-        Placeholder::Parts => Some(values.parts.to_string()),
-    })
+    replaced(text, |placeholder| placeholder.value(values))
 }
 
 /// The text with the instant in place of `{{scheduled_at}}`: what repeats a run is for its instant, and has a number of its own.
 pub fn fill_instant(text: &str, scheduled_at: Millis, zone: Zone) -> Cow<'_, str> {
     replaced(text, |placeholder| match placeholder {
-        Placeholder::ScheduledAt(form) => form.text(scheduled_at, zone),
+        RunPlaceholder::ScheduledAt(form) => form.text(scheduled_at, zone),
         _ => None,
     })
 }
@@ -205,7 +217,7 @@ pub fn has_placeholders(text: &str) -> bool {
 /// The most bytes by which [`fill`] makes a text longer.
 pub const MOST_FILLED: usize = MOST * VALUE_BYTES;
 
-fn replaced<'a>(text: &'a str, value: impl Fn(&Placeholder<'_>) -> Option<String>) -> Cow<'a, str> {
+fn replaced<'a>(text: &'a str, value: impl Fn(&RunPlaceholder<'_>) -> Option<String>) -> Cow<'a, str> {
     if !may_hold_placeholders(text) {
         return Cow::Borrowed(text);
     }

@@ -2,6 +2,7 @@
 
 use super::block::BlockStrategy;
 use super::draft::JobDraft;
+use super::http::HttpDraft;
 use super::labels::{check_description, check_key, check_owner, check_tags};
 use super::limits::{self, check_params};
 use super::script::ScriptDraft;
@@ -30,9 +31,10 @@ impl JobDraft {
         };
         check("app", validate_app_name(&self.app));
         check("name", check_line(&self.name, 1..=limits::NAME_CHARS));
-        check("handler", self.handler_or_script());
+        check("handler", self.one_kind());
         errors.extend(self.script.iter().flat_map(ScriptDraft::validate));
         errors.extend(self.workflow.iter().flat_map(|workflow| workflow.graph().err().unwrap_or_default()));
+        errors.extend(self.http.iter().flat_map(HttpDraft::validate));
         let mut check = |field: &str, result: Result<(), String>| {
             errors.extend(result.err().map(|message| FieldError::new(field, message)));
         };
@@ -54,6 +56,7 @@ impl JobDraft {
         check("misfire_threshold_seconds", check_number(threshold, &limits::MISFIRE_THRESHOLD_SECONDS, " seconds"));
         check("misfire_limit", check_number(self.misfire_limit.into(), &limits::MISFIRE_LIMIT, ""));
         check("misfire_window_seconds", check_number(window, &limits::MISFIRE_WINDOW_SECONDS, " seconds"));
+        check("route", self.check_route());
         check("route_labels", self.labels().map(drop));
         check("overlap_queue", check_number(self.overlap_queue.into(), &limits::OVERLAP_QUEUE, " runs"));
         let timeout = i64::from(self.timeout_seconds);
@@ -74,16 +77,33 @@ impl JobDraft {
         }
     }
 
-    fn handler_or_script(&self) -> Result<(), String> {
-        let other = match (&self.script, &self.workflow) {
-            (None, None) => return check_line(&self.handler, 1..=limits::HANDLER_CHARS),
-            (Some(_), None) => "`script`",
-            (None, Some(_)) => "`workflow`",
-            (Some(_), Some(_)) => return Err("a job has a handler, a script or a workflow, not two of them".to_owned()),
+    /// A job has a handler, a script, a graph or a request.
+    fn one_kind(&self) -> Result<(), String> {
+        let given = [
+            self.script.is_some().then_some("`script`"),
+            self.workflow.is_some().then_some("`workflow`"),
+            self.http.is_some().then_some("`http`"),
+        ];
+        let mut given = given.into_iter().flatten();
+        let other = match (given.next(), given.next()) {
+            (None, _) => return check_line(&self.handler, 1..=limits::HANDLER_CHARS),
+            (Some(other), None) => other,
+            (Some(_), Some(_)) => {
+                return Err("a job has a handler, a script, a workflow or an HTTP request, not two of them".to_owned());
+            }
         };
         match self.handler.trim().is_empty() {
             true => Ok(()),
-            false => Err(format!("must be empty where {other} is given: a job has a handler, a script or a workflow")),
+            false => Err(format!(
+                "must be empty where {other} is given: a job has a handler, a script, a workflow or an HTTP request"
+            )),
+        }
+    }
+
+    fn check_route(&self) -> Result<(), String> {
+        match self.http.is_some() && self.route == RouteStrategy::Broadcast {
+            true => Err("cannot be `broadcast`: an HTTP job has no executors, its request goes to its URL".to_owned()),
+            false => Ok(()),
         }
     }
 
@@ -98,10 +118,17 @@ impl JobDraft {
         if self.parts.texts().is_some() && !self.params.is_empty() {
             return Err("is a list, so `params` must be empty: each part gets its own text".to_owned());
         }
-        check_split(self.route, self.block)
+        match self.http.is_some() {
+            // No executor applies a block strategy to a request, and the route has its own rule.
+            true => Ok(()),
+            false => check_split(self.route, self.block),
+        }
     }
 
     fn labels(&self) -> Result<Labels, String> {
+        if self.http.is_some() && !self.route_labels.trim().is_empty() {
+            return Err("must be empty: an HTTP job has no executors, its request goes to its URL".to_owned());
+        }
         let labels: Labels = self.route_labels.parse().map_err(|error: LabelError| error.to_string())?;
         if self.route == RouteStrategy::Label && labels.is_empty() {
             return Err("the route `label` needs one at least, such as zone=eu".to_owned());

@@ -1,4 +1,7 @@
+use super::block::BlockStrategy;
 use super::draft::JobDraft;
+use super::http::HttpDraft;
+use super::parts::Parts;
 use super::validate::validate_app_name;
 use crate::retry::RetryDelay;
 use crate::route::RouteStrategy;
@@ -70,6 +73,19 @@ fn labels_are_normalised_and_the_route_by_label_needs_some() {
         wrong(|draft| draft.route = RouteStrategy::Label),
         "route_labels: the route `label` needs one at least, such as zone=eu"
     );
+}
+
+// covers: 001-44
+#[test]
+fn the_parts_of_an_http_job_need_no_block_strategy() {
+    let split = |draft: &mut JobDraft| {
+        draft.parts = Parts::Count(3);
+        draft.block = BlockStrategy::CoverEarly;
+    };
+    assert!(wrong(split).starts_with("parts: needs the block strategy `serial`"));
+    let mut draft = JobDraft { handler: String::new(), http: Some(HttpDraft::new("http://a/")), ..draft() };
+    split(&mut draft);
+    assert!(draft.validate(&ScheduleContext::from_anchor(NOW), None, NOW).is_ok());
 }
 
 #[test]

@@ -37,4 +37,5 @@ pub use node_view::{NodeView, Start};
 pub use rerun::{Before, Repeat, RerunFrom, repeats};
 pub use state::NodeState;
 pub use template::Template;
+pub(crate) use value_path::{check_path, inserted, value_at};
 pub use why::{Branch, Parent, Why};

@@ -11,7 +11,7 @@ use super::limits::PATH_BYTES;
 ///
 /// # Errors
 /// Says which rule is broken.
-pub(super) fn check_path(path: &str) -> Result<(), String> {
+pub(crate) fn check_path(path: &str) -> Result<(), String> {
     if path.len() > PATH_BYTES {
         return Err(format!("has {} bytes; at most {PATH_BYTES} are allowed", path.len()));
     }
@@ -25,7 +25,7 @@ pub(super) fn check_path(path: &str) -> Result<(), String> {
 }
 
 /// The value at the path. None: there is none, or the text is no JSON.
-pub(super) fn value_at<'a>(text: &'a str, path: &str) -> Option<&'a RawValue> {
+pub(crate) fn value_at<'a>(text: &'a str, path: &str) -> Option<&'a RawValue> {
     let whole: &RawValue = serde_json::from_str(text).ok()?;
     path.split('/').skip(1).try_fold(whole, |value, token| member(value, &token.replace("~1", "/").replace("~0", "~")))
 }
@@ -43,7 +43,7 @@ fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
 }
 
 /// What a template inserts: a text without its quotes, anything else as JSON. Empty where there is nothing.
-pub(super) fn inserted(text: &str, path: &str) -> String {
+pub(crate) fn inserted(text: &str, path: &str) -> String {
     value_at(text, path).map(text_of).unwrap_or_default()
 }
 

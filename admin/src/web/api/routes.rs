@@ -67,6 +67,12 @@ fn of_apps() -> Vec<Endpoint> {
                 "Set whether an app accepts its own tokens alone" => fails([409]);
             DELETE "/apps/{id}/tokens/{token}", Administer App: apps::tokens::revoke, revokeAppToken,
                 "Revoke a token; every node refuses it within two seconds";
+            GET "/apps/{id}/secrets", Administer App: apps::secrets::list, listSecrets,
+                "The names of the secrets of an app, which requests of HTTP jobs name";
+            PUT "/apps/{id}/secrets/{name}", Administer App: apps::secrets::set, setSecret, "Set or replace a secret of an app"
+                => fails([409]);
+            DELETE "/apps/{id}/secrets/{name}", Administer App: apps::secrets::delete, deleteSecret,
+                "Delete a secret of an app; runs that need it fail before they are sent";
         }
         "pauses" {
             GET "/pauses", View AnyApp: pauses::list, listPauses, "Pauses in force and ahead, by their begin";

@@ -13,6 +13,7 @@ use carillon_store::run::settle::finding::{Reporter, RunReport};
 use super::answer::{answered, header, refused};
 use super::audit;
 use super::authenticated_body::AuthenticatedBody;
+use super::registration;
 use crate::web::guard::client_address::client_address;
 use crate::web::guard::connection;
 use crate::web::state::Shared;
@@ -66,8 +67,7 @@ pub async fn reporter(
     credential: &Credential,
     state: &Shared,
 ) -> Result<Reporter, HttpResponse> {
-    let id = |name| header(request, name).map(|id| id.chars().take(64).collect::<String>());
-    let boot_id = id(headers::BOOT_ID);
+    let boot_id = registration::boot_id(request);
     let tokens = state.engine.executor_tokens();
     let unsigned = boot_id.as_deref().filter(|_| !credential.is_signed);
     if unsigned.is_some_and(|boot_id| tokens.must_be_signed_by(credential, boot_id, state.clock.now())) {
@@ -77,7 +77,7 @@ pub async fn reporter(
     Ok(Reporter {
         token: credential.token.clone(),
         boot_id,
-        journal_id: id(headers::JOURNAL_ID),
+        journal_id: header(request, headers::JOURNAL_ID).map(|id| id.chars().take(64).collect()),
         source: client_address(request).map(|source| source.to_string()).unwrap_or_default(),
     })
 }
@@ -102,5 +102,6 @@ fn finding(item: CallbackItem, reporter: &Arc<Reporter>) -> RunReport {
         reason,
         sent_at: None,
         reporter: Some(reporter.clone()),
+        not_before: None,
     }
 }

@@ -6,6 +6,7 @@ use carillon_protocol::{self as wire, Answer, headers, normal_address};
 use carillon_scheduler::route::check_weight;
 use carillon_scheduler::{Labels, validate_app_name};
 use carillon_store::app::executors::{Executor, ExecutorSettings};
+use carillon_store::run::mark::HTTP_REQUEST;
 
 use super::answer::{answered, header, refused};
 use super::audit::{record_denial_for, sender};
@@ -95,8 +96,8 @@ async fn count(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -
 }
 
 /// The start of an executor with Carillon's SDK.
-fn boot_id(request: &HttpRequest) -> Option<String> {
-    header(request, headers::BOOT_ID).map(|id| id.chars().take(64).collect())
+pub(super) fn boot_id(request: &HttpRequest) -> Option<String> {
+    header(request, headers::BOOT_ID).filter(|id| *id != HTTP_REQUEST).map(|id| id.chars().take(64).collect())
 }
 
 /// A registration that the sender may make or end. Under a former name of an app it is one of that app.

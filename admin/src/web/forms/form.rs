@@ -110,6 +110,11 @@ impl Form {
                 self.add_further_error(name, message);
                 continue;
             }
+            // Those of the request of an HTTP job have fields of their own.
+            if let Some(member) = error.field.strip_prefix("http.") {
+                self.add_further_error(&format!("http_{}", member.replace('.', "_")), error.message);
+                continue;
+            }
             let name = error.field.rsplit('.').next().unwrap_or(&error.field);
             self.add_error(name, error.message);
         }

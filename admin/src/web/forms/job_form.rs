@@ -1,9 +1,11 @@
 //! The fields of a job's form: the keys of their labels, how a job fills them, and the definition that they describe.
 
-use carillon_scheduler::{JobDraft, Zone};
+use carillon_scheduler::{BlockStrategy, JobDraft, RouteStrategy, Zone};
 
 use crate::web::forms::form::Form;
-use crate::web::forms::{child_jobs, line_ends, parts_form, retry_form, schedule_form, script_form, workflow_form};
+use crate::web::forms::{
+    child_jobs, http_form, line_ends, parts_form, retry_form, schedule_form, script_form, workflow_form,
+};
 
 /// A field that is one member of the definition, under its name.
 struct Field {
@@ -77,6 +79,7 @@ pub fn labels() -> Vec<(&'static str, &'static str)> {
         &what,
         script_form::LABELS,
         workflow_form::LABELS,
+        http_form::LABELS,
         schedule_form::LABELS,
         &how,
         retry_form::LABELS,
@@ -90,7 +93,8 @@ pub fn labels() -> Vec<(&'static str, &'static str)> {
 pub fn filled(draft: &JobDraft, zone: Zone) -> Form {
     let form = plain_fields().fold(Form::default(), |form, field| form.with(field.name, (field.fill)(draft)));
     let form = retry_form::fill(form, &draft.retry_delay);
-    schedule_form::fill(workflow_form::fill(child_jobs::fill(form, draft), draft), &draft.schedule, zone)
+    let form = http_form::fill(workflow_form::fill(child_jobs::fill(form, draft), draft), draft);
+    schedule_form::fill(form, &draft.schedule, zone)
 }
 
 /// The form as the job that it describes would fill it: absent fields get their defaults, and fields that do not belong to the
@@ -115,6 +119,12 @@ pub fn draft(form: &mut Form, zone: Zone) -> JobDraft {
         // One that cannot be read has its errors; the others are those of any job.
         draft.workflow = workflow_form::workflow(form);
         draft.handler = if draft.workflow.is_some() { String::new() } else { "workflow".to_owned() };
+    }
+    if http_form::is_chosen(form) {
+        draft.http = Some(http_form::request(form));
+        // Fields that the page does not show then.
+        (draft.handler, draft.route, draft.route_labels) = (String::new(), RouteStrategy::default(), String::new());
+        (draft.block, draft.timeout_seconds) = (BlockStrategy::default(), 0);
     }
     draft
 }

@@ -75,6 +75,7 @@ fn shown(language: Language, form: &Form, name: &str) -> String {
     match (name, form.value(name)) {
         ("enabled", "yes") => language.text("yes").to_string(),
         ("enabled", _) => language.text("no").to_string(),
+        ("runs", "http") => language.text("job-runs-http").to_string(),
         ("runs", "workflow") => language.text("job-runs-workflow").to_string(),
         ("runs", _) => language.text("job-runs-handler").to_string(),
         ("workflow", text) => text.to_owned(),

@@ -5,6 +5,7 @@ pub mod calendar_form;
 pub mod child_jobs;
 mod fields;
 mod form;
+pub mod http_form;
 pub mod job_form;
 pub mod line_ends;
 pub mod merge;

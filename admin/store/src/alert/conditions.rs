@@ -44,18 +44,18 @@ pub struct EmptyApp {
 }
 
 impl AlertStore<'_> {
-    /// Runs that were sent before `before` and have not ended, of all shards.
+    /// Runs that were sent before `before` and have not ended, of all shards. That of an HTTP job is `sending` until its answer comes.
     pub async fn running_since(self, shards: i32, before: Millis) -> Result<Vec<LongRun>> {
         let mut conditions = Conditions::default();
         conditions.among("run.shard", 0..shards);
         // The second condition is that of the index.
-        conditions.add("run.state = {state.running} AND run.state < {state.final}", []);
+        conditions.add("run.state IN ({state.sending}, {state.running}) AND run.state < {state.final}", []);
         conditions.add("run.due_at <= ?", [before.into()]);
-        conditions.add("COALESCE(run.sent_at, run.due_at) <= ?", [before.into()]);
+        conditions.add("COALESCE(run.sent_at, run.marked_at, run.due_at) <= ?", [before.into()]);
         let (filter, mut values) = conditions.finish();
         values.push(MOST_RUNS.into());
         let text = format!(
-            "SELECT run.id AS run_id, run.job_id, job.name AS job, run.app_id, COALESCE(run.sent_at, run.due_at) AS since \
+            "SELECT run.id AS run_id, run.job_id, job.name AS job, run.app_id, COALESCE(run.sent_at, run.marked_at, run.due_at) AS since \
              FROM run{{index run_open}} LEFT JOIN job ON job.id = run.job_id{filter} LIMIT ?"
         );
         self.all(&self.engine_reads, &text, values).await
@@ -85,7 +85,7 @@ impl AlertStore<'_> {
     /// Apps with an enabled job that needs an executor, and no live one.
     pub async fn apps_without_executor(self, now: Millis) -> Result<Vec<EmptyApp>> {
         let text = "SELECT a.id AS app_id, a.name AS app FROM app a WHERE NOT EXISTS (SELECT 1 FROM executor e WHERE e.app = a.name AND e.expires_at > ?) \
-                    AND EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE AND j.graph_version IS NULL) ORDER BY a.id LIMIT ?";
+                    AND EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE AND j.graph_version IS NULL AND j.http IS NULL) ORDER BY a.id LIMIT ?";
         self.all(&self.engine_reads, text, values![now, MOST]).await
     }
 }

@@ -123,7 +123,7 @@ impl AlertStore<'_> {
         let text = "SELECT job_id FROM alarm WHERE job_id IN ({ids}) AND open_at > 0 AND kind = {alarm.stuck}";
         state.stuck = self.ids_among(text, &jobs(|kind| kind == AlertKind::Stuck)).await?;
         let runs: Vec<i64> = of(|kind| kind == AlertKind::LongRunning).filter_map(|item| item.run_id).collect();
-        let text = "SELECT id FROM run WHERE id IN ({ids}) AND state = {state.running}";
+        let text = "SELECT id FROM run WHERE id IN ({ids}) AND state IN ({state.sending}, {state.running})";
         state.running = self.ids_among(text, &runs).await?;
         let oldest = of(AlertKind::is_outcome).filter_map(|item| item.run_id).min();
         if let Some(oldest) = oldest {
@@ -144,7 +144,7 @@ impl AlertStore<'_> {
         }
         if of(|kind| kind == AlertKind::NoExecutor).next().is_some() {
             let text = "SELECT a.id FROM app a WHERE NOT EXISTS (SELECT 1 FROM executor e WHERE e.app = a.name AND e.expires_at > ?) \
-                        AND EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE)";
+                        AND EXISTS (SELECT 1 FROM job j WHERE j.app_id = a.id AND j.enabled = TRUE AND j.graph_version IS NULL AND j.http IS NULL)";
             let ids: Vec<i64> = self.tuples(&self.engine_reads, text, values![now]).await?;
             state.empty_apps = ids.into_iter().map(app_subject).collect();
         }

@@ -10,4 +10,5 @@ pub mod maintenance_windows;
 pub(crate) mod manual_executors;
 pub mod pauses;
 pub mod rename;
+pub mod secrets;
 pub mod starters;

@@ -259,7 +259,7 @@ fn job_row(job: &Job) -> impl Iterator<Item = NamedValue> {
 }
 
 /// What both the insert and the update write.
-pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 31] {
+pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 32] {
     let draft = &job.draft;
     let script = draft.script.as_ref();
     named![
@@ -270,6 +270,7 @@ pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 31] {
         script_type: script.map(|script| script.kind.as_str()),
         script_version: script.and_then(|script| script.version),
         graph_version: job.graph_version,
+        http: draft.http.as_ref().map(|http| json!(http).to_string()),
         schedule_kind: draft.schedule.kind(),
         schedule_text: schedule_text(job),
         anchor_at: job.anchor_at,

@@ -55,6 +55,8 @@ pub struct StoredDefinition {
     pub script_version: Option<Millis>,
     /// Which of its graphs is the current one; None: it is no workflow.
     pub graph_version: Option<Millis>,
+    /// Its request as JSON; None: it sends none.
+    pub http: Option<String>,
     pub params: Params,
     pub schedule_text: String,
     pub anchor_at: Millis,
@@ -99,7 +101,7 @@ impl JobStore<'_> {
     /// Parameters of up to `most` bytes are read; `longer` stands for others.
     async fn definitions_with(self, job_ids: &[i64], most: usize, longer: &Params) -> Result<Vec<StoredDefinition>> {
         let text = format!(
-            "SELECT job.id AS job_id, job.revision, job.app_id, app.name AS app, job.name, job.handler, job.script_type, job.script_version, job.graph_version, \
+            "SELECT job.id AS job_id, job.revision, job.app_id, app.name AS app, job.name, job.handler, job.script_type, job.script_version, job.graph_version, job.http, \
              CASE WHEN job_params.params IS NULL THEN '' WHEN OCTET_LENGTH(job_params.params) <= {most} THEN job_params.params END AS params, \
              job.schedule_text, job.anchor_at, \
              job.spread_offset, job.catch_up, job.misfire, job.misfire_threshold_ms, job.misfire_limit, job.misfire_window_ms, \

@@ -3,12 +3,12 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use carillon_scheduler::workflow::WorkflowDraft;
 use carillon_scheduler::{
     FieldError, JobDraft, JobSpec, KindDraft, Millis, Parts, Schedule, ScheduleContext, ScheduleDraft,
 };
 use foldhash::HashMap;
 use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetable, Value};
+use serde::de::DeserializeOwned;
 
 use crate::app::apps::App;
 use crate::calendar::pinned::Calendars;
@@ -236,7 +236,7 @@ const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, \
      j.block, j.timeout_seconds, j.retries, j.retry_delay, j.follow, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
      j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, j.script_type, j.script_version, j.parts, \
-     j.graph_version, g.graph, c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, l.description, l.owner, l.tags, \
+     j.graph_version, g.graph, j.http, c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, l.description, l.owner, l.tags, \
      s.note AS pause_note, s.author AS pause_author, s.paused_at, s.ends_at AS pause_ends_at";
 const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id LEFT JOIN job_label l ON l.job_id = j.id \
      LEFT JOIN job_pause s ON s.job_id = j.id LEFT JOIN job_script c ON c.job_id = j.id AND c.version = j.script_version \
@@ -327,7 +327,8 @@ impl FromQueryResult for Job {
             name: get(row, "name")?,
             handler: get(row, "handler")?,
             script: script_of(row)?,
-            workflow: workflow_of(get(row, "graph")?)?,
+            workflow: json_of(get(row, "graph")?)?,
+            http: json_of(get(row, "http")?)?,
             key: get::<Option<String>>(row, "job_key")?.unwrap_or_default(),
             set: get::<Option<String>>(row, "set_name")?.unwrap_or_default(),
             description: get::<Option<String>>(row, "description")?.unwrap_or_default(),
@@ -387,7 +388,8 @@ impl FromQueryResult for Job {
     }
 }
 
-fn workflow_of(text: Option<String>) -> std::result::Result<Option<WorkflowDraft>, DbErr> {
+/// A member that is stored as JSON.
+fn json_of<T: DeserializeOwned>(text: Option<String>) -> std::result::Result<Option<T>, DbErr> {
     let read = |text: String| serde_json::from_str(&text).map_err(|error| DbErr::Type(error.to_string()));
     text.map(read).transpose()
 }

@@ -145,6 +145,7 @@ impl RetentionStore<'_> {
         let ids: Vec<i64> = going.iter().map(|run| run.id).collect();
         self.prune_input(&tx, &ids).await?;
         self.delete_by_id(&tx, "run_choice", "run_id", &ids).await?;
+        self.delete_by_id(&tx, "http_log", "run_id", &ids).await?;
         self.workflows().prune(&tx, &ids).await?;
         self.maps().prune(&tx, &ids).await?;
         let done = self.delete_by_id(&tx, "run", "id", &ids).await?;

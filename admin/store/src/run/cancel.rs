@@ -18,6 +18,7 @@ use crate::db::sql::rows::Code;
 use crate::error::Result;
 use crate::run::follow_up;
 use crate::run::lock::{LockMode, LockedRun};
+use crate::run::mark::HTTP_REQUEST;
 use crate::views::RunStore;
 
 row_struct! {
@@ -34,6 +35,15 @@ row_struct! {
         pub sends: i32,
         /// It is a workflow on its way: no executor has it.
         pub is_held: i32,
+        /// The start of the executor that it was sent to, or [`HTTP_REQUEST`].
+        pub boot_id: Option<String>,
+    }
+}
+
+impl RunLocation {
+    /// It was sent to the service of an HTTP job.
+    pub fn is_http(&self) -> bool {
+        self.boot_id.as_deref() == Some(HTTP_REQUEST)
     }
 }
 
@@ -69,7 +79,7 @@ pub enum KillRequest {
 
 impl RunStore<'_> {
     pub async fn run_location(self, run_id: i64) -> Result<Option<RunLocation>> {
-        let text = "SELECT run.id AS run_id, run.job_id, app.name AS app, run.state, run.address, run.due_at, run.sends, \
+        let text = "SELECT run.id AS run_id, run.job_id, app.name AS app, run.state, run.address, run.due_at, run.sends, run.boot_id, \
                     CASE WHEN run.follow & {follow.held} <> 0 THEN 1 ELSE 0 END AS is_held \
                     FROM run LEFT JOIN app ON app.id = run.app_id WHERE run.id = ?";
         self.one(&self.engine_reads, text, values![run_id]).await

@@ -12,6 +12,7 @@ use crate::db::sql::forms::Lock;
 use crate::db::sql::rows::{Code, IsSet, WordOrDefault};
 use crate::error::Result;
 use crate::run::follow::{HELD, MAP};
+use crate::run::mark::HTTP_REQUEST;
 use crate::views::RunStore;
 
 pub(crate) static LOCK_JOBS: Bulk = Bulk::lock(Lock {
@@ -92,6 +93,11 @@ impl LockedRun {
     /// It is a workflow that has begun, or its items are delivered: no executor has it.
     pub fn is_held(&self) -> bool {
         self.follow & HELD != 0
+    }
+
+    /// It was sent to the service of an HTTP job.
+    pub fn is_http(&self) -> bool {
+        self.boot_id.as_deref() == Some(HTTP_REQUEST)
     }
 
     /// It has handed in items.

@@ -32,6 +32,9 @@ pub struct MarkRequest<'a> {
 /// The code of a run whose executor was given with its fire: no route has chosen it.
 pub const KEEP_ADDRESS: i16 = -1;
 
+/// In place of the boot id of an executor: the run is a request to a service, which no executor has. None may announce it.
+pub const HTTP_REQUEST: &str = "http";
+
 const LIST: &[ListColumn] = &[
     long("id"),
     long("epoch"),

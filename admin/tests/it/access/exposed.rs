@@ -102,7 +102,7 @@ fn no_secret_is_in_the_database_or_on_any_page() {
         let (admin, client) = (admin(&world).await, client());
         let Caller::Account { token, .. } = &admin else { panic!("an account") };
         let hook = format!("https://hooks.example/{}", carillon_accounts::secret::random_secret());
-        let [key, sign] = [(); 2].map(|()| carillon_accounts::secret::random_secret());
+        let [key, sign, app_secret] = [(); 3].map(|()| carillon_accounts::secret::random_secret());
         let url = format!("{}/api/v1/alert-channels", world.urls[0]);
         for draft in [
             json!({"name": "chat", "kind": "slack", "secrets": {"url": hook}}),
@@ -112,6 +112,9 @@ fn no_secret_is_in_the_database_or_on_any_page() {
             let made = client.post(&url).bearer_auth(token).json(&draft).send().await.unwrap();
             assert!(made.status().is_success(), "{}", made.text().await.unwrap());
         }
+        let url = format!("{}/api/v1/apps/{}/secrets/KEY", world.urls[0], world.own.app.id);
+        let made = client.put(&url).bearer_auth(token).json(&json!({"value": app_secret})).send().await.unwrap();
+        assert!(made.status().is_success(), "{}", made.text().await.unwrap());
         let executor_token = world.executor_token(&world.own.app).await;
         let own_token = token.split_once('_').map_or(token.as_str(), |(_, secret)| secret);
         let secrets = [
@@ -122,6 +125,7 @@ fn no_secret_is_in_the_database_or_on_any_page() {
             ("the address of a chat", &hook),
             ("a routing key", &key),
             ("the key of a webhook", &sign),
+            ("a secret of an app", &app_secret),
         ];
         let mut places = vec![];
         for route in route_table().into_iter().filter(|route| route.method == "GET") {

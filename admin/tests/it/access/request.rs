@@ -182,6 +182,7 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         }
         (_, "/alert-channels" | "/alert-channels/{id}") => json!({"name": unique, "kind": "file", "all_apps": true}),
         ("POST", "/apps") => json!({"name": unique}),
+        ("PUT", "/apps/{id}/secrets/{name}") => json!({"value": unique}),
         ("POST", "/apps/{id}/tokens") => json!({"name": "new"}),
         ("PUT", "/apps/{id}/starters") => json!({"apps": []}),
         ("PUT", "/apps/{id}/tokens") => json!({"own_tokens_only": true}),
@@ -241,6 +242,8 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         "/apps/{id}/executor/drain" => vec![("address", names.executor.clone()), ("draining", "yes".into())],
         "/apps/{id}/executor/remove" => vec![("address", names.executor.clone())],
         "/apps/{id}/executors" => vec![("address", address())],
+        "/apps/{id}/secrets" => vec![("name", "KEY".into()), ("value", unique())],
+        "/apps/{id}/secrets/remove" => vec![("name", "KEY".into())],
         "/apps/{id}/tokens" => vec![("name", "new".into())],
         "/apps/{id}/tokens/rule" => vec![("own_tokens_only", "yes".into())],
         "/account/password" => vec![("current", "wrong".into()), ("new", "short".into()), ("repeated", "short".into())],

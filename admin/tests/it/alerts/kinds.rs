@@ -63,6 +63,27 @@ databases! {
         assert_eq!(world.told().await, ["opened", "resolved"]);
     }
 
+    async fn a_request_without_an_answer_is_too_long_too(db: &TestDatabase) {
+        let world = World::start(db, 1).await;
+        world.rule_for(AlertKind::LongRunning, json!({"running_seconds": 60})).await;
+        let now = world.clock.now();
+        // It was due a while before it was sent, and its row says so until the answer comes.
+        world.run(1, world.jobs[0], now - 50_000, None).await;
+        world.sql(&format!("UPDATE run SET state = 1, sent_at = NULL, marked_at = {now} WHERE id = 1")).await;
+        world.later(30);
+        world.look().await;
+        assert_eq!(world.open().await, [], "41 s");
+        world.later(30);
+        world.look().await;
+        world.look().await;
+        let (kind, events, _, text) = world.only().await;
+        assert_eq!((kind, events), (AlertKind::LongRunning, 1), "it stays open");
+        assert_eq!(text, "job 0: run 1 has been running for 82 s");
+        world.sql("UPDATE run SET state = 9 WHERE id = 1").await;
+        world.look().await;
+        assert_eq!(world.told().await, ["opened", "resolved"]);
+    }
+
     async fn a_run_is_too_long_beside_the_runs_of_its_job(db: &TestDatabase) {
         let world = World::start(db, 3).await;
         world.rule_for(AlertKind::LongRunning, json!({"running_p95_percent": 200})).await;
@@ -165,6 +186,25 @@ databases! {
         world.sql("UPDATE job SET enabled = FALSE").await;
         world.look().await;
         assert_eq!(world.told().await, ["opened", "resolved", "opened", "resolved"]);
+    }
+
+    async fn an_app_whose_jobs_call_urls_needs_no_executor(db: &TestDatabase) {
+        let world = World::start(db, 1).await;
+        world.rule_for(AlertKind::NoExecutor, json!({"app": "billing", "group_seconds": 60})).await;
+        world.sql("UPDATE job SET http = '{}'").await;
+        world.later(120);
+        for _ in 0..4 {
+            world.look().await;
+        }
+        assert_eq!(world.open().await, []);
+        world.sql("UPDATE job SET http = NULL").await;
+        for _ in 0..4 {
+            world.look().await;
+        }
+        assert_eq!(world.open().await.len(), 1);
+        world.sql("UPDATE job SET http = '{}'").await;
+        world.look().await;
+        assert_eq!(world.told().await, ["opened", "resolved"]);
     }
 
     // covers: G12

@@ -44,7 +44,7 @@ fn the_schema_describes_a_file() {
     let job = &schema["$defs"]["Job"];
     assert_eq!(job["required"], json!(["app", "key", "name"]));
     let one_of: Vec<&Value> = job["anyOf"].as_array().unwrap().iter().map(|way| &way["required"][0]).collect();
-    assert_eq!(one_of, ["handler", "script", "workflow"]);
+    assert_eq!(one_of, ["handler", "script", "workflow", "http"]);
     let pattern = &schema["$defs"]["WorkflowNodeDefinition"]["properties"]["job"]["pattern"];
     assert!(pattern.is_string(), "a node names its job by key");
     assert_eq!(job["additionalProperties"], false);

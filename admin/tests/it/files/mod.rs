@@ -3,6 +3,7 @@
 mod apply;
 mod conflict;
 mod drift;
+mod http;
 mod policy;
 mod prune;
 mod round_trip;

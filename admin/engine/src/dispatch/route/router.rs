@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::{Cause, RouteStrategy, route as rules};
+use carillon_scheduler::{Cause, HttpDraft, RouteStrategy, route as rules};
 
 use crate::context::Context;
 use crate::dispatch::route::candidate_set::{CandidateSets, persist};
@@ -45,7 +45,9 @@ impl Router {
 
     pub fn route(&self, admitted: AdmittedRun) -> RouteStep {
         let AdmittedRun { run, job, .. } = &admitted;
-        let strategy = job.rules.as_ref().map_or(RouteStrategy::First, |rules| rules.route);
+        // An HTTP job has one place to go to.
+        let given = if job.http.is_some() { None } else { job.rules.as_ref().ok().map(|rules| rules.route) };
+        let strategy = given.unwrap_or(RouteStrategy::First);
         let strategy = if run.cause == Cause::Item { strategy.of_items() } else { strategy };
         // Before anything can fail: each part has its own attempts.
         if has_parts_to_fix(run, job, strategy) {
@@ -54,6 +56,10 @@ impl Router {
         if job.script_version().is_some() && !self.cx.settings.scripts {
             let trace = RouteTrace { route: Some(strategy), ..RouteTrace::default() };
             return RouteStep::NoExecutor(admitted, SCRIPTS_OFF.to_owned(), Box::new(trace));
+        }
+        if let Some(Err(why)) = &job.http {
+            let why = format!("the request of the job cannot be read: {why}");
+            return RouteStep::NoExecutor(admitted, why, Box::default());
         }
         let list = match self.candidates(job, run) {
             Ok(list) => list,
@@ -64,7 +70,7 @@ impl Router {
             return RouteStep::Expand(admitted, Expansion::Broadcast(addresses));
         }
         let names = list.iter().map(|candidate| candidate.address.as_str());
-        let is_given = run.bound_to.is_some() && strategy != RouteStrategy::Broadcast;
+        let is_given = run.bound_to.is_some() && job.http.is_none() && strategy != RouteStrategy::Broadcast;
         let decision = RouteDecision {
             job: job.clone(),
             route_code: if is_given { KEEP_ADDRESS } else { strategy.code() },
@@ -72,7 +78,7 @@ impl Router {
             trace: None,
             moves: false,
         };
-        if run.bound_to.is_some() {
+        if run.bound_to.is_some() || job.http.is_some() {
             return RouteStep::Ordered(OrderedRun { admitted, candidates: list, decision });
         }
         let candidates = self.in_order(strategy, run, list, &decision);
@@ -86,6 +92,9 @@ impl Router {
     /// In ascending order of their addresses; or what to say if there is none.
     fn candidates(&self, job: &CachedJob, run: &ClaimedRun) -> Result<Vec<Candidate>, String> {
         let app = &job.stored.app;
+        if let Some(origin) = job.request().and_then(HttpDraft::origin) {
+            return Ok(vec![Candidate::of_service(app, origin)]);
+        }
         let mut live = self.directory.live(app);
         let is_any_live = !live.is_empty();
         // What they have ends there, and they get nothing new: not even what is bound to them.
@@ -200,8 +209,10 @@ impl Router {
         let monotonic = self.cx.clock.monotonic();
         let has_affinity = ordered.decision.has_affinity();
         let mut passed = Vec::new();
-        // First where something moves, then behind others that wait.
-        for behind_others in [has_affinity, true] {
+        // First where something moves, then behind others that wait: but not at a service, where that may be long, and each
+        // run would be marked and go back again and again.
+        let rounds: &[bool] = if ordered.admitted.job.http.is_some() { &[false] } else { &[has_affinity, true] };
+        for behind_others in rounds.iter().copied() {
             passed.clear();
             for (index, candidate) in ordered.candidates.iter().enumerate() {
                 let address = self.addresses.get(&candidate.app, &candidate.address);
@@ -260,9 +271,16 @@ impl Router {
         for (index, why) in passed {
             decision.trace().skipped.push(note(&candidates[*index].address, why));
         }
-        let saturated = passed.iter().filter(|(_, why)| *why == SATURATED).count();
-        let broken = passed.len() - saturated;
-        let message = format!("no executor had room: {saturated} busy, {broken} did not answer lately");
+        let broken = passed.iter().filter(|(_, why)| *why == BROKEN).count();
+        let saturated = passed.len() - broken;
+        let message = match admitted.job.request().and_then(HttpDraft::origin) {
+            Some(origin) if broken > 0 => {
+                let gate = self.addresses.get(&admitted.job.stored.app, origin);
+                format!("{origin} could not be reached lately: {}", gate.last_fault())
+            }
+            Some(origin) => format!("{origin} is busy: too many requests of this node wait for it"),
+            None => format!("no executor had room: {saturated} busy, {broken} did not answer lately"),
+        };
         RouteStep::NoExecutor(admitted, message, Box::new(decision.into_trace()))
     }
 }

@@ -104,7 +104,7 @@ impl Jobs<'_> {
                 "the job lists the parameters of its parts; give a list, or a number and `params` for all parts",
             );
         }
-        match parts.is_one() {
+        match parts.is_one() || job.draft.http.is_some() {
             true => Ok(()),
             false => check_split(job.draft.route, job.draft.block).map_err(|message| Error::field("parts", message)),
         }
@@ -116,6 +116,10 @@ impl Jobs<'_> {
         let engine = self.engine;
         let jobs = engine.job_cache.current(&[job_id]).await?;
         let job = jobs.get(&job_id).ok_or_else(|| Error::missing("job", job_id))?;
+        if job.http.is_some() {
+            let why = "must be empty: an HTTP job has no executors, its request goes to its URL";
+            return Err(Error::field("address", why.to_owned()));
+        }
         engine.directory.refresh().await?;
         let live = engine.directory.live(&job.stored.app);
         match live.iter().find(|candidate| candidate.address == address) {

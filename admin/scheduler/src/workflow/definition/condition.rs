@@ -74,7 +74,7 @@ impl Test {
     ///
     /// # Errors
     /// Says why it does not hold. Where there is no value, only `exists: false` holds.
-    pub(in crate::workflow) fn check(&self, text: Option<&str>) -> Result<(), Branch> {
+    pub(crate) fn check(&self, text: Option<&str>) -> Result<(), Branch> {
         let is_text = |value: &Value| value.is_string();
         let holds = match &self.op {
             Op::Exists(exists) => return self.check_exists(text, *exists),

@@ -2,6 +2,7 @@
 
 pub mod executors;
 mod list;
+pub mod secrets;
 pub mod tokens;
 
 pub use list::{create, delete, former_names, list, remove_former_name, set_starters, starters, update};

@@ -2,6 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::web::Path;
+use serde::Deserialize;
 
 use crate::web::api::error::Error;
 use crate::web::from_request::from_request;
@@ -41,7 +42,13 @@ from_request!(JobKey: Error, |request| Ok(Self(request.match_info().query("key")
 /// The `{name}` of a path.
 pub struct Name(pub String);
 
+/// As the path has it beside other parameters.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
 from_request!(Name: Error, |request| {
     let wrong = |_| Error::field("name", "is not UTF-8");
-    Path::<String>::extract(request).into_inner().map(|name| Self(name.into_inner())).map_err(wrong)
+    Path::<Named>::extract(request).into_inner().map(|it| Self(it.into_inner().name)).map_err(wrong)
 });

@@ -3,6 +3,7 @@
 use carillon_store::App;
 use carillon_store::app::executor_tokens::ExecutorToken;
 use carillon_store::app::rename::FormerName;
+use carillon_store::app::secrets::SecretName;
 
 use super::time::Time;
 use super::view_macro::view;
@@ -36,6 +37,16 @@ view! {
         name: String,
         /// When the app was given another one
         created_at: Time,
+    }
+}
+
+view! {
+    /// A secret, without its value
+    pub struct SecretView as Secret from secret: SecretName {
+        /// What requests name
+        name: String,
+        /// When it was set
+        updated_at: Time,
     }
 }
 

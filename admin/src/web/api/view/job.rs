@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use carillon_scheduler::job::limits::PARTS;
 use carillon_scheduler::workflow::WorkflowDraft;
-use carillon_scheduler::{JobDraft, ScriptDraft};
+use carillon_scheduler::{HttpDraft, JobDraft, ScriptDraft};
 use carillon_store::{Job, JobPause};
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::http::HttpRequest;
 use super::schedule::{RetryDelay, Schedule};
 use super::time::Time;
 use super::view_macro::view;
@@ -27,6 +28,9 @@ view! {
         /// Null: it is no workflow
         #[schema(value_type = Option<Workflow>)]
         workflow: Option<WorkflowDraft> = job.draft.workflow.clone(),
+        /// Null: it sends no request
+        #[schema(value_type = Option<HttpRequest>)]
+        http: Option<HttpDraft> = job.draft.http.clone(),
         /// 1: each fire is one run
         #[schema(value_type = Parts)]
         parts: carillon_scheduler::Parts = job.draft.parts.clone(),
@@ -55,7 +59,7 @@ view! {
 /// The draft without what an answer has beside it.
 fn without_own_members(job: &Job) -> JobDraft {
     let parts = carillon_scheduler::Parts::default();
-    JobDraft { schedule: job.full_schedule(), script: None, workflow: None, parts, ..job.draft.clone() }
+    JobDraft { schedule: job.full_schedule(), script: None, workflow: None, http: None, parts, ..job.draft.clone() }
 }
 
 view! {
@@ -92,7 +96,7 @@ pub struct JobIdentity {
     /// For people; need not be unique
     #[schema(min_length = 1, max_length = 255)]
     name: String,
-    /// The name under which the executor knows what to run. Empty: the job has a `script` or a `workflow`
+    /// The name under which the executor knows what to run. Empty: the job has a `script`, a `workflow` or an `http` request
     #[schema(max_length = 255)]
     handler: String,
 }
@@ -145,6 +149,8 @@ pub struct JobSettings {
     script: Option<Script>,
     #[schema(default = json!(null), required = false)]
     workflow: Option<Workflow>,
+    #[schema(default = json!(null), required = false)]
+    http: Option<HttpRequest>,
     /// The name by which programs and files know it, unique in its app: lower case letters, digits, `-`, `_` and `.`; empty: it has
     /// none
     #[schema(max_length = 64, default = "", required = false)]

@@ -4,6 +4,7 @@ mod alarm;
 mod app;
 mod audit;
 mod choice;
+mod http;
 mod job;
 mod list;
 mod misfire;
@@ -15,7 +16,7 @@ pub mod words;
 mod workflow;
 
 pub use alarm::AlarmView;
-pub use app::{AppTokenView, AppView, FormerNameView, NewAppTokenView};
+pub use app::{AppTokenView, AppView, FormerNameView, NewAppTokenView, SecretView};
 pub use audit::AuditView;
 pub use job::{JobRequest, JobSettings, JobView, Parts};
 pub use list::{List, Whole};

@@ -37,6 +37,7 @@ words! {
     Cause = all!(Cause), "Why a fire exists";
     ClockChanges = all!(ClockChanges), "What happens when the clocks change";
     Excluded = all!(Excluded), "What becomes of an instant on an excluded day";
+    HttpMethod = all!(HttpMethod), "The method of a request";
     MisfirePolicy = all!(MisfirePolicy), "What is done with instants that are later than the misfire threshold";
     NodeState = carillon_scheduler::workflow::NodeState::ALL.iter().map(|word| word.as_str()).collect(), "What became of a node. `held`: it would start, and a person holds the workflow. `upstream_failed`: it was not run, as a node before it failed";
     ItemState = carillon_scheduler::run::map::ItemState::ALL.iter().map(|word| word.as_str()).collect(), "What became of an item. `retrying`: it has failed, and its delivery is tried again or goes on";

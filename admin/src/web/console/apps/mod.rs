@@ -5,4 +5,5 @@ pub mod executor;
 pub mod list;
 pub mod new;
 pub mod page;
+pub mod secrets;
 pub mod tokens;

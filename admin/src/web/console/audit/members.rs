@@ -34,6 +34,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("failures", "retention-last"),
     ("former_name", "app-former-names"),
     ("grants", "roles"),
+    ("http", "http-request"),
     ("instants", "instants"),
     ("issuer", "member-issuer"),
     ("job", "job"),
@@ -55,6 +56,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("runs_scripts", "app-runs-scripts"),
     ("script", "script"),
     ("second_factor", "factor"),
+    ("secret", "member-secret"),
     ("sessions", "sessions"),
     ("set", "job-set"),
     ("shards", "shards"),
@@ -147,6 +149,9 @@ fn label(language: Language, object: &str, path: &str) -> Option<Message> {
     }
     if let Some(node) = path.strip_prefix(NODES) {
         return Some(language.text("member-workflow-node").with("node", node));
+    }
+    if let Some(member) = path.strip_prefix("http.") {
+        return Some(language.text("member-http").with("member", member));
     }
     let find = |fields: &[(&'static str, &'static str)], name: &str| {
         fields.iter().find(|(field, _)| *field == name).map(|(_, key)| *key)

@@ -135,11 +135,14 @@ async fn draft_to_save(
     }
     if let Some(job) = before {
         draft.set.clone_from(&job.draft.set);
-        if draft.handler.trim().is_empty() && draft.workflow.is_none() {
+        if draft.handler.trim().is_empty() && draft.workflow.is_none() && draft.http.is_none() {
             draft.script.clone_from(&job.draft.script);
         }
         draft.params = line_ends::kept(&draft.params, &job.draft.params);
         draft.description = line_ends::kept(&draft.description, &job.draft.description);
+        if let (Some(request), Some(original)) = (&mut draft.http, &job.draft.http) {
+            request.body = line_ends::kept(&request.body, &original.body);
+        }
     }
     if form.is_valid() && !form.is("step", "preview") {
         return Ok(Some(draft));

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
-use carillon_scheduler::{BlockStrategy, Overlap, RouteStrategy, ScriptKind, Weekday};
+use carillon_scheduler::{BlockStrategy, HttpMethod, Overlap, RouteStrategy, ScriptKind, Weekday};
 use carillon_store::{App, Job};
 
 use crate::web::console::jobs::preview::{self, Preview};
@@ -84,6 +84,10 @@ impl Page {
 
     fn languages(&self) -> &'static [ScriptKind] {
         ScriptKind::ALL
+    }
+
+    fn methods(&self) -> &'static [HttpMethod] {
+        HttpMethod::ALL
     }
 
     /// The words of the form, and the names of the days.

@@ -87,7 +87,8 @@ pub async fn save(state: Shared, own: Own, context: PageContext, id: Path<i64>, 
     let job = state.engine.jobs().get(*id).await?;
     let revision = form.value("revision").parse().unwrap_or(-1);
     if let Some(script) = script_form::script(&mut form) {
-        let draft = JobDraft { handler: String::new(), script: Some(script), workflow: None, ..job.draft.clone() };
+        let draft =
+            JobDraft { handler: String::new(), script: Some(script), workflow: None, http: None, ..job.draft.clone() };
         form.accept(state.engine.jobs().check(&draft, Some(&job), &own.by.0).await)?;
         if form.is_valid() && owner::check(&state, &own, &mut form, &password, &context, TOO_LATE).await?.is_some() {
             let by = own.by.0.clone().confirmed();

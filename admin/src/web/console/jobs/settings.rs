@@ -1,6 +1,6 @@
 //! The settings of a job as lines of its page. A setting without effect is left out.
 
-use carillon_scheduler::{CatchUp, Excluded, JobDraft, Millis, MisfirePolicy, Overlap};
+use carillon_scheduler::{CatchUp, Excluded, HttpAuth, JobDraft, Millis, MisfirePolicy, Overlap};
 use carillon_store::Job;
 
 use crate::web::locale::Language;
@@ -12,13 +12,28 @@ use crate::web::text::strategies;
 pub type SettingLine = (&'static str, String);
 
 pub fn settings_lines(context: &PageContext, job: &Job) -> Vec<SettingLine> {
-    let mut lines: Vec<SettingLine> = parts(context, &job.draft).into_iter().collect();
+    let mut lines: Vec<SettingLine> = request(context, &job.draft);
+    lines.extend(parts(context, &job.draft));
     if job.draft.schedule.kind() != "none" {
         lines.extend(limits(context, job));
         lines.extend(late(context.language, &job.draft));
     }
     lines.extend(overlap(context.language, &job.draft));
     lines
+}
+
+/// What an HTTP job expects, and how its request proves where it comes from.
+fn request(context: &PageContext, draft: &JobDraft) -> Vec<SettingLine> {
+    let Some(request) = &draft.http else { return vec![] };
+    let status = if request.expect.status.is_empty() { "200-299" } else { request.expect.status.as_str() };
+    let test = request.expect.body.as_ref().map(|test| serde_json::json!(test).to_string());
+    let auth = request.auth.as_ref().map(|auth| match auth {
+        HttpAuth::Bearer(secret) => format!("{}: {secret}", context.t("http-auth-bearer")),
+        HttpAuth::Basic(basic) => format!("{}: {}, {}", context.t("http-auth-basic"), basic.user, basic.password),
+        HttpAuth::Hmac(secret) => format!("{}: {secret}", context.t("http-auth-hmac")),
+    });
+    let lines = [("http-expect-status", Some(status.to_owned())), ("http-expect-body", test), ("http-auth", auth)];
+    lines.into_iter().filter_map(|(label, text)| Some((label, text?))).collect()
 }
 
 /// The texts of a list are shown beside the parameters.
@@ -81,8 +96,8 @@ fn overlap(language: Language, draft: &JobDraft) -> Vec<SettingLine> {
         _ => text,
     };
     let mut lines = vec![("overlap", overlap)];
-    // A workflow is sent to no executor.
-    if draft.workflow.is_none() {
+    // Neither is sent to an executor.
+    if draft.workflow.is_none() && draft.http.is_none() {
         lines.push(("block-strategy", strategies::block(language, draft.block)));
     }
     lines

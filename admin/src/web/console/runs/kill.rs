@@ -15,6 +15,7 @@ struct KillQuestion {
     context: PageContext,
     row: RunRow,
     is_workflow: bool,
+    is_http: bool,
 }
 
 /// `GET /runs/{id}/kill` asks.
@@ -25,7 +26,9 @@ pub async fn ask_kill(state: Shared, context: PageContext, id: Path<i64>) -> Pag
         return Ok(done(&to, context.t("run-ended-already")));
     }
     let is_workflow = state.engine.runs().workflow(*id, &context.actor).await?.is_some();
-    Ok(show(&KillQuestion { context, row, is_workflow }))
+    let job = state.store.jobs().get(row.run.job_id).await?;
+    let is_http = job.is_some_and(|job| job.draft.http.is_some());
+    Ok(show(&KillQuestion { context, row, is_workflow, is_http }))
 }
 
 /// `POST /runs/{id}/kill`

@@ -5,6 +5,7 @@ use sea_orm::FromQueryResult;
 
 use crate::error::Result;
 use crate::run::adopt::ClaimedRun;
+use crate::run::mark::HTTP_REQUEST;
 use crate::views::RunStore;
 
 /// A run in `sending`, and where it was sent.
@@ -24,6 +25,13 @@ pub struct UnansweredRun {
     pub journal_id: Option<String>,
     /// The revision of its job whose definition was sent; None: sent by a version that did not note it.
     pub revision: Option<i64>,
+}
+
+impl UnansweredRun {
+    /// It was sent to the service of an HTTP job.
+    pub fn is_http(&self) -> bool {
+        self.boot_id.as_deref() == Some(HTTP_REQUEST)
+    }
 }
 
 /// Whether a run may be sent again.

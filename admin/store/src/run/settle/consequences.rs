@@ -108,7 +108,8 @@ impl SettleEffects {
         let jitter = (context.jitter + id as f64 * 0.618_033_988_749_895).fract();
         let delay = self.jobs.get(&row.job_id).map(|job| &job.retry_delay);
         let delay = delay.map_or(0, |delay| delay.delay_ms(row.attempt, jitter));
-        self.retries.push(Retry { id, of: finding.run_id, due_at: context.now + delay, shard: row.shard });
+        let due_at = (context.now + delay).max(finding.not_before.unwrap_or(Millis::MIN));
+        self.retries.push(Retry { id, of: finding.run_id, due_at, shard: row.shard });
     }
 
     fn raise(&mut self, row: &LockedRun, finding: &RunReport, state: RunState) {

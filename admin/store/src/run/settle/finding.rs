@@ -21,6 +21,8 @@ pub struct RunReport {
     pub sent_at: Option<Millis>,
     /// The executor that reported it; None: this node found it out.
     pub reporter: Option<Arc<Reporter>>,
+    /// A further attempt starts no earlier: the service has said when it will answer again.
+    pub not_before: Option<Millis>,
 }
 
 impl RunReport {
@@ -31,7 +33,7 @@ impl RunReport {
 
     /// The same where there may be no reason, as for a success, or nothing to say.
     pub fn found(run_id: i64, event: RunEvent, reason: Option<RunReason>, message: Option<String>) -> Self {
-        Self { run_id, event, code: None, message, reason, sent_at: None, reporter: None }
+        Self { run_id, event, code: None, message, reason, sent_at: None, reporter: None, not_before: None }
     }
 }
 

@@ -232,13 +232,14 @@ fn is_for_all_apps_or_one(finding: &RunReport) -> bool {
     !matches!(token, Some(ReporterToken::Global { except }) if !except.is_empty())
 }
 
-/// Whether the run is of the app of the token, and was sent to this executor. The run of a workflow is sent to none.
+/// Whether the run is of the app of the token, and was sent to this executor. The runs of workflows and HTTP jobs are sent to none.
 fn has_run(reporter: &Reporter, row: &LockedRun, starts: &BTreeSet<(String, String)>) -> bool {
     let is_at_its_address = || {
         let start = reporter.boot_id.clone().zip(row.address.clone());
         start.is_some_and(|start| starts.contains(&start))
     };
-    !row.is_held() && reporter.token.allows(row.app_id) && (is_start_of(reporter, row) || is_at_its_address())
+    let is_at_executor = !row.is_held() && !row.is_http();
+    is_at_executor && reporter.token.allows(row.app_id) && (is_start_of(reporter, row) || is_at_its_address())
 }
 
 /// A stock executor has no boot id. One of our SDK has another after each start, and keeps its journal.

@@ -2,6 +2,7 @@
 
 pub mod dashboard;
 pub mod filter;
+mod http_log;
 pub mod list;
 pub(crate) mod misfires;
 pub mod records;

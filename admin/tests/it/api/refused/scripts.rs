@@ -134,7 +134,7 @@ fn a_job_has_a_handler_or_a_script() {
         let answer = api.post("/jobs", both).await;
         assert_eq!(
             answer.error(),
-            "400 invalid handler: must be empty where `script` is given: a job has a handler, a script or a workflow"
+            "400 invalid handler: must be empty where `script` is given: a job has a handler, a script, a workflow or an HTTP request"
         );
         let mut none = job("");
         none.as_object_mut().unwrap().remove("script");

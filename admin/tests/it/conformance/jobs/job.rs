@@ -20,6 +20,7 @@ fn every_member() -> JobDraft {
         handler: "closeDay".into(),
         script: None,
         workflow: None,
+        http: None,
         key: "close-day_2.1".into(),
         set: "billing.files".into(),
         takes_result: false,

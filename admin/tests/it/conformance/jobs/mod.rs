@@ -5,6 +5,7 @@ mod delete;
 mod disable;
 mod edit;
 mod edit_race;
+mod http;
 mod job;
 mod labels;
 mod pause;

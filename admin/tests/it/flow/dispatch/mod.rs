@@ -6,6 +6,7 @@ mod choices;
 mod drain;
 mod eligible_executors;
 mod full_pools;
+mod http;
 mod isolation;
 mod limits;
 mod overlap;

@@ -25,12 +25,22 @@ pub fn report(run_id: i64, outcome: Outcome) -> RunReport {
         reason: (code != 200).then_some(RunReason::Result),
         sent_at: None,
         reporter: None,
+        not_before: None,
     }
 }
 
 /// What a node finds out itself.
 pub fn found(run_id: i64, event: RunEvent, reason: RunReason) -> RunReport {
-    RunReport { run_id, event, code: None, message: None, reason: Some(reason), sent_at: None, reporter: None }
+    RunReport {
+        run_id,
+        event,
+        code: None,
+        message: None,
+        reason: Some(reason),
+        sent_at: None,
+        reporter: None,
+        not_before: None,
+    }
 }
 
 /// Parameters that a fire was given, for all its parts.

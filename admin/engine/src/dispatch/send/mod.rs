@@ -1,5 +1,9 @@
 //! The requests of marked runs start at their instant: together where they may travel together.
 
+mod batch;
+mod http;
+mod queue;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +11,8 @@ use std::time::Duration;
 use carillon_scheduler::{Millis, RunEvent, RunReason};
 use carillon_store::job::job_row::MOST_PARAMS;
 
-use crate::dispatch::send_batch::group;
-use crate::dispatch::send_queue::send_single;
+use crate::dispatch::send::batch::group;
+use crate::dispatch::send::queue::send_single;
 use crate::dispatch::send_task::{SendTask, Sender};
 use crate::dispatch::stages::MarkedRun;
 use crate::executor::request::is_unsendable;

@@ -1,5 +1,6 @@
 //! The runs that leave alone at one instant for one executor. As many tasks as the executor has slots take them in their order:
-//! a task for each run would be woken once more to get its slot.
+//! a task for each run would be woken once more to get its slot. Runs of HTTP jobs have a task each: an answer may take long, and what waits for
+//! a slot behind it goes back in time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,6 +21,10 @@ struct SendQueue {
 pub fn send_single(sender: &Arc<Sender>, tasks: Vec<SendTask>) {
     let mut by_executor: HashMap<*const AddressGate, (Arc<AddressGate>, VecDeque<SendTask>)> = HashMap::new();
     for task in tasks {
+        if task.is_http() {
+            sender.tasks.spawn(task.run());
+            continue;
+        }
         let gate = task.gate(0);
         let queue = by_executor.entry(Arc::as_ptr(&gate)).or_insert_with(|| (gate, VecDeque::new()));
         queue.1.push_back(task);

@@ -1,0 +1,64 @@
+//! Runs of HTTP jobs: one request to the URL of the job, whose answer ends the run.
+
+use std::sync::Arc;
+
+use crate::dispatch::send_task::{Attempted, SendTask};
+use crate::executor::address_gate::AddressGate;
+use crate::executor::http::{HttpOutcome, HttpRun};
+use crate::executor::outcome::Outcome;
+use crate::executor::request::{filled_params, own_params};
+use carillon_scheduler::HttpDraft;
+use carillon_store::db::failpoint;
+
+impl SendTask {
+    pub fn is_http(&self) -> bool {
+        self.marked.routed.decision.job.http.is_some()
+    }
+
+    /// Sends the request and reports its outcome. The caller has a slot, and the mark is committed.
+    pub async fn send_http(&self, draft: &HttpDraft, gate: &Arc<AddressGate>) -> Attempted {
+        let (routed, cx) = (&self.marked.routed, &self.sender.cx);
+        let (run, job) = (&routed.run, &routed.decision.job);
+        let sent_at = cx.clock.now();
+        let under_way = self.sender.outcomes.in_flight.begin(run.run_id, sent_at);
+        cx.metrics.in_flight.inc();
+        cx.metrics.observe_lateness(&job.stored.app, sent_at - run.due_at);
+        let params = filled_params(run, job, self.marked.params.clone(), || own_params(job));
+        failpoint::hit_when_written("after_request_written");
+        let send_until = self.marked.stamp.asked + cx.settings.send_limit;
+        let outcome = Box::pin(self.sender.http.send(cx, HttpRun { run, job, draft, params, send_until })).await;
+        failpoint::hit("after_answer_read");
+        cx.metrics.in_flight.dec();
+        let for_gate = outcome.for_gate();
+        if gate.record_outcome(&for_gate, cx.clock.monotonic(), cx.settings.breaker) {
+            let address = &routed.candidates[0].address;
+            tracing::warn!(executor.address = address, send.outcome = ?for_gate, "the service is left alone for a while");
+        }
+        cx.metrics.sends.with_label_values(&[for_gate.name()]).inc();
+        let result = self.conclude_http(outcome, sent_at);
+        // Only now: what is reported is known here before the request counts as ended.
+        under_way.end();
+        result
+    }
+
+    fn conclude_http(&self, outcome: HttpOutcome, sent_at: i64) -> Attempted {
+        match outcome {
+            HttpOutcome::PutOff(why) | HttpOutcome::NotSent(Outcome::NotSent { why }) => return self.put_off(why),
+            HttpOutcome::NotSent(outcome) => return Attempted::TryNext(outcome.into_reason()),
+            _ => {}
+        }
+        if let Some(mut report) = outcome.into_report(self.marked.routed.run.run_id) {
+            report.sent_at = Some(sent_at);
+            self.sender.outcomes.enqueue_internal(report);
+        }
+        Attempted::Done
+    }
+
+    /// Nothing was written: the run goes back as long as its job lets it be late.
+    pub fn put_off(&self, why: String) -> Attempted {
+        let routed = &self.marked.routed;
+        let threshold = routed.decision.job.stored.misfire_threshold_ms;
+        let may_still_wait = self.sender.cx.clock.now() < routed.run.due_at + threshold;
+        if may_still_wait { Attempted::Unsent } else { Attempted::TryNext(why) }
+    }
+}

@@ -1,0 +1,10 @@
+//! Requests of HTTP jobs: what is sent, and what an answer means. No executor takes part: the answer is the result of the run.
+
+mod answer;
+mod log;
+mod request;
+mod sender;
+mod signature;
+
+pub use answer::HttpOutcome;
+pub use sender::{HttpRun, HttpSender, seal_context};

@@ -1,0 +1,17 @@
+//! HTTP jobs: a request that the admin itself sends in place of a handler, and which answers count as success.
+
+mod check;
+mod draft;
+mod expect;
+mod fill;
+mod mask;
+mod template;
+mod url;
+mod values;
+
+pub use draft::{BasicAuth, HttpAuth, HttpDraft, HttpMethod, MOST_TIMEOUT_SECONDS};
+pub use expect::{ExpectDraft, StatusRanges};
+pub use fill::FilledRequest;
+pub use mask::masked;
+pub use template::check_secret_name;
+pub use values::{HttpValues, Unfillable};
