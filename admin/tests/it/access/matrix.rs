@@ -74,7 +74,7 @@ impl Matrix {
     }
 }
 
-/// Those that every answer carries, whoever asks.
+/// Those that every answer carries.
 fn assert_headers(answer: &Response, place: &str) {
     let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap());
     let policy = header("content-security-policy");
