@@ -172,7 +172,7 @@ mod tests {
         let expected = [&["http.url"][..], &["http.headers"; 5], &["http.body", "http.expect.status"]].concat();
         let expected = [&expected[..], &["http.expect.body", "http.timeout_seconds", "http.auth"]].concat();
         assert_eq!(members, expected, "{found:#?}");
-        assert!(found.iter().any(|fault| fault.contains("`{{nothing}}` is not known here")), "{found:#?}");
+        assert!(found.iter().any(|fault| fault.contains("the placeholder `nothing` is not known here")), "{found:#?}");
     }
 
     #[test]

@@ -120,7 +120,7 @@ fn source(inner: &str) -> Result<Source<'_>, String> {
             let name = &name["secret.".len()..];
             check_secret_name(name).map(|()| Source::Secret(name))
         }
-        _ => Err(format!("`{{{{{inner:.64}}}}}` is not known here; allowed: {ALLOWED}")),
+        _ => Err(format!("the placeholder `{inner:.64}` is not known here; allowed: {ALLOWED}")),
     }
 }
 
