@@ -4,6 +4,8 @@
 //!
 //! Each executor has a node of its own. A behaviour is a word or two of what was seen, so that a difference says what has changed.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod behaviours;
 mod clients;
 mod fixture;
