@@ -18,7 +18,7 @@ use crate::db::sql::rows::Code;
 use crate::error::Result;
 use crate::run::follow_up;
 use crate::run::lock::{LockMode, LockedRun};
-use crate::run::mark::HTTP_REQUEST;
+use crate::run::mark::is_http_request;
 use crate::views::RunStore;
 
 row_struct! {
@@ -35,7 +35,7 @@ row_struct! {
         pub sends: i32,
         /// It is a workflow on its way: no executor has it.
         pub is_held: i32,
-        /// The start of the executor that it was sent to, or [`HTTP_REQUEST`].
+        /// The start of the executor that it was sent to, or [`HTTP_REQUEST`](crate::run::mark::HTTP_REQUEST).
         pub boot_id: Option<String>,
     }
 }
@@ -43,7 +43,7 @@ row_struct! {
 impl RunLocation {
     /// It was sent to the service of an HTTP job.
     pub fn is_http(&self) -> bool {
-        self.boot_id.as_deref() == Some(HTTP_REQUEST)
+        is_http_request(self.boot_id.as_deref())
     }
 }
 

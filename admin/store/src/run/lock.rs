@@ -12,7 +12,7 @@ use crate::db::sql::forms::Lock;
 use crate::db::sql::rows::{Code, IsSet, WordOrDefault};
 use crate::error::Result;
 use crate::run::follow::{HELD, MAP};
-use crate::run::mark::HTTP_REQUEST;
+use crate::run::mark::is_http_request;
 use crate::views::RunStore;
 
 pub(crate) static LOCK_JOBS: Bulk = Bulk::lock(Lock {
@@ -97,7 +97,7 @@ impl LockedRun {
 
     /// It was sent to the service of an HTTP job.
     pub fn is_http(&self) -> bool {
-        self.boot_id.as_deref() == Some(HTTP_REQUEST)
+        is_http_request(self.boot_id.as_deref())
     }
 
     /// It has handed in items.

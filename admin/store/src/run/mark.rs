@@ -35,6 +35,11 @@ pub const KEEP_ADDRESS: i16 = -1;
 /// In place of the boot id of an executor: the run is a request to a service, which no executor has. None may announce it.
 pub const HTTP_REQUEST: &str = "http";
 
+/// Whether a run with this boot id was sent to the service of an HTTP job.
+pub(crate) fn is_http_request(boot_id: Option<&str>) -> bool {
+    boot_id == Some(HTTP_REQUEST)
+}
+
 const LIST: &[ListColumn] = &[
     long("id"),
     long("epoch"),

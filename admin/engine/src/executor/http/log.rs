@@ -12,7 +12,7 @@ const BODY_BYTES: usize = 262_144;
 /// Bytes of the headers of an answer that it has.
 const HEADER_BYTES: usize = 16_384;
 
-/// Headers whose values are not shown, whatever they are.
+/// Headers whose values are never shown: `***` stands in their place.
 const HIDDEN: &[&str] = &["authorization", "cookie", "set-cookie"];
 
 /// The text of the log. `shown`: the answer without secrets, or what came in its place.

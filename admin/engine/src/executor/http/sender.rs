@@ -1,6 +1,6 @@
 //! Sends the request of a run and reads its answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use carillon_accounts::secret_keys::SecretKeys;
 use carillon_scheduler::job::http::HttpDraft;
 use reqwest::header::{HeaderName, HeaderValue, USER_AGENT};
-use reqwest::{Method, RequestBuilder, Response, Url};
+use reqwest::{Method, RequestBuilder, Url};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{BODY_LIMIT, HttpOutcome, Received};
@@ -109,21 +109,25 @@ impl HttpSender {
         let names = it.draft.secrets();
         let secrets = match names.is_empty() {
             true => BTreeMap::new(),
-            false => self.secrets(&cx.store, app_id).await.map_err(HttpOutcome::PutOff)?,
+            false => self.secrets(&cx.store, app_id, &names).await.map_err(HttpOutcome::PutOff)?,
         };
-        let secrets = secrets.into_iter().filter(|(name, _)| names.contains(name.as_str())).collect();
         prepare(it.draft, (it.run, it.job), &it.params, secrets, cx.clock.now())
             .map_err(|why| HttpOutcome::NotSent(Outcome::Withheld { why: why.to_string() }))
     }
 
-    /// The secrets of an app that can be decrypted.
-    async fn secrets(&self, store: &store::Store, app_id: i64) -> Result<BTreeMap<String, String>, String> {
+    /// Those of these secrets that the app has and that can be decrypted.
+    async fn secrets(
+        &self,
+        store: &store::Store,
+        app_id: i64,
+        names: &BTreeSet<&str>,
+    ) -> Result<BTreeMap<String, String>, String> {
         let sealed = store.apps().sealed_secrets(app_id).await.map_err(|error| error.to_string())?;
         let open = |(name, value): (String, String)| {
             let secret = self.keys.open(&seal_context(app_id, &name), &value)?;
             Some((name, secret))
         };
-        Ok(sealed.into_iter().filter_map(open).collect())
+        Ok(sealed.into_iter().filter(|(name, _)| names.contains(name.as_str())).filter_map(open).collect())
     }
 
     async fn call(&self, prepared: &Prepared) -> Result<RequestBuilder, Outcome> {
@@ -147,14 +151,10 @@ impl HttpSender {
 async fn exchange(call: RequestBuilder) -> Result<Received, HttpOutcome> {
     let response = call.send().await.map_err(|error| failure(&error))?;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let body = whole_body(response).await.map_err(|error| failure(&error))?;
+    // One byte more than is allowed shows that there is more.
+    let body = read_body(response, BODY_LIMIT + 1).await.map_err(|error| failure(&error))?;
     let is_cut = body.len() > BODY_LIMIT;
     Ok(Received { status, headers, body, is_cut })
-}
-
-/// One byte more than is allowed shows that there is more.
-async fn whole_body(response: Response) -> Result<Vec<u8>, reqwest::Error> {
-    read_body(response, BODY_LIMIT + 1).await
 }
 
 fn failure(error: &reqwest::Error) -> HttpOutcome {

@@ -5,7 +5,7 @@ use sea_orm::FromQueryResult;
 
 use crate::error::Result;
 use crate::run::adopt::ClaimedRun;
-use crate::run::mark::HTTP_REQUEST;
+use crate::run::mark::is_http_request;
 use crate::views::RunStore;
 
 /// A run in `sending`, and where it was sent.
@@ -30,7 +30,7 @@ pub struct UnansweredRun {
 impl UnansweredRun {
     /// It was sent to the service of an HTTP job.
     pub fn is_http(&self) -> bool {
-        self.boot_id.as_deref() == Some(HTTP_REQUEST)
+        is_http_request(self.boot_id.as_deref())
     }
 }
 
