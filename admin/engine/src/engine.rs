@@ -22,6 +22,7 @@ use crate::complete::unmarker::Unmarker;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
 use crate::dispatch::app_pauses::AppPauses;
+use crate::dispatch::departures::Departures;
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::expand::{Expander, MAX_EXPANSIONS};
 use crate::dispatch::mark::Marker;
@@ -139,7 +140,7 @@ impl Engine {
         let overlaps = Arc::new(OverlapTracker::default());
         let (outcomes, traces) = (Arc::new(OutcomeQueue::default()), Arc::new(TraceBuffer::default()));
         let backfill_runs = Arc::new(OpenBackfillRuns::default());
-        let followed = Arc::new(FollowedRuns::default());
+        let (followed, departures) = (Arc::new(FollowedRuns::default()), Arc::new(Departures::default()));
         let forecaster = Forecaster::new(store.clone(), clock.clone());
         let costly = CostlyWork::new(clock.clone());
         // What waits for the end of a shard's holder is looked at as soon as the shard is taken.
@@ -172,7 +173,7 @@ impl Engine {
         }));
         let scripts = Arc::new(ScriptCache::new(cx.store.clone()));
         let marker = Arc::new(component!(Marker { cx, jobs, scripts, outcomes }));
-        let sender = Arc::new(component!(Sender { cx, client, http, addresses, outcomes, traces, tasks }));
+        let sender = Arc::new(component!(Sender { cx, client, http, addresses, outcomes, traces, departures, tasks }));
         let lead = Arc::new(MarkLead::new(cx.settings.mark_ahead));
         let dispatcher = component!(Dispatcher {
             cx,
@@ -190,7 +191,8 @@ impl Engine {
             sender,
             outcomes,
             traces,
-            lead
+            lead,
+            departures
         });
         let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs, followed }));
         let refused = Arc::new(component!(RefusedReports { cx }));
@@ -219,7 +221,9 @@ impl Engine {
             dispatcher: Arc::new(dispatcher),
             success_writer: Arc::new(SuccessWriter(completer.clone())),
             completer,
-            advancer: Arc::new(component!(Advancer { cx, held, wakes, followed, outcomes, killer, tasks; next_look })),
+            advancer: Arc::new(component!(Advancer {
+                cx, held, wakes, followed, outcomes, killer, departures, tasks; next_look
+            })),
             unmarker: Arc::new(component!(Unmarker { cx, outcomes, queue })),
             resolver: Arc::new(resolver),
             monitor: Arc::new(monitor),
