@@ -1,6 +1,7 @@
 # HTTP jobs, and the secrets of apps.
 job-runs-http = An HTTP request
 http-request = Request
+http-service = Service
 http-method = Method
 http-url = URL
 http-url-hint = Requests go to public addresses, and to private ones that the server's settings name. <code>{ "{{params#/path}}" }</code> and the placeholders of the parameters may stand behind the host, in headers and in the body.

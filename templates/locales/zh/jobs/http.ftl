@@ -1,6 +1,7 @@
 # HTTP 任务，以及应用的密钥。
 job-runs-http = HTTP 请求
 http-request = 请求
+http-service = 服务
 http-method = 方法
 http-url = URL
 http-url-hint = 请求可以发往公网地址，以及服务器设置中列出的私有地址。主机之后、请求头和请求体中可使用 <code>{ "{{params#/path}}" }</code> 和参数中的占位符。
