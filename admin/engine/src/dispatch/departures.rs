@@ -8,9 +8,9 @@ use carillon_scheduler::{Cause, Clock, Millis};
 use parking_lot::Mutex;
 
 /// Before a moment: as long as the requests that are under way and what they lead to take to end.
-const BEFORE: Millis = 20;
+const BEFORE: Millis = 45;
 /// After it: as long as a few hundred requests take to leave.
-const AFTER: Millis = 6;
+const AFTER: Millis = 10;
 
 /// A run of this cause gives way.
 pub const fn gives_way(cause: Cause) -> bool {
