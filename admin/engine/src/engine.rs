@@ -72,6 +72,7 @@ use crate::recover::resolver::Resolver;
 use crate::recover::run_checks::RunChecks;
 use crate::recover::run_knowledge::RecoverContext;
 use crate::runtime::Periodic;
+use crate::runtime::task_list::TaskList;
 use crate::services::Services;
 use crate::settings::{Settings, ms};
 use carillon_store::run::settle::finding::RunReport;
@@ -147,7 +148,8 @@ impl Engine {
         let listeners: Vec<Arc<dyn ShardListener>> =
             vec![queue.clone(), overlaps.clone(), wakes.clone(), resolver_wake.clone(), monitor_wake.clone()];
         let held = Arc::new(HeldShards::new(clock.clone(), metrics.clone(), shards, listeners));
-        let cx = Arc::new(Context { store, clock, metrics, settings, node });
+        let running = Arc::new(TaskList::new(clock.clone()));
+        let cx = Arc::new(Context { store, clock, metrics, settings, node, tasks: running });
 
         let tokens = &client.tokens;
         let directory = Arc::new(component!(ExecutorDirectory {

@@ -162,6 +162,10 @@ impl Service for Scanner {
         self.wakes.of(self.shard)
     }
 
+    fn shard(&self) -> Option<i32> {
+        Some(self.shard)
+    }
+
     async fn step(&self) -> Step<ScanReport> {
         let mut did = ScanReport::default();
         let mut next = self.cx.settings.scan_every;

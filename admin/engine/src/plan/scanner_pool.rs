@@ -45,7 +45,8 @@ struct Running {
 impl Running {
     fn start(scanner: Arc<Scanner>, after: Option<Self>, context: &ScannerContext) -> Self {
         let stop = context.stop.child_token();
-        let steps = steps(scanner, stop.clone(), context.fatal.clone());
+        let list = scanner.cx.tasks.clone();
+        let steps = steps(scanner, list, stop.clone(), context.fatal.clone());
         let task = context.tasks.spawn(async move {
             // Lost and taken again: two tasks of one shard would only disturb each other.
             if let Some(before) = after {
