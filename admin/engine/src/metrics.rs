@@ -66,6 +66,7 @@ metrics! {
     app_runs: IntCounterVec, "carillon_app_runs_total", ["app", "state"], "Runs that ended, or whose outcome is not known, by app and state; only the node that holds shard 0 counts them, about three minutes later.";
     app_open: IntGaugeVec, "carillon_app_open_runs", ["app", "state"], "Open runs of the whole cluster, by app and state; only the node that holds shard 0 reports them.";
     scan: Histogram, "carillon_scan_duration_seconds", [], "One round of a shard's scan.";
+    scan_lag: Gauge, "carillon_scan_lag_seconds", [], "Time since a scan of a shard of this node succeeded, of the shard for which it is longest; up to 10 s where there is no work.";
     advance: Histogram, "carillon_advance_duration_seconds", [], "One transaction of what follows from ends of runs: a workflow, the items of a run, or all children and fixed delays of a round.";
     nodes_started: IntCounter, "carillon_workflow_nodes_started_total", [], "Nodes of workflows that this node started.";
     workflows_open: IntGauge, "carillon_open_workflows", [], "Workflows on their way in the whole cluster; 0 on a node that does not hold shard 0.";

@@ -9,3 +9,4 @@ pub mod leases;
 mod lock_traffic;
 mod own_clock;
 mod shares;
+mod stalled_shards;
