@@ -91,6 +91,11 @@ pub struct ScanReport {
 }
 
 impl Scanner {
+    /// The ring of this node, which all scans fill.
+    pub fn queue(&self) -> &Arc<DueQueue> {
+        &self.queue
+    }
+
     /// One round under this epoch. True: nothing was left, so the next round may wait until something comes near.
     #[tracing::instrument(name = "scan", level = "debug", skip_all, fields(shard = self.shard, lease.epoch = epoch))]
     async fn round(&self, epoch: i64, report: &mut ScanReport) -> store::Result<bool> {

@@ -3,6 +3,7 @@
 mod clocks;
 mod degraded;
 mod hints;
+mod intervals;
 mod leaderless;
 mod lease_turnover;
 pub mod leases;
