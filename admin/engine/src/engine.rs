@@ -48,6 +48,7 @@ use crate::lease::held_shards::{HeldShards, ShardListener};
 use crate::lease::hints::{HintListener, HintSender};
 use crate::lease::lock::ShardLock;
 use crate::lease::pending_hints::PendingHints;
+use crate::lease::stalled_shards::StalledShards;
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
@@ -73,6 +74,7 @@ use crate::recover::resolver::Resolver;
 use crate::recover::run_checks::RunChecks;
 use crate::recover::run_knowledge::RecoverContext;
 use crate::runtime::Periodic;
+use crate::runtime::task_list::TaskList;
 use crate::services::Services;
 use crate::settings::{Settings, ms};
 use carillon_store::run::settle::finding::RunReport;
@@ -148,7 +150,8 @@ impl Engine {
         let listeners: Vec<Arc<dyn ShardListener>> =
             vec![queue.clone(), overlaps.clone(), wakes.clone(), resolver_wake.clone(), monitor_wake.clone()];
         let held = Arc::new(HeldShards::new(clock.clone(), metrics.clone(), shards, listeners));
-        let cx = Arc::new(Context { store, clock, metrics, settings, node });
+        let running = Arc::new(TaskList::new(clock.clone()));
+        let cx = Arc::new(Context { store, clock, metrics, settings, node, tasks: running });
 
         let tokens = &client.tokens;
         let directory = Arc::new(component!(ExecutorDirectory {
@@ -158,11 +161,12 @@ impl Engine {
         let addresses = Arc::new(AddressPool::new(cx.clock.clone(), cx.settings.in_flight, freed));
         let clock_guard = Arc::new(ClockGuard::new(cx.clone(), held.clone(), lock.clone(), directory.clone()));
         let locks = Arc::new(component!(LockHealth { lock; asked, away, taken }));
+        let stalled = Arc::<StalledShards>::default();
         let coordinator = component!(LeaseCoordinator {
-            cx, held, clock_guard, locks, address; epochs, skew, has_peers, stopping, refused, backoff
+            cx, held, clock_guard, locks, address, stalled; epochs, skew, has_peers, stopping, refused, backoff
         });
         let scanners = Arc::<Mutex<Vec<Arc<Scanner>>>>::default();
-        let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, scanners });
+        let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, stalled, scanners });
         let pauses = Arc::new(component!(AppPauses { cx; state, reading, changed }));
         let killer = Arc::new(component!(RunKiller { cx, client, directory, queue, followed }));
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));

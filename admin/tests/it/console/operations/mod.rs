@@ -9,6 +9,7 @@ mod gaps;
 mod imports;
 mod retention;
 mod skipped;
+mod tasks;
 
 use super::client;
 use super::pages;
