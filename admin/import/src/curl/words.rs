@@ -106,7 +106,7 @@ impl<'a> Scan<'a> {
 
     fn single_quoted(&mut self) -> bool {
         self.plain.push('\'');
-        while let Some(c) = self.chars.next() {
+        for c in self.chars.by_ref() {
             self.plain.push(c);
             if c == '\'' {
                 return true;
