@@ -220,7 +220,10 @@ impl JobStore<'_> {
         let mut run_ids = vec![];
         for _ in 0..TRIES {
             match retry::on_conflict(|| self.try_change(changes, context, &run_ids, &rows)).await? {
-                Ok(changed) => return Ok(changed),
+                Ok(changed) => {
+                    self.delayed().discard_some_of(&deleted).await;
+                    return Ok(changed);
+                }
                 Err(needed) => run_ids = self.take_ids(&ids::RUN, 2 * needed + 10).await?,
             }
         }
@@ -308,7 +311,13 @@ impl JobStore<'_> {
         let Some((action, new)) = self.apply_change(tx, &mut old, change, &prepared, context).await? else {
             return unchanged(old);
         };
-        let detail = change.audit_detail(&old, &new);
+        let mut detail = change.audit_detail(&old, &new);
+        if matches!(change, JobChange::Delete) {
+            let delayed = self.delayed().count_in(tx, id).await?;
+            if delayed > 0 {
+                detail["delayed"] = delayed.into();
+            }
+        }
         let entry = AuditEntry::new(actor, now, action, AuditObject::job(id, old.app_id), detail);
         self.audit().insert(tx, vec![entry], &ids.rows[..1]).await?;
         let alarm = match (&change, &new.paused_reason) {

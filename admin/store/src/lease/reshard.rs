@@ -1,7 +1,7 @@
 //! Another shard count while nodes run. Rows that are in a wrong shard all the same are put right by `misplaced`.
 //!
 //! A transaction that writes a shard's number into a row either holds the job's row, which a change of the count locks (fires, retries,
-//! backfills, edits), or the setting itself (new jobs), or the shard's lease (claims). So nothing slips past the change.
+//! backfills, edits, delayed triggers), or the setting itself (new jobs), or the shard's lease (claims). So nothing slips past the change.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ const fn count_shared(backend: DbBackend) -> &'static str {
     }
 }
 
-/// A statement may go over all jobs and open runs.
+/// A statement may go over all jobs, delayed triggers and open runs.
 const LONG: Duration = Duration::from_secs(600);
 
 impl LeaseStore<'_> {
@@ -95,6 +95,8 @@ impl LeaseStore<'_> {
         let text = format!("UPDATE job SET shard = id % {count} WHERE shard <> id % {count}");
         let jobs = self.execute(&tx, &text, vec![]).await?;
         let text = format!("UPDATE job_clock SET shard = job_id % {count} WHERE shard <> job_id % {count}");
+        self.execute(&tx, &text, vec![]).await?;
+        let text = format!("UPDATE delayed_trigger SET shard = job_id % {count} WHERE shard <> job_id % {count}");
         self.execute(&tx, &text, vec![]).await?;
         let runs = self.move_runs(&tx, &leases, count).await?;
         self.renew_leases(&tx, &leases, count).await?;

@@ -1,10 +1,11 @@
-//! The life of a run: recorded by a claim or a trigger, marked, settled; what the engine polls and what people read.
+//! The life of a run: recorded by a claim, a trigger or a delayed trigger, marked, settled; what the engine polls and what people read.
 
 pub mod adopt;
 pub mod advance;
 pub mod cancel;
 pub mod candidate_sets;
 pub mod claim;
+pub mod delayed;
 pub mod expand;
 pub(crate) mod follow;
 pub mod follow_up;

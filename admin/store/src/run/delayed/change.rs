@@ -1,0 +1,81 @@
+//! What people do with a trigger before it is released: give it another time, or cancel it.
+
+use carillon_scheduler::{AuditAction, Millis, RunReason};
+use serde_json::json;
+
+use crate::audit::actor::Actor;
+use crate::audit::change::PendingEntry;
+use crate::audit::entry::AuditObject;
+use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
+use crate::db::sql::retry;
+use crate::error::Result;
+use crate::run::delayed::release::DueTrigger;
+use crate::views::DelayedStore;
+
+/// A trigger with its job locked.
+struct LockedTrigger {
+    trigger: DueTrigger,
+    shard: i32,
+    app_id: i64,
+}
+
+impl DelayedStore<'_> {
+    /// Gives a trigger another time; the time after which it does not run any more moves with it. Answers its shard. None: there is no
+    /// such trigger, or its time has come.
+    pub async fn move_to(self, id: i64, due_at: Millis, now: Millis, actor: &Actor) -> Result<Option<i32>> {
+        let audit = self.audit().pending_entry(actor, now).await?;
+        retry::on_conflict(|| self.try_move(id, due_at, audit)).await
+    }
+
+    async fn try_move(self, id: i64, due_at: Millis, audit: PendingEntry<'_>) -> Result<Option<i32>> {
+        let tx = self.begin_change().await?;
+        let Some(LockedTrigger { trigger, shard, app_id }) = self.lock_trigger(&tx, id).await? else {
+            return Ok(None);
+        };
+        let expires_at = match trigger.expires_at {
+            0 => 0,
+            at => at + (due_at - trigger.due_at),
+        };
+        let text = "UPDATE delayed_trigger SET due_at = ?, expires_at = ? WHERE id = ?";
+        self.execute(&tx, text, values![due_at, expires_at, id]).await?;
+        let detail = json!({"before": {"at": trigger.due_at}, "after": {"at": due_at}});
+        audit.commit(tx, AuditAction::Update, AuditObject::run(id, app_id), detail).await?;
+        Ok(Some(shard))
+    }
+
+    /// Replaces a trigger by a cancelled run, and answers its id. None: there is no such trigger, or its time has come.
+    pub async fn cancel(self, id: i64, now: Millis, actor: &Actor) -> Result<Option<i64>> {
+        let audit = self.audit().pending_entry(actor, now).await?;
+        let run_id = self.take_id(&ids::RUN).await?;
+        let cancelled = retry::on_conflict(|| self.try_cancel(id, run_id, now, audit)).await?;
+        let Some(followed) = cancelled else { return Ok(None) };
+        self.runs().try_to_advance(&followed, now).await;
+        Ok(Some(run_id))
+    }
+
+    async fn try_cancel(self, id: i64, run_id: i64, now: Millis, audit: PendingEntry<'_>) -> Result<Option<Vec<i64>>> {
+        let tx = self.begin_change().await?;
+        let Some(LockedTrigger { trigger, shard, app_id }) = self.lock_trigger(&tx, id).await? else {
+            return Ok(None);
+        };
+        self.make_runs(&tx, &[(run_id, trigger)], shard, (0, None)).await?;
+        let (_, followed) = self.runs().end_claimed(&tx, &[run_id], RunReason::Operator, now).await?;
+        audit.commit(tx, AuditAction::Kill, AuditObject::run(id, app_id), json!({"outcome": "cancelled"})).await?;
+        Ok(Some(followed))
+    }
+
+    /// The trigger as it is once its job is locked: a release may have been quicker.
+    async fn lock_trigger(self, tx: &Transaction, id: i64) -> Result<Option<LockedTrigger>> {
+        let text = "SELECT job_id FROM delayed_trigger WHERE id = ?";
+        let Some(job_id) = self.tuple::<i64>(tx, text, values![id]).await? else { return Ok(None) };
+        let text = "SELECT app_id FROM job WHERE id = ?{for_update}";
+        let Some(app_id) = self.tuple::<i64>(tx, text, values![job_id]).await? else { return Ok(None) };
+        let text = "SELECT shard, due_at, expires_at FROM delayed_trigger WHERE id = ?";
+        let found: Option<(i32, Millis, Millis)> = self.tuple(tx, text, values![id]).await?;
+        Ok(found.map(|(shard, due_at, expires_at)| {
+            let trigger = DueTrigger { id, job_id, due_at, expires_at };
+            LockedTrigger { trigger, shard, app_id }
+        }))
+    }
+}

@@ -1,0 +1,151 @@
+//! The second source of a claim: triggers that are near become runs of the holder of their shard, under the fence of its lease.
+
+use carillon_scheduler::{Millis, RunReason};
+use foldhash::HashMap;
+
+use crate::db::failpoint;
+use crate::db::ids;
+use crate::db::pool::transaction::Transaction;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::Update;
+use crate::db::sql::list::{ListColumn, long};
+use crate::error::{Error, Result};
+use crate::run::claim::HeldLease;
+use crate::run::lock::LockMode;
+use crate::views::DelayedStore;
+
+/// A trigger that is inside the look-ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueTrigger {
+    pub id: i64,
+    pub job_id: i64,
+    pub due_at: Millis,
+    /// 0: never.
+    pub expires_at: Millis,
+}
+
+/// What a release has made of its triggers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Released {
+    /// Runs that are `claimed` under the holder's epoch.
+    pub runs: Vec<i64>,
+    /// Runs that are cancelled, because they were reached too late.
+    pub expired: u64,
+}
+
+/// The lower bound keeps PostgreSQL from walking over the places of triggers that are gone, as in the search for due jobs.
+pub(crate) const DUE_TRIGGERS: &str = "SELECT id, job_id, due_at, expires_at FROM delayed_trigger WHERE shard = ? AND due_at >= {?} AND due_at <= {?} \
+     ORDER BY shard, due_at, id LIMIT ?";
+
+const LIST: &[ListColumn] = &[long("run_id"), long("id"), long("due_at")];
+
+/// The runs of triggers that still are where they were found, and whose job is there.
+pub(crate) static INSERT_RELEASED: Bulk = Bulk::text(
+    LIST,
+    "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, \
+     follow) SELECT u.run_id, j.id, j.app_id, d.shard, {cause.delayed}, d.id, 0, 1, 1, d.due_at, d.due_at, {state.claimed}, :epoch, :node, 0, \
+     j.follow FROM {list} {join} delayed_trigger AS d{index PRIMARY} ON d.shard = :shard AND d.due_at = u.due_at AND d.id = u.id \
+     {join} job AS j{index PRIMARY} ON j.id = d.job_id",
+);
+
+/// What the triggers were given goes to their runs.
+pub(crate) static MOVE_INPUT: Bulk = Bulk::update(
+    LIST,
+    Update {
+        table: "run_input",
+        index: "PRIMARY",
+        on: "run_input.run_id = u.id",
+        set: &[("run_id", "u.run_id")],
+        only_if: "",
+    },
+);
+
+impl DelayedStore<'_> {
+    /// Triggers of a shard that are due between these moments, earliest first.
+    pub async fn due(self, shard: i32, from: Millis, until: Millis, limit: usize) -> Result<Vec<DueTrigger>> {
+        let values = values![shard, from, until, limit as i64];
+        let rows = self.integers(&self.engine_reads, DUE_TRIGGERS, values).await?.into_iter();
+        let trigger = |[id, job_id, due_at, expires_at]: [i64; 4]| DueTrigger { id, job_id, due_at, expires_at };
+        let mut found: Vec<DueTrigger> = rows.map(trigger).collect();
+        found.sort_unstable_by_key(|due| (due.due_at, due.id));
+        Ok(found)
+    }
+
+    /// Makes runs of triggers under their shard's epoch. Those of jobs that are gone become nothing; those that were moved or cancelled
+    /// since they were found stay as they are.
+    ///
+    /// # Errors
+    /// `Fenced`: the shard has another holder, nothing is written.
+    pub async fn release(self, holder: &HeldLease<'_>, due: &[DueTrigger], now: Millis) -> Result<Released> {
+        if due.is_empty() {
+            return Ok(Released::default());
+        }
+        let run_ids = self.take_ids(&ids::RUN, due.len()).await?;
+        let tx = self.begin().await?;
+        self.leases().fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms).await?;
+        self.runs().lock_jobs(&tx, due.iter().map(|due| due.job_id), LockMode::Wait).await?;
+        let (present, gone) = self.present(&tx, due).await?;
+        self.discard_in(&tx, &gone).await?;
+        let pairs: Vec<(i64, DueTrigger)> = run_ids.into_iter().zip(present).collect();
+        self.make_runs(&tx, &pairs, holder.shard, (holder.epoch, Some(holder.node))).await?;
+        let (late, runs): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(_, trigger)| trigger.is_expired(now));
+        let (late, runs) = (ids_of(late), ids_of(runs));
+        let (expired, followed) = match late.is_empty() {
+            true => (0, vec![]),
+            false => self.runs().end_claimed(&tx, &late, RunReason::Misfire, now).await?,
+        };
+        tx.commit().await?;
+        failpoint::hit("after_claim_commit");
+        self.runs().try_to_advance(&followed, now).await;
+        Ok(Released { runs, expired })
+    }
+
+    /// The triggers that are where they were found, and the ids of those whose jobs are gone. The jobs are locked, so neither changes
+    /// until the transaction ends.
+    async fn present(self, tx: &Transaction, due: &[DueTrigger]) -> Result<(Vec<DueTrigger>, Vec<i64>)> {
+        let text = "SELECT d.id, d.due_at, job.id FROM delayed_trigger AS d LEFT JOIN job ON job.id = d.job_id WHERE d.id IN ({ids})";
+        let ids: Vec<i64> = due.iter().map(|due| due.id).collect();
+        let rows: Vec<(i64, Millis, Option<i64>)> = self.tuples(tx, text, values![self.ids(&ids)]).await?;
+        let gone = rows.iter().filter(|(_, _, job_id)| job_id.is_none()).map(|(id, ..)| *id).collect();
+        let places: HashMap<i64, Millis> =
+            rows.iter().filter(|(_, _, job_id)| job_id.is_some()).map(|(id, at, _)| (*id, *at)).collect();
+        let is_there = |due: &&DueTrigger| places.get(&due.id) == Some(&due.due_at);
+        Ok((due.iter().filter(is_there).copied().collect(), gone))
+    }
+
+    /// Replaces triggers by runs with these ids. Their jobs are there, and are locked.
+    pub(crate) async fn make_runs(
+        self,
+        tx: &Transaction,
+        pairs: &[(i64, DueTrigger)],
+        shard: i32,
+        (epoch, node): (i64, Option<&str>),
+    ) -> Result<()> {
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        let mut list: Vec<(i64, i64, Millis)> =
+            pairs.iter().map(|(run_id, trigger)| (*run_id, trigger.id, trigger.due_at)).collect();
+        list.sort_unstable();
+        let made = self.bulk(tx, &INSERT_RELEASED, &named![shard, epoch, node: node.map(str::to_owned)], &list).await?;
+        if made != list.len() as u64 {
+            let count = list.len();
+            return Err(Error::Corrupt(format!(
+                "{made} of {count} delayed triggers became runs: a row is in another shard"
+            )));
+        }
+        self.bulk(tx, &MOVE_INPUT, &[], &list).await?;
+        let ids: Vec<i64> = list.iter().map(|(_, id, _)| *id).collect();
+        self.delete_by_id(tx, "delayed_trigger", "id", &ids).await.map(drop)
+    }
+}
+
+impl DueTrigger {
+    fn is_expired(&self, now: Millis) -> bool {
+        self.expires_at != 0 && self.expires_at < now
+    }
+}
+
+fn ids_of(pairs: Vec<(i64, DueTrigger)>) -> Vec<i64> {
+    pairs.into_iter().map(|(run_id, _)| run_id).collect()
+}
