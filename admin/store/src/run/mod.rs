@@ -5,7 +5,6 @@ pub mod advance;
 pub mod cancel;
 pub mod candidate_sets;
 pub mod claim;
-pub mod delayed;
 pub mod expand;
 pub(crate) mod follow;
 pub mod follow_up;

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use carillon_scheduler::{Cause, Millis, RunState};
-use carillon_store::run::delayed::insert::{DelayedRequest, NewDelayed, RecordedTriggers};
-use carillon_store::run::delayed::release::{DueTrigger, Released};
+use carillon_store::run::trigger::delayed::insert::{DelayedRequest, NewDelayed, RecordedTriggers};
+use carillon_store::run::trigger::delayed::release::{DueTrigger, Released};
 use carillon_store::{Error, Job, ScheduledFilter};
 use futures_util::future::join_all;
 
@@ -12,7 +12,7 @@ use crate::conformance::fixture::{Fixture, NOW, actor, after};
 use crate::conformance::hot::rows::holder;
 
 fn item(due_at: Millis) -> NewDelayed {
-    NewDelayed { due_at, expires_at: None, params: None, address: None }
+    NewDelayed { due_at, expires_at: None, params: None, parts: None, address: None }
 }
 
 fn request(job: &Job, items: Vec<NewDelayed>) -> DelayedRequest {

@@ -10,7 +10,7 @@ use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::Result;
-use crate::run::delayed::release::DueTrigger;
+use crate::run::trigger::delayed::release::DueTrigger;
 use crate::views::DelayedStore;
 
 /// A trigger with its job locked.

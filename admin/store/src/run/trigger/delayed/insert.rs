@@ -1,6 +1,6 @@
 //! Recording triggers: all of a request in one transaction, with one bulk statement and one entry in the audit.
 
-use carillon_scheduler::{AuditAction, Cause, Millis};
+use carillon_scheduler::{AuditAction, Cause, Millis, Parts};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
@@ -13,7 +13,9 @@ use crate::db::sql::list::{ListColumn, long};
 use crate::db::sql::retry;
 use crate::db::sql::text::cut;
 use crate::error::Result;
+use crate::job::audit_snapshot::short_parts;
 use crate::job::lock::TargetJob;
+use crate::run::trigger::{INPUT, input_row};
 use crate::views::DelayedStore;
 
 /// Triggers of one request at most.
@@ -37,6 +39,8 @@ pub struct NewDelayed {
     pub expires_at: Option<Millis>,
     /// None: the job's own, as they are when the run is sent.
     pub params: Option<String>,
+    /// In place of the parts that the job has.
+    pub parts: Option<Parts>,
     pub address: Option<String>,
 }
 
@@ -78,6 +82,9 @@ impl DelayedRequest {
                 detail["at"] = item.due_at.into();
                 if let Some(params) = &item.params {
                     detail["params"] = cut(params, PARAMS_IN_AUDIT).into();
+                }
+                if let Some(parts) = &item.parts {
+                    detail["parts"] = json!(short_parts(parts));
                 }
                 if let Some(address) = &item.address {
                     detail["address"] = address.as_str().into();
@@ -152,9 +159,11 @@ impl DelayedStore<'_> {
         let items = || ids.iter().zip(&request.items);
         let rows: Vec<_> = items().map(|(id, item)| (*id, item.due_at, item.expires_at.unwrap_or(0))).collect();
         self.bulk(tx, &INSERT_DELAYED, &named![shard, job: request.job.id, now], &rows).await?;
-        let given = items().filter(|(_, item)| item.params.is_some() || item.address.is_some());
-        let given = given.map(|(id, item)| values![*id, item.params.clone(), item.address.clone()]);
-        self.insert_rows(tx, "run_input", "run_id, params, address", given.collect()).await
+        let given = items().filter(|(_, item)| item.params.is_some() || item.address.is_some() || item.parts.is_some());
+        let row = |(id, item): (&i64, &NewDelayed)| {
+            input_row(*id, (item.params.as_deref(), item.address.as_deref()), None, item.parts.as_ref())
+        };
+        self.insert_rows(tx, "run_input", INPUT, given.map(row).collect()).await
     }
 
     /// What the first request with this key has recorded, whatever became of it.
