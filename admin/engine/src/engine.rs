@@ -289,6 +289,15 @@ impl Engine {
         self.wakes.wake_holder(shard);
     }
 
+    /// To be called after delayed triggers of a shard were recorded or moved: its holder looks at once if one of them is near. Those that
+    /// are not are found when they come near.
+    pub fn delayed_changed(&self, shard: i32, times: impl IntoIterator<Item = Millis>) {
+        let near = self.cx.clock.now() + ms(self.cx.settings.claim_within);
+        if times.into_iter().any(|at| at <= near) {
+            self.wakes.wake_holder(shard);
+        }
+    }
+
     /// How many shards the database has.
     pub fn shards(&self) -> i32 {
         self.held.total()

@@ -27,6 +27,8 @@ pub enum Error {
     Unusable(FieldError),
     #[error("the run is {0}; only a run that is unknown or lost can be resolved")]
     NotOpen(RunState),
+    #[error("the run is {0}; only a run that is scheduled can get another time")]
+    NotScheduled(RunState),
     /// The executor could not be asked, or refused; a text for people.
     #[error("{0}")]
     Executor(String),

@@ -3,24 +3,74 @@
 use std::collections::BTreeSet;
 
 use carillon_accounts::policy::Action;
-use carillon_scheduler::{FieldError, Outcome, RunEvent, RunReason, RunState};
+use carillon_scheduler::{FieldError, Millis, Outcome, RunEvent, RunReason, RunState};
 use carillon_store::run::settle::by_hand::ByHand;
 use carillon_store::run::settle::finding::{RunReport, SettleContext};
-use carillon_store::{Actor, RunView};
+use carillon_store::{Actor, RunView, ScheduledRun};
 
 use crate::manage::entry_points::Runs;
 use crate::manage::error::Error;
+use crate::manage::jobs::DueTime;
 use crate::manage::run_killer::KillResult;
 use crate::runtime::Service as _;
 
 /// Longest note on an outcome that is set by hand, in characters.
 pub const NOTE_CHARS: usize = 500;
 
+/// A run, or one that is scheduled.
+#[derive(Debug)]
+pub enum FoundRun {
+    Run(Box<RunView>),
+    Scheduled(Box<ScheduledRun>),
+}
+
 impl Runs<'_> {
+    /// The number of a delayed trigger stands for its run, which has another one.
+    ///
     /// # Errors
     /// `Missing`
     pub async fn get(&self, id: i64) -> Result<RunView, Error> {
-        self.engine.cx.store.runs().get(id).await?.ok_or_else(|| Error::missing("run", id))
+        let store = &self.engine.cx.store;
+        if let Some(run) = store.runs().get(id).await? {
+            return Ok(run);
+        }
+        let run = match store.delayed().run_of(id).await? {
+            Some(run_id) => store.runs().get(run_id).await?,
+            None => None,
+        };
+        run.ok_or_else(|| Error::missing("run", id))
+    }
+
+    /// The same, also of a run that is scheduled.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn find(&self, id: i64) -> Result<FoundRun, Error> {
+        if let Some(run) = self.engine.cx.store.runs().get(id).await? {
+            return Ok(FoundRun::Run(Box::new(run)));
+        }
+        // A trigger is looked for before its run: it may be released in between.
+        match self.engine.cx.store.delayed().get(id).await? {
+            Some(scheduled) => Ok(FoundRun::Scheduled(Box::new(scheduled))),
+            None => Ok(FoundRun::Run(Box::new(self.get(id).await?))),
+        }
+    }
+
+    /// Gives a run that is scheduled another time.
+    ///
+    /// # Errors
+    /// `Forbidden`; `Missing`; `Invalid`: the time; `NotScheduled`: its time has come
+    pub async fn move_scheduled(&self, id: i64, at: Millis, by: &Actor) -> Result<(), Error> {
+        self.engine.require_for_run(by, Action::Operate, id).await?;
+        let now = self.engine.cx.clock.now();
+        let due_at = DueTime::At(at).resolve(now).map_err(|fault| Error::Invalid(vec![fault]))?;
+        match self.engine.cx.store.delayed().move_to(id, due_at, now, by).await? {
+            Some(shard) => {
+                self.engine.delayed_changed(shard, [due_at]);
+                Ok(())
+            }
+            None => Err(Error::NotScheduled(self.get(id).await?.state)),
+        }
     }
 
     /// What is wrong with a note on an outcome.
@@ -40,6 +90,19 @@ impl Runs<'_> {
     /// `Forbidden`; `Missing`; `Executor`: it cannot be asked, or refuses
     pub async fn kill(&self, run_id: i64, by: &Actor) -> Result<KillResult, Error> {
         self.engine.require_for_run(by, Action::Operate, run_id).await?;
+        match self.engine.killer.kill(run_id, Some(by)).await {
+            Err(Error::Missing(_)) => self.cancel_scheduled(run_id, by).await,
+            other => other,
+        }
+    }
+
+    /// Cancels a run that is scheduled. One whose time has come is ended as any other.
+    async fn cancel_scheduled(&self, id: i64, by: &Actor) -> Result<KillResult, Error> {
+        let delayed = self.engine.cx.store.delayed();
+        if delayed.cancel(id, self.engine.cx.clock.now(), by).await?.is_some() {
+            return Ok(KillResult::Cancelled);
+        }
+        let run_id = delayed.run_of(id).await?.ok_or_else(|| Error::missing("run", id))?;
         self.engine.killer.kill(run_id, Some(by)).await
     }
 

@@ -1,4 +1,4 @@
-//! Due jobs → claimed runs → due queue, for one shard. A round drains the backlog; it does not stop at one page.
+//! Due jobs and delayed triggers → claimed runs → due queue, for one shard. A round drains the backlog; it does not stop at one page.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,8 +21,8 @@ use carillon_store as store;
 use carillon_store::Error;
 use carillon_store::run::claim::HeldLease;
 
-/// Jobs planned at a time.
-const PAGE: usize = 500;
+/// Jobs planned, and delayed triggers released, at a time.
+pub(crate) const PAGE: usize = 500;
 
 /// No epoch.
 pub(crate) const NONE: i64 = -1;
@@ -82,6 +82,8 @@ pub struct ScanReport {
     pub adopted: usize,
     /// Recorded instants.
     pub claimed: usize,
+    /// Delayed triggers that became runs.
+    pub released: usize,
     /// Ranges of instants recorded as skipped.
     pub skipped: usize,
     /// Jobs paused because they cannot be planned.
@@ -121,15 +123,18 @@ impl Scanner {
             if room == 0 || self.held.epoch(self.shard) != Some(epoch) {
                 return Ok(false);
             }
+            // By turns with the jobs: a backlog of one must not hold up the other.
+            let triggers = self.release_page(&holder, (from, near), report).await?;
+            let room = self.queue.free();
             let due = self.cx.store.runs().due_jobs_from(self.shard, from, near, PAGE.min(room)).await?;
             let (is_full, found) = (due.len() == PAGE.min(room), due.len());
             let (done, more) = self.plan_and_claim(&holder, due, (near, until), report).await?;
-            if !is_full && !more && done == found {
+            if !is_full && !more && done == found && !triggers.is_full {
                 self.done_until.store(near, Ordering::Relaxed);
                 return Ok(!self.wakes.needs_reread(self.shard));
             }
             // A page on which nothing moved would come back as it is.
-            if done == 0 {
+            if done + triggers.done == 0 {
                 return Ok(false);
             }
         }

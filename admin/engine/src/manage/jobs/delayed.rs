@@ -1,0 +1,197 @@
+//! Runs on request that are not due yet: delayed triggers.
+
+use carillon_accounts::policy::Action;
+use carillon_protocol::normal_address;
+use carillon_scheduler::job::limits::check_params;
+use carillon_scheduler::{FieldError, Millis, Parts};
+use carillon_store::Page;
+use carillon_store::run::trigger::delayed::insert::{DelayedRequest, MAX_TRIGGERS, NewDelayed, RecordedTriggers};
+use carillon_store::{Actor, ScheduledFilter, ScheduledKey, ScheduledRun};
+
+use crate::manage::entry_points::Jobs;
+use crate::manage::error::Error;
+
+/// The longest delay: about five years.
+pub const MAX_DELAY_SECONDS: i64 = 5 * 366 * 86_400;
+
+/// When a run is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DueTime {
+    /// At this moment; one that has passed means now.
+    At(Millis),
+    InSeconds(i64),
+}
+
+/// A run that is not due yet.
+#[derive(Clone, Debug)]
+pub struct DelayedRun {
+    pub due: DueTime,
+    /// Reached later than this after its time, it does not run any more. None: it runs however late it is.
+    pub expires_after_seconds: Option<i64>,
+    /// None: the job's own.
+    pub params: Option<String>,
+    /// None: the job's own.
+    pub parts: Option<Parts>,
+    /// The executor that is to run it, which must be registered for the job's app.
+    pub address: Option<String>,
+}
+
+/// Runs of one job that are not due yet.
+#[derive(Clone, Debug)]
+pub struct RunLaterRequest {
+    pub job_id: i64,
+    pub runs: Vec<DelayedRun>,
+    /// A repeated request with the same key finds the runs of the first one.
+    pub idempotency_key: Option<String>,
+    /// The request is for a list of runs: faults name the item.
+    pub is_list: bool,
+}
+
+impl DueTime {
+    /// # Errors
+    /// It is too far ahead, or no time at all.
+    pub fn resolve(self, now: Millis) -> Result<Millis, FieldError> {
+        match self {
+            Self::At(at) if at > now + MAX_DELAY_SECONDS * 1000 => {
+                Err(FieldError::new("at", "must be at most five years ahead"))
+            }
+            Self::At(at) => Ok(at.max(now)),
+            Self::InSeconds(seconds) if (0..=MAX_DELAY_SECONDS).contains(&seconds) => Ok(now + seconds * 1000),
+            Self::InSeconds(_) => Err(FieldError::new(
+                "delay_seconds",
+                format!("must be 0 to {MAX_DELAY_SECONDS}, which is about five years"),
+            )),
+        }
+    }
+}
+
+impl DelayedRun {
+    /// All that is wrong without a look at the job, or the run as it is recorded.
+    fn check(&self, now: Millis) -> Result<NewDelayed, Vec<FieldError>> {
+        let mut faults = vec![];
+        let due_at = self.due.resolve(now).map_err(|fault| faults.push(fault)).unwrap_or(now);
+        if self.expires_after_seconds.is_some_and(|seconds| !(1..=MAX_DELAY_SECONDS).contains(&seconds)) {
+            faults.push(FieldError::new("expires_after_seconds", format!("must be 1 to {MAX_DELAY_SECONDS}")));
+        }
+        if let Some(Err(message)) = self.params.as_deref().map(check_params) {
+            faults.push(FieldError::new("params", message));
+        }
+        match faults.is_empty() {
+            true => Ok(NewDelayed {
+                due_at,
+                expires_at: self.expires_after_seconds.map(|seconds| due_at + seconds * 1000),
+                params: self.params.clone(),
+                parts: self.parts.clone(),
+                address: self.address.as_deref().map(normal_address),
+            }),
+            false => Err(faults),
+        }
+    }
+}
+
+impl Jobs<'_> {
+    /// Records runs of a job, enabled or not, that are due later. They wait outside of the runs, and are there when this returns.
+    ///
+    /// # Errors
+    /// `Forbidden`; `Missing`; `Invalid`: all faults of all runs, or the address
+    pub async fn run_later(&self, request: RunLaterRequest, by: &Actor) -> Result<RecordedTriggers, Error> {
+        let job = self.engine.require_for_job(by, Action::Operate, request.job_id).await?;
+        let now = self.engine.cx.clock.now();
+        if !(1..=MAX_TRIGGERS).contains(&request.runs.len()) {
+            return Err(Error::field("runs", format!("must have 1 to {MAX_TRIGGERS} items")));
+        }
+        let (mut items, mut faults) = (Vec::with_capacity(request.runs.len()), vec![]);
+        for (place, run) in request.runs.iter().enumerate() {
+            match run.check(now) {
+                Ok(item) => items.push(item),
+                Err(wrong) if request.is_list => faults.extend(wrong.into_iter().map(|fault| of_item(place, fault))),
+                Err(wrong) => faults.extend(wrong),
+            }
+        }
+        if !faults.is_empty() {
+            return Err(Error::Invalid(faults));
+        }
+        self.check_against_job(&request, &items).await?;
+        // What waits costs no place. What is due now is counted as runs by hand are.
+        let due_now = items.iter().filter(|item| item.due_at <= now).count();
+        self.engine.costly.count_runs(due_now.max(1), by)?;
+        let RunLaterRequest { job_id, idempotency_key, is_list, .. } = request;
+        let new = DelayedRequest { job, items, idempotency_key, is_list };
+        let recorded = self.engine.cx.store.delayed().insert(&new, now, by).await?;
+        let recorded = recorded.ok_or_else(|| Error::missing("job", job_id))?;
+        self.engine.delayed_changed(recorded.shard, new.items.iter().map(|item| item.due_at));
+        Ok(recorded)
+    }
+
+    async fn check_against_job(&self, request: &RunLaterRequest, items: &[NewDelayed]) -> Result<(), Error> {
+        let mut checked: Vec<&str> = vec![];
+        for (place, item) in items.iter().enumerate() {
+            let named = |error| match error {
+                Error::Invalid(faults) if request.is_list => {
+                    Error::Invalid(faults.into_iter().map(|fault| of_item(place, fault)).collect())
+                }
+                other => other,
+            };
+            if let Some(parts) = &item.parts {
+                self.check_parts(request.job_id, parts, item.params.is_some()).await.map_err(named)?;
+            }
+            // Few addresses, however many runs.
+            if let Some(address) = item.address.as_deref().filter(|address| !checked.contains(address)) {
+                self.must_be_registered(request.job_id, address).await.map_err(named)?;
+                checked.push(address);
+            }
+        }
+        Ok(())
+    }
+
+    /// A page of the runs of a job that are scheduled, the earliest first.
+    ///
+    /// # Errors
+    /// `Missing`
+    pub async fn scheduled_runs(&self, filter: &ScheduledFilter) -> Result<Page<ScheduledRun, ScheduledKey>, Error> {
+        self.get(filter.job_id).await?;
+        Ok(self.engine.cx.store.delayed().list(filter).await?)
+    }
+}
+
+fn of_item(place: usize, fault: FieldError) -> FieldError {
+    FieldError::new(format!("runs[{place}].{}", fault.field), fault.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_has_passed_means_now_and_one_too_far_ahead_is_refused() {
+        let now = 1_760_000_000_000;
+        let longest = MAX_DELAY_SECONDS;
+        for (due, resolved) in [
+            (DueTime::At(now - 5_000), Some(now)),
+            (DueTime::At(now + 5_000), Some(now + 5_000)),
+            (DueTime::At(now + longest * 1000), Some(now + longest * 1000)),
+            (DueTime::At(now + longest * 1000 + 1), None),
+            (DueTime::At(i64::MAX), None),
+            (DueTime::InSeconds(0), Some(now)),
+            (DueTime::InSeconds(longest), Some(now + longest * 1000)),
+            (DueTime::InSeconds(longest + 1), None),
+            (DueTime::InSeconds(-1), None),
+        ] {
+            assert_eq!(due.resolve(now).ok(), resolved, "{due:?}");
+        }
+    }
+
+    #[test]
+    fn all_faults_of_a_run_are_found() {
+        let run = DelayedRun {
+            due: DueTime::InSeconds(-1),
+            expires_after_seconds: Some(0),
+            params: Some("x".repeat(65_537)),
+            parts: None,
+            address: None,
+        };
+        let faults = run.check(0).unwrap_err();
+        let fields: Vec<&str> = faults.iter().map(|fault| &*fault.field).collect();
+        assert_eq!(fields, ["delay_seconds", "expires_after_seconds", "params"]);
+    }
+}
