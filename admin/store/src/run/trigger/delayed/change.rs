@@ -39,7 +39,7 @@ impl DelayedStore<'_> {
         };
         let text = "UPDATE delayed_trigger SET due_at = ?, expires_at = ? WHERE id = ?";
         self.execute(&tx, text, values![due_at, expires_at, id]).await?;
-        let detail = json!({"before": {"at": trigger.due_at}, "after": {"at": due_at}});
+        let detail = json!({"before": {"due_at": trigger.due_at}, "after": {"due_at": due_at}});
         audit.commit(tx, AuditAction::Update, AuditObject::run(id, app_id), detail).await?;
         Ok(Some(shard))
     }

@@ -79,7 +79,7 @@ impl DelayedRequest {
         let mut detail = json!({"job": job_id, "cause": Cause::Delayed});
         let object = match (&self.items[..], ids) {
             ([item], [id]) if !self.is_list => {
-                detail["at"] = item.due_at.into();
+                detail["due_at"] = item.due_at.into();
                 if let Some(params) = &item.params {
                     detail["params"] = cut(params, PARAMS_IN_AUDIT).into();
                 }
@@ -95,7 +95,7 @@ impl DelayedRequest {
                 let times = || self.items.iter().map(|item| item.due_at);
                 detail["count"] = ids.len().into();
                 detail["from"] = times().min().into();
-                detail["until"] = times().max().into();
+                detail["to"] = times().max().into();
                 AuditObject::job(job_id, app_id)
             }
         };

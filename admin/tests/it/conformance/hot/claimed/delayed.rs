@@ -25,7 +25,7 @@ impl Fixture {
     }
 
     /// The ids of triggers at these times.
-    async fn delayed(&self, job: &Job, times: &[Millis]) -> Vec<i64> {
+    async fn delayed_at(&self, job: &Job, times: &[Millis]) -> Vec<i64> {
         self.record(&request(job, times.iter().map(|at| item(*at)).collect())).await.ids
     }
 
@@ -51,7 +51,7 @@ databases! {
         let given = NewDelayed { params: Some("x".repeat(60_000)), address: Some("http://x:1/".into()), ..item(after(5)) };
         let first = fixture.record(&request(&jobs[0], vec![given, item(after(70))])).await;
         assert!(first.is_new && first.shard == shard && first.ids.len() == 2);
-        let other = fixture.delayed(&jobs[1], &[after(4)]).await;
+        let other = fixture.delayed_at(&jobs[1], &[after(4)]).await;
         assert_eq!(fixture.count("run", "1 = 1").await, 0, "what waits is no run");
         let due = fixture.due_triggers(shard, after(10)).await;
         assert_eq!(due.iter().map(|due| due.id).collect::<Vec<_>>(), [other[0], first.ids[0]], "the earliest first");
@@ -76,7 +76,7 @@ databases! {
         let job = fixture.ticking("tick").await;
         let stale = fixture.take(job.shard).await;
         fixture.take(job.shard).await;
-        fixture.delayed(&job, &[after(1)]).await;
+        fixture.delayed_at(&job, &[after(1)]).await;
         let due = fixture.due_triggers(job.shard, after(1)).await;
         for epoch in [stale, stale + 2, 0] {
             let refused = fixture.store.delayed().release(&holder(job.shard, epoch), &due, NOW).await;
@@ -160,7 +160,7 @@ databases! {
         let job = fixture.ticking("tick").await;
         let epoch = fixture.take(job.shard).await;
         for _ in 0..20 {
-            let id = fixture.delayed(&job, &[after(5)]).await[0];
+            let id = fixture.delayed_at(&job, &[after(5)]).await[0];
             let due = fixture.due_triggers(job.shard, after(5)).await;
             let by = actor();
             let holder = holder(job.shard, epoch);
@@ -231,8 +231,8 @@ databases! {
     async fn triggers_are_listed_by_job_and_time(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let (job, other) = (fixture.ticking("one").await, fixture.ticking("two").await);
-        let ids = fixture.delayed(&job, &[after(30), after(10), after(20), after(20)]).await;
-        fixture.delayed(&other, &[after(15)]).await;
+        let ids = fixture.delayed_at(&job, &[after(30), after(10), after(20), after(20)]).await;
+        fixture.delayed_at(&other, &[after(15)]).await;
         let filter = ScheduledFilter { job_id: job.id, limit: 3, ..ScheduledFilter::default() };
         let page = fixture.store.delayed().list(&filter).await.unwrap();
         let found: Vec<i64> = page.items.iter().map(|run| run.id).collect();
@@ -249,7 +249,7 @@ databases! {
     async fn triggers_follow_another_number_of_shards(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        fixture.delayed(&job, &[after(5), after(500)]).await;
+        fixture.delayed_at(&job, &[after(5), after(500)]).await;
         fixture.store.leases().set_shards(7, NOW, &actor()).await.unwrap();
         let shard = fixture.store.jobs().get(job.id).await.unwrap().unwrap().shard;
         assert_eq!(i64::from(shard), job.id % 7);
