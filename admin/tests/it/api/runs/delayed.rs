@@ -39,6 +39,7 @@ fn a_run_is_scheduled_moved_listed_and_cancelled() {
         let run = api.get(&one).await.ok();
         assert_eq!((&run["state"], &run["cause"]), (&json!("cancelled"), &json!("delayed")));
         assert_ne!(run["id"], made["id"], "the run has a number of its own");
+        assert_eq!(run["scheduled_id"], made["id"]);
         let patch = api.request(Method::PATCH, &one).bearer_auth(&api.token);
         let refused = api.send(patch.json(&json!({"at": "2025-10-11T00:00:00Z"}))).await;
         let told = "409 unusable the run is cancelled; only a run that is scheduled can get another time";
