@@ -6,6 +6,7 @@ use std::sync::Arc;
 use carillon_scheduler::{AlarmKind, Clock};
 
 use crate::metrics::Metrics;
+use crate::runtime::task_list::TaskList;
 use crate::settings::Settings;
 use carillon_store::Store;
 use carillon_store::alarm::alarms::Alarm;
@@ -21,6 +22,8 @@ pub struct Context {
     pub settings: Settings,
     /// Id of this node: random for each start, so that a restarted process is another node.
     pub node: String,
+    /// What this node runs.
+    pub tasks: Arc<TaskList>,
 }
 
 impl Context {

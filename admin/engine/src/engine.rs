@@ -22,6 +22,7 @@ use crate::complete::unmarker::Unmarker;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
 use crate::dispatch::app_pauses::AppPauses;
+use crate::dispatch::departures::Departures;
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::expand::{Expander, MAX_EXPANSIONS};
 use crate::dispatch::mark::Marker;
@@ -47,6 +48,7 @@ use crate::lease::held_shards::{HeldShards, ShardListener};
 use crate::lease::hints::{HintListener, HintSender};
 use crate::lease::lock::ShardLock;
 use crate::lease::pending_hints::PendingHints;
+use crate::lease::stalled_shards::StalledShards;
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
@@ -72,6 +74,7 @@ use crate::recover::resolver::Resolver;
 use crate::recover::run_checks::RunChecks;
 use crate::recover::run_knowledge::RecoverContext;
 use crate::runtime::Periodic;
+use crate::runtime::task_list::TaskList;
 use crate::services::Services;
 use crate::settings::{Settings, ms};
 use carillon_store::run::settle::finding::RunReport;
@@ -139,7 +142,7 @@ impl Engine {
         let overlaps = Arc::new(OverlapTracker::default());
         let (outcomes, traces) = (Arc::new(OutcomeQueue::default()), Arc::new(TraceBuffer::default()));
         let backfill_runs = Arc::new(OpenBackfillRuns::default());
-        let followed = Arc::new(FollowedRuns::default());
+        let (followed, departures) = (Arc::new(FollowedRuns::default()), Arc::new(Departures::default()));
         let forecaster = Forecaster::new(store.clone(), clock.clone());
         let costly = CostlyWork::new(clock.clone());
         // What waits for the end of a shard's holder is looked at as soon as the shard is taken.
@@ -147,7 +150,8 @@ impl Engine {
         let listeners: Vec<Arc<dyn ShardListener>> =
             vec![queue.clone(), overlaps.clone(), wakes.clone(), resolver_wake.clone(), monitor_wake.clone()];
         let held = Arc::new(HeldShards::new(clock.clone(), metrics.clone(), shards, listeners));
-        let cx = Arc::new(Context { store, clock, metrics, settings, node });
+        let running = Arc::new(TaskList::new(clock.clone()));
+        let cx = Arc::new(Context { store, clock, metrics, settings, node, tasks: running });
 
         let tokens = &client.tokens;
         let directory = Arc::new(component!(ExecutorDirectory {
@@ -157,11 +161,12 @@ impl Engine {
         let addresses = Arc::new(AddressPool::new(cx.clock.clone(), cx.settings.in_flight, freed));
         let clock_guard = Arc::new(ClockGuard::new(cx.clone(), held.clone(), lock.clone(), directory.clone()));
         let locks = Arc::new(component!(LockHealth { lock; asked, away, taken }));
+        let stalled = Arc::<StalledShards>::default();
         let coordinator = component!(LeaseCoordinator {
-            cx, held, clock_guard, locks, address; epochs, skew, has_peers, stopping, refused, backoff
+            cx, held, clock_guard, locks, address, stalled; epochs, skew, has_peers, stopping, refused, backoff
         });
         let scanners = Arc::<Mutex<Vec<Arc<Scanner>>>>::default();
-        let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, scanners });
+        let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, stalled, scanners });
         let pauses = Arc::new(component!(AppPauses { cx; state, reading, changed }));
         let killer = Arc::new(component!(RunKiller { cx, client, directory, queue, followed }));
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
@@ -172,7 +177,7 @@ impl Engine {
         }));
         let scripts = Arc::new(ScriptCache::new(cx.store.clone()));
         let marker = Arc::new(component!(Marker { cx, jobs, scripts, outcomes }));
-        let sender = Arc::new(component!(Sender { cx, client, http, addresses, outcomes, traces, tasks }));
+        let sender = Arc::new(component!(Sender { cx, client, http, addresses, outcomes, traces, departures, tasks }));
         let lead = Arc::new(MarkLead::new(cx.settings.mark_ahead));
         let dispatcher = component!(Dispatcher {
             cx,
@@ -190,7 +195,8 @@ impl Engine {
             sender,
             outcomes,
             traces,
-            lead
+            lead,
+            departures
         });
         let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs, followed }));
         let refused = Arc::new(component!(RefusedReports { cx }));
@@ -219,7 +225,9 @@ impl Engine {
             dispatcher: Arc::new(dispatcher),
             success_writer: Arc::new(SuccessWriter(completer.clone())),
             completer,
-            advancer: Arc::new(component!(Advancer { cx, held, wakes, followed, outcomes, killer, tasks; next_look })),
+            advancer: Arc::new(component!(Advancer {
+                cx, held, wakes, followed, outcomes, killer, departures, tasks; next_look
+            })),
             unmarker: Arc::new(component!(Unmarker { cx, outcomes, queue })),
             resolver: Arc::new(resolver),
             monitor: Arc::new(monitor),

@@ -55,6 +55,7 @@ metrics! {
     results_foreign: IntCounter, "carillon_results_foreign_total", [], "Results reported by another executor than the one that has the run. They change nothing.";
     results_unusable: IntCounter, "carillon_results_unusable_total", [], "Results that named no run, or were no results. They were answered, so that they are not repeated.";
     results_dropped: IntCounter, "carillon_results_dropped_total", [], "Results that could not be stored for ten minutes, as the row of their run cannot be read. They were answered, so that they are not repeated.";
+    lock_conflicts: IntCounterVec, "carillon_lock_conflicts_total", ["lock"], "Shards that this node could not take or renew because another node holds their lock, `redis`, or their lease, `database`.";
     gaps: IntCounter, "carillon_gaps_total", [], "Instants whose records differ from their schedule without an explanation.";
     missed: IntCounter, "carillon_fires_missed_total", [], "Instants with neither a run nor a record of a skip, without an explanation.";
     pruned: IntCounter, "carillon_runs_pruned_total", [], "Runs that this node deleted when their retention was over.";
@@ -66,6 +67,7 @@ metrics! {
     app_runs: IntCounterVec, "carillon_app_runs_total", ["app", "state"], "Runs that ended, or whose outcome is not known, by app and state; only the node that holds shard 0 counts them, about three minutes later.";
     app_open: IntGaugeVec, "carillon_app_open_runs", ["app", "state"], "Open runs of the whole cluster, by app and state; only the node that holds shard 0 reports them.";
     scan: Histogram, "carillon_scan_duration_seconds", [], "One round of a shard's scan.";
+    scan_lag: Gauge, "carillon_scan_lag_seconds", [], "Time since a scan of a shard of this node succeeded, of the shard for which it is longest; up to 10 s where there is no work.";
     advance: Histogram, "carillon_advance_duration_seconds", [], "One transaction of what follows from ends of runs: a workflow, the items of a run, or all children and fixed delays of a round.";
     nodes_started: IntCounter, "carillon_workflow_nodes_started_total", [], "Nodes of workflows that this node started.";
     workflows_open: IntGauge, "carillon_open_workflows", [], "Workflows on their way in the whole cluster; 0 on a node that does not hold shard 0.";
@@ -128,6 +130,9 @@ impl Metrics {
         for kind in AlarmKind::ALL {
             self.alarms.with_label_values(&[kind.as_str()]).inc_by(0);
             self.escalated.with_label_values(&[kind.as_str()]).inc_by(0);
+        }
+        for lock in ["redis", "database"] {
+            self.lock_conflicts.with_label_values(&[lock]).inc_by(0);
         }
     }
 

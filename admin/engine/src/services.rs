@@ -46,7 +46,8 @@ macro_rules! services {
             $(
                 $(#[$ends])*
                 pub fn $run(&self, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
-                    $( run(&self.$name, tasks, stop, fatal); )+
+                    let list = &self.scanners.cx.tasks;
+                    $( run(&self.$name, list, tasks, stop, fatal); )+
                 }
             )+
         }

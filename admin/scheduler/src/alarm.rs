@@ -21,7 +21,7 @@ words! {
         Ring = 6 "ring",
         /// An instant has neither a run nor a recorded reason why not.
         Gap = 7 "gap",
-        /// A run stayed in its state for too long.
+        /// A run stayed in its state for too long, or a shard is not worked.
         Stuck = 8 "stuck",
         /// A run has succeeded, and a child of its job was not started, because its app does not allow that.
         ChildNotStarted = 9 "child_not_started",
@@ -47,7 +47,7 @@ words! {
         Ring = 6 "ring",
         /// An instant has neither a run nor a recorded reason why not.
         Gap = 7 "gap",
-        /// A run was not sent in time, or stayed in its state for too long.
+        /// A run was not sent in time, or stayed in its state for too long, or a shard is not worked.
         Stuck = 8 "stuck",
         /// A run takes longer than the rule allows.
         LongRunning = 9 "long_running",

@@ -51,8 +51,9 @@ impl Alerts {
 
     /// Starts the services.
     pub fn run(&self, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
-        run(&self.router, tasks, stop, fatal);
-        run(&self.deliverer, tasks, stop, fatal);
+        let list = &self.engine.cx.tasks;
+        run(&self.router, list, tasks, stop, fatal);
+        run(&self.deliverer, list, tasks, stop, fatal);
         // What is being sent when the node stops gets its answer recorded.
         let (deliverer, stop) = (self.deliverer.clone(), stop.clone());
         tasks.spawn(async move {

@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::complete::followed_runs::FollowedRuns;
 use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
+use crate::dispatch::departures::Departures;
 use crate::lease::held_shards::HeldShards;
 use crate::manage::run_killer::RunKiller;
 use crate::plan::wakes::ScanWakes;
@@ -33,6 +34,7 @@ pub struct Advancer {
     pub followed: Arc<FollowedRuns>,
     pub outcomes: Arc<OutcomeQueue>,
     pub killer: Arc<RunKiller>,
+    pub departures: Arc<Departures>,
     pub tasks: TaskTracker,
     /// When forgotten ends are looked for again, by the monotonic clock.
     pub next_look: Mutex<Duration>,
@@ -80,6 +82,7 @@ impl Advancer {
     async fn advance(&self, run_ids: Vec<i64>) -> usize {
         let mut did = 0;
         for batch in run_ids.chunks(BATCH) {
+            self.departures.give_way(&*self.cx.clock).await;
             match self.advance_together(batch).await {
                 Ok(count) => did += count,
                 Err(error) if error.is_outage() || batch.len() == 1 => {

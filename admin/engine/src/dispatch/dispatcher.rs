@@ -12,6 +12,7 @@ use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::dispatch::admit::Admitter;
 use crate::dispatch::app_pauses::{AppPauses, DueInPause};
+use crate::dispatch::departures::{Departures, gives_way};
 use crate::dispatch::expand::{Expander, ExpansionTask};
 use crate::dispatch::mark::Marker;
 use crate::dispatch::mark_lead::MarkLead;
@@ -56,6 +57,7 @@ pub struct Dispatcher {
     pub outcomes: Arc<OutcomeQueue>,
     pub traces: Arc<TraceBuffer>,
     pub lead: Arc<MarkLead>,
+    pub departures: Arc<Departures>,
 }
 
 /// What became of the runs of a tick.
@@ -95,7 +97,7 @@ pub(in crate::dispatch) struct Tick {
 impl Dispatcher {
     #[tracing::instrument(level = "debug", skip_all, fields(run.count = due.len()))]
     async fn dispatch(&self, due: Vec<ClaimedRun>, tick: &mut Tick) {
-        let due = self.still_held(due);
+        let due = self.without_giving_way(self.still_held(due), tick);
         let (answered, _asked): (Vec<RouteStep>, Vec<_>) = self.prober.take_answered().into_iter().unzip();
         tick.report.answered = answered.len();
         let jobs = match self.definitions(&due, &answered).await {
@@ -142,6 +144,19 @@ impl Dispatcher {
         let shards: HashSet<i32> = dropped.iter().map(|run| run.shard).collect();
         shards.into_iter().for_each(|shard| self.wakes.read_again(shard));
         held
+    }
+
+    /// What gives way to runs of schedules that leave in a moment comes with the first tick after it.
+    fn without_giving_way(&self, due: Vec<ClaimedRun>, tick: &mut Tick) -> Vec<ClaimedRun> {
+        let Some(free_at) = self.departures.free_at(self.cx.clock.now()) else {
+            return due;
+        };
+        let (later, due): (Vec<_>, Vec<_>) = due.into_iter().partition(|run| gives_way(run.cause));
+        tick.report.waiting += later.len();
+        // A tick takes what is due until its lead is over.
+        let at = free_at + ms(self.lead.current());
+        self.queue.insert_all(later.into_iter().map(|run| (run, at)));
+        due
     }
 
     /// The definitions of this tick: read and parsed at most once, and handed on from here.

@@ -3,6 +3,7 @@
 pub(crate) mod admit;
 pub mod app_pauses;
 mod deferral;
+pub(crate) mod departures;
 pub(crate) mod dispatcher;
 pub(crate) mod expand;
 pub(crate) mod given_params;

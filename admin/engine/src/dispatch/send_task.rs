@@ -9,6 +9,7 @@ use tokio_util::task::TaskTracker;
 use crate::complete::in_flight::SendInFlight;
 use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
+use crate::dispatch::departures::Departures;
 use crate::dispatch::stages::{MarkStamp, MarkedRun};
 use crate::dispatch::trace::TraceBuffer;
 use crate::executor::address_gate::{AddressGate, Reservation, WaitAborted};
@@ -29,6 +30,7 @@ pub struct Sender {
     pub addresses: Arc<AddressPool>,
     pub outcomes: Arc<OutcomeQueue>,
     pub traces: Arc<TraceBuffer>,
+    pub departures: Arc<Departures>,
     /// Requests under way or waiting for their second.
     pub tasks: TaskTracker,
 }

@@ -78,6 +78,42 @@ async fn with_log(lines: i64) -> String {
     address
 }
 
+/// A stock executor whose log has a gigabyte. It says how many bytes it could send until the connection was closed.
+async fn with_gigabyte() -> (String, tokio::sync::oneshot::Receiver<usize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/", listener.local_addr().unwrap());
+    let (say, said) = tokio::sync::oneshot::channel();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = vec![];
+        while !String::from_utf8_lossy(&request).contains("}") {
+            stream.read_buf(&mut request).await.unwrap();
+        }
+        let head = "HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\nconnection: close\r\n\r\n\
+                    {\"code\":200,\"msg\":null,\"content\":{\"fromLineNum\":1,\"toLineNum\":9000000,\"isEnd\":false,\"logContent\":\"";
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let lines = format!("{}\\n", "x".repeat(98)).repeat(1_000);
+        let mut sent = 0;
+        while sent < 1 << 30 && stream.write_all(lines.as_bytes()).await.is_ok() {
+            sent += lines.len();
+        }
+        let _ = say.send(sent);
+    });
+    (address, said)
+}
+
+// covers: H23
+#[tokio::test]
+async fn a_gigabyte_of_a_stock_executors_log_is_cut() {
+    let (address, said) = with_gigabyte().await;
+    let client = client(true, &address);
+    let LogAnswer::Page(page) = client.read_log(&address, "orders", 1, 0, 1).await.unwrap() else { panic!("no log") };
+    assert!((LOG_LIMIT * 9 / 10..=LOG_LIMIT).contains(&page.content.len()), "{} bytes", page.content.len());
+    assert!(page.content.lines().all(|line| line == "x".repeat(98)), "whole lines");
+    let sent = said.await.unwrap();
+    assert!(sent < 256 << 20, "the rest is not read: {sent} bytes");
+}
+
 // covers: A8
 #[tokio::test]
 async fn a_log_that_is_longer_than_an_answer_may_be_is_read_in_pages() {

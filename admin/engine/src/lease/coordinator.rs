@@ -16,6 +16,7 @@ use crate::lease::clock_guard::ClockGuard;
 use crate::lease::degraded::LockHealth;
 use crate::lease::epochs::EpochGuard;
 use crate::lease::held_shards::HeldShards;
+use crate::lease::stalled_shards::StalledShards;
 use crate::lease::version_skew::VersionSkew;
 use crate::runtime::{Backoff, Service, Step};
 use crate::settings::ms;
@@ -44,6 +45,7 @@ pub struct LeaseCoordinator {
     pub(crate) stopping: AtomicBool,
     /// Another node was faster in this round.
     pub(crate) refused: AtomicBool,
+    pub(crate) stalled: Arc<StalledShards>,
     pub(crate) backoff: Backoff,
 }
 
@@ -81,6 +83,7 @@ impl LeaseCoordinator {
         self.hand_back(&wanted).await;
         if !self.stopping.load(Ordering::Relaxed) {
             self.take(&wanted, &leases, now).await;
+            self.check_scans(&wanted, &leases, now).await?;
         }
         self.locks.end(&self.held, &self.cx.metrics).await;
         self.cx.metrics.shards_held.set(self.held.shards().len() as i64);

@@ -46,11 +46,13 @@ impl LeaseCoordinator {
             let answer = self.locks.lock.take(shard, self.cx.settings.lease_ttl).await;
             self.locks.record(shard, answer);
             if answer == LockAnswer::Taken {
+                self.count_conflict("redis");
                 return Ok(false);
             }
         }
         let (now, ttl) = (self.cx.clock.now(), ms(self.cx.settings.lease_ttl));
         let Some(epoch) = self.cx.store.leases().take(shard, &self.cx.node, now, ttl).await? else {
+            self.count_conflict("database");
             return Ok(false);
         };
         tracing::debug!(shard, lease.epoch = epoch, "took a shard");
@@ -92,6 +94,9 @@ impl LeaseCoordinator {
         // Another node may have a lock: only the database's lease decides, and that is renewed or refused beside it.
         for (shard, answer) in shards.iter().zip(answers) {
             self.locks.record(*shard, answer);
+            if answer == LockAnswer::Taken {
+                self.count_conflict("redis");
+            }
         }
     }
 
@@ -100,9 +105,17 @@ impl LeaseCoordinator {
         let (now, ttl) = (self.cx.clock.now(), ms(self.cx.settings.lease_ttl));
         match self.cx.store.leases().renew(shard, held.epoch, now, ttl).await {
             Ok(true) => self.held.renewed(shard, held.epoch, asked, self.cx.settings.trust()),
-            Ok(false) => self.held.fence(shard, held.epoch),
+            Ok(false) => {
+                self.count_conflict("database");
+                self.held.fence(shard, held.epoch);
+            }
             Err(error) => tracing::warn!(shard, %error, "the lease could not be renewed yet"),
         }
+    }
+
+    /// Another node has the lock or the lease of a shard that this node wanted.
+    fn count_conflict(&self, lock: &str) {
+        self.cx.metrics.lock_conflicts.with_label_values(&[lock]).inc();
     }
 
     /// Everything goes back at once, and this node is no longer counted.

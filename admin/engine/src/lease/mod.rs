@@ -11,6 +11,8 @@ pub(crate) mod lease_changes;
 pub(crate) mod lock;
 pub(crate) mod pending_hints;
 pub mod redis;
+pub(crate) mod scan_checks;
+pub(crate) mod stalled_shards;
 pub(crate) mod version_skew;
 
 pub use self::redis::lock::{LockAnswer, Redis};

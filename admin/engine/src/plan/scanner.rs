@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::job_cache::JobCache;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
+use crate::lease::stalled_shards::StalledShards;
 use crate::plan::batch_size::BatchSize;
 use crate::plan::due_queue::DueQueue;
 use crate::plan::wakes::ScanWakes;
@@ -59,6 +60,7 @@ pub struct Scanner {
     pub(crate) queue: Arc<DueQueue>,
     pub(crate) jobs: Arc<JobCache>,
     pub(crate) wakes: Arc<ScanWakes>,
+    pub(crate) stalled: Arc<StalledShards>,
     /// Failed plans of each job, since the last good one.
     pub(crate) failures: PlanFailures,
     /// Plans of each job that took too long, since the last quick one.
@@ -91,6 +93,11 @@ pub struct ScanReport {
 }
 
 impl Scanner {
+    /// The ring of this node, which all scans fill.
+    pub fn queue(&self) -> &Arc<DueQueue> {
+        &self.queue
+    }
+
     /// One round under this epoch. True: nothing was left, so the next round may wait until something comes near.
     #[tracing::instrument(name = "scan", level = "debug", skip_all, fields(shard = self.shard, lease.epoch = epoch))]
     async fn round(&self, epoch: i64, report: &mut ScanReport) -> store::Result<bool> {
@@ -167,6 +174,10 @@ impl Service for Scanner {
         self.wakes.of(self.shard)
     }
 
+    fn shard(&self) -> Option<i32> {
+        Some(self.shard)
+    }
+
     async fn step(&self) -> Step<ScanReport> {
         let mut did = ScanReport::default();
         let mut next = self.cx.settings.scan_every;
@@ -177,6 +188,7 @@ impl Service for Scanner {
             match done {
                 Ok(is_done) => {
                     self.backoff.succeeded();
+                    self.stalled.record_success(self.shard, self.cx.clock.monotonic());
                     if is_done {
                         next = self.cx.settings.resolve_every;
                     }

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::job_cache::JobCache;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
+use crate::lease::stalled_shards::StalledShards;
 use crate::plan::batch_size::BatchSize;
 use crate::plan::due_queue::DueQueue;
 use crate::plan::scanner::{NONE, PlanFailures, Scanner};
@@ -26,6 +27,7 @@ pub struct ScannerPool {
     pub queue: Arc<DueQueue>,
     pub jobs: Arc<JobCache>,
     pub wakes: Arc<ScanWakes>,
+    pub stalled: Arc<StalledShards>,
     pub scanners: Arc<Mutex<Vec<Arc<Scanner>>>>,
 }
 
@@ -45,7 +47,8 @@ struct Running {
 impl Running {
     fn start(scanner: Arc<Scanner>, after: Option<Self>, context: &ScannerContext) -> Self {
         let stop = context.stop.child_token();
-        let steps = steps(scanner, stop.clone(), context.fatal.clone());
+        let list = scanner.cx.tasks.clone();
+        let steps = steps(scanner, list, stop.clone(), context.fatal.clone());
         let task = context.tasks.spawn(async move {
             // Lost and taken again: two tasks of one shard would only disturb each other.
             if let Some(before) = after {
@@ -75,6 +78,7 @@ impl ScannerPool {
             queue: self.queue.clone(),
             jobs: self.jobs.clone(),
             wakes: self.wakes.clone(),
+            stalled: self.stalled.clone(),
             failures: PlanFailures::default(),
             slow_plans: PlanFailures::default(),
             batch: BatchSize::default(),

@@ -11,14 +11,15 @@ use carillon_scheduler::{JobDraft, RouteStrategy, ScheduleDraft};
 use carillon_store::Actor;
 
 use super::app::{APP, tags};
+use super::page::{self, DemoPage};
 use super::{orders, pictures};
 
 /// Creates app and jobs, unless this database has had a demo before.
-pub async fn create(engine: &Arc<Engine>, alerts: &Alerts) -> anyhow::Result<()> {
+pub async fn create(engine: &Arc<Engine>, alerts: &Alerts, page: &DemoPage) -> anyhow::Result<()> {
     let by = Actor::engine();
     match engine.apps().create(APP, Some("Demonstration"), &by).await {
         Ok(_) => {}
-        Err(Error::Taken(_)) => return Ok(()),
+        Err(Error::Taken(_)) => return follow_page(engine, page, &by).await,
         Err(error) => return Err(error.into()),
     }
     let made = engine.jobs().create_all(drafts().into(), None, &by).await?;
@@ -28,7 +29,24 @@ pub async fn create(engine: &Arc<Engine>, alerts: &Alerts) -> anyhow::Result<()>
     engine.jobs().create(pictures::job(), None, &by).await?;
     engine.jobs().create_all(orders::parts().into(), None, &by).await?;
     engine.jobs().create(orders::workflow(), None, &by).await?;
+    engine.jobs().create(page.job(), None, &by).await?;
     create_alerts(alerts, &by).await
+}
+
+/// The page has another port at each start. A job that was deleted, or sends elsewhere by now, stays so.
+async fn follow_page(engine: &Arc<Engine>, page: &DemoPage, by: &Actor) -> anyhow::Result<()> {
+    let Some(app) = engine.cx.store.apps().by_name(APP).await? else { return Ok(()) };
+    let job = match engine.jobs().with_key(app.id, page::KEY).await {
+        Err(Error::Missing(_)) => return Ok(()),
+        job => job?,
+    };
+    let mut draft = job.draft;
+    let on_loopback = format!("http://{}:", page::NETWORK);
+    if let Some(request) = draft.http.as_mut().filter(|request| request.url.starts_with(&on_loopback)) {
+        request.url = page.url();
+        engine.jobs().update(job.id, &draft, Some(job.revision), by).await?;
+    }
+    Ok(())
 }
 
 /// A channel that needs no network, and a rule for the job that fails.
@@ -54,7 +72,8 @@ fn walk_later(job_id: i64) -> RunLaterRequest {
 }
 
 pub fn count() -> usize {
-    drafts().len() + orders::parts().len() + 2
+    // Those of the pictures, the workflow and the page stand alone.
+    drafts().len() + orders::parts().len() + 3
 }
 
 fn drafts() -> [JobDraft; 6] {

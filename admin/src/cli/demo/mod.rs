@@ -4,6 +4,7 @@ mod app;
 mod jobs;
 mod node;
 mod orders;
+mod page;
 mod pictures;
 mod workers;
 

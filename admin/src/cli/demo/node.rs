@@ -1,4 +1,4 @@
-//! `carillon demo`: a node, two executors and some jobs in one process, to look at.
+//! `carillon demo`: a node, two executors, a page that an HTTP job calls, and some jobs in one process, to look at.
 //!
 //! Everything goes the way it goes in earnest: the executors register over HTTP, take their runs and report the results. Only
 //! the settings are chosen for you, and the data is gone at the end.
@@ -15,6 +15,7 @@ use carillon_scheduler::SystemClock;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use super::page::{DemoPage, NETWORK};
 use super::{jobs, orders, workers};
 use crate::cli::arguments::InvalidInput;
 use crate::cli::logging;
@@ -32,10 +33,11 @@ pub async fn run(mut settings: ServeSettings) -> anyhow::Result<()> {
     logging::start(config.log_format, "warn");
     another_port_if_taken(&mut config);
     let admin = Admin::build(config.clone(), Arc::new(SystemClock::new())).await?;
-    jobs::create(&admin.engine, &admin.alerts).await?;
+    let page = DemoPage::start().context("the demo's page")?;
+    jobs::create(&admin.engine, &admin.alerts, &page).await?;
     let address = admin.address();
     let workers = workers::build(&config, address).context("the demo's workers")?;
-    print!("{}", welcome(&config, &admin, temporary.is_some()));
+    print!("{}", welcome(&config, &admin, &page, temporary.is_some()));
     let stop = stop_signal()?;
     let leave = CancellationToken::new();
     let workers = tokio::spawn({
@@ -63,6 +65,7 @@ pub async fn run(mut settings: ServeSettings) -> anyhow::Result<()> {
         ended
     };
     let (ended, worked) = tokio::join!(node, watch);
+    page.stop().await;
     ended?;
     Ok(worked??)
 }
@@ -70,6 +73,8 @@ pub async fn run(mut settings: ServeSettings) -> anyhow::Result<()> {
 /// Fills in what was not given. Returns the folder that is removed at the end.
 fn fill_demo_defaults(settings: &mut ServeSettings) -> anyhow::Result<Option<TempDir>> {
     let mut temporary = None;
+    // Where the page of the demo is.
+    settings.http_networks.get_or_insert_with(|| NETWORK.to_owned());
     if settings.database.data_dir.is_none() {
         let folder = tempfile::Builder::new().prefix("carillon-demo-").tempdir();
         let folder = folder.context("cannot make a temporary folder; name one with --data-dir")?;
@@ -98,7 +103,7 @@ fn another_port_if_taken(config: &mut Config) {
     }
 }
 
-fn welcome(config: &Config, admin: &Admin, temporary: bool) -> String {
+fn welcome(config: &Config, admin: &Admin, page: &DemoPage, temporary: bool) -> String {
     let secret = |secret: &Option<String>| secret.clone().unwrap_or_default();
     let password = match admin.first_admin {
         FirstAdmin::Exists => "as it was set in this database before".to_owned(),
@@ -107,11 +112,12 @@ fn welcome(config: &Config, admin: &Admin, temporary: bool) -> String {
     let kept = if temporary { ", removed at the end" } else { "" };
     format!(
         "\nCarillon demo: a node, two executors, {} jobs, one of them a workflow: {}\n\n  console    {}\n  user       {FIRST_ADMIN}\n  password   {password}\n  \
-         API token  {}\n  data       {}{kept}\n\nCtrl-C ends it. RUST_LOG=info shows what the node does.\n",
+         API token  {}\n  HTTP page  {}\n  data       {}{kept}\n\nCtrl-C ends it. RUST_LOG=info shows what the node does.\n",
         jobs::count(),
         orders::NAME,
         url(config, admin.address(), ""),
         secret(&config.api_token),
+        page.url(),
         config.data_dir.display(),
     )
 }

@@ -10,7 +10,7 @@ use carillon_scheduler::{Outcome, RunEvent, RunReason};
 use carillon_store::db::sql::text::printable;
 use carillon_store::run::settle::finding::{Reporter, RunReport};
 
-use super::answer::{answered, header, refused};
+use super::answer::{answered, id, refused};
 use super::audit;
 use super::authenticated_body::AuthenticatedBody;
 use super::registration;
@@ -77,7 +77,7 @@ pub async fn reporter(
     Ok(Reporter {
         token: credential.token.clone(),
         boot_id,
-        journal_id: header(request, headers::JOURNAL_ID).map(|id| id.chars().take(64).collect()),
+        journal_id: id(request, headers::JOURNAL_ID),
         source: client_address(request).map(|source| source.to_string()).unwrap_or_default(),
     })
 }

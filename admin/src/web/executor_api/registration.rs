@@ -8,7 +8,7 @@ use carillon_scheduler::{Labels, validate_app_name};
 use carillon_store::app::executors::{Executor, ExecutorSettings};
 use carillon_store::run::mark::HTTP_REQUEST;
 
-use super::answer::{answered, header, refused};
+use super::answer::{answered, header, id, refused};
 use super::audit::{record_denial_for, sender};
 use super::authenticated_body::AuthenticatedBody;
 use super::refusals::RefusalReason;
@@ -70,7 +70,7 @@ async fn registration(request: &HttpRequest, body: &AuthenticatedBody, state: &S
         app: registration.key,
         address: registration.value,
         capabilities: header(request, headers::CAPABILITIES).map(|list| list.chars().take(255).collect()),
-        journal_id: header(request, headers::JOURNAL_ID).map(|id| id.chars().take(64).collect()),
+        journal_id: id(request, headers::JOURNAL_ID),
         boot_id,
         token_id: body.credential.token_id(),
         registered_at: now,
@@ -97,7 +97,7 @@ async fn count(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -
 
 /// The start of an executor with Carillon's SDK.
 pub(super) fn boot_id(request: &HttpRequest) -> Option<String> {
-    header(request, headers::BOOT_ID).filter(|id| *id != HTTP_REQUEST).map(|id| id.chars().take(64).collect())
+    id(request, headers::BOOT_ID).filter(|id| id != HTTP_REQUEST)
 }
 
 /// A registration that the sender may make or end. Under a former name of an app it is one of that app.

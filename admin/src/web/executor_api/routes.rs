@@ -44,7 +44,8 @@ pub fn configure_elsewhere(config: &mut web::ServiceConfig) {
 
 async fn elsewhere(request: HttpRequest, state: Shared) -> HttpResponse {
     note_refusal(&request, &state, RefusalReason::OtherListener, None);
-    refused("executors register at the address of --executor-listen; this is the one of --listen, for people")
+    // The sender has shown no token, so the settings are named on the page of the apps alone.
+    refused("executors register at another address of this server; this one is for people")
 }
 
 pub fn all() -> Vec<Route> {

@@ -29,8 +29,17 @@ pub fn is_chosen(form: &Form) -> bool {
 
 pub fn fill(form: Form, draft: &JobDraft) -> Form {
     let Some(request) = &draft.http else { return form };
-    let headers: Vec<String> = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let test = request.expect.body.as_ref().map(|test| serde_json::json!(test).to_string());
+    fill_sent(form, request)
+        .with("http_expect_status", &request.expect.status)
+        .with("http_expect_body", test.unwrap_or_default())
+        .with("http_timeout_seconds", request.timeout_seconds.to_string())
+        .with("http_idempotent", if request.idempotent { "yes" } else { "" })
+}
+
+/// Fills the fields of what is sent, and leaves those of the answer as they are.
+pub fn fill_sent(form: Form, request: &HttpDraft) -> Form {
+    let headers: Vec<String> = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let (auth, user) = match &request.auth {
         None => ("", ""),
         Some(HttpAuth::Bearer(_)) => ("bearer", ""),
@@ -42,13 +51,9 @@ pub fn fill(form: Form, draft: &JobDraft) -> Form {
         .with("http_url", &request.url)
         .with("http_headers", headers.join("\n"))
         .with("http_body", &request.body)
-        .with("http_expect_status", &request.expect.status)
-        .with("http_expect_body", test.unwrap_or_default())
-        .with("http_timeout_seconds", request.timeout_seconds.to_string())
         .with("http_auth", auth)
         .with("http_secret", request.auth.as_ref().map_or("", HttpAuth::secret))
         .with("http_user", user)
-        .with("http_idempotent", if request.idempotent { "yes" } else { "" })
 }
 
 /// The request that was filled in. What cannot be read is left out, with an error in the form.

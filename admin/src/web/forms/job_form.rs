@@ -4,7 +4,7 @@ use carillon_scheduler::{BlockStrategy, JobDraft, RouteStrategy, Zone};
 
 use crate::web::forms::form::Form;
 use crate::web::forms::{
-    child_jobs, http_form, line_ends, parts_form, retry_form, schedule_form, script_form, workflow_form,
+    child_jobs, curl_form, http_form, line_ends, parts_form, retry_form, schedule_form, script_form, workflow_form,
 };
 
 /// A field that is one member of the definition, under its name.
@@ -79,6 +79,7 @@ pub fn labels() -> Vec<(&'static str, &'static str)> {
         &what,
         script_form::LABELS,
         workflow_form::LABELS,
+        curl_form::LABELS,
         http_form::LABELS,
         schedule_form::LABELS,
         &how,

@@ -3,6 +3,7 @@
 
 pub mod calendar_form;
 pub mod child_jobs;
+pub mod curl_form;
 mod fields;
 mod form;
 pub mod http_form;

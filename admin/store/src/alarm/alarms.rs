@@ -79,13 +79,14 @@ pub struct AlarmFilter {
     pub limit: u32,
 }
 
-const COLUMNS: &str = "id, job_id, run_id, kind, message, created_at, open_at, unrouted_at";
+pub(super) const COLUMNS: &str = "id, job_id, run_id, kind, message, created_at, open_at, unrouted_at";
 
 impl AlarmStore<'_> {
     /// Writes an alarm. `id` is of [`ids::ROW`] and was taken before the transaction began: on SQLite there is no second
     /// writer.
     pub(crate) async fn raise(self, tx: &impl ConnectionTrait, id: i64, alarm: Alarm, now: Millis) -> Result<Alarm> {
-        let (alarm, values) = row(id, alarm, now);
+        let is_open = alarm.is_actionable();
+        let (alarm, values) = row(id, alarm, is_open, now);
         self.insert_rows(tx, "alarm", COLUMNS, vec![values]).await?;
         Ok(alarm)
     }
@@ -97,7 +98,10 @@ impl AlarmStore<'_> {
         alarms: Vec<(i64, Alarm)>,
         now: Millis,
     ) -> Result<Vec<Alarm>> {
-        let rows = alarms.into_iter().map(|(id, alarm)| row(id, alarm, now));
+        let rows = alarms.into_iter().map(|(id, alarm)| {
+            let is_open = alarm.is_actionable();
+            row(id, alarm, is_open, now)
+        });
         let (alarms, values) = rows.unzip();
         self.insert_rows(tx, "alarm", COLUMNS, values).await?;
         Ok(alarms)
@@ -155,7 +159,7 @@ pub(crate) fn list_text(backend: DbBackend, filter: &AlarmFilter) -> (String, Ve
 }
 
 /// An alarm as it is written, and its row.
-fn row(id: i64, alarm: Alarm, now: Millis) -> (Alarm, Vec<Value>) {
+pub(super) fn row(id: i64, alarm: Alarm, is_open: bool, now: Millis) -> (Alarm, Vec<Value>) {
     let alarm = Alarm { text: printable(&alarm.text), ..alarm };
     let values = vec![
         id.into(),
@@ -165,7 +169,7 @@ fn row(id: i64, alarm: Alarm, now: Millis) -> (Alarm, Vec<Value>) {
         alarm.kind.as_str().into(),
         alarm.text.as_str().into(),
         now.into(),
-        alarm.is_actionable().then_some(now).into(),
+        is_open.then_some(now).into(),
         // Until the alert rules have been matched with it.
         now.into(),
     ];

@@ -2,3 +2,4 @@
 
 pub mod alarms;
 pub(crate) mod escalation;
+pub(crate) mod stalled_shards;

@@ -55,7 +55,11 @@ impl State {
                 last.is_some_and(|last| Some(*last) >= item.run_id)
             }
             AlertKind::Paused => item.job_id.is_none_or(|id| !self.paused.contains(&id)),
-            AlertKind::Stuck => item.job_id.map_or(is_quiet, |id| !self.stuck.contains(&id)),
+            AlertKind::Stuck => match item.job_id {
+                Some(id) => !self.stuck.contains(&id),
+                // About the scheduler: alarms without a job have the id 0.
+                None => is_quiet && !self.stuck.contains(&0),
+            },
             AlertKind::LongRunning => item.run_id.is_none_or(|id| !self.running.contains(&id)),
             AlertKind::ExecutorLost => is_quiet || self.executors.contains(&item.subject),
             // A deleted app, or one whose jobs are switched off, misses none.
@@ -121,7 +125,8 @@ impl AlertStore<'_> {
         let text = "SELECT id FROM job WHERE id IN ({ids}) AND paused_reason IS NOT NULL";
         state.paused = self.ids_among(text, &jobs(|kind| kind == AlertKind::Paused)).await?;
         let text = "SELECT job_id FROM alarm WHERE job_id IN ({ids}) AND open_at > 0 AND kind = {alarm.stuck}";
-        state.stuck = self.ids_among(text, &jobs(|kind| kind == AlertKind::Stuck)).await?;
+        let stuck = of(|kind| kind == AlertKind::Stuck).map(|item| item.job_id.unwrap_or(0)).collect::<Vec<_>>();
+        state.stuck = self.ids_among(text, &stuck).await?;
         let runs: Vec<i64> = of(|kind| kind == AlertKind::LongRunning).filter_map(|item| item.run_id).collect();
         let text = "SELECT id FROM run WHERE id IN ({ids}) AND state IN ({state.sending}, {state.running})";
         state.running = self.ids_among(text, &runs).await?;

@@ -81,6 +81,38 @@ fn a_failure_of_any_route_tells_nothing_of_the_inside() {
     });
 }
 
+/// Whether a text names a flag or a variable of the settings.
+fn names_setting(text: &str) -> bool {
+    let is_flag = |at: usize| {
+        let starts = text[..at].ends_with([' ', '(', '`', '>', '"', '\'']);
+        starts && text[at + 2..].starts_with(|c: char| c.is_ascii_lowercase())
+    };
+    text.contains("CARILLON_") || text.match_indices("--").any(|(at, _)| is_flag(at))
+}
+
+// covers: V12.9
+#[test]
+fn a_refusal_without_credentials_names_no_setting() {
+    assert!(names_setting("write --shards 4") && names_setting("(CARILLON_SHARDS)"));
+    assert!(!names_setting("<!-- one--two -->"));
+    on(Kind::Postgres, async |db: &TestDatabase| {
+        let (world, client) = (World::start(db).await, client());
+        let mut refused = 0;
+        for route in route_table() {
+            // Made-up sessions and tokens are looked up at a rate.
+            world.clock.advance(std::time::Duration::from_millis(200));
+            let call = request(&client, &world, &world.urls[0], &Caller::Anonymous, &route, Which::Own).await;
+            let answer = call.send().await.unwrap();
+            let is_refusal = answer.status().as_u16() >= 400 || is_executor_api(&route);
+            let place = format!("{} {}", route.method, route.path);
+            let text = answer.text().await.unwrap();
+            assert!(!is_refusal || !names_setting(&text), "{place}: {text}");
+            refused += usize::from(is_refusal);
+        }
+        assert!(refused > 60, "{refused} routes refused");
+    });
+}
+
 /// All rows of all tables, as text.
 async fn dump(database: &DatabaseConnection) -> String {
     let mut all = String::new();

@@ -27,6 +27,37 @@ fn a_job_is_answered_with_all_its_members() {
     });
 }
 
+/// What languages of templates and expressions would evaluate.
+pub const EXPRESSIONS: &str = "{{7*7}} ${jndi:ldap://x/a} #{7*7} %{7*7} <%= 7*7 %> [[${7*7}]] *{7*7} `id` $(id)";
+
+// covers: S35
+#[test]
+fn expressions_are_texts_in_every_field_of_a_job() {
+    api(async |api| {
+        let text = EXPRESSIONS;
+        let lines = format!("{text}\n{text}");
+        let members = json!({"name": text, "handler": text, "description": lines, "owner": text, "params": lines, "schedule": {"kind": "none"}});
+        let made = api.job(members.clone()).await;
+        let read = api.get(&format!("/jobs/{}", made["id"])).await.ok();
+        assert_eq!(api.get("/jobs").await.ok()["items"][0]["name"], text);
+        let changed = api.put(&format!("/jobs/{}", made["id"]), job(members.clone())).await.ok();
+        for found in [&made, &read, &changed] {
+            for field in ["name", "handler", "description", "owner", "params"] {
+                assert_eq!(found[field], members[field], "{field}");
+            }
+        }
+        let parts = json!({"parts": [text, text], "schedule": {"kind": "none"}});
+        assert_eq!(api.post("/jobs", job(parts.clone())).await.ok()["parts"], parts["parts"]);
+        let app = api.post("/apps", json!({"name": "texts", "title": "{{7*7}} ${7*7} <%= 7 %>"})).await.ok();
+        assert_eq!(app["title"], "{{7*7}} ${7*7} <%= 7 %>");
+        // Where only some letters are allowed, an expression is refused.
+        for (field, value) in [("tags", json!(["{{7*7}}"])), ("key", json!("${7*7}"))] {
+            let refused = api.post("/jobs", job(json!({field: value}))).await.error();
+            assert!(refused.starts_with(&format!("400 invalid {field}")), "{refused}");
+        }
+    });
+}
+
 // covers: R055
 #[test]
 fn r055b_a_name_may_have_as_many_characters_as_in_xxl_job() {

@@ -9,7 +9,7 @@ mod databases;
 mod document;
 mod executors;
 mod explain;
-mod jobs;
+pub mod jobs;
 mod lists;
 mod many;
 mod pauses;

@@ -1,5 +1,6 @@
 //! What will happen: previews, next instants, forecasts, and the offsets of spreads.
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::client::{Api, api, job};
@@ -141,6 +142,32 @@ fn a_spread_is_chosen_when_saved_and_kept_over_edits() {
         assert!(edit(schedule.clone()).await.as_i64().unwrap() >= 10, "those are free");
         schedule["spread_seconds"] = json!(0);
         assert_eq!(edit(schedule).await, Value::Null);
+    });
+}
+
+// covers: W8
+#[test]
+fn many_previews_at_once_share_one_count_and_name_no_other_job() {
+    api(async |api| {
+        for app in ["billing", "payroll"] {
+            api.post("/apps", json!({"name": app})).await.ok();
+        }
+        for second in 0..4 {
+            let schedule = json!({"kind": "cron", "expression": format!("{second} * * * * ?")});
+            let secret = json!({"app": "payroll", "name": "Dismissals", "schedule": schedule});
+            api.post("/jobs", job(secret)).await.ok();
+        }
+        let body = job(json!({"schedule": spread()}));
+        let at_once = async || join_all((0..50).map(|_| preview(api, body.clone()))).await;
+        let first = at_once().await;
+        let chosen = first[0]["spread"]["offset_seconds"].as_i64().unwrap();
+        assert!(chosen >= 4, "the loads are counted: {}", first[0]);
+        assert!(first.iter().all(|it| *it == first[0]), "one answer for all");
+        let text = first[0].to_string();
+        assert!(!text.contains("payroll") && !text.contains("Dismissals"), "{text}");
+        // A count of its own would find no job now and choose another second.
+        api.sql("DELETE FROM job_clock").await;
+        assert!(at_once().await.iter().all(|it| *it == first[0]), "counted once");
     });
 }
 

@@ -6,6 +6,7 @@ use carillon_store::audit::list::AuditFilter;
 
 use super::client::Console;
 use super::run;
+use crate::api::jobs::EXPRESSIONS;
 
 /// The fields of a new job.
 const FILLED: &[(&str, &str)] = &[
@@ -62,6 +63,29 @@ fn a_new_job_is_what_was_filled_in() {
         assert!(!admin.get("/jobs/1").await.body.contains("Settle is created."), "a message is shown once");
         let audit = console.store.audit().list(&AuditFilter::about(AuditObjectKind::Job, 1)).await.unwrap();
         assert_eq!((audit.items[0].actor.as_str(), audit.items[0].source.as_str()), ("admin", "127.0.0.1"));
+    });
+}
+
+// covers: S35
+#[test]
+fn expressions_are_texts_in_every_field_of_the_form() {
+    const FIELDS: [&str; 5] = ["name", "handler", "description", "owner", "params"];
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let text = EXPRESSIONS;
+        let answer = admin.submit("/jobs", &but(&FIELDS.map(|field| (field, text)))).await;
+        assert_eq!((answer.status, answer.location()), (303, "/jobs/1"), "{}", answer.body);
+        let job = serde_json::to_value(console.store.jobs().get(1).await.unwrap().unwrap().draft).unwrap();
+        for field in FIELDS {
+            assert_eq!(job[field], text, "{field}");
+        }
+        let shown = text.replace('<', "&#60;").replace('>', "&#62;");
+        for path in ["/jobs/1", "/jobs/1/edit", "/jobs"] {
+            assert!(admin.get(path).await.body.contains(&shown), "{path}");
+        }
+        // The form gives back what it was given.
+        assert!(admin.get("/jobs/1/edit").await.body.matches(&*shown).count() >= FIELDS.len());
     });
 }
 

@@ -122,3 +122,29 @@ fn a_hundred_thousand_delays_are_entries_and_no_threads() {
         assert!(threads() <= before + POOLS, "{before} threads, then {}", threads());
     });
 }
+
+// covers: 002-15
+#[test]
+fn one_process_has_one_ring_and_one_loop_that_empties_it() {
+    on(Kind::Sqlite, async |db| {
+        let node = Node::with_shards(db, 4).await;
+        node.every(1, |_| ()).await;
+        node.renew_leases().await;
+        let (tasks, stop, fatal) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
+        let services = &node.services;
+        services.run_taking(&tasks, &stop, &fatal);
+        services.run_scanners(&tasks, &stop, &fatal);
+        services.run_sending(&tasks, &stop, &fatal);
+        let list = &node.engine.cx.tasks;
+        let count = |name: &str| list.all().iter().filter(|task| task.name == name).count();
+        wait_for("each shard has a scan", async || count("scan") == 4).await;
+        assert_eq!(count("dispatch"), 1);
+        let ring = &services.dispatcher.queue;
+        assert!(Arc::ptr_eq(ring, &services.unmarker.queue) && Arc::ptr_eq(ring, &services.scanners.queue));
+        assert!(services.scanners.all().iter().all(|scan| Arc::ptr_eq(ring, scan.queue())), "one for all shards");
+        stop.cancel();
+        tasks.close();
+        tasks.wait().await;
+        assert!(list.all().is_empty());
+    });
+}

@@ -8,6 +8,7 @@ use carillon_scheduler::Millis;
 use foldhash::{HashMap, HashMapExt as _};
 
 use crate::complete::in_flight::RequestGuard;
+use crate::dispatch::departures::gives_way;
 use crate::dispatch::send_task::{SendTask, Sender, not_after};
 use crate::executor::directory::RegisteredExecutor;
 use crate::executor::outcome::{Outcome, unknown};
@@ -77,6 +78,9 @@ fn split(tasks: Vec<SendTask>) -> Vec<Vec<SendTask>> {
 impl SendBatch {
     pub async fn run(mut self) {
         let sender = self.sender.clone();
+        if self.tasks.iter().all(|task| gives_way(task.marked.routed.run.cause)) {
+            sender.departures.give_way(&*sender.cx.clock).await;
+        }
         // A job that was read before its app was renamed has the former name.
         let executor = &self.tasks[0].marked.routed.candidates[0];
         let gate = sender.addresses.get(&executor.app, &executor.address);

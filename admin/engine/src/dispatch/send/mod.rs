@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, RunEvent, RunReason};
+use carillon_scheduler::{Cause, Millis, RunEvent, RunReason};
 use carillon_store::job::job_row::MOST_PARAMS;
 
 use crate::dispatch::send::batch::group;
@@ -33,6 +33,9 @@ impl Sender {
             by_due.entry(due_at).or_default().push(SendTask { sender: self.clone(), marked });
         }
         for (due_at, tasks) in by_due {
+            if due_at > now && tasks.iter().any(|task| task.marked.routed.run.cause == Cause::Schedule) {
+                self.departures.expect(due_at);
+            }
             self.tasks.spawn(self.clone().start_at(due_at, tasks));
         }
     }

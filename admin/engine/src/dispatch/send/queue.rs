@@ -8,6 +8,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt as _};
 use parking_lot::Mutex;
 
+use crate::dispatch::departures::gives_way;
 use crate::dispatch::send_task::{SendTask, Sender};
 use crate::executor::address_gate::{AddressGate, STALLED_AFTER};
 
@@ -53,6 +54,9 @@ impl SendQueue {
 
     async fn work(self: Arc<Self>) {
         while let Some(task) = self.next() {
+            if gives_way(task.marked.routed.run.cause) {
+                self.sender.departures.give_way(&*self.sender.cx.clock).await;
+            }
             task.run_first(&self.gate).await;
         }
     }

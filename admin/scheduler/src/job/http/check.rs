@@ -37,9 +37,15 @@ const RESERVED: &[&str] = &[
 /// Those of an HMAC signature.
 const SIGNATURE: &[&str] = &["webhook-id", "webhook-timestamp", "webhook-signature"];
 
+/// Whether a job cannot have a header of this name: the server or the connection writes it.
+pub fn is_reserved_header(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    RESERVED.contains(&lower.as_str()) || lower.starts_with("carillon-")
+}
+
 impl HttpDraft {
-    /// Checks every member.
-    pub(in crate::job) fn validate(&self) -> Vec<FieldError> {
+    /// Checks every member, and finds all faults at once. Their fields begin with `http.`.
+    pub fn validate(&self) -> Vec<FieldError> {
         let mut errors = vec![];
         let mut add = |field: &str, message: String| errors.push(FieldError::new(field, message));
         if let Err(message) = check_url(&self.url) {
@@ -102,8 +108,7 @@ impl HttpDraft {
         }
         let has_own_authorization = matches!(self.auth, Some(HttpAuth::Bearer(_) | HttpAuth::Basic(_)));
         let is_signed = matches!(self.auth, Some(HttpAuth::Hmac(_)));
-        let is_reserved = RESERVED.contains(&lower)
-            || lower.starts_with("carillon-")
+        let is_reserved = is_reserved_header(lower)
             || has_own_authorization && lower == "authorization"
             || is_signed && SIGNATURE.contains(&lower);
         if is_reserved { Err(format!("{name}: is written by the server and cannot be given")) } else { Ok(()) }

@@ -9,6 +9,7 @@ mod template;
 mod url;
 mod values;
 
+pub use check::is_reserved_header;
 pub use draft::{BasicAuth, HttpAuth, HttpDraft, HttpMethod, MOST_TIMEOUT_SECONDS};
 pub use expect::{ExpectDraft, StatusRanges};
 pub use fill::FilledRequest;

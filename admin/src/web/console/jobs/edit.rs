@@ -16,7 +16,7 @@ use crate::web::console::jobs::script::TOO_LATE;
 use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, SEEN};
 use crate::web::forms::moment::zone_of;
-use crate::web::forms::{Form, child_jobs, line_ends, script_form, workflow_form};
+use crate::web::forms::{Form, child_jobs, curl_form, line_ends, script_form, workflow_form};
 use crate::web::page::{PageContext, PageError, PageResult, done};
 use crate::web::state::{Shared, State};
 
@@ -76,6 +76,9 @@ pub async fn edit(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
 /// `POST /jobs`
 pub async fn create(state: Shared, own: Own, context: PageContext, mut form: Form) -> PageResult {
     let password = form.take_own_password();
+    if curl_form::is_asked(&form) {
+        return read_curl(&state, context, Purpose::New, form).await;
+    }
     let Some(draft) = draft_to_save(&state, &mut form, None, &context).await? else {
         return refused(&state, context, Purpose::New, form).await;
     };
@@ -101,6 +104,9 @@ pub async fn create(state: Shared, own: Own, context: PageContext, mut form: For
 /// `POST /jobs/{id}/edit`
 pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let old = state.engine.jobs().get(*id).await?;
+    if curl_form::is_asked(&form) {
+        return read_curl(&state, context, Purpose::Edit(&old), form).await;
+    }
     let Some(draft) = draft_to_save(&state, &mut form, Some(&old), &context).await? else {
         return refused(&state, context, Purpose::Edit(&old), form).await;
     };
@@ -129,6 +135,9 @@ async fn draft_to_save(
         return Ok(None);
     }
     let mut draft = draft(form, context.zone);
+    if !form.is("step", "preview") {
+        curl_form::refuse_unread(form);
+    }
     if before.is_none() && script_form::is_chosen(form) {
         draft.handler.clear();
         draft.script = script_form::script(form);
@@ -149,6 +158,15 @@ async fn draft_to_save(
     }
     form.accept(state.engine.jobs().check(&draft, before, &context.actor).await)?;
     Ok(None)
+}
+
+/// The form with the request of the line that was pasted. Nothing is saved, and nothing of the line is logged.
+async fn read_curl(state: &State, context: PageContext, purpose: Purpose<'_>, mut form: Form) -> PageResult {
+    let notes = curl_form::read(&mut form, context.language);
+    let status = form.status();
+    let mut page = page(state, context, purpose, form).await?;
+    page.curl = notes;
+    Ok(page.answer(status))
 }
 
 async fn saved(state: &State, context: &PageContext, job: &Job, form: &Form, said: &'static str) -> PageResult {

@@ -9,6 +9,7 @@ use carillon_store::{App, Job};
 use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::workflows::definition::{self, Definition};
 use crate::web::forms::child_jobs::{self, ChildJob};
+use crate::web::forms::curl_form::CurlNotes;
 use crate::web::forms::job_form::labels;
 use crate::web::forms::merge::Conflict;
 use crate::web::forms::{Form, workflow_form};
@@ -40,6 +41,8 @@ pub struct Page {
     form: Form,
     preview: Preview,
     pub conflict: Option<Conflict>,
+    /// What a line of curl has filled in.
+    pub curl: Option<CurlNotes>,
     /// Strategies by their origin: the key of its name, and the strategies.
     routes: [(&'static str, Vec<Choice>); 2],
     blocks: Vec<Choice>,
@@ -180,6 +183,7 @@ pub async fn page(
         form,
         preview,
         conflict: None,
+        curl: None,
         routes: [("routes-of-xxl-job", routes(language, true)), ("routes-of-carillon", routes(language, false))],
         blocks: BlockStrategy::ALL
             .iter()

@@ -7,7 +7,7 @@ use carillon_store::{Job, Misfire, MisfireFilter, RunFilter, ScheduledFilter, Sc
 
 use crate::web::console::badge::{APP_PAUSED, Badge, job_badge, job_state};
 use crate::web::console::jobs::preview::{self, Preview};
-use crate::web::console::jobs::settings::{SettingLine, settings_lines};
+use crate::web::console::jobs::settings::{SettingLine, request_lines, settings_lines};
 use crate::web::console::runs::row::RunRow;
 use crate::web::console::workflows::definition::{self, Definition};
 use crate::web::forms::child_jobs::{self, ChildJob};
@@ -30,6 +30,8 @@ struct Page {
     badge: Badge,
     state: &'static str,
     schedule: ScheduleText,
+    /// Of an HTTP job, beside the request itself.
+    request_lines: Vec<SettingLine>,
     settings: Vec<SettingLine>,
     route: String,
     retry_delay: Message,
@@ -95,6 +97,7 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
         },
         state: job_state(&job),
         schedule: schedule_text(context.language, &job.draft.schedule),
+        request_lines: request_lines(&context, &job.draft),
         settings: settings_lines(&context, &job),
         route: strategies::route(context.language, job.draft.route),
         retry_delay: strategies::retry_delay(context.language, &job.draft.retry_delay),

@@ -12,8 +12,7 @@ use crate::web::text::strategies;
 pub type SettingLine = (&'static str, String);
 
 pub fn settings_lines(context: &PageContext, job: &Job) -> Vec<SettingLine> {
-    let mut lines: Vec<SettingLine> = request(context, &job.draft);
-    lines.extend(parts(context, &job.draft));
+    let mut lines: Vec<SettingLine> = parts(context, &job.draft).into_iter().collect();
     if job.draft.schedule.kind() != "none" {
         lines.extend(limits(context, job));
         lines.extend(late(context.language, &job.draft));
@@ -23,7 +22,7 @@ pub fn settings_lines(context: &PageContext, job: &Job) -> Vec<SettingLine> {
 }
 
 /// What an HTTP job expects, and how its request proves where it comes from.
-fn request(context: &PageContext, draft: &JobDraft) -> Vec<SettingLine> {
+pub fn request_lines(context: &PageContext, draft: &JobDraft) -> Vec<SettingLine> {
     let Some(request) = &draft.http else { return vec![] };
     let status = if request.expect.status.is_empty() { "200-299" } else { request.expect.status.as_str() };
     let test = request.expect.body.as_ref().map(|test| serde_json::json!(test).to_string());

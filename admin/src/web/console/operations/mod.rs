@@ -6,3 +6,4 @@ pub mod misfires;
 pub mod nodes;
 pub mod retention;
 pub mod retention_form;
+mod tasks;

@@ -1,10 +1,11 @@
-//! `GET /nodes`: the nodes with their shards, and shards without a node.
+//! `GET /nodes`: the nodes with their shards, shards without a node, and the tasks of this node.
 
 use askama::Template;
 use carillon_scheduler::Millis;
 use carillon_store::lease::nodes::Node;
 
 use crate::web::console::badge::Badge;
+use crate::web::console::operations::tasks::{TaskRow, rows as task_rows};
 use crate::web::locale::{Language, Message};
 use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
@@ -33,6 +34,7 @@ struct Page {
     unheld: Vec<i32>,
     /// The database's clock minus that of this node's machine.
     clock_difference: Message,
+    tasks: Vec<TaskRow>,
 }
 
 impl Page {
@@ -82,6 +84,7 @@ pub async fn page(state: Shared, context: PageContext) -> PageResult {
         all_shards: leases.len(),
         unheld: leases.iter().filter(|lease| lease.expires_at <= now).map(|lease| lease.shard).collect(),
         clock_difference: difference(context.language, by_ms),
+        tasks: task_rows(&state.engine.cx.tasks, context.language),
         context,
     };
     Ok(show(&page))

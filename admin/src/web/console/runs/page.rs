@@ -62,6 +62,12 @@ impl Page {
         matches!(run.state, RunState::Claimed | RunState::Sending | RunState::Running) && run.kill_asked_at.is_none()
     }
 
+    /// The key of what a run is sent to.
+    fn receiver(&self) -> &'static str {
+        let is_http = self.job.as_ref().is_some_and(|job| job.draft.http.is_some());
+        if is_http { "http-service" } else { "executor" }
+    }
+
     /// An ended run of a workflow that no later attempt has repeated.
     fn can_go_on(&self) -> bool {
         let run = &self.row.run;

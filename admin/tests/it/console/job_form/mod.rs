@@ -2,6 +2,7 @@
 
 mod children;
 mod conflict;
+mod curl;
 mod http;
 mod params;
 mod parts;

@@ -10,6 +10,7 @@ mod imports;
 mod retention;
 mod scheduled;
 mod skipped;
+mod tasks;
 
 use super::client;
 use super::pages;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{ManualClock, RunState};
+use carillon_scheduler::{ManualClock, RunState, ScheduleDraft};
 use carillon_testkit::RecordingExecutor;
+use sea_orm::ConnectionTrait as _;
 
 use crate::flow::node::{Node, START};
 use crate::locks::servers::RedisServer;
@@ -40,14 +41,13 @@ fn locks_are_held_for_many_scans_whatever_the_number_of_jobs() {
         let redis = RedisServer::start(&[]);
         let node = node(db, &redis).await;
         let mut cost = vec![];
-        for jobs in [1, 200] {
-            for _ in 0..jobs {
-                node.every(1, |_| ()).await;
-            }
+        for jobs in [1, 1_000] {
+            node.create_jobs(jobs, |job| job.schedule = ScheduleDraft::fixed_rate(1)).await;
             let before = commands(&redis);
             for _ in 0..12 {
                 node.clock.advance(Duration::from_secs(1));
-                node.round().await;
+                node.renew_leases().await;
+                node.scan().await;
             }
             cost.push(commands(&redis) - before);
         }
@@ -55,6 +55,51 @@ fn locks_are_held_for_many_scans_whatever_the_number_of_jobs() {
         let a_second = cost[1] as f64 / 12.0;
         assert!(a_second < f64::from(SHARDS), "{cost:?}");
         assert!(cost[0].abs_diff(cost[1]) <= SHARDS as u64, "{cost:?}");
+    });
+}
+
+fn conflicts(node: &Node, lock: &str) -> u64 {
+    let metrics = node.metrics();
+    let name = format!("carillon_lock_conflicts_total{{lock=\"{lock}\"}} ");
+    metrics.lines().find_map(|line| line.strip_prefix(&name)).unwrap().parse().unwrap()
+}
+
+// covers: 004-15
+#[test]
+fn nodes_that_share_the_shards_do_not_compete_for_them() {
+    on(Kind::Postgres, async |db| {
+        let redis = RedisServer::start(&[]);
+        let (a, b) = (node(db, &redis).await, node(db, &redis).await);
+        let seconds = async |count| {
+            for _ in 0..count {
+                for node in [&a, &b] {
+                    node.clock.advance(Duration::from_secs(1));
+                    node.round().await;
+                }
+            }
+        };
+        seconds(20).await;
+        let half = SHARDS as usize / 2;
+        assert_eq!([a.engine.shards_held().len(), b.engine.shards_held().len()], [half; 2]);
+        for (node, lock) in [(&a, "redis"), (&a, "database"), (&b, "redis"), (&b, "database")] {
+            assert_eq!(conflicts(node, lock), 0, "{lock}");
+        }
+
+        // Another one has all locks: the leases of the database decide, and the nodes go on.
+        redis.cli(&["keys", "carillon:*"]).lines().for_each(|key| drop(redis.cli(&["set", key, "another"])));
+        seconds(4).await;
+        assert!(conflicts(&a, "redis") > 0 && conflicts(&b, "redis") > 0);
+        assert_eq!([conflicts(&a, "database"), conflicts(&b, "database")], [0, 0]);
+
+        // Another one has a lease: the next renewal is refused.
+        let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        let shard = a.engine.shards_held()[0];
+        let taken = format!("UPDATE shard_lease SET epoch = epoch + 1, owner = 'another' WHERE shard = {shard}");
+        raw.execute_unprepared(&taken).await.unwrap();
+        a.clock.advance(Duration::from_secs(4));
+        a.renew_leases().await;
+        assert_eq!(conflicts(&a, "database"), 1);
+        assert!(!a.engine.shards_held().contains(&shard));
     });
 }
 

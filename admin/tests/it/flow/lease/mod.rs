@@ -3,9 +3,11 @@
 mod clocks;
 mod degraded;
 mod hints;
+mod intervals;
 mod leaderless;
 mod lease_turnover;
 pub mod leases;
 mod lock_traffic;
 mod own_clock;
 mod shares;
+mod stalled_shards;

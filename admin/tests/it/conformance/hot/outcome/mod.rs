@@ -1,6 +1,7 @@
 //! What an outcome writes, and what follows from it.
 
 mod advance;
+mod all_states;
 mod by_hand;
 mod chain;
 mod children;

@@ -1,7 +1,10 @@
 //! Services are steps: each can do one round and say when it wants the next. The only loop that sleeps is here.
 
+pub mod round_report;
+mod service_reports;
+pub mod task_list;
+
 use std::collections::VecDeque;
-use std::fmt::Debug;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -12,6 +15,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::runtime::round_report::RoundReport;
+use crate::runtime::task_list::TaskList;
 use crate::settings::ms;
 
 /// What a round did, and how long to wait for the next one if nothing wakes the service.
@@ -33,7 +38,12 @@ pub trait Service: Send + Sync + 'static {
     const NAME: &'static str;
     /// Waited after a wake-up, so that what comes together is done together.
     const LINGER: Duration = Duration::ZERO;
-    type Report: Debug + Send;
+    type Report: RoundReport;
+
+    /// The shard whose work it does; None: all that this node holds.
+    fn shard(&self) -> Option<i32> {
+        None
+    }
 
     /// Does what is to be done now.
     fn step(&self) -> impl Future<Output = Step<Self::Report>> + Send;
@@ -48,23 +58,39 @@ pub trait Service: Send + Sync + 'static {
 const PANICS_A_MINUTE: usize = 3;
 
 /// Runs a service as a task of its own, as [`steps`] does.
-pub fn run<S: Service>(service: &Arc<S>, tasks: &TaskTracker, stop: &CancellationToken, fatal: &CancellationToken) {
-    tasks.spawn(steps(service.clone(), stop.clone(), fatal.clone()));
+pub fn run<S: Service>(
+    service: &Arc<S>,
+    list: &Arc<TaskList>,
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+    fatal: &CancellationToken,
+) {
+    tasks.spawn(steps(service.clone(), list.clone(), stop.clone(), fatal.clone()));
 }
 
-/// Steps a service until `stop`. A panic is logged and the service goes on; too many cancel `fatal`.
-pub async fn steps<S: Service>(service: Arc<S>, stop: CancellationToken, fatal: CancellationToken) {
+/// Steps a service until `stop`, and lists it meanwhile. A panic is logged and the service goes on; too many cancel `fatal`.
+pub async fn steps<S: Service>(
+    service: Arc<S>,
+    list: Arc<TaskList>,
+    stop: CancellationToken,
+    fatal: CancellationToken,
+) {
     LazyLock::force(&FIRST);
     let mut panics = VecDeque::new();
     let wake = service.wake().unwrap_or_default();
+    let rounds = list.add(S::NAME, service.shard());
+    let mut due = Instant::now();
     while !stop.is_cancelled() {
+        rounds.start(due);
         let step = std::panic::AssertUnwindSafe(service.step()).catch_unwind();
         let pause = match step.await {
             Ok(step) => {
                 tracing::trace!(service.name = S::NAME, step.report = ?step.did, "step");
+                rounds.end(step.did.counts());
                 step.next
             }
             Err(_) => {
+                rounds.end(vec![("panicked", 1)]);
                 if too_many(&mut panics, Instant::now()) {
                     tracing::error!(service.name = S::NAME, "too many panics within a minute: the process ends");
                     fatal.cancel();
@@ -74,9 +100,10 @@ pub async fn steps<S: Service>(service: Arc<S>, stop: CancellationToken, fatal: 
                 Duration::from_secs(1)
             }
         };
+        due = next_round(pause, Instant::now());
         tokio::select! {
             () = stop.cancelled() => return,
-            () = tokio::time::sleep_until(next_round(pause, Instant::now())) => {}
+            () = tokio::time::sleep_until(due) => {}
             () = wake.notified() => tokio::time::sleep(S::LINGER).await,
         }
     }
@@ -154,6 +181,8 @@ impl Periodic {
 mod tests {
     use std::sync::atomic::AtomicUsize;
 
+    use carillon_scheduler::ManualClock;
+
     use super::*;
 
     struct Panics {
@@ -177,7 +206,8 @@ mod tests {
     async fn a_panicking_step_does_not_stop_its_service() {
         let service = Arc::new(Panics { steps: AtomicUsize::new(0), again: Notify::new() });
         let (tasks, stop, fatal) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
-        run(&service, &tasks, &stop, &fatal);
+        let list = Arc::new(TaskList::new(Arc::new(ManualClock::new(0))));
+        run(&service, &list, &tasks, &stop, &fatal);
         let again = tokio::time::timeout(Duration::from_secs(10), service.again.notified());
         assert!(again.await.is_ok(), "there is a second step");
         assert!(!fatal.is_cancelled());

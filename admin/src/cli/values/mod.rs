@@ -1,5 +1,8 @@
 //! From the settings of the command line to a checked [`Config`].
 
+#[cfg(test)]
+mod range_tests;
+
 use std::fmt;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -15,9 +18,9 @@ use carillon_accounts::secret::random_secret;
 use carillon_accounts::secret_keys::SecretKeys;
 use carillon_scheduler::Zone;
 
-use super::limit_settings::LimitSettings;
-use super::secret_files::given_or_in_file;
-use super::settings::{DatabaseSettings, ServeSettings};
+use crate::cli::limit_settings::LimitSettings;
+use crate::cli::secret_files::given_or_in_file;
+use crate::cli::settings::{DatabaseSettings, ServeSettings};
 
 pub(super) const DATA_DIR: &str = "carillon-data";
 
