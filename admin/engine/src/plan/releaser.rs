@@ -7,38 +7,87 @@ use crate::plan::scanner::{PAGE, ScanReport, Scanner};
 use carillon_store as store;
 use carillon_store::run::claim::HeldLease;
 
-/// What became of a page of triggers.
-pub(crate) struct ReleasedPage {
-    /// Triggers that are runs now.
-    pub(crate) done: usize,
-    /// There may be more of them near.
-    pub(crate) is_full: bool,
+/// How far a round has come with the triggers.
+pub(crate) struct TriggerPages {
+    /// Those that are due before are released, or left to the next round.
+    from: Millis,
+    /// The last page was not full, or none follows in this round.
+    is_done: bool,
+    /// Another session holds the jobs of some: the next round looks for them again.
+    is_held_up: bool,
+    /// Why the rest is left to the next round.
+    failed: Option<store::Error>,
+}
+
+impl TriggerPages {
+    pub(crate) fn from(from: Millis) -> Self {
+        Self { from, is_done: false, is_held_up: false, failed: None }
+    }
+
+    /// Some that are near are not released yet.
+    pub(crate) fn is_some_left(&self) -> bool {
+        !self.is_done || self.is_held_up || self.failed.is_some()
+    }
+
+    /// What a round answers that has left something.
+    pub(crate) fn finish(self) -> store::Result<bool> {
+        self.failed.map_or(Ok(false), Err)
+    }
 }
 
 impl Scanner {
-    /// Releases the earliest triggers that are due between these moments, as many as there is room for.
+    /// Releases the earliest triggers that are due by `near`, as many as there is room for. True: the next page is another one.
+    ///
+    /// A failure does not end the round: schedules do not wait for triggers.
+    ///
+    /// # Errors
+    /// `Fenced`: nothing else can be written either.
     pub(crate) async fn release_page(
         &self,
         holder: &HeldLease<'_>,
-        (from, near): (Millis, Millis),
+        near: Millis,
+        pages: &mut TriggerPages,
         report: &mut ScanReport,
-    ) -> store::Result<ReleasedPage> {
-        let most = PAGE.min(self.batch.runs()).min(self.queue.free());
-        let due = match most {
-            0 => vec![],
-            most => self.cx.store.delayed().due(self.shard, from, near, most).await?,
-        };
-        let is_full = due.len() == most;
-        if due.is_empty() {
-            return Ok(ReleasedPage { done: 0, is_full });
+    ) -> store::Result<bool> {
+        if pages.is_done {
+            return Ok(false);
         }
+        match self.try_release_page(holder, near, pages, report).await {
+            Err(error) if !matches!(error, store::Error::Fenced(_)) => {
+                (pages.failed, pages.is_done) = (Some(error), true);
+                Ok(false)
+            }
+            other => other,
+        }
+    }
+
+    async fn try_release_page(
+        &self,
+        holder: &HeldLease<'_>,
+        near: Millis,
+        pages: &mut TriggerPages,
+        report: &mut ScanReport,
+    ) -> store::Result<bool> {
+        let most = PAGE.min(self.batch.runs()).min(self.queue.free());
+        if most == 0 {
+            return Ok(false);
+        }
+        let due = self.cx.store.delayed().due(self.shard, pages.from, near, most).await?;
+        pages.is_done = due.len() < most;
+        let Some(last) = due.last() else { return Ok(false) };
         let released = self.within_lease(holder, |now| self.cx.store.delayed().release(holder, &due, now)).await?;
         let count = released.runs.len();
         self.cx.metrics.claimed.inc_by(count as u64);
         self.cx.metrics.settled.with_label_values(&[RunState::Cancelled.as_str()]).inc_by(released.expired);
         report.released += count;
+        let mut has_moved = count > 0 || released.expired > 0;
+        if released.held_up > 0 {
+            // The page would begin with the same ones. Others at the moment of the last one wait for the next round with them.
+            (pages.from, pages.is_held_up) = (if has_moved { last.due_at } else { last.due_at + 1 }, true);
+            has_moved = true;
+        }
         // A run may be bound to an address, so the rows are read.
         self.enqueue_adopted(holder, released.runs, near, AdoptOrigin::ThisHolder).await?;
-        Ok(ReleasedPage { done: count + released.expired as usize, is_full })
+        Ok(has_moved)
     }
 }

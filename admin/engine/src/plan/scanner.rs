@@ -15,6 +15,7 @@ use crate::lease::held_shards::HeldShards;
 use crate::lease::stalled_shards::StalledShards;
 use crate::plan::batch_size::BatchSize;
 use crate::plan::due_queue::DueQueue;
+use crate::plan::releaser::TriggerPages;
 use crate::plan::wakes::ScanWakes;
 use crate::runtime::{Backoff, Periodic, Service, Step};
 use crate::settings::ms;
@@ -122,27 +123,28 @@ impl Scanner {
             self.done_until.store(i64::MIN, Ordering::Relaxed);
         }
         let from = from.unwrap_or(i64::MIN);
+        let mut triggers = TriggerPages::from(from);
         loop {
             let room = self.queue.free();
             if self.queue.update_full_flag(room) {
                 self.alarm_full_queue().await;
             }
             if room == 0 || self.held.epoch(self.shard) != Some(epoch) {
-                return Ok(false);
+                return triggers.finish();
             }
             // By turns with the jobs: a backlog of one must not hold up the other.
-            let triggers = self.release_page(&holder, (from, near), report).await?;
+            let has_moved = self.release_page(&holder, near, &mut triggers, report).await?;
             let room = self.queue.free();
             let due = self.cx.store.runs().due_jobs_from(self.shard, from, near, PAGE.min(room)).await?;
             let (is_full, found) = (due.len() == PAGE.min(room), due.len());
             let (done, more) = self.plan_and_claim(&holder, due, (near, until), report).await?;
-            if !is_full && !more && done == found && !triggers.is_full {
+            if !is_full && !more && done == found && !triggers.is_some_left() {
                 self.done_until.store(near, Ordering::Relaxed);
                 return Ok(!self.wakes.needs_reread(self.shard));
             }
             // A page on which nothing moved would come back as it is.
-            if done + triggers.done == 0 {
-                return Ok(false);
+            if done == 0 && !has_moved {
+                return triggers.finish();
             }
         }
     }

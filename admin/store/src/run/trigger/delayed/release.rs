@@ -31,6 +31,8 @@ pub struct Released {
     pub runs: Vec<i64>,
     /// Runs that are cancelled, because they were reached too late.
     pub expired: u64,
+    /// Triggers that stay, because another session holds their jobs.
+    pub held_up: usize,
 }
 
 /// The lower bound keeps PostgreSQL from walking over the places of triggers that are gone, as in the search for due jobs.
@@ -72,7 +74,8 @@ impl DelayedStore<'_> {
     }
 
     /// Makes runs of triggers under their shard's epoch. Those of jobs that are gone become nothing; those that were moved or cancelled
-    /// since they were found stay as they are.
+    /// since they were found stay as they are, and those whose jobs another session holds: one such session would stop the schedules of
+    /// the whole shard.
     ///
     /// # Errors
     /// `Fenced`: the shard has another holder, nothing is written.
@@ -83,8 +86,15 @@ impl DelayedStore<'_> {
         let run_ids = self.take_ids(&ids::RUN, due.len()).await?;
         let tx = self.begin().await?;
         self.leases().fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms).await?;
-        self.runs().lock_jobs(&tx, due.iter().map(|due| due.job_id), LockMode::Wait).await?;
-        let (present, gone) = self.present(&tx, due).await?;
+        let job_ids = due.iter().map(|due| due.job_id);
+        let held = self.runs().lock_jobs(&tx, job_ids, LockMode::SkipLocked).await?.held_up;
+        let free: Vec<DueTrigger> = due.iter().filter(|due| !held.contains(&due.job_id)).copied().collect();
+        let held_up = due.len() - free.len();
+        if free.is_empty() {
+            tx.rollback().await?;
+            return Ok(Released { held_up, ..Released::default() });
+        }
+        let (present, gone) = self.present(&tx, &free).await?;
         self.discard_in(&tx, &gone).await?;
         let pairs: Vec<(i64, DueTrigger)> = run_ids.into_iter().zip(present).collect();
         self.make_runs(&tx, &pairs, holder.shard, (holder.epoch, Some(holder.node))).await?;
@@ -97,7 +107,7 @@ impl DelayedStore<'_> {
         tx.commit().await?;
         failpoint::hit("after_claim_commit");
         self.runs().try_to_advance(&followed, now).await;
-        Ok(Released { runs, expired })
+        Ok(Released { runs, expired, held_up })
     }
 
     /// The triggers that are where they were found, and the ids of those whose jobs are gone. The jobs are locked, so neither changes
