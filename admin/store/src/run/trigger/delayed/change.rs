@@ -10,7 +10,7 @@ use crate::db::ids;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::retry;
 use crate::error::Result;
-use crate::run::trigger::delayed::release::DueTrigger;
+use crate::run::trigger::delayed::release::{DueTrigger, TriggerRun};
 use crate::views::DelayedStore;
 
 /// A trigger with its job locked.
@@ -59,7 +59,8 @@ impl DelayedStore<'_> {
         let Some(LockedTrigger { trigger, shard, app_id }) = self.lock_trigger(&tx, id).await? else {
             return Ok(None);
         };
-        self.make_runs(&tx, &[(run_id, trigger)], shard, (0, None)).await?;
+        let times = (trigger.due_at, trigger.due_at);
+        self.make_runs(&tx, &[TriggerRun { run_id, trigger, times }], shard, (0, None)).await?;
         let (_, followed) = self.runs().end_claimed(&tx, &[run_id], RunReason::Operator, now).await?;
         audit.commit(tx, AuditAction::Kill, AuditObject::run(id, app_id), json!({"outcome": "cancelled"})).await?;
         Ok(Some(followed))

@@ -24,6 +24,15 @@ pub struct DueTrigger {
     pub expires_at: Millis,
 }
 
+/// A run that takes the place of a trigger.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TriggerRun {
+    pub run_id: i64,
+    pub trigger: DueTrigger,
+    /// When it was scheduled, and when it is due.
+    pub times: (Millis, Millis),
+}
+
 /// What a release has made of its triggers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Released {
@@ -39,14 +48,15 @@ pub struct Released {
 pub(crate) const DUE_TRIGGERS: &str = "SELECT id, job_id, due_at, expires_at FROM delayed_trigger WHERE shard = ? AND due_at >= {?} AND due_at <= {?} \
      ORDER BY shard, due_at, id LIMIT ?";
 
-const LIST: &[ListColumn] = &[long("run_id"), long("id"), long("due_at")];
+/// The id of the run, the trigger and its place, and the times of the run.
+const LIST: &[ListColumn] = &[long("run_id"), long("id"), long("place"), long("scheduled_at"), long("due_at")];
 
 /// The runs of triggers that still are where they were found, and whose job is there.
 pub(crate) static INSERT_RELEASED: Bulk = Bulk::text(
     LIST,
     "INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, \
-     follow) SELECT u.run_id, j.id, j.app_id, d.shard, {cause.delayed}, d.id, 0, 1, 1, d.due_at, d.due_at, {state.claimed}, :epoch, :node, 0, \
-     j.follow FROM {list} {join} delayed_trigger AS d{index PRIMARY} ON d.shard = :shard AND d.due_at = u.due_at AND d.id = u.id \
+     follow) SELECT u.run_id, j.id, j.app_id, d.shard, {cause.delayed}, d.id, 0, 1, 1, u.scheduled_at, u.due_at, {state.claimed}, :epoch, :node, 0, \
+     j.follow FROM {list} {join} delayed_trigger AS d{index PRIMARY} ON d.shard = :shard AND d.due_at = u.place AND d.id = u.id \
      {join} job AS j{index PRIMARY} ON j.id = d.job_id",
 );
 
@@ -96,9 +106,15 @@ impl DelayedStore<'_> {
         }
         let (present, gone) = self.present(&tx, &free).await?;
         self.discard_in(&tx, &gone).await?;
-        let pairs: Vec<(i64, DueTrigger)> = run_ids.into_iter().zip(present).collect();
-        self.make_runs(&tx, &pairs, holder.shard, (holder.epoch, Some(holder.node))).await?;
-        let (late, runs): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(_, trigger)| trigger.is_expired(now));
+        // How long a run may wait for an executor counts from its release: one that was reached late has waited for no executor yet.
+        let times = |trigger: &DueTrigger| (trigger.due_at, trigger.due_at.max(now));
+        let made: Vec<TriggerRun> = run_ids
+            .into_iter()
+            .zip(present)
+            .map(|(run_id, trigger)| TriggerRun { run_id, trigger, times: times(&trigger) })
+            .collect();
+        self.make_runs(&tx, &made, holder.shard, (holder.epoch, Some(holder.node))).await?;
+        let (late, runs): (Vec<_>, Vec<_>) = made.into_iter().partition(|made| made.trigger.is_expired(now));
         let (late, runs) = (ids_of(late), ids_of(runs));
         let (expired, followed) = match late.is_empty() {
             true => (0, vec![]),
@@ -123,29 +139,33 @@ impl DelayedStore<'_> {
         Ok((due.iter().filter(is_there).copied().collect(), gone))
     }
 
-    /// Replaces triggers by runs with these ids. Their jobs are there, and are locked.
+    /// Replaces triggers by runs. Their jobs are there, and are locked.
     pub(crate) async fn make_runs(
         self,
         tx: &Transaction,
-        pairs: &[(i64, DueTrigger)],
+        made: &[TriggerRun],
         shard: i32,
         (epoch, node): (i64, Option<&str>),
     ) -> Result<()> {
-        if pairs.is_empty() {
+        if made.is_empty() {
             return Ok(());
         }
-        let mut list: Vec<(i64, i64, Millis)> =
-            pairs.iter().map(|(run_id, trigger)| (*run_id, trigger.id, trigger.due_at)).collect();
+        let row = |made: &TriggerRun| {
+            let (trigger, (scheduled_at, due_at)) = (&made.trigger, made.times);
+            (made.run_id, trigger.id, trigger.due_at, scheduled_at, due_at)
+        };
+        let mut list: Vec<(i64, i64, Millis, Millis, Millis)> = made.iter().map(row).collect();
         list.sort_unstable();
-        let made = self.bulk(tx, &INSERT_RELEASED, &named![shard, epoch, node: node.map(str::to_owned)], &list).await?;
-        if made != list.len() as u64 {
-            let count = list.len();
+        let count =
+            self.bulk(tx, &INSERT_RELEASED, &named![shard, epoch, node: node.map(str::to_owned)], &list).await?;
+        if count != list.len() as u64 {
+            let all = list.len();
             return Err(Error::Corrupt(format!(
-                "{made} of {count} delayed triggers became runs: a row is in another shard"
+                "{count} of {all} delayed triggers became runs: a row is in another shard"
             )));
         }
         self.bulk(tx, &MOVE_INPUT, &[], &list).await?;
-        let ids: Vec<i64> = list.iter().map(|(_, id, _)| *id).collect();
+        let ids: Vec<i64> = list.iter().map(|(_, id, ..)| *id).collect();
         self.delete_by_id(tx, "delayed_trigger", "id", &ids).await.map(drop)
     }
 }
@@ -156,6 +176,6 @@ impl DueTrigger {
     }
 }
 
-fn ids_of(pairs: Vec<(i64, DueTrigger)>) -> Vec<i64> {
-    pairs.into_iter().map(|(run_id, _)| run_id).collect()
+fn ids_of(made: Vec<TriggerRun>) -> Vec<i64> {
+    made.into_iter().map(|made| made.run_id).collect()
 }
