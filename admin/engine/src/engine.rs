@@ -166,8 +166,9 @@ impl Engine {
             cx, held, clock_guard, locks, address, stalled; epochs, skew, has_peers, stopping, refused, backoff
         });
         let scanners = Arc::<Mutex<Vec<Arc<Scanner>>>>::default();
-        let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, stalled, scanners });
         let pauses = Arc::new(component!(AppPauses { cx; state, reading, changed }));
+        let scanner_pool =
+            component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, stalled, pauses, scanners });
         let killer = Arc::new(component!(RunKiller { cx, client, directory, queue, followed }));
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
         let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
@@ -214,7 +215,7 @@ impl Engine {
         });
         let services = Services {
             refresher: Arc::new(component!(ExecutorRefresher { cx, held, router, jobs })),
-            pause_refresher: Arc::new(component!(PauseRefresher { cx, held, clock_guard, wakes, pauses })),
+            pause_refresher: Arc::new(component!(PauseRefresher { cx, held, clock_guard, wakes, pauses; in_force })),
             coordinator: Arc::new(coordinator),
             scan_poller: Arc::new(component!(ScanPoller {
                 cx, held, clock_guard, wakes;; seen_until: AtomicI64::new(i64::MIN)

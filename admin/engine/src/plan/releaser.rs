@@ -11,6 +11,9 @@ use carillon_store::run::claim::HeldLease;
 pub(crate) struct TriggerPages {
     /// Those that are due before are released, or left to the next round.
     from: Millis,
+    /// Apps that are paused; None: all of them. Their triggers wait where they are: as runs they would fill the queue, and the schedules
+    /// of the other apps would find no room.
+    paused: Option<Vec<i64>>,
     /// The last page was not full, or none follows in this round.
     is_done: bool,
     /// Another session holds the jobs of some: the next round looks for them again.
@@ -20,8 +23,13 @@ pub(crate) struct TriggerPages {
 }
 
 impl TriggerPages {
-    pub(crate) fn from(from: Millis) -> Self {
-        Self { from, is_done: false, is_held_up: false, failed: None }
+    pub(crate) fn new(from: Millis, paused: Option<Vec<i64>>) -> Self {
+        Self { from, paused, is_done: false, is_held_up: false, failed: None }
+    }
+
+    /// The apps whose triggers it has left out.
+    pub(crate) fn into_paused(self) -> Option<Vec<i64>> {
+        self.paused
     }
 
     /// Some that are near are not released yet.
@@ -36,6 +44,13 @@ impl TriggerPages {
 }
 
 impl Scanner {
+    /// The triggers from this moment on, or all of them if others may be released than in the last round.
+    pub(crate) fn trigger_pages(&self, from: Millis, now: Millis) -> TriggerPages {
+        let paused = self.pauses.paused_apps(now);
+        let from = if *self.paused.lock() == paused { from } else { Millis::MIN };
+        TriggerPages::new(from, paused)
+    }
+
     /// Releases the earliest triggers that are due by `near`, as many as there is room for. True: the next page is another one.
     ///
     /// A failure does not end the round: schedules do not wait for triggers.
@@ -68,11 +83,17 @@ impl Scanner {
         pages: &mut TriggerPages,
         report: &mut ScanReport,
     ) -> store::Result<bool> {
-        let most = PAGE.min(self.batch.runs()).min(self.queue.free());
+        let Some(paused) = &pages.paused else {
+            pages.is_done = true;
+            return Ok(false);
+        };
+        // Half of the queue stays free of them, however many wait for executors: the fires of schedules find room.
+        let room = self.queue.free().saturating_sub(self.queue.capacity / 2);
+        let most = PAGE.min(self.batch.runs()).min(room);
         if most == 0 {
             return Ok(false);
         }
-        let due = self.cx.store.delayed().due(self.shard, pages.from, near, most).await?;
+        let due = self.cx.store.delayed().due_except(self.shard, (pages.from, near), paused, most).await?;
         pages.is_done = due.len() < most;
         let Some(last) = due.last() else { return Ok(false) };
         let released = self.within_lease(holder, |now| self.cx.store.delayed().release(holder, &due, now)).await?;

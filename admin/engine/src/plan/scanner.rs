@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::context::Context;
+use crate::dispatch::app_pauses::AppPauses;
 use crate::job_cache::JobCache;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
@@ -76,6 +77,9 @@ pub struct Scanner {
     /// Runs that cannot be read and are alarmed already.
     pub(crate) unreadable: Mutex<HashSet<i64>>,
     pub(crate) backoff: Backoff,
+    pub(crate) pauses: Arc<AppPauses>,
+    /// The apps whose triggers were left out when a round ended; None: all.
+    pub(crate) paused: Mutex<Option<Vec<i64>>>,
 }
 
 /// What a round did.
@@ -123,7 +127,7 @@ impl Scanner {
             self.done_until.store(i64::MIN, Ordering::Relaxed);
         }
         let from = from.unwrap_or(i64::MIN);
-        let mut triggers = TriggerPages::from(from);
+        let mut triggers = self.trigger_pages(from, now);
         loop {
             let room = self.queue.free();
             if self.queue.update_full_flag(room) {
@@ -140,6 +144,7 @@ impl Scanner {
             let (done, more) = self.plan_and_claim(&holder, due, (near, until), report).await?;
             if !is_full && !more && done == found && !triggers.is_some_left() {
                 self.done_until.store(near, Ordering::Relaxed);
+                *self.paused.lock() = triggers.into_paused();
                 return Ok(!self.wakes.needs_reread(self.shard));
             }
             // A page on which nothing moved would come back as it is.

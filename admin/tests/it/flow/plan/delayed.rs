@@ -136,17 +136,37 @@ fn it_takes_the_definition_that_its_job_has_when_it_is_sent_enabled_or_not() {
 fn it_waits_for_the_end_of_a_pause_of_its_app() {
     with_registered_executor(async |node, executor| {
         let job = node.job(|_| ()).await;
-        node.in_seconds(&job, 5).await;
+        let id = node.in_seconds(&job, 5).await;
         let pause = PauseRequest { app_id: Some(node.app.id), note: "dark".into(), from: None, until: None };
         let pause = node.engine.pauses().create(pause, &actor()).await.unwrap();
         node.services.pause_refresher.step().await;
         node.advance(6_000).await;
-        assert_eq!((executor.runs().len(), node.states(&job).await), (0, vec![RunState::Claimed]));
+        assert!(executor.runs().is_empty() && node.runs(&job).await.is_empty());
+        assert!(node.is_scheduled(id).await, "it takes no place of a run");
         node.engine.pauses().end(pause.id, &actor()).await.unwrap();
         node.services.pause_refresher.step().await;
         node.register(executor).await;
         node.advance(2_000).await;
         assert_eq!(executor.runs().len(), 1);
+    });
+}
+
+#[test]
+fn triggers_of_a_paused_app_hold_up_no_other_app() {
+    with_registered_executor(async |node, executor| {
+        let job = node.job(|_| ()).await;
+        let pause = PauseRequest { app_id: Some(node.app.id), note: "dark".into(), from: None, until: None };
+        let pause = node.engine.pauses().create(pause, &actor()).await.unwrap();
+        node.services.pause_refresher.step().await;
+        node.run_later(&job, vec![later(DueTime::InSeconds(1)); 1_000], None).await;
+        node.advance(180_000).await;
+        assert_eq!((node.services.dispatcher.queue.len(), node.runs(&job).await.len()), (0, 0));
+        // They are found although they are older than what a scan looks back.
+        node.engine.pauses().end(pause.id, &actor()).await.unwrap();
+        node.services.pause_refresher.step().await;
+        node.register(executor).await;
+        node.renew_leases().await;
+        assert_eq!(node.scan().await.did.released, 1_000);
     });
 }
 

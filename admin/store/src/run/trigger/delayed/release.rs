@@ -1,5 +1,7 @@
 //! The second source of a claim: triggers that are near become runs of the holder of their shard, under the fence of its lease.
 
+use std::borrow::Cow;
+
 use carillon_scheduler::{Millis, RunReason};
 use foldhash::HashMap;
 
@@ -75,8 +77,20 @@ pub(crate) static MOVE_INPUT: Bulk = Bulk::update(
 impl DelayedStore<'_> {
     /// Triggers of a shard that are due between these moments, earliest first.
     pub async fn due(self, shard: i32, from: Millis, until: Millis, limit: usize) -> Result<Vec<DueTrigger>> {
+        self.due_except(shard, (from, until), &[], limit).await
+    }
+
+    /// The same without those of these apps.
+    pub async fn due_except(
+        self,
+        shard: i32,
+        (from, until): (Millis, Millis),
+        apps: &[i64],
+        limit: usize,
+    ) -> Result<Vec<DueTrigger>> {
         let values = values![shard, from, until, limit as i64];
-        let rows = self.integers(&self.engine_reads, DUE_TRIGGERS, values).await?.into_iter();
+        let text = due_text(apps);
+        let rows = self.integers(&self.engine_reads, &text, values).await?.into_iter();
         let trigger = |[id, job_id, due_at, expires_at]: [i64; 4]| DueTrigger { id, job_id, due_at, expires_at };
         let mut found: Vec<DueTrigger> = rows.map(trigger).collect();
         found.sort_unstable_by_key(|due| (due.due_at, due.id));
@@ -168,6 +182,18 @@ impl DelayedStore<'_> {
         let ids: Vec<i64> = list.iter().map(|(_, id, ..)| *id).collect();
         self.delete_by_id(tx, "delayed_trigger", "id", &ids).await.map(drop)
     }
+}
+
+/// The apps are few: those that are paused. What of theirs is due is walked over, but not read.
+fn due_text(apps: &[i64]) -> Cow<'static, str> {
+    if apps.is_empty() {
+        return DUE_TRIGGERS.into();
+    }
+    let apps = apps.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+    let unless = format!(
+        "AND NOT EXISTS (SELECT 1 FROM job WHERE job.id = delayed_trigger.job_id AND job.app_id IN ({apps})) ORDER BY"
+    );
+    DUE_TRIGGERS.replace("ORDER BY", &unless).into()
 }
 
 impl DueTrigger {
