@@ -7,4 +7,6 @@ pub const STATEMENTS: &[&[&str]] = &[&[
      expires_at BIGINT NOT NULL, created_at BIGINT NOT NULL, PRIMARY KEY (shard, due_at, id)){clustered}",
     "CREATE UNIQUE INDEX delayed_trigger_id ON delayed_trigger (id)",
     "CREATE INDEX delayed_trigger_job ON delayed_trigger (job_id, due_at, id)",
+    // Of the run of such a trigger: it may wait for an executor after it is released.
+    "ALTER TABLE run_input ADD COLUMN expires_at BIGINT",
 ]];

@@ -123,6 +123,7 @@ impl Scanner {
             due_at: at,
             bound_to: None,
             asked_parts: None,
+            expires_at: None,
             overlaps: false,
         };
         self.queue.insert_all(fires.map(|fire| (run(fire), fire.2)));

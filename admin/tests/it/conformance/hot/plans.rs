@@ -98,7 +98,9 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "due" => plain(&["2", "1", &until, "200"]),
         "to_scan" => [shards(), plain(&[&cursor, &until, &cursor, &until, &cursor, &until])].concat(),
         "due_triggers" => plain(&["2", "1", &until, "200"]),
-        "insert_released" => [plain(&["1", "'a'"]), list(&["900000", "5", &until]), plain(&["2"])].concat(),
+        "insert_released" => {
+            [plain(&["1", "'a'"]), list(&["900000", "5", &until, &until, &until, "0"]), plain(&["2"])].concat()
+        }
         "overdue" => [list(&["2", "1", &cursor]), plain(&[&until])].concat(),
         "advance" | "unchanged" => list(&["5", &cursor, &until, "1", "2"]),
         "new" => plain(&["2", &cursor, &until, "1000"]),

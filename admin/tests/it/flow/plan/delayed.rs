@@ -118,6 +118,28 @@ fn one_that_is_late_runs_when_it_is_reached_unless_it_has_expired() {
 }
 
 #[test]
+fn one_that_waits_too_long_after_its_release_is_cancelled() {
+    with_registered_executor(async |node, executor| {
+        let job = node.job(|_| ()).await;
+        let run = DelayedRun { expires_after_seconds: Some(10), ..later(DueTime::InSeconds(5)) };
+        node.run_later(&job, vec![run, later(DueTime::InSeconds(5))], None).await;
+        node.advance(3_000).await;
+        assert_eq!(node.states(&job).await, [RunState::Claimed, RunState::Claimed]);
+        let pause = PauseRequest { app_id: Some(node.app.id), note: "dark".into(), from: None, until: None };
+        node.engine.pauses().create(pause, &actor()).await.unwrap();
+        node.services.pause_refresher.step().await;
+        node.advance(12_000).await;
+        assert_eq!(node.states(&job).await, [RunState::Claimed, RunState::Claimed], "the last moment");
+        node.advance(1_000).await;
+        let mut told: Vec<(RunState, Option<String>)> =
+            node.runs(&job).await.into_iter().map(|run| (run.state, run.reason)).collect();
+        told.sort_by_key(|(state, _)| state.code());
+        assert_eq!(told, [(RunState::Claimed, None), (RunState::Cancelled, Some("misfire".into()))]);
+        assert!(executor.runs().is_empty());
+    });
+}
+
+#[test]
 fn it_takes_the_definition_that_its_job_has_when_it_is_sent_enabled_or_not() {
     with_registered_executor(async |node, executor| {
         let job = node.every(3_600, |draft| draft.params = "old".into()).await;

@@ -159,7 +159,9 @@ impl DelayedStore<'_> {
         let items = || ids.iter().zip(&request.items);
         let rows: Vec<_> = items().map(|(id, item)| (*id, item.due_at, item.expires_at.unwrap_or(0))).collect();
         self.bulk(tx, &INSERT_DELAYED, &named![shard, job: request.job.id, now], &rows).await?;
-        let given = items().filter(|(_, item)| item.params.is_some() || item.address.is_some() || item.parts.is_some());
+        // The row of one that expires is there for its run.
+        let is_given = |item: &NewDelayed| item.params.is_some() || item.address.is_some() || item.parts.is_some();
+        let given = items().filter(|(_, item)| is_given(item) || item.expires_at.is_some());
         let row = |(id, item): (&i64, &NewDelayed)| {
             input_row(*id, (item.params.as_deref(), item.address.as_deref()), None, item.parts.as_ref())
         };

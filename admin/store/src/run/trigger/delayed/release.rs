@@ -51,7 +51,8 @@ pub(crate) const DUE_TRIGGERS: &str = "SELECT id, job_id, due_at, expires_at FRO
      ORDER BY shard, due_at, id LIMIT ?";
 
 /// The id of the run, the trigger and its place, and the times of the run.
-const LIST: &[ListColumn] = &[long("run_id"), long("id"), long("place"), long("scheduled_at"), long("due_at")];
+const LIST: &[ListColumn] =
+    &[long("run_id"), long("id"), long("place"), long("scheduled_at"), long("due_at"), long("expires_at")];
 
 /// The runs of triggers that still are where they were found, and whose job is there.
 pub(crate) static INSERT_RELEASED: Bulk = Bulk::text(
@@ -62,14 +63,14 @@ pub(crate) static INSERT_RELEASED: Bulk = Bulk::text(
      {join} job AS j{index PRIMARY} ON j.id = d.job_id",
 );
 
-/// What the triggers were given goes to their runs.
+/// What the triggers were given goes to their runs, with the time until which they may begin.
 pub(crate) static MOVE_INPUT: Bulk = Bulk::update(
     LIST,
     Update {
         table: "run_input",
         index: "PRIMARY",
         on: "run_input.run_id = u.id",
-        set: &[("run_id", "u.run_id")],
+        set: &[("run_id", "u.run_id"), ("expires_at", "NULLIF(u.expires_at, 0)")],
         only_if: "",
     },
 );
@@ -166,9 +167,9 @@ impl DelayedStore<'_> {
         }
         let row = |made: &TriggerRun| {
             let (trigger, (scheduled_at, due_at)) = (&made.trigger, made.times);
-            (made.run_id, trigger.id, trigger.due_at, scheduled_at, due_at)
+            (made.run_id, trigger.id, trigger.due_at, scheduled_at, due_at, trigger.expires_at)
         };
-        let mut list: Vec<(i64, i64, Millis, Millis, Millis)> = made.iter().map(row).collect();
+        let mut list: Vec<(i64, i64, Millis, Millis, Millis, Millis)> = made.iter().map(row).collect();
         list.sort_unstable();
         let count =
             self.bulk(tx, &INSERT_RELEASED, &named![shard, epoch, node: node.map(str::to_owned)], &list).await?;

@@ -187,6 +187,10 @@ databases! {
         let ended = fixture.rows_where("reason = 'misfire'").await;
         assert_eq!(ended.iter().map(|row| (row.state(), row.fire_no)).collect::<Vec<_>>(), [(RunState::Cancelled, due[2].id)]);
         assert_eq!(fixture.count("run", "state = 0").await, 2);
+        // They were due at second 5. How long they may wait for an executor counts from now on, and the end goes on to the run.
+        let found = fixture.store.runs().waiting_with_ids(job.shard, epoch, &released.runs).await.unwrap().runs;
+        let times: Vec<_> = found.iter().map(|run| (run.scheduled_at, run.due_at, run.expires_at)).collect();
+        assert_eq!(times, [(after(5), after(15), Some(after(20))), (after(5), after(15), None)]);
     }
 
     async fn triggers_of_a_deleted_job_become_nothing(db: &TestDatabase) {
