@@ -91,19 +91,28 @@ impl Runs<'_> {
     pub async fn kill(&self, run_id: i64, by: &Actor) -> Result<KillResult, Error> {
         self.engine.require_for_run(by, Action::Operate, run_id).await?;
         match self.engine.killer.kill(run_id, Some(by)).await {
-            Err(Error::Missing(_)) => self.cancel_scheduled(run_id, by).await,
+            Err(Error::Missing(_)) => match self.cancel_scheduled(run_id, by).await {
+                Ok(()) => Ok(KillResult::Cancelled),
+                Err(Error::NotScheduled(_)) => {
+                    let run_id = self.get(run_id).await?.id;
+                    self.engine.killer.kill(run_id, Some(by)).await
+                }
+                Err(error) => Err(error),
+            },
             other => other,
         }
     }
 
-    /// Cancels a run that is scheduled. One whose time has come is ended as any other.
-    async fn cancel_scheduled(&self, id: i64, by: &Actor) -> Result<KillResult, Error> {
-        let delayed = self.engine.cx.store.delayed();
-        if delayed.cancel(id, self.engine.cx.clock.now(), by).await?.is_some() {
-            return Ok(KillResult::Cancelled);
+    /// Cancels a run that is scheduled. One whose time has come goes on.
+    ///
+    /// # Errors
+    /// `Forbidden`; `Missing`; `NotScheduled`: its time has come
+    pub async fn cancel_scheduled(&self, id: i64, by: &Actor) -> Result<(), Error> {
+        self.engine.require_for_run(by, Action::Operate, id).await?;
+        match self.engine.cx.store.delayed().cancel(id, self.engine.cx.clock.now(), by).await? {
+            Some(_) => Ok(()),
+            None => Err(Error::NotScheduled(self.get(id).await?.state)),
         }
-        let run_id = delayed.run_of(id).await?.ok_or_else(|| Error::missing("run", id))?;
-        self.engine.killer.kill(run_id, Some(by)).await
     }
 
     /// Sets the outcome of a run that is `unknown` or `lost`: a person's statement counts as evidence. The audit keeps who said

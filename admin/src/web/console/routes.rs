@@ -74,6 +74,7 @@ pub fn all() -> Vec<Route> {
         "/runs/{id}/log" => GET View Run: runs::log::following;
         "/runs/{id}/log.txt" => GET View Run: runs::log_file::download;
         "/runs/{id}/kill" => GET Operate Run: runs::kill::ask_kill, POST Operate Run: runs::kill::kill;
+        "/runs/{id}/cancel" => POST Operate Run: runs::scheduled::cancel;
         "/runs/{id}/move" => GET Operate Run: runs::scheduled::ask, POST Operate Run: runs::scheduled::move_to;
         "/runs/{id}/resolve" => GET Operate Run: runs::resolve::ask, POST Operate Run: runs::resolve::resolve;
         "/runs/{id}/decide" => GET Operate Run: workflows::decide::ask, POST Operate Run: workflows::decide::decide;

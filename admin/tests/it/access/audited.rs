@@ -16,7 +16,7 @@ use super::world::World;
 use crate::services::{Kind, TestDatabase, on};
 
 /// Paths whose changing methods change nothing, and why.
-pub(super) const NO_CHANGE: [(&str, &str); 18] = [
+pub(super) const NO_CHANGE: [(&str, &str); 19] = [
     ("/api/v1/preview", "looks ahead"),
     ("/setup", "there are accounts"),
     ("/login/code", "no sign-in has begun"),
@@ -26,6 +26,7 @@ pub(super) const NO_CHANGE: [(&str, &str); 18] = [
     ("/users/{id}/second-factor/remove", "there is none"),
     ("/jobs/{id}/script", "the form is refused"),
     ("/reset", "the link is no link"),
+    ("/runs/{id}/cancel", "the run is not scheduled"),
     ("/runs/{id}/move", "the run is not scheduled"),
     ("/runs/{id}/decide", "the run is of no workflow"),
     ("/runs/{id}/rerun", "the run is of no workflow"),

@@ -96,4 +96,3 @@ scheduled-move-named = Move run { $id }
 scheduled-move-hint = A time that has passed means now.
 scheduled-cancel = Cancel run { $id }
 scheduled-moved = The run has another time.
-scheduled-no-more = The run is not scheduled any more: its time has come, or it was cancelled.

@@ -79,4 +79,3 @@ scheduled-move-named = 运行 { $id } 改期
 scheduled-move-hint = 已经过去的时间表示立即执行。
 scheduled-cancel = 取消运行 { $id }
 scheduled-moved = 运行已改期。
-scheduled-no-more = 运行已不在排定状态：时间已到，或已取消。

@@ -1,5 +1,6 @@
-//! Runs of a job that are scheduled, and another time for one of them.
+//! Runs of a job that are scheduled; another time for one of them, or its end.
 
+use actix_web::HttpResponse;
 use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_engine::manage::{Error, FoundRun};
@@ -73,7 +74,21 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>) -> PageResu
             let form = moment::fill(Form::default(), "at", Some(run.due_at), context.zone);
             Ok(show(&MovePage { context, run: *run, form }))
         }
-        FoundRun::Run(run) => Ok(refused(&format!("/runs/{}", run.id), context.t("scheduled-no-more"))),
+        FoundRun::Run(run) => Ok(too_late(&context, run.id, &Error::NotScheduled(run.state))),
+    }
+}
+
+/// Leads to the run of a trigger whose time has come.
+fn too_late(context: &PageContext, id: i64, why: &Error) -> HttpResponse {
+    refused(&format!("/runs/{id}"), context.say(&why.to_string()))
+}
+
+/// `POST /runs/{id}/cancel` ends no run that is on its way: that is asked for on its own page.
+pub async fn cancel(state: Shared, context: PageContext, by: Caller, id: Path<i64>) -> PageResult {
+    match state.engine.runs().cancel_scheduled(*id, &by.0).await {
+        Ok(()) => Ok(done(&format!("/runs/{}", *id), context.t("run-cancelled"))),
+        Err(why @ Error::NotScheduled(_)) => Ok(too_late(&context, *id, &why)),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -81,7 +96,7 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>) -> PageResu
 pub async fn move_to(state: Shared, context: PageContext, by: Caller, id: Path<i64>, mut form: Form) -> PageResult {
     let run = match state.engine.runs().find(*id).await? {
         FoundRun::Scheduled(run) => *run,
-        FoundRun::Run(run) => return Ok(refused(&format!("/runs/{}", run.id), context.t("scheduled-no-more"))),
+        FoundRun::Run(run) => return Ok(too_late(&context, run.id, &Error::NotScheduled(run.state))),
     };
     let at = moment(&mut form, "at", context.zone);
     if at.is_none() && form.is_valid() {
@@ -89,9 +104,7 @@ pub async fn move_to(state: Shared, context: PageContext, by: Caller, id: Path<i
     }
     if let Some(at) = at.filter(|_| form.is_valid() && !form.is("step", "preview")) {
         match state.engine.runs().move_scheduled(run.id, at, &by.0).await {
-            Err(Error::NotScheduled(_)) => {
-                return Ok(refused(&format!("/runs/{}", run.id), context.t("scheduled-no-more")));
-            }
+            Err(why @ Error::NotScheduled(_)) => return Ok(too_late(&context, run.id, &why)),
             moved => {
                 if form.accept(moved)?.is_some() {
                     return Ok(done(&address(&run), context.t("scheduled-moved")));

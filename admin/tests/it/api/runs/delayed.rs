@@ -42,7 +42,7 @@ fn a_run_is_scheduled_moved_listed_and_cancelled() {
         assert_eq!(run["scheduled_id"], made["id"]);
         let patch = api.request(Method::PATCH, &one).bearer_auth(&api.token);
         let refused = api.send(patch.json(&json!({"at": "2025-10-11T00:00:00Z"}))).await;
-        let told = "409 unusable the run is cancelled; only a run that is scheduled can get another time";
+        let told = "409 unusable the run is cancelled; only a run that is scheduled can be moved or called off";
         assert_eq!(refused.error(), told);
     });
 }

@@ -34,11 +34,18 @@ fn a_run_is_given_a_time_moved_and_cancelled() {
         assert_eq!(admin.submit(&form, &[("at", &text)]).await.location(), "/jobs/1/scheduled");
         let moved = console.store.delayed().get(scheduled.id).await.unwrap().unwrap();
         assert_eq!(moved.due_at, later);
-        admin.submit(&format!("/runs/{id}/kill"), &[]).await;
+        admin.submit(&format!("/runs/{id}/cancel"), &[]).await;
         let run = console.store.delayed().run_of(scheduled.id).await.unwrap().unwrap();
         assert_eq!(console.store.runs().get(run).await.unwrap().unwrap().state, RunState::Cancelled);
         assert_eq!(admin.get(&format!("/runs/{id}")).await.location(), format!("/runs/{run}"));
         assert_eq!(admin.submit(&form, &[("at", &text)]).await.location(), format!("/runs/{run}"));
+        // The button of a page that is older than the run ends no run.
+        let now = admin.submit("/jobs/1/run", &[("key", "b")]).await.location().to_owned();
+        assert_eq!(admin.submit(&format!("{now}/cancel"), &[]).await.location(), now);
+        let told = admin.get(&now).await.body;
+        assert!(told.contains("the run is about to be sent; only a run that is scheduled can be moved or called off"));
+        let open: i64 = now.trim_start_matches("/runs/").parse().unwrap();
+        assert!(console.store.runs().get(open).await.unwrap().unwrap().state.is_open());
         assert!(!admin.get("/jobs/1").await.body.contains("data-testid=\"scheduled\""));
     });
 }
