@@ -1,7 +1,7 @@
 //! Delayed triggers: runs that are asked for and not due yet. They stay outside of `run`, whose open rows are read often.
 
 pub const STATEMENTS: &[&[&str]] = &[&[
-    // shard: of the job. id: a number of the sequence of runs; the run has it as its fire_no. expires_at: later than this it does not run any
+    // shard: of the job. id: of a sequence that begins behind all runs; the run has it as its fire_no. expires_at: later than this it does not run any
     // more; 0: it has no such time. Parameters and address are in run_input, under the same id.
     "CREATE TABLE delayed_trigger (shard INTEGER NOT NULL, due_at BIGINT NOT NULL, id BIGINT NOT NULL, job_id BIGINT NOT NULL, \
      expires_at BIGINT NOT NULL, created_at BIGINT NOT NULL, PRIMARY KEY (shard, due_at, id)){clustered}",

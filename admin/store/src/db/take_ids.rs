@@ -72,7 +72,7 @@ impl Store {
         let tx = self.begin().await?;
         let text = "UPDATE id_block SET next = next + ? WHERE name = ?";
         if self.execute(&tx, text, values![size, kind.name]).await? == 0 {
-            self.insert_rows(&tx, "id_block", "name, next", vec![values![kind.name, 1 + size]]).await?;
+            self.insert_rows(&tx, "id_block", "name, next", vec![values![kind.name, kind.first + size]]).await?;
         }
         let next = self.tuple(&tx, "SELECT next FROM id_block WHERE name = ?", values![kind.name]).await?;
         tx.commit().await?;

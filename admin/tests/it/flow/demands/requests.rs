@@ -109,7 +109,7 @@ fn a_retry_has_the_same_twelve_members() {
 fn the_largest_ids_reach_an_executor_and_no_larger_ones_are_given() {
     on_node(async |node| {
         const LAST: i64 = 60;
-        let (job_id, run_id) = ((1 << 31) - LAST, (1 << 53) - LAST);
+        let (job_id, run_id) = ((1 << 31) - LAST, (1 << 52) - LAST);
         node.sql(&format!("INSERT OR REPLACE INTO id_block (name, next) VALUES ('job', {job_id}), ('run', {run_id})"))
             .await;
         let executor = pyxxljob().await;

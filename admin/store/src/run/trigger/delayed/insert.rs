@@ -112,7 +112,7 @@ impl DelayedStore<'_> {
         actor: &Actor,
     ) -> Result<Option<RecordedTriggers>> {
         let audit_id = self.take_id(&ids::ROW).await?;
-        let ids = self.take_ids(&ids::RUN, request.items.len()).await?;
+        let ids = self.take_ids(&ids::DELAYED, request.items.len()).await?;
         // The same key at the same moment: the next attempt finds what the other one has recorded.
         retry::on_race(|| self.try_insert(request, &ids, audit_id, now, actor)).await
     }
