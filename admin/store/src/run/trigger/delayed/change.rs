@@ -59,10 +59,13 @@ impl DelayedStore<'_> {
         let Some(LockedTrigger { trigger, shard, app_id }) = self.lock_trigger(&tx, id).await? else {
             return Ok(None);
         };
-        let times = (trigger.due_at, trigger.due_at);
+        // A run that is over is one of now: with a time that is years ahead retention and reports would keep it until then.
+        let at = trigger.due_at.min(now);
+        let times = (at, at);
         self.make_runs(&tx, &[TriggerRun { run_id, trigger, times }], shard, (0, None)).await?;
+        let detail = json!({"outcome": "cancelled", "due_at": trigger.due_at});
         let (_, followed) = self.runs().end_claimed(&tx, &[run_id], RunReason::Operator, now).await?;
-        audit.commit(tx, AuditAction::Kill, AuditObject::run(id, app_id), json!({"outcome": "cancelled"})).await?;
+        audit.commit(tx, AuditAction::Kill, AuditObject::run(id, app_id), detail).await?;
         Ok(Some(followed))
     }
 

@@ -152,6 +152,8 @@ databases! {
         let run_id = fixture.store.delayed().cancel(id, NOW, &actor()).await.unwrap().unwrap();
         let row = fixture.row(run_id).await;
         assert_eq!((row.state(), row.fire_no, row.finished_at, row.epoch), (RunState::Cancelled, id, Some(NOW), 0));
+        assert_eq!((row.scheduled_at, row.due_at), (NOW, NOW), "it is no run of the time that it was planned for");
+        assert_eq!(fixture.count("audit", &format!("action = 'kill' AND detail LIKE '%\"due_at\":{}%'", after(5))).await, 1);
         assert_eq!(fixture.count("run", "reason = 'operator'").await, 1);
         assert_eq!(fixture.count("run_input", &format!("run_id = {run_id}")).await, 1);
         assert_eq!((fixture.triggers().await, fixture.store.delayed().cancel(id, NOW, &actor()).await.unwrap()), (0, None));
