@@ -101,7 +101,7 @@ impl Scanner {
         self.cx.metrics.claimed.inc_by(count as u64);
         self.cx.metrics.settled.with_label_values(&[RunState::Cancelled.as_str()]).inc_by(released.expired);
         report.released += count;
-        let mut has_moved = count > 0 || released.expired > 0;
+        let mut has_moved = count > 0 || released.expired > 0 || released.gone > 0;
         if released.held_up > 0 {
             // The page would begin with the same ones. Others at the moment of the last one wait for the next round with them.
             (pages.from, pages.is_held_up) = (if has_moved { last.due_at } else { last.due_at + 1 }, true);

@@ -42,6 +42,8 @@ pub struct Released {
     pub runs: Vec<i64>,
     /// Runs that are cancelled, because they were reached too late.
     pub expired: u64,
+    /// Triggers that became nothing, because their jobs are gone, or that are elsewhere by now.
+    pub gone: usize,
     /// Triggers that stay, because another session holds their jobs.
     pub held_up: usize,
 }
@@ -119,8 +121,9 @@ impl DelayedStore<'_> {
             tx.rollback().await?;
             return Ok(Released { held_up, ..Released::default() });
         }
-        let (present, gone) = self.present(&tx, &free).await?;
-        self.discard_in(&tx, &gone).await?;
+        let (present, orphans) = self.present(&tx, &free).await?;
+        self.discard_in(&tx, &orphans).await?;
+        let gone = free.len() - present.len();
         // How long a run may wait for an executor counts from its release: one that was reached late has waited for no executor yet.
         let times = |trigger: &DueTrigger| (trigger.due_at, trigger.due_at.max(now));
         let made: Vec<TriggerRun> = run_ids
@@ -138,7 +141,7 @@ impl DelayedStore<'_> {
         tx.commit().await?;
         failpoint::hit("after_claim_commit");
         self.runs().try_to_advance(&followed, now).await;
-        Ok(Released { runs, expired, held_up })
+        Ok(Released { runs, expired, gone, held_up })
     }
 
     /// The triggers that are where they were found, and the ids of those whose jobs are gone. The jobs are locked, so neither changes
