@@ -7,6 +7,9 @@ pub const STATEMENTS: &[&[&str]] = &[&[
      expires_at BIGINT NOT NULL, created_at BIGINT NOT NULL, PRIMARY KEY (shard, due_at, id)){clustered}",
     "CREATE UNIQUE INDEX delayed_trigger_id ON delayed_trigger (id)",
     "CREATE INDEX delayed_trigger_job ON delayed_trigger (job_id, due_at, id)",
+    // The key of a request for such triggers: how many it has recorded, object_id and the numbers behind it, and a digest of what was asked for.
+    "ALTER TABLE idempotency ADD COLUMN items INTEGER",
+    "ALTER TABLE idempotency ADD COLUMN digest VARCHAR(64)",
     // Of the run of such a trigger: it may wait for an executor after it is released.
     "ALTER TABLE run_input ADD COLUMN expires_at BIGINT",
 ]];

@@ -148,9 +148,9 @@ fn of_jobs() -> Vec<Endpoint> {
             POST "/jobs/{id}/disable", Operate Job: jobs::disable, disableJob,
                 "Stop its schedule; its runs that were not sent yet are cancelled";
             POST "/jobs/{id}/run", Operate Job: jobs::run, runJob,
-                "Run a job, enabled or not: now, or at a time that is ahead; then the answer is a run that is scheduled";
+                "Run a job, enabled or not: now, or at a time that is ahead; then the answer is a run that is scheduled" => fails([409]);
             POST "/jobs/{id}/run-many", Operate Job: jobs::run_many, runJobManyTimes,
-                "Run a job up to 1000 times, each at a time of its own; all of the runs are recorded or none";
+                "Run a job up to 1000 times, each at a time of its own; all of the runs are recorded or none" => fails([409]);
             GET "/jobs/{id}/scheduled", View Job: jobs::scheduled, listScheduledRuns,
                 "The runs of a job that are scheduled, the earliest first" =>
                 query("from", time(), "Due at or after this"),

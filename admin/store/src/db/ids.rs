@@ -70,6 +70,18 @@ impl Block {
         left.start = end;
     }
 
+    /// Ids without a hole, if that many are left.
+    pub(crate) fn take_together(&self, kind: &Kind, count: i64) -> Option<Range<i64>> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.expire(kind);
+        let (start, end) = (left.ids.start, left.ids.start + count);
+        if end > left.ids.end {
+            return None;
+        }
+        left.ids.start = end;
+        Some(start..end)
+    }
+
     /// The ids that are left, which no caller gets any more.
     pub(crate) fn take_rest(&self, kind: &Kind) -> Range<i64> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);

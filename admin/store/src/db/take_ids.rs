@@ -36,6 +36,20 @@ impl Store {
         Ok(taken)
     }
 
+    /// The same without holes: the first one and their number name them all.
+    pub(crate) async fn take_range(&self, kind: &Kind, count: usize) -> Result<Range<i64>> {
+        if count == 1 {
+            let id = self.take_id(kind).await?;
+            return Ok(id..id + 1);
+        }
+        let count = count as i64;
+        match self.ids.of(kind).take_together(kind, count) {
+            Some(ids) => Ok(ids),
+            // A block of its own; what is left of the current one is for others.
+            None => self.next_block(kind, count, count).await,
+        }
+    }
+
     pub async fn take_id(&self, kind: &Kind) -> Result<i64> {
         Ok(self.take_ids(kind, 1).await?[0])
     }

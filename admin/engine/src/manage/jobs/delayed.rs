@@ -5,8 +5,12 @@ use carillon_protocol::normal_address;
 use carillon_scheduler::job::limits::check_params;
 use carillon_scheduler::{FieldError, Millis, Parts};
 use carillon_store::Page;
-use carillon_store::run::trigger::delayed::insert::{DelayedRequest, MAX_TRIGGERS, NewDelayed, RecordedTriggers};
+use carillon_store::run::trigger::delayed::insert::{
+    DelayedRequest, MAX_TRIGGERS, NewDelayed, RecordedTriggers, RequestKey,
+};
 use carillon_store::{Actor, ScheduledFilter, ScheduledKey, ScheduledRun};
+use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use crate::manage::entry_points::Jobs;
 use crate::manage::error::Error;
@@ -89,13 +93,36 @@ impl DelayedRun {
     }
 }
 
+impl RunLaterRequest {
+    /// Of what is asked for: a delay is compared as such, not the moment that it leads to.
+    fn digest(&self) -> String {
+        let run = |run: &DelayedRun| {
+            let due = match run.due {
+                DueTime::At(at) => json!({"at": at}),
+                DueTime::InSeconds(seconds) => json!({"in": seconds}),
+            };
+            json!([due, run.expires_after_seconds, run.params, run.parts, run.address])
+        };
+        let runs: Vec<_> = self.runs.iter().map(run).collect();
+        Sha256::digest(json!(runs).to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
 impl Jobs<'_> {
     /// Records runs of a job, enabled or not, that are due later. They wait outside of the runs, and are there when this returns.
     ///
     /// # Errors
-    /// `Forbidden`; `Missing`; `Invalid`: all faults of all runs, or the address
+    /// `Forbidden`; `Missing`; `Invalid`: all faults of all runs, or the address; `Changed`: the key is that of another request
     pub async fn run_later(&self, request: RunLaterRequest, by: &Actor) -> Result<RecordedTriggers, Error> {
         let job = self.engine.require_for_job(by, Action::Operate, request.job_id).await?;
+        let digest = request.digest();
+        if let Some(key) = &request.idempotency_key {
+            // Before all checks: what was recorded stays so, whatever has changed since.
+            let key = RequestKey { job_id: request.job_id, is_list: request.is_list, key, digest: &digest };
+            if let Some(before) = self.engine.cx.store.delayed().recorded_before(&key).await? {
+                return Ok(before);
+            }
+        }
         let now = self.engine.cx.clock.now();
         if !(1..=MAX_TRIGGERS).contains(&request.runs.len()) {
             return Err(Error::field("runs", format!("must have 1 to {MAX_TRIGGERS} items")));
@@ -116,7 +143,7 @@ impl Jobs<'_> {
         let due_now = items.iter().filter(|item| item.due_at <= now).count();
         self.engine.costly.count_runs(due_now.max(1), by)?;
         let RunLaterRequest { job_id, idempotency_key, is_list, .. } = request;
-        let new = DelayedRequest { job, items, idempotency_key, is_list };
+        let new = DelayedRequest { job, items, idempotency_key, digest, is_list };
         let recorded = self.engine.cx.store.delayed().insert(&new, now, by).await?;
         let recorded = recorded.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.delayed_changed(recorded.shard, new.items.iter().map(|item| item.due_at));

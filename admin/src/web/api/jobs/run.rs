@@ -8,7 +8,7 @@ use carillon_store::PauseNote;
 use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, Key, request};
 use crate::web::api::jobs::run_later::due_time;
-use crate::web::api::view::{self, AnyRunView, JobView, Time};
+use crate::web::api::view::{self, AnyRunView, GoneRunView, JobView, Time};
 use crate::web::state::Shared;
 
 pub async fn enable(state: Shared, id: Id, caller: Caller) -> Answer<JobView> {
@@ -61,11 +61,12 @@ request! {
 pub async fn run(state: Shared, id: Id, caller: Caller, key: Key, body: Body<RunRequest>) -> Answer<AnyRunView> {
     let RunRequest { params, parts, address, at, delay_seconds, expires_after_seconds } = body.0;
     let (job_id, idempotency_key, jobs) = (id.0, key.0, state.engine.jobs());
-    let run_id = match due_time(at, delay_seconds)? {
+    let (run_id, is_new) = match due_time(at, delay_seconds)? {
         Some(due) => {
             let run = DelayedRun { due, expires_after_seconds, params, parts, address };
             let request = RunLaterRequest { job_id, runs: vec![run], idempotency_key, is_list: false };
-            jobs.run_later(request, &caller.0).await?.ids[0]
+            let recorded = jobs.run_later(request, &caller.0).await?;
+            (recorded.ids[0], recorded.is_new)
         }
         None if expires_after_seconds.is_some() => {
             let why = "must be left out: the run is due now; it goes with `at` or `delay_seconds`";
@@ -73,8 +74,11 @@ pub async fn run(state: Shared, id: Id, caller: Caller, key: Key, body: Body<Run
         }
         None => {
             let request = manage::RunRequest { job_id, cause: Cause::Api, params, parts, address, idempotency_key };
-            jobs.run(request, &caller.0).await?
+            (jobs.run(request, &caller.0).await?, true)
         }
     };
-    Ok(Json(state.engine.runs().find(run_id).await?.into()))
+    match state.engine.runs().find(run_id).await {
+        Err(manage::Error::Missing(_)) if !is_new => Ok(Json(AnyRunView::Gone(GoneRunView { id: run_id, is_new }))),
+        found => Ok(Json(found?.into())),
+    }
 }

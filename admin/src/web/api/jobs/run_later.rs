@@ -58,7 +58,7 @@ request! {
 pub struct RunManyView {
     /// Their numbers, in the order of the request
     ids: Vec<i64>,
-    /// false: an earlier request with the same key had recorded them. Keys are kept for some days, not for as long as a run waits
+    /// false: an earlier request with the same key had recorded them. Keys are kept for some days after the latest time of the request
     is_new: bool,
 }
 

@@ -23,7 +23,7 @@ pub use job::{JobRequest, JobSettings, JobView, Parts};
 pub use list::{List, Whole};
 pub use misfire::MisfireView;
 pub use run::{KillView, LogView, RunView};
-pub use scheduled::{AnyRunView, ScheduledRunView};
+pub use scheduled::{AnyRunView, GoneRunView, ScheduledRunView};
 pub use time::Time;
 pub use view_macro::IntoView;
 pub(crate) use view_macro::view;

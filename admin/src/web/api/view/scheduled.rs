@@ -49,13 +49,25 @@ enum ScheduledState {
     Scheduled,
 }
 
-/// A run, or one that is scheduled: then `state` is `scheduled`
+/// A run, or one that is scheduled: then `state` is `scheduled`; or one that is not kept any more: then there are `id` and `is_new` alone
 #[derive(Serialize, ToSchema)]
 #[schema(as = AnyRun)]
 #[serde(untagged)]
 pub enum AnyRunView {
     Run(Box<RunView>),
     Scheduled(Box<ScheduledRunView>),
+    Gone(GoneRunView),
+}
+
+/// A delayed run that an earlier request with the same key has recorded, and that is not kept any more
+#[derive(Serialize, ToSchema)]
+#[schema(as = GoneRun)]
+pub struct GoneRunView {
+    /// The number under which it was scheduled
+    #[schema(minimum = 1)]
+    pub id: i64,
+    /// false
+    pub is_new: bool,
 }
 
 impl From<FoundRun> for AnyRunView {

@@ -58,6 +58,13 @@ fn many_runs_are_recorded_by_one_request_and_a_repeated_key_finds_them() {
         assert_eq!((made["is_new"].clone(), made["ids"].as_array().unwrap().len()), (json!(true), 1_000));
         let again = api.post_with_key(&path, "month-end", json!({"runs": runs})).await.ok();
         assert_eq!(again, json!({"is_new": false, "ids": made["ids"]}));
+        for others in [&runs[1..], &runs[..999]] {
+            let refused = api.post_with_key(&path, "month-end", json!({"runs": others})).await;
+            assert_eq!(refused.error(), "409 changed this idempotency key was sent before with another request");
+        }
+        // Before all other checks.
+        let wrong = api.post_with_key(&path, "month-end", json!({"runs": [{"address": "http://10.0.0.1:1"}]})).await;
+        assert_eq!(wrong.status, 409);
         let list = format!("/jobs/{}/scheduled?limit=1000", job["id"]);
         assert_eq!(json!(api.get(&list).await.column("id")), made["ids"], "in the order of the request");
         assert_eq!(

@@ -123,7 +123,7 @@ fn the_largest_ids_reach_an_executor_and_no_larger_ones_are_given() {
         node.callback(&[(run, 200, "done")]).await;
         assert_eq!(node.states(&job).await, [RunState::Succeeded]);
         let refused = node.store.take_ids(&ids::RUN, 2 * LAST as usize).await.unwrap_err();
-        assert_eq!(refused.to_string(), format!("no run ids are left below {}", 1_i64 << 53));
+        assert_eq!(refused.to_string(), format!("no run ids are left below {}", 1_i64 << 52));
         let refused = node.store.take_ids(&ids::JOB, 2 * LAST as usize).await.unwrap_err();
         assert_eq!(refused.to_string(), format!("no job ids are left below {}", 1_i64 << 31));
     });

@@ -1,6 +1,9 @@
 //! Recording triggers: all of a request in one transaction, with one bulk statement and one entry in the audit.
 
+use std::ops::Range;
+
 use carillon_scheduler::{AuditAction, Cause, Millis, Parts};
+use sea_orm::{ConnectionTrait, Value};
 use serde_json::json;
 
 use crate::audit::actor::Actor;
@@ -12,7 +15,8 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::list::{ListColumn, long};
 use crate::db::sql::retry;
 use crate::db::sql::text::cut;
-use crate::error::Result;
+use crate::db::sql::unique_key::UniqueKey;
+use crate::error::{Error, Result};
 use crate::job::audit_snapshot::short_parts;
 use crate::job::lock::TargetJob;
 use crate::run::trigger::{INPUT, input_row};
@@ -50,8 +54,27 @@ pub struct DelayedRequest {
     pub job: TargetJob,
     pub items: Vec<NewDelayed>,
     pub idempotency_key: Option<String>,
+    /// Of what was asked for, at most 64 characters: a key stands for one request.
+    pub digest: String,
     /// The request is for a list, also if that has one item: its key is none of a request for one run.
     pub is_list: bool,
+}
+
+/// The key of a request, and what was asked for with it.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestKey<'a> {
+    pub job_id: i64,
+    /// A list has keys of its own; a single run has one of the kind of a run that is not delayed.
+    pub is_list: bool,
+    pub key: &'a str,
+    pub digest: &'a str,
+}
+
+impl RequestKey<'_> {
+    fn stored(&self) -> String {
+        let kind = if self.is_list { "fires" } else { "fire" };
+        request_key(&format!("{kind}:{}", self.job_id), self.key)
+    }
 }
 
 /// What a request has recorded, or an earlier one with the same key.
@@ -65,13 +88,15 @@ pub struct RecordedTriggers {
 }
 
 impl DelayedRequest {
-    /// The kinds of the keys of the first `count` items. A single run has the kind of a run that is not delayed.
-    fn kinds(&self, count: usize) -> Vec<String> {
-        let job_id = self.job.id;
-        match self.is_list {
-            true => (0..count).map(|place| format!("fires:{job_id}:{place}")).collect(),
-            false => vec![format!("fire:{job_id}")],
-        }
+    fn key(&self) -> Option<RequestKey<'_>> {
+        let key = self.idempotency_key.as_deref()?;
+        Some(RequestKey { job_id: self.job.id, is_list: self.is_list, key, digest: &self.digest })
+    }
+
+    /// The key is there for as long as the latest of its triggers waits, and the usual time after that.
+    fn key_row(&self, key: &RequestKey<'_>, ids: &Range<i64>, now: Millis) -> Vec<Value> {
+        let created_at = self.items.iter().map(|item| item.due_at).fold(now, Millis::max);
+        values![key.stored(), ids.start, created_at, self.items.len() as i32, key.digest]
     }
 
     fn audit_entry(&self, ids: &[i64], app_id: i64, now: Millis, actor: &Actor) -> AuditEntry {
@@ -112,7 +137,7 @@ impl DelayedStore<'_> {
         actor: &Actor,
     ) -> Result<Option<RecordedTriggers>> {
         let audit_id = self.take_id(&ids::ROW).await?;
-        let ids = self.take_ids(&ids::DELAYED, request.items.len()).await?;
+        let ids = self.take_range(&ids::DELAYED, request.items.len()).await?;
         // The same key at the same moment: the next attempt finds what the other one has recorded.
         retry::on_race(|| self.try_insert(request, &ids, audit_id, now, actor)).await
     }
@@ -120,7 +145,7 @@ impl DelayedStore<'_> {
     async fn try_insert(
         self,
         request: &DelayedRequest,
-        ids: &[i64],
+        ids: &Range<i64>,
         audit_id: i64,
         now: Millis,
         actor: &Actor,
@@ -133,19 +158,21 @@ impl DelayedStore<'_> {
         let Some((shard, app_id)) = found.filter(|(_, app_id)| request.job.is_in(*app_id)) else {
             return Ok(None);
         };
-        if let Some(key) = &request.idempotency_key {
-            let before = self.recorded_before(&tx, request, key).await?;
-            if !before.is_empty() {
-                return Ok(Some(RecordedTriggers { ids: before, shard, is_new: false }));
+        if let Some(key) = request.key() {
+            if let Some(before) = self.recorded_in(&tx, &key).await? {
+                return Ok(Some(before));
             }
-            let objects: Vec<_> = request.kinds(ids.len()).into_iter().zip(ids.iter().copied()).collect();
-            self.remember_all(&tx, key, &objects, now).await?;
+            let row = request.key_row(&key, ids, now);
+            let columns = "request_key, object_id, created_at, items, digest";
+            let inserted = self.insert_rows(&tx, "idempotency", columns, vec![row]).await;
+            inserted.map_err(|error| error.or_taken(UniqueKey::RequestKey, key.key))?;
         }
-        self.insert_rows_of(&tx, request, ids, shard, now).await?;
-        let entry = request.audit_entry(ids, app_id, now, actor);
+        let ids: Vec<i64> = ids.clone().collect();
+        self.insert_rows_of(&tx, request, &ids, shard, now).await?;
+        let entry = request.audit_entry(&ids, app_id, now, actor);
         self.audit().insert(&tx, vec![entry], &[audit_id]).await?;
         tx.commit().await?;
-        Ok(Some(RecordedTriggers { ids: ids.to_vec(), shard, is_new: true }))
+        Ok(Some(RecordedTriggers { ids, shard, is_new: true }))
     }
 
     async fn insert_rows_of(
@@ -169,11 +196,25 @@ impl DelayedStore<'_> {
     }
 
     /// What the first request with this key has recorded, whatever became of it.
-    async fn recorded_before(self, tx: &Transaction, request: &DelayedRequest, key: &str) -> Result<Vec<i64>> {
-        let kinds = request.kinds(MAX_TRIGGERS);
-        let marks = vec!["?"; kinds.len()].join(",");
-        let text = format!("SELECT object_id FROM idempotency WHERE request_key IN ({marks}) ORDER BY object_id");
-        let keys = kinds.iter().map(|kind| request_key(kind, key).into()).collect();
-        self.tuples(tx, &text, keys).await
+    ///
+    /// # Errors
+    /// `Changed`: it has asked for something else.
+    pub async fn recorded_before(self, key: &RequestKey<'_>) -> Result<Option<RecordedTriggers>> {
+        self.recorded_in(&self.read, key).await
+    }
+
+    async fn recorded_in(self, db: &impl ConnectionTrait, key: &RequestKey<'_>) -> Result<Option<RecordedTriggers>> {
+        let text = "SELECT i.object_id, i.items, i.digest, job.shard FROM idempotency i JOIN job ON job.id = ? WHERE i.request_key = ?";
+        let found: Option<(i64, Option<i32>, Option<String>, i32)> =
+            self.tuple(db, text, values![key.job_id, key.stored()]).await?;
+        let Some((first, items, digest, shard)) = found else { return Ok(None) };
+        // A run that is not delayed has no digest.
+        if digest.as_deref() != Some(key.digest) {
+            return Err(Error::Changed(OTHER_REQUEST.to_owned()));
+        }
+        let ids = (first..first + i64::from(items.unwrap_or(1))).collect();
+        Ok(Some(RecordedTriggers { ids, shard, is_new: false }))
     }
 }
+
+const OTHER_REQUEST: &str = "this idempotency key was sent before with another request";

@@ -16,7 +16,7 @@ fn item(due_at: Millis) -> NewDelayed {
 }
 
 fn request(job: &Job, items: Vec<NewDelayed>) -> DelayedRequest {
-    DelayedRequest { job: job.id.into(), items, idempotency_key: None, is_list: false }
+    DelayedRequest { job: job.id.into(), items, idempotency_key: None, digest: String::new(), is_list: false }
 }
 
 impl Fixture {
@@ -105,9 +105,15 @@ databases! {
         fixture.release(job.shard, epoch, &fixture.due_triggers(job.shard, after(5)).await, NOW).await;
         let again = fixture.record(&keyed(false, &[after(50)])).await;
         assert_eq!(again, RecordedTriggers { is_new: false, ..made[0].clone() });
+        // The key lives with its trigger, and for its days after that.
+        assert_eq!(fixture.count("idempotency", &format!("created_at = {}", after(5))).await, 1);
+        let other = DelayedRequest { digest: "other".into(), ..keyed(false, &[after(50)]) };
+        let refused = fixture.store.delayed().insert(&other, NOW, &actor()).await.unwrap_err();
+        assert_eq!(refused.to_string(), "this idempotency key was sent before with another request");
         // A list has keys of its own, and its order.
         let list = fixture.record(&keyed(true, &[after(9), after(8), after(7)])).await;
         assert!(list.is_new && list.ids.len() == 3);
+        assert_eq!(fixture.count("idempotency", "items = 3").await, 1, "one row for a request");
         let again = fixture.record(&keyed(true, &[after(1)])).await;
         assert_eq!(again, RecordedTriggers { is_new: false, ..list });
         assert_eq!((fixture.triggers().await, fixture.count("run", "1 = 1").await), (3, 1));
