@@ -16,7 +16,6 @@ use crate::lease::held_shards::HeldShards;
 use crate::lease::stalled_shards::StalledShards;
 use crate::plan::batch_size::BatchSize;
 use crate::plan::due_queue::DueQueue;
-use crate::plan::releaser::TriggerPages;
 use crate::plan::wakes::ScanWakes;
 use crate::runtime::{Backoff, Periodic, Service, Step};
 use crate::settings::ms;

@@ -141,7 +141,7 @@ fn of_jobs() -> Vec<Endpoint> {
             GET "/jobs/{id}", View Job: jobs::get, getJob, "A job";
             PUT "/jobs/{id}", Edit Job: jobs::update, updateJob,
                 "Give a job another definition, in force at once: runs that are not yet due are replaced" => fails([409]);
-            DELETE "/jobs/{id}", Edit Job: jobs::delete, deleteJob, "Delete a job; its runs stay, and those not sent yet are cancelled. \
+            DELETE "/jobs/{id}", Edit Job: jobs::delete, deleteJob, "Delete a job; its runs stay, and those not sent yet are cancelled; scheduled runs are deleted. \
                 Jobs that have it as a child get a new revision without it. A node of a workflow is not deleted" => fails([409]);
             POST "/jobs/{id}/enable", Operate Job: jobs::enable, enableJob,
                 "Start its schedule now; after a pause by the engine it continues where it stopped" => fails([409]);

@@ -60,7 +60,6 @@ impl RetentionStore<'_> {
             );
             done += self.execute(&self.write, &text, vec![]).await?;
         }
-        done += self.delayed().discard_orphans().await?;
         done += self.runs().prune_params().await?;
         done += self.workflows().prune_orphans().await?;
         done += self.maps().prune_orphans().await?;

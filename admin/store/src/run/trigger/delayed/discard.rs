@@ -1,20 +1,27 @@
 //! The triggers of a job that is deleted. There may be a million of them, so they go in slices, after the deletion; one whose time comes
 //! before becomes nothing.
 
+use std::time::Duration;
+
 use crate::db::pool::transaction::Transaction;
+use crate::db::sql::retry;
 use crate::error::Result;
 use crate::views::DelayedStore;
 
 /// Triggers that one transaction deletes.
 const SLICE: i64 = 1_000;
 /// Full slices that the request which deletes jobs waits for.
-const MOST_SLICES: usize = 50;
+const MOST_SLICES: usize = 5;
+/// As far as the triggers of a job are counted.
+pub const MOST_COUNTED: i64 = 10_000;
+/// Between two slices that no request waits for.
+const PACE: Duration = Duration::from_millis(10);
 
 impl DelayedStore<'_> {
-    /// How many triggers of a job wait, inside the transaction of its deletion.
-    pub(crate) async fn count_in(self, tx: &Transaction, job_id: i64) -> Result<i64> {
-        let text = "SELECT COUNT(*) FROM delayed_trigger WHERE job_id = ?";
-        Ok(self.tuple(tx, text, values![job_id]).await?.unwrap_or(0))
+    /// How many triggers of a job wait, at most [`MOST_COUNTED`].
+    pub async fn count_of(self, job_id: i64) -> Result<i64> {
+        let text = "SELECT COUNT(*) FROM (SELECT id FROM delayed_trigger WHERE job_id = ? LIMIT ?) AS counted";
+        Ok(self.tuple(&self.read, text, values![job_id, MOST_COUNTED]).await?.unwrap_or(0))
     }
 
     /// Deletes triggers with what they were given.
@@ -26,8 +33,8 @@ impl DelayedStore<'_> {
         Ok(())
     }
 
-    /// Deletes most triggers of jobs that have just been deleted. What is left, also if the database fails now, goes with the next look
-    /// for orphans.
+    /// Deletes the first triggers of jobs that have just been deleted. What is left, also if the database fails now, goes with the next
+    /// look for orphans.
     pub(crate) async fn discard_some_of(self, job_ids: &[i64]) {
         let mut slices = MOST_SLICES;
         for job_id in job_ids {
@@ -48,26 +55,30 @@ impl DelayedStore<'_> {
     pub async fn discard_slice(self, job_id: i64) -> Result<bool> {
         let text = "SELECT id FROM delayed_trigger WHERE job_id = ? ORDER BY job_id, due_at, id LIMIT ?";
         let ids: Vec<i64> = self.tuples(&self.write, text, values![job_id, SLICE]).await?;
-        let tx = self.begin().await?;
-        self.discard_in(&tx, &ids).await?;
-        tx.commit().await?;
+        if ids.is_empty() {
+            return Ok(false);
+        }
+        retry::on_conflict(async || {
+            let tx = self.begin().await?;
+            self.discard_in(&tx, &ids).await?;
+            Ok(tx.commit().await?)
+        })
+        .await?;
         Ok(ids.len() as i64 == SLICE)
     }
 
-    /// Deletes the triggers of all jobs that are gone; answers of how many jobs. It reads a row for each job that has triggers.
-    pub(crate) async fn discard_orphans(self) -> Result<u64> {
+    /// Deletes the triggers of all jobs that are gone; answers of how many jobs. One walk over the index of the triggers by job.
+    pub async fn discard_orphans(self) -> Result<u64> {
         let (mut done, mut behind) = (0, 0);
         loop {
-            let text = "SELECT MIN(job_id) FROM delayed_trigger WHERE job_id > ?";
-            let next = self.tuple::<Option<i64>>(&self.engine_reads, text, values![behind]).await?.flatten();
-            let Some(job_id) = next else { return Ok(done) };
+            let text = "SELECT d.job_id FROM delayed_trigger AS d WHERE d.job_id > ? AND NOT EXISTS \
+                        (SELECT 1 FROM job WHERE job.id = d.job_id) ORDER BY d.job_id LIMIT 1";
+            let Some(job_id) = self.tuple::<i64>(&self.engine_reads, text, values![behind]).await? else {
+                return Ok(done);
+            };
             behind = job_id;
-            let text = "SELECT id FROM job WHERE id = ?";
-            if self.tuple::<i64>(&self.engine_reads, text, values![job_id]).await?.is_some() {
-                continue;
-            }
             while self.discard_slice(job_id).await? {
-                tokio::task::yield_now().await;
+                tokio::time::sleep(PACE).await;
             }
             done += 1;
         }

@@ -224,7 +224,7 @@ databases! {
         assert_eq!(fixture.release(shard, epoch, &orphan, NOW).await, Released { gone: 1, ..Released::default() });
         assert_eq!((fixture.triggers().await, fixture.count("run", "1 = 1").await), (0, 1));
         fixture.sql(&format!("INSERT INTO delayed_trigger ({columns}) VALUES {row}")).await;
-        fixture.store.retention().prune_orphans().await.unwrap();
+        assert_eq!(fixture.store.delayed().discard_orphans().await.unwrap(), 1);
         assert_eq!(fixture.triggers().await, 0);
     }
 
