@@ -6,6 +6,7 @@ use carillon_accounts::policy::Action;
 use carillon_scheduler::{FieldError, Millis, Outcome, RunEvent, RunReason, RunState};
 use carillon_store::run::settle::by_hand::ByHand;
 use carillon_store::run::settle::finding::{RunReport, SettleContext};
+use carillon_store::run::trigger::delayed::change::TargetTrigger;
 use carillon_store::{Actor, RunView, ScheduledRun};
 
 use crate::manage::entry_points::Runs;
@@ -61,10 +62,10 @@ impl Runs<'_> {
     /// # Errors
     /// `Forbidden`; `Missing`; `Invalid`: the time; `NotScheduled`: its time has come
     pub async fn move_scheduled(&self, id: i64, at: Millis, by: &Actor) -> Result<(), Error> {
-        self.engine.require_for_run(by, Action::Operate, id).await?;
+        let app_id = self.engine.require_for_run(by, Action::Operate, id).await?;
         let now = self.engine.cx.clock.now();
         let due_at = DueTime::At(at).resolve(now).map_err(|fault| Error::Invalid(vec![fault]))?;
-        match self.engine.cx.store.delayed().move_to(id, due_at, now, by).await? {
+        match self.engine.cx.store.delayed().move_to(TargetTrigger::of_app(id, app_id), due_at, now, by).await? {
             Some(shard) => {
                 self.engine.delayed_changed(shard, [due_at]);
                 Ok(())
@@ -108,8 +109,9 @@ impl Runs<'_> {
     /// # Errors
     /// `Forbidden`; `Missing`; `NotScheduled`: its time has come
     pub async fn cancel_scheduled(&self, id: i64, by: &Actor) -> Result<(), Error> {
-        self.engine.require_for_run(by, Action::Operate, id).await?;
-        match self.engine.cx.store.delayed().cancel(id, self.engine.cx.clock.now(), by).await? {
+        let app_id = self.engine.require_for_run(by, Action::Operate, id).await?;
+        let (trigger, now) = (TargetTrigger::of_app(id, app_id), self.engine.cx.clock.now());
+        match self.engine.cx.store.delayed().cancel(trigger, now, by).await? {
             Some(_) => Ok(()),
             None => Err(Error::NotScheduled(self.get(id).await?.state)),
         }

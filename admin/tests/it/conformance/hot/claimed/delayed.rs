@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use carillon_scheduler::{Cause, Millis, RunState};
+use carillon_store::run::trigger::delayed::change::TargetTrigger;
 use carillon_store::run::trigger::delayed::insert::{DelayedRequest, NewDelayed, RecordedTriggers};
 use carillon_store::run::trigger::delayed::release::{DueTrigger, Released};
 use carillon_store::{Error, Job, ScheduledFilter};
@@ -139,10 +140,13 @@ databases! {
         let expiring = NewDelayed { expires_at: Some(after(8)), ..item(after(5)) };
         let id = fixture.record(&request(&job, vec![expiring])).await.ids[0];
         let stale = fixture.due_triggers(job.shard, after(5)).await;
+        let elsewhere = TargetTrigger::of_app(id, job.app_id + 1);
+        assert_eq!(fixture.store.delayed().move_to(elsewhere, after(60), NOW, &actor()).await.unwrap(), None);
+        assert_eq!(fixture.store.delayed().cancel(elsewhere, NOW, &actor()).await.unwrap(), None);
         let moved = fixture.store.delayed().move_to(id, after(60), NOW, &actor()).await.unwrap();
         assert_eq!(moved, Some(job.shard));
-        let elsewhere = Released { gone: 1, ..Released::default() };
-        assert_eq!(fixture.release(job.shard, epoch, &stale, NOW).await, elsewhere);
+        let none = Released { gone: 1, ..Released::default() };
+        assert_eq!(fixture.release(job.shard, epoch, &stale, NOW).await, none, "it is elsewhere by now");
         let due = fixture.due_triggers(job.shard, after(60)).await;
         assert_eq!(due, [DueTrigger { id, job_id: job.id, due_at: after(60), expires_at: after(63) }]);
         fixture.release(job.shard, epoch, &due, NOW).await;
