@@ -9,6 +9,7 @@ use carillon_store::run::trigger::delayed::insert::{
     DelayedRequest, MAX_TRIGGERS, NewDelayed, RecordedTriggers, RequestKey,
 };
 use carillon_store::{Actor, ScheduledFilter, ScheduledKey, ScheduledRun};
+use foldhash::{HashMap, HashMapExt as _};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -24,6 +25,8 @@ pub enum DueTime {
     /// At this moment; one that has passed means now.
     At(Millis),
     InSeconds(i64),
+    /// Both were given, so none is meant.
+    Both,
 }
 
 /// A run that is not due yet.
@@ -53,7 +56,7 @@ pub struct RunLaterRequest {
 
 impl DueTime {
     /// # Errors
-    /// It is too far ahead, or no time at all.
+    /// It is too far ahead, or no time at all, or two.
     pub fn resolve(self, now: Millis) -> Result<Millis, FieldError> {
         match self {
             Self::At(at) if at > now + MAX_DELAY_SECONDS * 1000 => {
@@ -61,6 +64,9 @@ impl DueTime {
             }
             Self::At(at) => Ok(at.max(now)),
             Self::InSeconds(seconds) if (0..=MAX_DELAY_SECONDS).contains(&seconds) => Ok(now + seconds * 1000),
+            Self::Both => {
+                Err(FieldError::new("at", "must be left out, or `delay_seconds` must: one of them says when"))
+            }
             Self::InSeconds(_) => Err(FieldError::new(
                 "delay_seconds",
                 format!("must be 0 to {MAX_DELAY_SECONDS}, which is about five years"),
@@ -70,8 +76,8 @@ impl DueTime {
 }
 
 impl DelayedRun {
-    /// All that is wrong without a look at the job, or the run as it is recorded.
-    fn check(&self, now: Millis) -> Result<NewDelayed, Vec<FieldError>> {
+    /// The run as it is recorded, and all that is wrong without a look at the job.
+    fn check(&self, now: Millis) -> (NewDelayed, Vec<FieldError>) {
         let mut faults = vec![];
         let due_at = self.due.resolve(now).map_err(|fault| faults.push(fault)).unwrap_or(now);
         if self.expires_after_seconds.is_some_and(|seconds| !(1..=MAX_DELAY_SECONDS).contains(&seconds)) {
@@ -80,16 +86,14 @@ impl DelayedRun {
         if let Some(Err(message)) = self.params.as_deref().map(check_params) {
             faults.push(FieldError::new("params", message));
         }
-        match faults.is_empty() {
-            true => Ok(NewDelayed {
-                due_at,
-                expires_at: self.expires_after_seconds.map(|seconds| due_at + seconds * 1000),
-                params: self.params.clone(),
-                parts: self.parts.clone(),
-                address: self.address.as_deref().map(normal_address),
-            }),
-            false => Err(faults),
-        }
+        let item = NewDelayed {
+            due_at,
+            expires_at: self.expires_after_seconds.map(|seconds| due_at.saturating_add(seconds.saturating_mul(1000))),
+            params: self.params.clone(),
+            parts: self.parts.clone(),
+            address: self.address.as_deref().map(normal_address),
+        };
+        (item, faults)
     }
 }
 
@@ -100,6 +104,7 @@ impl RunLaterRequest {
             let due = match run.due {
                 DueTime::At(at) => json!({"at": at}),
                 DueTime::InSeconds(seconds) => json!({"in": seconds}),
+                DueTime::Both => json!(null),
             };
             json!([due, run.expires_after_seconds, run.params, run.parts, run.address])
         };
@@ -127,18 +132,7 @@ impl Jobs<'_> {
         if !(1..=MAX_TRIGGERS).contains(&request.runs.len()) {
             return Err(Error::field("runs", format!("must have 1 to {MAX_TRIGGERS} items")));
         }
-        let (mut items, mut faults) = (Vec::with_capacity(request.runs.len()), vec![]);
-        for (place, run) in request.runs.iter().enumerate() {
-            match run.check(now) {
-                Ok(item) => items.push(item),
-                Err(wrong) if request.is_list => faults.extend(wrong.into_iter().map(|fault| of_item(place, fault))),
-                Err(wrong) => faults.extend(wrong),
-            }
-        }
-        if !faults.is_empty() {
-            return Err(Error::Invalid(faults));
-        }
-        self.check_against_job(&request, &items).await?;
+        let items = self.checked(&request, now).await?;
         // What waits costs no place. What is due now is counted as runs by hand are.
         let due_now = items.iter().filter(|item| item.due_at <= now).count();
         self.engine.costly.count_runs(due_now.max(1), by)?;
@@ -150,24 +144,45 @@ impl Jobs<'_> {
         Ok(recorded)
     }
 
-    async fn check_against_job(&self, request: &RunLaterRequest, items: &[NewDelayed]) -> Result<(), Error> {
-        let mut checked: Vec<&str> = vec![];
-        for (place, item) in items.iter().enumerate() {
-            let named = |error| match error {
-                Error::Invalid(faults) if request.is_list => {
-                    Error::Invalid(faults.into_iter().map(|fault| of_item(place, fault)).collect())
-                }
-                other => other,
-            };
-            if let Some(parts) = &item.parts {
-                self.check_parts(request.job_id, parts, item.params.is_some()).await.map_err(named)?;
+    /// The runs as they are recorded.
+    ///
+    /// # Errors
+    /// `Invalid`: all faults of all runs
+    async fn checked(&self, request: &RunLaterRequest, now: Millis) -> Result<Vec<NewDelayed>, Error> {
+        let (mut items, mut faults) = (Vec::with_capacity(request.runs.len()), vec![]);
+        // Few addresses, however many runs.
+        let mut addresses = HashMap::new();
+        for (place, run) in request.runs.iter().enumerate() {
+            let (item, mut wrong) = run.check(now);
+            self.check_against_job(request.job_id, &item, &mut addresses, &mut wrong).await?;
+            match request.is_list {
+                true => faults.extend(wrong.into_iter().map(|fault| of_item(place, fault))),
+                false => faults.extend(wrong),
             }
-            // Few addresses, however many runs.
-            if let Some(address) = item.address.as_deref().filter(|address| !checked.contains(address)) {
-                self.must_be_registered(request.job_id, address).await.map_err(named)?;
-                checked.push(address);
-            }
+            items.push(item);
         }
+        match faults.is_empty() {
+            true => Ok(items),
+            false => Err(Error::Invalid(faults)),
+        }
+    }
+
+    async fn check_against_job(
+        &self,
+        job_id: i64,
+        item: &NewDelayed,
+        addresses: &mut HashMap<String, Vec<FieldError>>,
+        faults: &mut Vec<FieldError>,
+    ) -> Result<(), Error> {
+        if let Some(parts) = &item.parts {
+            faults.extend(faults_of(self.check_parts(job_id, parts, item.params.is_some()).await)?);
+        }
+        let Some(address) = &item.address else { return Ok(()) };
+        if !addresses.contains_key(address) {
+            let wrong = faults_of(self.must_be_registered(job_id, address).await)?;
+            addresses.insert(address.clone(), wrong);
+        }
+        faults.extend(addresses.get(address).into_iter().flatten().cloned());
         Ok(())
     }
 
@@ -178,6 +193,15 @@ impl Jobs<'_> {
     pub async fn scheduled_runs(&self, filter: &ScheduledFilter) -> Result<Page<ScheduledRun, ScheduledKey>, Error> {
         self.get(filter.job_id).await?;
         Ok(self.engine.cx.store.delayed().list(filter).await?)
+    }
+}
+
+/// What a check has found to be wrong.
+fn faults_of(checked: Result<(), Error>) -> Result<Vec<FieldError>, Error> {
+    match checked {
+        Ok(()) => Ok(vec![]),
+        Err(Error::Invalid(faults)) => Ok(faults),
+        Err(error) => Err(error),
     }
 }
 
@@ -203,6 +227,7 @@ mod tests {
             (DueTime::InSeconds(longest), Some(now + longest * 1000)),
             (DueTime::InSeconds(longest + 1), None),
             (DueTime::InSeconds(-1), None),
+            (DueTime::Both, None),
         ] {
             assert_eq!(due.resolve(now).ok(), resolved, "{due:?}");
         }
@@ -217,7 +242,7 @@ mod tests {
             parts: None,
             address: None,
         };
-        let faults = run.check(0).unwrap_err();
+        let (_, faults) = run.check(0);
         let fields: Vec<&str> = faults.iter().map(|fault| &*fault.field).collect();
         assert_eq!(fields, ["delay_seconds", "expires_after_seconds", "params"]);
     }

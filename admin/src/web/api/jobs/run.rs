@@ -61,7 +61,7 @@ request! {
 pub async fn run(state: Shared, id: Id, caller: Caller, key: Key, body: Body<RunRequest>) -> Answer<AnyRunView> {
     let RunRequest { params, parts, address, at, delay_seconds, expires_after_seconds } = body.0;
     let (job_id, idempotency_key, jobs) = (id.0, key.0, state.engine.jobs());
-    let (run_id, is_new) = match due_time(at, delay_seconds)? {
+    let (run_id, is_new) = match due_time(at, delay_seconds) {
         Some(due) => {
             let run = DelayedRun { due, expires_after_seconds, params, parts, address };
             let request = RunLaterRequest { job_id, runs: vec![run], idempotency_key, is_list: false };

@@ -6,22 +6,17 @@ use carillon_store::{ScheduledFilter, ScheduledKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::web::api::answer::{Answer, Error};
+use crate::web::api::answer::Answer;
 use crate::web::api::extract::{Body, Caller, Id, Key, Query, place, request};
 use crate::web::api::view::{List, ScheduledRunView, Time};
 use crate::web::state::Shared;
 
 /// The time of a run; without one it is due now.
-///
-/// # Errors
-/// Both members are given.
-pub fn due_time(at: Option<Time>, delay_seconds: Option<i64>) -> Result<Option<DueTime>, Error> {
+pub fn due_time(at: Option<Time>, delay_seconds: Option<i64>) -> Option<DueTime> {
     match (at, delay_seconds) {
-        (Some(_), Some(_)) => {
-            Err(Error::field("at", "must be left out, or `delay_seconds` must: one of them says when"))
-        }
-        (Some(Time(at)), None) => Ok(Some(DueTime::At(at))),
-        (None, delay) => Ok(delay.map(DueTime::InSeconds)),
+        (Some(_), Some(_)) => Some(DueTime::Both),
+        (Some(Time(at)), None) => Some(DueTime::At(at)),
+        (None, delay) => delay.map(DueTime::InSeconds),
     }
 }
 
@@ -63,11 +58,10 @@ pub struct RunManyView {
 }
 
 impl RunItem {
-    fn read(self, place: usize) -> Result<DelayedRun, Error> {
-        let due = due_time(self.at, self.delay_seconds).map_err(|error| error.at(format!("runs[{place}].at")))?;
-        let due = due.unwrap_or(DueTime::InSeconds(0));
+    fn read(self) -> DelayedRun {
+        let due = due_time(self.at, self.delay_seconds).unwrap_or(DueTime::InSeconds(0));
         let Self { expires_after_seconds, params, address, .. } = self;
-        Ok(DelayedRun { due, expires_after_seconds, params, parts: None, address })
+        DelayedRun { due, expires_after_seconds, params, parts: None, address }
     }
 }
 
@@ -78,7 +72,7 @@ pub async fn run_many(
     key: Key,
     body: Body<RunManyRequest>,
 ) -> Answer<RunManyView> {
-    let runs = body.0.runs.into_iter().enumerate().map(|(place, run)| run.read(place)).collect::<Result<_, _>>()?;
+    let runs = body.0.runs.into_iter().map(RunItem::read).collect();
     let request = RunLaterRequest { job_id: id.0, runs, idempotency_key: key.0, is_list: true };
     let recorded = state.engine.jobs().run_later(request, &caller.0).await?;
     Ok(Json(RunManyView { ids: recorded.ids, is_new: recorded.is_new }))

@@ -102,10 +102,10 @@ fn what_is_wrong_with_a_time_is_named() {
         }
         assert_eq!(MAX_DELAY_SECONDS, 158_112_000, "as the document says");
         let many = format!("/jobs/{}/run-many", job["id"]);
-        let wrong = json!({"runs": [{}, {"delay_seconds": -1}, {"params": "x".repeat(65_537)}]});
+        let wrong = json!({"runs": [{}, {"delay_seconds": -1}, {"params": "x".repeat(65_537)}, {"at": "2026-01-01T00:00:00Z", "delay_seconds": 5}, {"address": "http://10.0.0.1:1"}]});
         let errors = api.post(&many, wrong).await.json["error"]["errors"].clone();
         let fields: Vec<&Value> = errors.as_array().unwrap().iter().map(|fault| &fault["field"]).collect();
-        assert_eq!(fields, ["runs[1].delay_seconds", "runs[2].params"]);
+        assert_eq!(fields, ["runs[1].delay_seconds", "runs[2].params", "runs[3].at", "runs[4].address"]);
         let both = json!({"runs": [{"at": "2026-01-01T00:00:00Z", "delay_seconds": 5}]});
         assert_eq!(api.post(&many, both).await.json["error"]["field"], "runs[0].at");
         for count in [0, 1_001] {
