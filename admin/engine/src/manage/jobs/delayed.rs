@@ -19,6 +19,9 @@ use crate::manage::error::Error;
 /// The longest delay: about five years.
 pub const MAX_DELAY_SECONDS: i64 = 5 * 366 * 86_400;
 
+/// Runs that are due within this time count as runs by hand.
+const SOON_MS: Millis = 60_000;
+
 /// When a run is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DueTime {
@@ -133,9 +136,9 @@ impl Jobs<'_> {
             return Err(Error::field("runs", format!("must have 1 to {MAX_TRIGGERS} items")));
         }
         let items = self.checked(&request, now).await?;
-        // What waits costs no place. What is due now is counted as runs by hand are.
-        let due_now = items.iter().filter(|item| item.due_at <= now).count();
-        self.engine.costly.count_runs(due_now.max(1), by)?;
+        // What is due soon is counted as runs by hand are: a second of delay is no way around their limit.
+        let soon = items.iter().filter(|item| item.due_at <= now + SOON_MS).count();
+        self.engine.costly.count_runs(soon.max(1), by)?;
         let RunLaterRequest { job_id, idempotency_key, is_list, .. } = request;
         let new = DelayedRequest { job, items, idempotency_key, digest, is_list };
         let recorded = self.engine.cx.store.delayed().insert(&new, now, by).await?;
