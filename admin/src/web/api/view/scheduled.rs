@@ -35,7 +35,7 @@ view! {
         expires_at: Option<Time> = (run.expires_at != 0).then_some(Time(run.expires_at)),
         /// When it was asked for
         created_at: Time,
-        /// Instead of the job's own
+        /// Instead of the job's own; a list has their first 200 characters
         params: Option<String>,
         /// The executor that is to run it
         address: Option<String>,

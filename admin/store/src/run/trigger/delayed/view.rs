@@ -18,7 +18,7 @@ pub struct ScheduledRun {
     /// 0: it runs however late it is.
     pub expires_at: Millis,
     pub created_at: Millis,
-    /// Given with it in place of the job's own.
+    /// Given with it in place of the job's own; a list has their beginning.
     pub params: Option<String>,
     /// The executor that it is bound to.
     pub address: Option<String>,
@@ -44,13 +44,22 @@ pub struct ScheduledFilter {
     pub limit: u32,
 }
 
-const SCHEDULED: &str = "SELECT d.id, d.job_id, a.name AS app, j.name AS job, d.due_at, d.expires_at, d.created_at, i.params, i.address \
-     FROM delayed_trigger AS d JOIN job j ON j.id = d.job_id JOIN app a ON a.id = j.app_id LEFT JOIN run_input i ON i.run_id = d.id";
+/// Characters of the parameters that a list has of each run.
+const LISTED_PARAMS: usize = 200;
+
+const FROM: &str = "FROM delayed_trigger AS d JOIN job j ON j.id = d.job_id JOIN app a ON a.id = j.app_id LEFT JOIN run_input i ON i.run_id = d.id";
+
+/// `params` is what is read of the parameters.
+fn select(params: &str) -> String {
+    format!(
+        "SELECT d.id, d.job_id, a.name AS app, j.name AS job, d.due_at, d.expires_at, d.created_at, {params} AS params, i.address {FROM}"
+    )
+}
 
 impl DelayedStore<'_> {
     /// A run that is scheduled. None: it never was, or its time has come.
     pub async fn get(self, id: i64) -> Result<Option<ScheduledRun>> {
-        self.one(&self.read, &format!("{SCHEDULED} WHERE d.id = ?"), values![id]).await
+        self.one(&self.read, &format!("{} WHERE d.id = ?", select("i.params")), values![id]).await
     }
 
     /// The last run of a trigger whose time has come, or that was cancelled.
@@ -71,7 +80,7 @@ impl DelayedStore<'_> {
         self.tuple(&self.read, text, values![id]).await
     }
 
-    /// A page of the scheduled runs of a job, the earliest first.
+    /// A page of the scheduled runs of a job, the earliest first, with the beginning of their parameters: 200 characters.
     pub async fn list(self, filter: &ScheduledFilter) -> Result<Page<ScheduledRun, ScheduledKey>> {
         let mut conditions = Conditions::default();
         conditions.add("d.job_id = ?", [filter.job_id.into()]);
@@ -81,7 +90,8 @@ impl DelayedStore<'_> {
             conditions.add("d.due_at >= ? AND (d.due_at > ? OR d.id > ?)", [due_at.into(), due_at.into(), id.into()]);
         }
         let (conditions, values) = conditions.finish_page(filter.limit);
-        let text = format!("{SCHEDULED}{conditions} ORDER BY d.job_id, d.due_at, d.id LIMIT ?");
+        let select = select(&format!("SUBSTR(i.params, 1, {LISTED_PARAMS})"));
+        let text = format!("{select}{conditions} ORDER BY d.job_id, d.due_at, d.id LIMIT ?");
         let items: Vec<ScheduledRun> = self.all(&self.read, &text, values).await?;
         Ok(Page::cut(items, filter.limit, |run| ScheduledKey { due_at: run.due_at, id: run.id }))
     }

@@ -261,6 +261,13 @@ databases! {
         assert_eq!((rest.items.iter().map(|run| run.id).collect::<Vec<_>>(), rest.next), (vec![ids[0]], None));
         let between = ScheduledFilter { from: Some(after(20)), to: Some(after(30)), ..filter };
         assert_eq!(fixture.store.delayed().list(&between).await.unwrap().items.len(), 2);
+        // The whole parameters are read of one run alone.
+        let long = NewDelayed { params: Some("é".repeat(60_000)), ..item(after(5)) };
+        let long = fixture.record(&request(&other, vec![long])).await.ids[0];
+        let page = fixture.store.delayed().list(&ScheduledFilter { job_id: other.id, limit: 1, ..ScheduledFilter::default() }).await;
+        assert_eq!(page.unwrap().items[0].params, Some("é".repeat(200)));
+        let whole = fixture.store.delayed().get(long).await.unwrap().unwrap().params;
+        assert_eq!(whole, Some("é".repeat(60_000)));
         let run = fixture.store.delayed().get(ids[0]).await.unwrap().unwrap();
         assert_eq!((run.job.as_str(), run.app.as_str(), run.due_at, run.created_at), ("one", "billing", after(30), NOW));
         assert_eq!(fixture.store.apps().app_of_run(ids[0]).await.unwrap(), Some(fixture.app.id));
