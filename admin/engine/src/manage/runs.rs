@@ -7,6 +7,7 @@ use carillon_scheduler::{FieldError, Millis, Outcome, RunEvent, RunReason, RunSt
 use carillon_store::run::settle::by_hand::ByHand;
 use carillon_store::run::settle::finding::{RunReport, SettleContext};
 use carillon_store::run::trigger::delayed::change::TargetTrigger;
+use carillon_store::views::DelayedStore;
 use carillon_store::{Actor, RunView, ScheduledRun};
 
 use crate::manage::entry_points::Runs;
@@ -31,15 +32,16 @@ impl Runs<'_> {
     /// # Errors
     /// `Missing`
     pub async fn get(&self, id: i64) -> Result<RunView, Error> {
-        let store = &self.engine.cx.store;
-        if let Some(run) = store.runs().get(id).await? {
-            return Ok(run);
+        let run_id = self.run_id_of(id).await?;
+        self.engine.cx.store.runs().get(run_id).await?.ok_or_else(|| Error::missing("run", id))
+    }
+
+    /// The run for which a number stands: its own, or that of its trigger. What waits, or is gone, keeps its number.
+    pub(crate) async fn run_id_of(&self, id: i64) -> Result<i64, Error> {
+        match DelayedStore::is_trigger(id) {
+            true => Ok(self.engine.cx.store.delayed().run_of(id).await?.unwrap_or(id)),
+            false => Ok(id),
         }
-        let run = match store.delayed().run_of(id).await? {
-            Some(run_id) => store.runs().get(run_id).await?,
-            None => None,
-        };
-        run.ok_or_else(|| Error::missing("run", id))
     }
 
     /// The same, also of a run that is scheduled.
@@ -124,6 +126,7 @@ impl Runs<'_> {
     /// `Forbidden`; `Missing`; `Invalid`: the note; `NotOpen`
     pub async fn resolve(&self, run_id: i64, outcome: Outcome, note: &str, by: &Actor) -> Result<(), Error> {
         self.engine.require_for_run(by, Action::Operate, run_id).await?;
+        let run_id = self.run_id_of(run_id).await?;
         let engine = self.engine;
         let note = note.trim();
         Self::check_note(note).map_err(|error| Error::Invalid(vec![error]))?;

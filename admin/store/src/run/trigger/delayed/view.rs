@@ -3,6 +3,7 @@
 use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;
 
+use crate::db::ids;
 use crate::db::sql::filter::{Conditions, Page};
 use crate::error::Result;
 use crate::views::DelayedStore;
@@ -60,6 +61,11 @@ impl DelayedStore<'_> {
     /// A run that is scheduled. None: it never was, or its time has come.
     pub async fn get(self, id: i64) -> Result<Option<ScheduledRun>> {
         self.one(&self.read, &format!("{} WHERE d.id = ?", select("i.params")), values![id]).await
+    }
+
+    /// Whether this is the number of a trigger: no run has one of those.
+    pub fn is_trigger(id: i64) -> bool {
+        id >= ids::DELAYED.first
     }
 
     /// The last run of a trigger whose time has come, or that was cancelled.
