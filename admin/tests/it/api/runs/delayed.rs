@@ -33,6 +33,7 @@ fn a_run_is_scheduled_moved_listed_and_cancelled() {
         let moved = api.send(patch.json(&json!({"at": "2025-10-10T00:00:00Z"}))).await.ok();
         assert_eq!(moved["due_at"], "2025-10-10T00:00:00.000Z");
         assert_eq!(moved["expires_at"], "2025-10-10T00:01:00.000Z");
+        assert_eq!(api.get("/audit?action=update").await.column("object_id"), [made["id"].clone()]);
         assert_eq!(api.get(&one).await.ok(), moved);
         let killed = api.post(&format!("{one}/kill"), Value::Null).await.ok();
         assert_eq!(killed, json!({"outcome": "cancelled"}));

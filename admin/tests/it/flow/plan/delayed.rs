@@ -1,13 +1,16 @@
 //! Delayed triggers, from the request to the run: the situations in which one may be.
 
+use std::sync::Arc;
+
 use carillon_engine::Error;
 use carillon_engine::manage::{DelayedRun, DueTime, FoundRun, KillResult, PauseRequest, RunLaterRequest};
 use carillon_engine::runtime::Service as _;
-use carillon_scheduler::{Cause, Clock as _, JobDraft, Millis, RunState};
+use carillon_scheduler::{Cause, Clock as _, JobDraft, ManualClock, Millis, RunState};
 use carillon_store::{Actor, Job};
 
 use crate::conformance::fixture::actor;
-use crate::flow::node::{Node, START, on_node, with_registered_executor};
+use crate::flow::node::{Node, START, on_node, with_executor, with_registered_executor};
+use crate::services::{Kind, on};
 
 fn later(due: DueTime) -> DelayedRun {
     DelayedRun { due, expires_after_seconds: None, params: None, parts: None, address: None }
@@ -218,5 +221,41 @@ fn a_backlog_of_triggers_holds_up_no_schedule() {
         assert_eq!((did.released, did.claimed), (2_000, 1), "one round drains both");
         assert_eq!(node.states(&ticking).await, [RunState::Claimed]);
         assert_eq!(node.scan().await.did.released, 0);
+    });
+}
+
+#[test]
+fn triggers_leave_half_of_the_queue_to_schedules() {
+    on(Kind::Sqlite, async |db| {
+        let mut config = db.config();
+        (config.shards, config.engine.ring_capacity) = (Some(1), 20);
+        config.access_token = "0123456789-of-this-test".into();
+        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let (job, ticking) = (node.job(|_| ()).await, node.every(10, |_| ()).await);
+        let at = |place: Millis| later(DueTime::At(START + 1_000 + place));
+        node.run_later(&job, (0..1_000).map(at).collect(), None).await;
+        node.renew_leases().await;
+        node.clock.advance(std::time::Duration::from_secs(9));
+        node.renew_leases().await;
+        let did = node.scan().await.did;
+        assert_eq!((did.released, did.claimed), (10, 1), "as many as half of the queue takes");
+        assert_eq!(node.states(&ticking).await, [RunState::Claimed]);
+        assert_eq!(node.scan().await.did.released, 0, "nothing has left");
+    });
+}
+
+#[test]
+fn one_that_is_late_waits_for_an_executor_like_any_other() {
+    with_executor(async |node, executor| {
+        let job = node.job(|_| ()).await;
+        node.in_seconds(&job, 5).await;
+        node.clock.advance(std::time::Duration::from_secs(3_600));
+        node.round().await;
+        let run = &node.runs(&job).await[0];
+        assert_eq!((run.state, run.scheduled_at), (RunState::Claimed, START + 5_000), "it has not waited yet");
+        assert_eq!(run.due_at, node.clock.now());
+        node.register(executor).await;
+        node.advance(500).await;
+        assert_eq!(executor.runs().len(), 1);
     });
 }

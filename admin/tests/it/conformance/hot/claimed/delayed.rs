@@ -275,11 +275,16 @@ databases! {
 
     async fn triggers_follow_another_number_of_shards(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
-        let job = fixture.ticking("tick").await;
+        let shards = i64::from(fixture.store.leases().shard_count().await.unwrap());
+        let mut job = fixture.ticking("tick").await;
+        while job.id % shards == job.id % 7 {
+            job = fixture.ticking("tick").await;
+        }
         fixture.delayed_at(&job, &[after(5), after(500)]).await;
         fixture.store.leases().set_shards(7, NOW, &actor()).await.unwrap();
         let shard = fixture.store.jobs().get(job.id).await.unwrap().unwrap().shard;
         assert_eq!(i64::from(shard), job.id % 7);
+        assert_ne!(shard, job.shard);
         assert_eq!(fixture.count("delayed_trigger", &format!("shard = {shard}")).await, 2);
     }
 }
