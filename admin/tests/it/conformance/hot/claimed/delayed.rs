@@ -286,5 +286,10 @@ databases! {
         assert_eq!(i64::from(shard), job.id % 7);
         assert_ne!(shard, job.shard);
         assert_eq!(fixture.count("delayed_trigger", &format!("shard = {shard}")).await, 2);
+        // A shard that does not exist is read by no scan.
+        fixture.sql("UPDATE delayed_trigger SET shard = 900").await;
+        let alarm = fixture.store.runs().repair_misplaced(&mut Default::default(), NOW).await.unwrap();
+        assert!(alarm.is_some());
+        assert_eq!(fixture.count("delayed_trigger", &format!("shard = {shard}")).await, 2);
     }
 }
