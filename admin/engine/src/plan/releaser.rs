@@ -1,11 +1,17 @@
 //! Delayed triggers that are near → claimed runs → due queue: the second source of a scan. What waits for later is not read.
 
+use std::time::Duration;
+
 use carillon_scheduler::{Millis, RunState};
 
 use crate::plan::adopt::AdoptOrigin;
 use crate::plan::scanner::{PAGE, ScanReport, Scanner};
 use carillon_store as store;
 use carillon_store::run::claim::HeldLease;
+use carillon_store::run::trigger::delayed::release::{DueTrigger, Released};
+
+/// How long it is waited for sessions that hold jobs of triggers, before each further try.
+const HELD_UP_MS: [u64; 3] = [10, 30, 100];
 
 /// How far a round has come with the triggers.
 pub(crate) struct TriggerPages {
@@ -96,19 +102,42 @@ impl Scanner {
         let due = self.cx.store.delayed().due_except(self.shard, (pages.from, near), paused, most).await?;
         pages.is_done = due.len() < most;
         let Some(last) = due.last() else { return Ok(false) };
-        let released = self.within_lease(holder, |now| self.cx.store.delayed().release(holder, &due, now)).await?;
-        let count = released.runs.len();
-        self.cx.metrics.claimed.inc_by(count as u64);
-        self.cx.metrics.settled.with_label_values(&[RunState::Cancelled.as_str()]).inc_by(released.expired);
-        report.released += count;
-        let mut has_moved = count > 0 || released.expired > 0 || released.gone > 0;
-        if released.held_up > 0 {
+        let last = last.due_at;
+        let mut released = self.release(holder, &due, near, report).await?;
+        let mut has_moved = released.held_up.len() < due.len();
+        // Most hold a job for a moment: a request for a run of it does.
+        for pause in HELD_UP_MS {
+            if released.held_up.is_empty() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            let due = released.held_up;
+            released = self.release(holder, &due, near, report).await?;
+            has_moved |= released.held_up.len() < due.len();
+        }
+        if !released.held_up.is_empty() {
             // The page would begin with the same ones. Others at the moment of the last one wait for the next round with them.
-            (pages.from, pages.is_held_up) = (if has_moved { last.due_at } else { last.due_at + 1 }, true);
+            (pages.from, pages.is_held_up) = (if has_moved { last } else { last + 1 }, true);
             has_moved = true;
         }
-        // A run may be bound to an address, so the rows are read.
-        self.enqueue_adopted(holder, released.runs, near, AdoptOrigin::ThisHolder).await?;
         Ok(has_moved)
+    }
+
+    /// Answers what became of them; those that are runs now are in the queue.
+    async fn release(
+        &self,
+        holder: &HeldLease<'_>,
+        due: &[DueTrigger],
+        near: Millis,
+        report: &mut ScanReport,
+    ) -> store::Result<Released> {
+        let mut released = self.within_lease(holder, |now| self.cx.store.delayed().release(holder, due, now)).await?;
+        let runs = std::mem::take(&mut released.runs);
+        self.cx.metrics.claimed.inc_by(runs.len() as u64);
+        self.cx.metrics.settled.with_label_values(&[RunState::Cancelled.as_str()]).inc_by(released.expired);
+        report.released += runs.len();
+        // A run may be bound to an address, so the rows are read.
+        self.enqueue_adopted(holder, runs, near, AdoptOrigin::ThisHolder).await?;
+        Ok(released)
     }
 }

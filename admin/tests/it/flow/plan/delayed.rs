@@ -7,10 +7,11 @@ use carillon_engine::manage::{DelayedRun, DueTime, FoundRun, KillResult, PauseRe
 use carillon_engine::runtime::Service as _;
 use carillon_scheduler::{Cause, Clock as _, JobDraft, ManualClock, Millis, RunState};
 use carillon_store::{Actor, Job};
+use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 
 use crate::conformance::fixture::actor;
 use crate::flow::node::{Node, START, on_node, with_executor, with_registered_executor};
-use crate::services::{Kind, on};
+use crate::services::{Kind, TestDatabase, on};
 
 fn later(due: DueTime) -> DelayedRun {
     DelayedRun { due, expires_after_seconds: None, params: None, parts: None, address: None }
@@ -224,13 +225,39 @@ fn a_backlog_of_triggers_holds_up_no_schedule() {
     });
 }
 
+/// A node with one shard.
+async fn alone(db: &TestDatabase, ring_capacity: usize) -> Node {
+    let mut config = db.config();
+    (config.shards, config.engine.ring_capacity) = (Some(1), ring_capacity);
+    config.access_token = "0123456789-of-this-test".into();
+    Node::on(config, Arc::new(ManualClock::new(START))).await
+}
+
+#[test]
+fn a_job_that_another_session_holds_stops_no_other() {
+    on(Kind::Postgres, async |db| {
+        let node = alone(db, 1_000).await;
+        let (held, ticking) = (node.job(|_| ()).await, node.every(10, |_| ()).await);
+        node.in_seconds(&held, 5).await;
+        node.in_seconds(&ticking, 5).await;
+        node.renew_leases().await;
+        node.clock.advance(std::time::Duration::from_secs(9));
+        node.renew_leases().await;
+        let beside = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        let session = beside.begin().await.unwrap();
+        let lock = format!("SELECT id FROM job WHERE id = {} FOR UPDATE", held.id);
+        session.execute_unprepared(&lock).await.unwrap();
+        let did = node.scan().await.did;
+        assert_eq!((did.released, did.claimed), (1, 1));
+        session.rollback().await.unwrap();
+        assert_eq!(node.scan().await.did.released, 1);
+    });
+}
+
 #[test]
 fn triggers_leave_half_of_the_queue_to_schedules() {
     on(Kind::Sqlite, async |db| {
-        let mut config = db.config();
-        (config.shards, config.engine.ring_capacity) = (Some(1), 20);
-        config.access_token = "0123456789-of-this-test".into();
-        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        let node = alone(db, 20).await;
         let (job, ticking) = (node.job(|_| ()).await, node.every(10, |_| ()).await);
         let at = |place: Millis| later(DueTime::At(START + 1_000 + place));
         node.run_later(&job, (0..1_000).map(at).collect(), None).await;

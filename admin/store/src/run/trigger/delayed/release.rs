@@ -45,7 +45,7 @@ pub struct Released {
     /// Triggers that became nothing, because their jobs are gone, or that are elsewhere by now.
     pub gone: usize,
     /// Triggers that stay, because another session holds their jobs.
-    pub held_up: usize,
+    pub held_up: Vec<DueTrigger>,
 }
 
 /// The lower bound keeps PostgreSQL from walking over the places of triggers that are gone, as in the search for due jobs.
@@ -115,8 +115,7 @@ impl DelayedStore<'_> {
         self.leases().fence(&tx, holder.shard, holder.epoch, now, holder.ttl_ms).await?;
         let job_ids = due.iter().map(|due| due.job_id);
         let held = self.runs().lock_jobs(&tx, job_ids, LockMode::SkipLocked).await?.held_up;
-        let free: Vec<DueTrigger> = due.iter().filter(|due| !held.contains(&due.job_id)).copied().collect();
-        let held_up = due.len() - free.len();
+        let (held_up, free): (Vec<DueTrigger>, Vec<_>) = due.iter().partition(|due| held.contains(&due.job_id));
         if free.is_empty() {
             tx.rollback().await?;
             return Ok(Released { held_up, ..Released::default() });
