@@ -27,7 +27,7 @@ pub enum Error {
     Unusable(FieldError),
     #[error("the run is {0}; only a run that is unknown or lost can be resolved")]
     NotOpen(RunState),
-    #[error("the run is {}; only a run that is scheduled can be moved or called off", passed(*.0))]
+    #[error("the run is {state}; only a run that is scheduled can be moved or called off", state = passed(*.0))]
     NotScheduled(RunState),
     /// The executor could not be asked, or refused; a text for people.
     #[error("{0}")]
