@@ -68,7 +68,9 @@ impl LeaseStore<'_> {
                 "{count} shards are out of range; write a number from 1 to {MAX_SHARDS}"
             )));
         }
-        self.shard_count().await?;
+        if self.shard_count().await? != count {
+            self.delayed().move_far_ones(count, now).await?;
+        }
         let audit = self.audit().pending_entry(actor, now).await?;
         let mut tries = 0;
         loop {

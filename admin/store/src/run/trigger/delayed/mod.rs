@@ -10,4 +10,5 @@ pub mod change;
 pub mod discard;
 pub mod insert;
 pub mod release;
+mod reshard;
 pub mod view;

@@ -280,16 +280,16 @@ databases! {
         while job.id % shards == job.id % 7 {
             job = fixture.ticking("tick").await;
         }
-        fixture.delayed_at(&job, &[after(5), after(500)]).await;
+        fixture.delayed_at(&job, &[after(5), after(500), after(5_000)]).await;
         fixture.store.leases().set_shards(7, NOW, &actor()).await.unwrap();
         let shard = fixture.store.jobs().get(job.id).await.unwrap().unwrap().shard;
         assert_eq!(i64::from(shard), job.id % 7);
         assert_ne!(shard, job.shard);
-        assert_eq!(fixture.count("delayed_trigger", &format!("shard = {shard}")).await, 2);
+        assert_eq!(fixture.count("delayed_trigger", &format!("shard = {shard}")).await, 3);
         // A shard that does not exist is read by no scan.
         fixture.sql("UPDATE delayed_trigger SET shard = 900").await;
         let alarm = fixture.store.runs().repair_misplaced(&mut Default::default(), NOW).await.unwrap();
         assert!(alarm.is_some());
-        assert_eq!(fixture.count("delayed_trigger", &format!("shard = {shard}")).await, 2);
+        assert_eq!(fixture.count("delayed_trigger", &format!("shard = {shard}")).await, 3);
     }
 }
