@@ -8,6 +8,7 @@ mod m0004_workflows;
 mod m0005_parts;
 mod m0006_map;
 mod m0007_http;
+mod m0008_delayed;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -23,6 +24,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0005_parts", statements: m0005_parts::STATEMENTS },
     Step { name: "m0006_map", statements: m0006_map::STATEMENTS },
     Step { name: "m0007_http", statements: m0007_http::STATEMENTS },
+    Step { name: "m0008_delayed", statements: m0008_delayed::STATEMENTS },
 ];
 
 pub struct Migrator;

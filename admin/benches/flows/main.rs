@@ -1,10 +1,11 @@
 //! What follows from ends of runs: how fast workflows go from node to node, what many of them at once cost others, and a map whose
-//! executor dies. The real binary, on PostgreSQL or MariaDB with Redis, or on SQLite.
+//! executor dies; and delayed triggers. The real binary, on PostgreSQL or MariaDB with Redis, or on SQLite.
 //!
 //! ```text
 //! cargo bench -p carillon-admin --bench flows -- chain [--nodes 3]     a chain of 50 nodes
 //! cargo bench -p carillon-admin --bench flows -- many [--nodes 1]      100 runs of 500 nodes at once, beside another app
 //! cargo bench -p carillon-admin --bench flows -- items [--nodes 1]     100,000 items over four executors, of which one is killed
+//! cargo bench -p carillon-admin --bench flows -- delayed [--nodes 1]   1,000,000 delayed triggers, of which 1,000 a second become due
 //! ```
 //!
 //! `--help` explains each option.
@@ -13,6 +14,7 @@
 
 mod chain;
 mod cluster;
+mod delayed;
 #[path = "../throughput/executors.rs"]
 #[expect(dead_code, reason = "shared with the benchmark of throughput")]
 mod executors;
@@ -32,6 +34,7 @@ enum Measurement {
     Chain,
     Many,
     Items,
+    Delayed,
 }
 
 #[derive(Parser)]
@@ -48,10 +51,10 @@ struct Options {
     /// Start the nodes without Redis, also when there are several
     #[arg(long)]
     no_redis: bool,
-    /// Runs of the chain, one after the other; runs of the workflows, at once
+    /// Runs of the chain, one after the other; runs of the workflows, at once; delayed triggers that wait
     #[arg(long)]
     runs: Option<usize>,
-    /// Nodes of a workflow
+    /// Nodes of a workflow; seconds in which delayed triggers become due
     #[arg(long)]
     length: Option<usize>,
     /// Items of the map
@@ -77,5 +80,6 @@ async fn main() {
         Measurement::Chain => chain::measure(&options).await,
         Measurement::Many => many::measure(&options).await,
         Measurement::Items => items::measure(&options).await,
+        Measurement::Delayed => delayed::measure(&options).await,
     }
 }

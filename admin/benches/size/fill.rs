@@ -62,7 +62,7 @@ pub async fn fill(db: &DatabaseConnection, jobs: i64, runs: i64) {
              CASE WHEN n.i % 50 = 0 THEN 10 ELSE 9 END, 1, 1, {at} FROM {} JOIN job ON job.id = {job}",
             numbers(backend, runs)
         ),
-        format!("UPDATE id_block SET next = {}", base + jobs + runs + 1000),
+        format!("UPDATE id_block SET next = {} WHERE name <> 'delayed'", base + jobs + runs + 1000),
     ];
     for (index, text) in texts.iter().enumerate() {
         if index < 3 && jobs == 0 || index == 3 && runs == 0 {

@@ -166,8 +166,9 @@ impl Engine {
             cx, held, clock_guard, locks, address, stalled; epochs, skew, has_peers, stopping, refused, backoff
         });
         let scanners = Arc::<Mutex<Vec<Arc<Scanner>>>>::default();
-        let scanner_pool = component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, stalled, scanners });
         let pauses = Arc::new(component!(AppPauses { cx; state, reading, changed }));
+        let scanner_pool =
+            component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, stalled, pauses, scanners });
         let killer = Arc::new(component!(RunKiller { cx, client, directory, queue, followed }));
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
         let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
@@ -214,7 +215,7 @@ impl Engine {
         });
         let services = Services {
             refresher: Arc::new(component!(ExecutorRefresher { cx, held, router, jobs })),
-            pause_refresher: Arc::new(component!(PauseRefresher { cx, held, clock_guard, wakes, pauses })),
+            pause_refresher: Arc::new(component!(PauseRefresher { cx, held, clock_guard, wakes, pauses; in_force })),
             coordinator: Arc::new(coordinator),
             scan_poller: Arc::new(component!(ScanPoller {
                 cx, held, clock_guard, wakes;; seen_until: AtomicI64::new(i64::MIN)
@@ -295,6 +296,15 @@ impl Engine {
     /// To be called after a change of a job was committed: its shard is scanned at once, also by another node.
     pub fn job_changed(&self, shard: i32) {
         self.wakes.wake_holder(shard);
+    }
+
+    /// To be called after delayed triggers of a shard were recorded or moved: its holder looks at once if one of them is near. Those that
+    /// are not are found when they come near.
+    pub fn delayed_changed(&self, shard: i32, times: impl IntoIterator<Item = Millis>) {
+        let near = self.cx.clock.now() + ms(self.cx.settings.claim_within);
+        if times.into_iter().any(|at| at <= near) {
+            self.wakes.wake_holder(shard);
+        }
     }
 
     /// How many shards the database has.

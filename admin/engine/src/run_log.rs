@@ -30,6 +30,7 @@ impl Runs<'_> {
     /// `Missing`; `NoLog`, with the reason
     pub async fn log(&self, run_id: i64, from: i32, by: &Actor) -> Result<LogPage, Error> {
         let engine = self.engine;
+        let run_id = self.run_id_of(run_id).await?;
         let run = engine.killer.run_location(run_id).await?;
         let from = from.max(1);
         let (Some(address), Some(app)) = (&run.address, &run.app) else {

@@ -44,6 +44,7 @@ pub use job::stored_job::{Definition, DefinitionContext, Job};
 pub use people::grants::{GrantScope, Grants, Role, VisibleApps};
 pub use people::source_network::source_network;
 pub use run::params::RunParams;
+pub use run::trigger::delayed::view::{ScheduledFilter, ScheduledKey, ScheduledRun};
 pub use run::view::filter::{RunFilter, RunSort};
 pub use run::view::misfires::{Misfire, MisfireFilter, MisfireKey};
 pub use run::view::run_view::{RunView, sentence};

@@ -45,6 +45,8 @@ views! {
     backfills -> BackfillStore;
     /// Calendars and their versions, and the time zone data that plans follow.
     calendars -> CalendarStore;
+    /// Runs that are asked for and not due yet.
+    delayed -> DelayedStore;
     /// What was brought here from other schedulers.
     imports -> ImportStore;
     /// Jobs, their definitions, labels, parents and pauses.

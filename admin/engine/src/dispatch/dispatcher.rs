@@ -73,7 +73,7 @@ pub struct DispatchReport {
     pub waiting: usize,
     /// Have no executor.
     pub failed: usize,
-    /// Fires of jobs whose app is paused.
+    /// Fires of jobs whose app is paused, and runs that have expired.
     pub cancelled: usize,
     /// Marked, and sent at their time.
     pub sent: usize,
@@ -98,6 +98,7 @@ impl Dispatcher {
     #[tracing::instrument(level = "debug", skip_all, fields(run.count = due.len()))]
     async fn dispatch(&self, due: Vec<ClaimedRun>, tick: &mut Tick) {
         let due = self.without_giving_way(self.still_held(due), tick);
+        let due = self.without_expired(due, tick);
         let (answered, _asked): (Vec<RouteStep>, Vec<_>) = self.prober.take_answered().into_iter().unzip();
         tick.report.answered = answered.len();
         let jobs = match self.definitions(&due, &answered).await {
@@ -169,6 +170,20 @@ impl Dispatcher {
         Ok(jobs)
     }
 
+    /// What may still begin. A delayed run may have waited since its release: for an earlier run of its job, an executor or a node.
+    fn without_expired(&self, due: Vec<ClaimedRun>, tick: &mut Tick) -> Vec<ClaimedRun> {
+        let now = self.cx.clock.now();
+        let (expired, due): (Vec<_>, Vec<_>) = due.into_iter().partition(|run| run.is_expired(now));
+        expired.iter().for_each(|run| self.expire(run, tick));
+        due
+    }
+
+    fn expire(&self, run: &ClaimedRun, tick: &mut Tick) {
+        tick.report.cancelled += 1;
+        let message = "it was reached later than it may begin";
+        self.outcomes.report_internal(run.run_id, RunEvent::Cancelled, RunReason::Misfire, message);
+    }
+
     /// Those whose app is not paused, or that go all the same.
     fn without_paused(&self, due: Vec<ClaimedRun>, jobs: &JobsById, tick: &mut Tick) -> Vec<ClaimedRun> {
         let now = self.cx.clock.now();
@@ -221,6 +236,9 @@ impl Dispatcher {
         let AdmittedRun { run, job, .. } = step.admitted();
         if !self.held.may_mark(run.shard, run.epoch) {
             return;
+        }
+        if run.is_expired(self.cx.clock.now()) {
+            return self.expire(run, tick);
         }
         match jobs.get(&run.job_id).is_some_and(|current| current.version() == job.version()) {
             true => self.handle_step(step, tick),

@@ -142,6 +142,7 @@ mod tests {
             due_at: run_id,
             bound_to: None,
             asked_parts: None,
+            expires_at: None,
             overlaps: true,
         }
     }

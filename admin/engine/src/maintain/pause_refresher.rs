@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::context::Context;
@@ -24,6 +25,8 @@ pub struct PauseRefresher {
     pub clock_guard: Arc<ClockGuard>,
     pub wakes: Arc<ScanWakes>,
     pub pauses: Arc<AppPauses>,
+    /// The apps that were paused in the last round; None: all.
+    pub in_force: Mutex<Option<Vec<i64>>>,
 }
 
 impl Service for PauseRefresher {
@@ -39,6 +42,7 @@ impl Service for PauseRefresher {
         if let Err(error) = self.pauses.refresh().await {
             tracing::warn!(%error, "the pauses of apps could not be read; the last ones stay in force");
         }
+        self.wake_scans();
         let did = self.round().await.unwrap_or_else(|error| {
             tracing::warn!(%error, "the pauses of jobs could not be looked at; the next round goes on");
             0
@@ -48,6 +52,15 @@ impl Service for PauseRefresher {
 }
 
 impl PauseRefresher {
+    /// What waits for the end of a pause as a delayed trigger is found by a scan.
+    fn wake_scans(&self) {
+        let in_force = self.pauses.paused_apps(self.cx.clock.now());
+        let before = std::mem::replace(&mut *self.in_force.lock(), in_force.clone());
+        if before != in_force {
+            self.held.shards().into_iter().for_each(|shard| self.wakes.wake(shard));
+        }
+    }
+
     /// Answers how many jobs were paused or resumed.
     async fn round(&self) -> store::Result<usize> {
         if !self.held.has_first() || self.clock_guard.is_suspect() {

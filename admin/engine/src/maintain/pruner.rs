@@ -221,6 +221,11 @@ impl Pruner {
         let misfires = self.misfires(&round.rules, now).await?;
         let alarm_days = round.rules.keep(0, 0).failure_days;
         let mut rest = store.retention().prune_rest(alarm_days, now).await?;
+        // The deletion of a job leaves most of them. A failure holds up none of the others.
+        match store.delayed().discard_orphans().await {
+            Ok(jobs) => rest += jobs,
+            Err(error) => tracing::warn!(%error, "delayed triggers of deleted jobs are deleted later"),
+        }
         let monotonic = self.cx.clock.monotonic();
         if self.orphans.start_if_due(monotonic, ORPHANS) {
             rest += store.retention().prune_orphans().await?;

@@ -53,11 +53,14 @@ impl Engine {
         Ok(TargetJob::of_app(id, app_id))
     }
 
+    /// Answers the app.
+    ///
     /// # Errors
     /// As [`require`]; `Missing`, if there is no such run
-    pub(super) async fn require_for_run(&self, by: &Actor, action: Action, id: i64) -> Result<(), Error> {
+    pub(super) async fn require_for_run(&self, by: &Actor, action: Action, id: i64) -> Result<i64, Error> {
         let app_id = self.cx.store.apps().app_of_run(id).await?.ok_or_else(|| Error::missing("run", id))?;
-        require_stored(by, action, app_id, AuditObject::run(id, app_id))
+        require_stored(by, action, app_id, AuditObject::run(id, app_id))?;
+        Ok(app_id)
     }
 
     /// # Errors

@@ -63,6 +63,11 @@ impl BulkAction for RunAction {
     async fn apply(&self, bulk: &mut Bulk<'_>, ids: &[i64]) -> Result<(), Error> {
         let mut fires = HashMap::new();
         for slice in ids.chunks(SLICE) {
+            let mut run_ids = Vec::with_capacity(slice.len());
+            for id in slice {
+                run_ids.push(bulk.engine.runs().run_id_of(*id).await?);
+            }
+            let slice = &run_ids[..];
             let mut runs = bulk.engine.cx.store.runs().with_ids(slice).await?;
             let apps = runs.iter().map(|(app_id, run)| (run.id, *app_id)).collect();
             let permitted = bulk.permitted(slice, &apps, (Action::Operate, AuditObjectKind::Run));

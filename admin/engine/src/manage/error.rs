@@ -27,6 +27,8 @@ pub enum Error {
     Unusable(FieldError),
     #[error("the run is {0}; only a run that is unknown or lost can be resolved")]
     NotOpen(RunState),
+    #[error("the run is {state}; only a run that is scheduled can be moved or called off", state = passed(*.0))]
+    NotScheduled(RunState),
     /// The executor could not be asked, or refused; a text for people.
     #[error("{0}")]
     Executor(String),
@@ -38,6 +40,14 @@ pub enum Error {
     TooMany(u64),
     #[error(transparent)]
     Store(store::Error),
+}
+
+/// What a run is whose time has come: one that is recorded leaves within seconds.
+fn passed(state: RunState) -> &'static str {
+    match state {
+        RunState::Claimed => "about to be sent",
+        other => other.as_str(),
+    }
 }
 
 impl Error {

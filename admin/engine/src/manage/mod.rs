@@ -32,8 +32,11 @@ pub use entry_points::{
 };
 pub use error::Error;
 pub use executors::NotAdmitted;
-pub use jobs::{JobAction, PreviewRequest, RunRequest, repeated_params, repeated_parts};
+pub use jobs::{
+    DelayedRun, DueTime, JobAction, MAX_DELAY_SECONDS, PreviewRequest, RunLaterRequest, RunRequest, repeated_params,
+    repeated_parts,
+};
 pub use maintenance_windows::{MAX_WINDOW_MINUTES, PlannedWindow, WindowRequest};
 pub use pauses::{PAUSE_NOTE_CHARS, PauseRequest};
 pub use run_killer::KillResult;
-pub use runs::NOTE_CHARS;
+pub use runs::{FoundRun, NOTE_CHARS};

@@ -20,6 +20,7 @@ impl Runs<'_> {
     /// # Errors
     /// The database.
     pub async fn workflow(&self, run_id: i64, by: &Actor) -> Result<Option<WorkflowView>, Error> {
+        let run_id = self.run_id_of(run_id).await?;
         let mut view = self.engine.cx.store.workflows().view(run_id).await?;
         for node in view.iter_mut().flat_map(|view| &mut view.nodes) {
             // Of a deleted job the app is not known.
@@ -37,6 +38,7 @@ impl Runs<'_> {
     /// `Forbidden`; `Missing`: no run of a workflow, or no such node; `Invalid`: not in its present state, or the result is too long
     pub async fn decide(&self, run_id: i64, action: &WorkflowAction, by: &Actor) -> Result<(), Error> {
         self.engine.require_for_run(by, Action::Operate, run_id).await?;
+        let run_id = self.run_id_of(run_id).await?;
         if let WorkflowAction::Succeed { result: Some(result), .. } = action
             && result.len() > MOST_RESULT
         {
@@ -58,6 +60,7 @@ impl Runs<'_> {
     /// `Forbidden`; `Missing`; `Invalid`: it has not ended, or was repeated already
     pub async fn rerun_workflow(&self, run_id: i64, from: &RerunFrom, by: &Actor) -> Result<i64, Error> {
         self.engine.require_for_run(by, Action::Operate, run_id).await?;
+        let run_id = self.run_id_of(run_id).await?;
         let engine = self.engine;
         let (id, shard) = engine.cx.store.workflows().rerun(run_id, from, engine.cx.clock.now(), by).await?;
         engine.job_changed(shard);

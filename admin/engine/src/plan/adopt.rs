@@ -44,7 +44,7 @@ impl Scanner {
         Ok(count + self.enqueue_adopted(holder, missing, until, origin).await?)
     }
 
-    async fn enqueue_adopted(
+    pub(crate) async fn enqueue_adopted(
         &self,
         holder: &HeldLease<'_>,
         ids: Vec<i64>,

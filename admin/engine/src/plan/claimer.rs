@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::{Cause, Millis, Plan};
-use foldhash::HashSet;
 
 use crate::job_cache::CachedJob;
 use crate::plan::scanner::{ScanReport, Scanner};
@@ -59,12 +58,8 @@ impl Scanner {
         claims: &[JobClaim],
         report: &mut ScanReport,
     ) -> store::Result<usize> {
-        let asked = self.cx.clock.monotonic();
-        let changed = self.claim_within_lease(holder, claims).await?;
-        let took = self.cx.clock.monotonic() - asked;
-        self.batch.record_duration(took, self.cx.settings.lease_ttl);
-        // The claim was the lease's heartbeat too.
-        self.held.renewed(self.shard, holder.epoch, asked, self.cx.settings.trust());
+        let claim = |now| self.cx.store.runs().claim(holder, claims, now);
+        let changed = self.within_lease(holder, claim).await?;
         let recorded: Vec<&JobClaim> = claims.iter().filter(|claim| !changed.contains(&claim.due.job_id)).collect();
         for claim in &recorded {
             self.failures.clear(claim.due.job_id);
@@ -77,16 +72,20 @@ impl Scanner {
         Ok(claims.len() - changed.len())
     }
 
-    /// Not longer than the lease is trusted. What the database does with the claim after that is found by reading the table again.
-    async fn claim_within_lease(&self, holder: &HeldLease<'_>, claims: &[JobClaim]) -> store::Result<HashSet<i64>> {
+    /// Writes under the fence, not longer than the lease is trusted. What the database does with it after that is found by reading the
+    /// table again.
+    pub(crate) async fn within_lease<T, F: Future<Output = store::Result<T>>>(
+        &self,
+        holder: &HeldLease<'_>,
+        write: impl Fn(Millis) -> F,
+    ) -> store::Result<T> {
+        let asked = self.cx.clock.monotonic();
         let held = self.held.all().remove(&self.shard);
-        let left = held
-            .map_or(self.cx.settings.lease_ttl, |held| held.trusted_until.saturating_sub(self.cx.clock.monotonic()));
+        let left = held.map_or(self.cx.settings.lease_ttl, |held| held.trusted_until.saturating_sub(asked));
         let mut tries = 0;
-        let claiming = async {
+        let writing = async {
             loop {
-                let now = self.cx.clock.now();
-                match self.cx.store.runs().claim(holder, claims, now).await {
+                match write(self.cx.clock.now()).await {
                     Err(error) if error.is_lock_conflict() && tries < 3 => tries += 1,
                     other => return other,
                 }
@@ -95,13 +94,15 @@ impl Scanner {
                 tokio::time::sleep(Duration::from_millis(pause)).await;
             }
         };
-        match tokio::time::timeout(left, claiming).await {
-            Ok(done) => done,
-            Err(_) => {
-                self.batch.halve();
-                Err(store::Error::Busy)
-            }
-        }
+        let Ok(done) = tokio::time::timeout(left, writing).await else {
+            self.batch.halve();
+            return Err(store::Error::Busy);
+        };
+        let done = done?;
+        self.batch.record_duration(self.cx.clock.monotonic() - asked, self.cx.settings.lease_ttl);
+        // The write was the lease's heartbeat too.
+        self.held.renewed(self.shard, holder.epoch, asked, self.cx.settings.trust());
+        Ok(done)
     }
 
     /// The rows are committed as they stand here, so reading them back is not needed.
@@ -122,6 +123,7 @@ impl Scanner {
             due_at: at,
             bound_to: None,
             asked_parts: None,
+            expires_at: None,
             overlaps: false,
         };
         self.queue.insert_all(fires.map(|fire| (run(fire), fire.2)));

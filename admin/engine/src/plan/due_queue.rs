@@ -172,6 +172,7 @@ mod tests {
             due_at: 1_000,
             bound_to: None,
             asked_parts: None,
+            expires_at: None,
             overlaps: false,
         }
     }

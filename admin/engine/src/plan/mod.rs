@@ -7,6 +7,7 @@ pub(crate) mod claimer;
 mod deferred_runs;
 pub(crate) mod due_queue;
 pub(crate) mod planner;
+pub(crate) mod releaser;
 pub(crate) mod scan_poller;
 pub(crate) mod scanner;
 pub(crate) mod scanner_pool;

@@ -1,4 +1,4 @@
-//! Due jobs → claimed runs → due queue, for one shard. A round drains the backlog; it does not stop at one page.
+//! Due jobs and delayed triggers → claimed runs → due queue, for one shard. A round drains the backlog; it does not stop at one page.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::context::Context;
+use crate::dispatch::app_pauses::AppPauses;
 use crate::job_cache::JobCache;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
@@ -22,8 +23,8 @@ use carillon_store as store;
 use carillon_store::Error;
 use carillon_store::run::claim::HeldLease;
 
-/// Jobs planned at a time.
-const PAGE: usize = 500;
+/// Jobs planned, and delayed triggers released, at a time.
+pub(crate) const PAGE: usize = 500;
 
 /// No epoch.
 pub(crate) const NONE: i64 = -1;
@@ -75,6 +76,9 @@ pub struct Scanner {
     /// Runs that cannot be read and are alarmed already.
     pub(crate) unreadable: Mutex<HashSet<i64>>,
     pub(crate) backoff: Backoff,
+    pub(crate) pauses: Arc<AppPauses>,
+    /// The apps whose triggers were left out when a round ended; None: all.
+    pub(crate) paused: Mutex<Option<Vec<i64>>>,
 }
 
 /// What a round did.
@@ -84,6 +88,8 @@ pub struct ScanReport {
     pub adopted: usize,
     /// Recorded instants.
     pub claimed: usize,
+    /// Delayed triggers that became runs.
+    pub released: usize,
     /// Ranges of instants recorded as skipped.
     pub skipped: usize,
     /// Jobs paused because they cannot be planned.
@@ -120,24 +126,29 @@ impl Scanner {
             self.done_until.store(i64::MIN, Ordering::Relaxed);
         }
         let from = from.unwrap_or(i64::MIN);
+        let mut triggers = self.trigger_pages(from, now);
         loop {
             let room = self.queue.free();
             if self.queue.update_full_flag(room) {
                 self.alarm_full_queue().await;
             }
             if room == 0 || self.held.epoch(self.shard) != Some(epoch) {
-                return Ok(false);
+                return triggers.finish();
             }
+            // By turns with the jobs: a backlog of one must not hold up the other.
+            let has_moved = self.release_page(&holder, near, &mut triggers, report).await?;
+            let room = self.queue.free();
             let due = self.cx.store.runs().due_jobs_from(self.shard, from, near, PAGE.min(room)).await?;
             let (is_full, found) = (due.len() == PAGE.min(room), due.len());
             let (done, more) = self.plan_and_claim(&holder, due, (near, until), report).await?;
-            if !is_full && !more && done == found {
+            if !is_full && !more && done == found && !triggers.is_some_left() {
                 self.done_until.store(near, Ordering::Relaxed);
+                *self.paused.lock() = triggers.into_paused();
                 return Ok(!self.wakes.needs_reread(self.shard));
             }
             // A page on which nothing moved would come back as it is.
-            if done == 0 {
-                return Ok(false);
+            if done == 0 && !has_moved {
+                return triggers.finish();
             }
         }
     }

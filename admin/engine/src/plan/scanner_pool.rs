@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::context::Context;
+use crate::dispatch::app_pauses::AppPauses;
 use crate::job_cache::JobCache;
 use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
@@ -28,6 +29,7 @@ pub struct ScannerPool {
     pub jobs: Arc<JobCache>,
     pub wakes: Arc<ScanWakes>,
     pub stalled: Arc<StalledShards>,
+    pub pauses: Arc<AppPauses>,
     pub scanners: Arc<Mutex<Vec<Arc<Scanner>>>>,
 }
 
@@ -87,6 +89,8 @@ impl ScannerPool {
             audit: Periodic::after_one(),
             unreadable: Mutex::default(),
             backoff: Backoff::default(),
+            pauses: self.pauses.clone(),
+            paused: Mutex::default(),
         }
     }
 

@@ -105,6 +105,7 @@ fn recorded(language: Language, run: &RunView) -> String {
         Cause::Backfill => "explain-run-backfill",
         Cause::Node => "explain-run-node",
         Cause::Item => "explain-run-item",
+        Cause::Delayed => "explain-run-delayed",
     };
     let part = language.text("explain-part").with("part", run.part).with("parts", run.parts);
     let due = language.text("explain-attempt").with("attempt", run.attempt).with("due", time(run.due_at));

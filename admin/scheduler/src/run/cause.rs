@@ -17,5 +17,7 @@ words! {
         Node = 5 "node",
         /// The items of another run of the job, and what reads their results.
         Item = 6 "item",
+        /// A delayed trigger whose time has come.
+        Delayed = 7 "delayed",
     }
 }

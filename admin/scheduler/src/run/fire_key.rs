@@ -17,8 +17,8 @@ pub struct FireKey {
     /// Why it fires.
     pub cause: Cause,
     /// The number within job and cause: of a schedule or backfill fire the instant in UTC ms; of a child fire the id
-    /// of the parent fire's first run; of a manual or api fire the id of its own first run; of a node the number that its workflow's run
-    /// has given it; of items the id of the run that they are of.
+    /// of the parent fire's first run; of a manual or api fire the id of its own first run; of a delayed fire the id of its trigger;
+    /// of a node the number that its workflow's run has given it; of items the id of the run that they are of.
     pub fire_no: i64,
     /// The broadcast index, or the number of the delivery of items; 0 for others.
     pub part: i32,

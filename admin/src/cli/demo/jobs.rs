@@ -6,7 +6,7 @@ use carillon_alerts::Alerts;
 use carillon_alerts::channel::ChannelKind;
 use carillon_alerts::manage::ChannelDraft;
 use carillon_engine::Engine;
-use carillon_engine::manage::Error;
+use carillon_engine::manage::{DelayedRun, DueTime, Error, RunLaterRequest};
 use carillon_scheduler::{JobDraft, RouteStrategy, ScheduleDraft};
 use carillon_store::Actor;
 
@@ -22,7 +22,10 @@ pub async fn create(engine: &Arc<Engine>, alerts: &Alerts, page: &DemoPage) -> a
         Err(Error::Taken(_)) => return follow_page(engine, page, &by).await,
         Err(error) => return Err(error.into()),
     }
-    engine.jobs().create_all(drafts().into(), None, &by).await?;
+    let made = engine.jobs().create_all(drafts().into(), None, &by).await?;
+    if let Some(archive) = made.last() {
+        engine.jobs().run_later(walk_later(archive.id), &by).await?;
+    }
     engine.jobs().create(pictures::job(), None, &by).await?;
     engine.jobs().create_all(orders::parts().into(), None, &by).await?;
     engine.jobs().create(orders::workflow(), None, &by).await?;
@@ -54,6 +57,18 @@ async fn create_alerts(alerts: &Alerts, by: &Actor) -> anyhow::Result<()> {
     let rule = serde_json::json!({"name": "What goes wrong", "kinds": kinds, "channels": [channel], "group_by": "job"});
     alerts.create_rule(serde_json::from_value(rule)?, by).await?;
     Ok(())
+}
+
+/// A short walk through the archive in ten minutes: a run that is scheduled.
+fn walk_later(job_id: i64) -> RunLaterRequest {
+    let run = DelayedRun {
+        due: DueTime::InSeconds(600),
+        expires_after_seconds: Some(3_600),
+        params: Some("20".to_owned()),
+        parts: None,
+        address: None,
+    };
+    RunLaterRequest { job_id, runs: vec![run], idempotency_key: None, is_list: false }
 }
 
 pub fn count() -> usize {

@@ -232,7 +232,7 @@ impl From<manage::Error> for Error {
             E::Unusable(FieldError { field, message }) => {
                 Self { field: Some(field.into()), ..Self::new("unusable", message) }
             }
-            E::NotOpen(_) => Self::new("unusable", error.to_string()),
+            E::NotOpen(_) | E::NotScheduled(_) => Self::new("unusable", error.to_string()),
             E::NoLog(why) => Self::not_found(why),
             E::Executor(why) => Self::new("executor_unavailable", why),
             E::TooMany(seconds) => {

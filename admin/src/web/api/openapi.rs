@@ -71,6 +71,7 @@ fn generated(endpoints: Vec<Endpoint>) -> OpenApi {
             "GET" => HttpMethod::Get,
             "PUT" => HttpMethod::Put,
             "DELETE" => HttpMethod::Delete,
+            "PATCH" => HttpMethod::Patch,
             _ => HttpMethod::Post,
         };
         paths.add_path_operation(endpoint.route.path, vec![method], endpoint.operation);

@@ -141,13 +141,21 @@ fn of_jobs() -> Vec<Endpoint> {
             GET "/jobs/{id}", View Job: jobs::get, getJob, "A job";
             PUT "/jobs/{id}", Edit Job: jobs::update, updateJob,
                 "Give a job another definition, in force at once: runs that are not yet due are replaced" => fails([409]);
-            DELETE "/jobs/{id}", Edit Job: jobs::delete, deleteJob, "Delete a job; its runs stay, and those not sent yet are cancelled. \
+            DELETE "/jobs/{id}", Edit Job: jobs::delete, deleteJob, "Delete a job; its runs stay, and those not sent yet are cancelled; scheduled runs are deleted. \
                 Jobs that have it as a child get a new revision without it. A node of a workflow is not deleted" => fails([409]);
             POST "/jobs/{id}/enable", Operate Job: jobs::enable, enableJob,
                 "Start its schedule now; after a pause by the engine it continues where it stopped" => fails([409]);
             POST "/jobs/{id}/disable", Operate Job: jobs::disable, disableJob,
                 "Stop its schedule; its runs that were not sent yet are cancelled";
-            POST "/jobs/{id}/run", Operate Job: jobs::run, runJob, "Run a job now, enabled or not";
+            POST "/jobs/{id}/run", Operate Job: jobs::run, runJob,
+                "Run a job, enabled or not: now, or at a time that is ahead; then the answer is a run that is scheduled" => fails([409]);
+            POST "/jobs/{id}/run-many", Operate Job: jobs::run_many, runJobManyTimes,
+                "Run a job up to 1000 times, each at a time of its own; all of the runs are recorded or none" => fails([409]);
+            GET "/jobs/{id}/scheduled", View Job: jobs::scheduled, listScheduledRuns,
+                "The runs of a job that are scheduled, the earliest first" =>
+                query("from", time(), "Due at or after this"),
+                query("to", time(), "Due before this"),
+                page(text());
             GET "/jobs/{id}/next", View Job: jobs::next, nextInstants, "The next instants of its schedule, enabled or not" =>
                 query("count", number(jobs::NEXT_INSTANTS, jobs::MAX_INSTANTS), "How many"),
                 query("from", time(), "Instants after this; now if left out"), fails([409]);
@@ -196,8 +204,10 @@ fn of_runs() -> Vec<Endpoint> {
                 page(id());
             POST "/runs/bulk", Operate AnyApp: runs::bulk, changeRuns,
                 "Do one thing with many runs, each if the caller may; the answer names those that were refused" => fails([409]);
-            GET "/runs/{id}", View Run: runs::get, getRun, "A run";
-            POST "/runs/{id}/kill", Operate Run: runs::kill, killRun, "Ask for the end of a run" => fails([502]);
+            GET "/runs/{id}", View Run: runs::get, getRun, "A run, or one that is scheduled";
+            PATCH "/runs/{id}", Operate Run: runs::move_to, moveRun, "Give a run that is scheduled another time" => fails([409]);
+            POST "/runs/{id}/kill", Operate Run: runs::kill, killRun,
+                "Ask for the end of a run; one that is scheduled is cancelled" => fails([502]);
             POST "/runs/{id}/resolve", Operate Run: runs::resolve, resolveRun,
                 "Report the outcome of a run that is `unknown` or `lost`: it counts as evidence, starts the children of a success, and \
                  cancels a retry that was not sent" => fails([409]);

@@ -58,6 +58,7 @@ pub fn all() -> Vec<Route> {
         "/jobs/{id}/disable" => POST Operate Job: jobs::pause::disable;
         "/jobs/{id}/delete" => GET Edit Job: jobs::delete::ask_delete, POST Edit Job: jobs::delete::delete;
         "/jobs/{id}/run" => GET Operate Job: jobs::run_now::ask, POST Operate Job: jobs::run_now::run;
+        "/jobs/{id}/scheduled" => GET View Job: runs::scheduled::list;
         "/jobs/{id}/backfill" => GET View Job: jobs::backfill::ask, POST Operate Job: jobs::backfill::start;
         "/backfills/{id}/cancel" => POST Operate Backfill: jobs::backfill::cancel;
         "/jobs/{id}/explain" => GET View Job: jobs::explain::page;
@@ -73,6 +74,8 @@ pub fn all() -> Vec<Route> {
         "/runs/{id}/log" => GET View Run: runs::log::following;
         "/runs/{id}/log.txt" => GET View Run: runs::log_file::download;
         "/runs/{id}/kill" => GET Operate Run: runs::kill::ask_kill, POST Operate Run: runs::kill::kill;
+        "/runs/{id}/cancel" => POST Operate Run: runs::scheduled::cancel;
+        "/runs/{id}/move" => GET Operate Run: runs::scheduled::ask, POST Operate Run: runs::scheduled::move_to;
         "/runs/{id}/resolve" => GET Operate Run: runs::resolve::ask, POST Operate Run: runs::resolve::resolve;
         "/runs/{id}/decide" => GET Operate Run: workflows::decide::ask, POST Operate Run: workflows::decide::decide;
         "/runs/{id}/rerun" => GET Operate Run: workflows::rerun::ask, POST Operate Run: workflows::rerun::rerun;

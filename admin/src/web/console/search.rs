@@ -2,6 +2,7 @@
 
 use actix_web::web::Query;
 use askama::Template;
+use carillon_engine::manage::{Error, FoundRun};
 use carillon_store::people::accounts::Account;
 use carillon_store::{App, Job, JobFilter};
 use serde::Deserialize;
@@ -59,6 +60,9 @@ pub async fn page(state: Shared, context: PageContext, query: Query<SearchQuery>
     let (mut jobs, next) = named_jobs(&state, &context, &text).await?;
     let mut run = None;
     if let Some(id) = number {
+        if is_scheduled(&state, &context, id).await? {
+            return Ok(redirect(&format!("/runs/{id}")));
+        }
         run = numbered_run(&state, &context, id).await?;
         let job = state.store.jobs().get(id).await?.filter(|job| context.may_see(&job.app_id));
         if let Some(job) = job.filter(|job| jobs.iter().all(|it| it.id != job.id)) {
@@ -86,10 +90,21 @@ async fn named_jobs(state: &State, context: &PageContext, text: &str) -> Result<
     Ok((found.items, found.next))
 }
 
+/// It is the number of a run that waits for its time, and that the viewer may see.
+async fn is_scheduled(state: &State, context: &PageContext, id: i64) -> Result<bool, PageError> {
+    let app_id = state.store.apps().app_of_run(id).await?;
+    Ok(app_id.is_some_and(|app_id| context.may_see(&app_id)) && state.store.delayed().get(id).await?.is_some())
+}
+
 async fn numbered_run(state: &State, context: &PageContext, id: i64) -> Result<Option<RunRow>, PageError> {
     let app_id = state.store.apps().app_of_run(id).await?;
     if !app_id.is_some_and(|app_id| context.may_see(&app_id)) {
         return Ok(None);
     }
-    Ok(state.store.runs().get(id).await?.map(|run| RunRow::new(context, run)))
+    match state.engine.runs().find(id).await {
+        Ok(FoundRun::Run(run)) => Ok(Some(RunRow::new(context, *run))),
+        // Its own number leads to the list in which it waits.
+        Ok(FoundRun::Scheduled(_)) | Err(Error::Missing(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }

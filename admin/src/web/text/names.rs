@@ -44,6 +44,7 @@ pub fn cause_text(language: Language, cause: Cause) -> Message {
         Cause::Backfill => "cause-backfill",
         Cause::Node => "cause-node",
         Cause::Item => "cause-item",
+        Cause::Delayed => "cause-delayed",
     })
 }
 

@@ -113,9 +113,13 @@ impl AppStore<'_> {
         self.tuple(&self.read, "SELECT app_id FROM job WHERE id = ?", values![job_id]).await
     }
 
-    /// A run keeps its app when its job is deleted.
+    /// A run keeps its app when its job is deleted. The number of a delayed trigger stands for its run.
     pub async fn app_of_run(self, run_id: i64) -> Result<Option<i64>> {
-        self.tuple(&self.read, "SELECT app_id FROM run WHERE id = ?", values![run_id]).await
+        let text = "SELECT app_id FROM run WHERE id = ?";
+        match self.tuple(&self.read, text, values![run_id]).await? {
+            None => self.delayed().app_of(run_id).await,
+            found => Ok(found),
+        }
     }
 
     pub async fn app_of_backfill(self, id: i64) -> Result<Option<i64>> {

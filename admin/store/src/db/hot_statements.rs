@@ -19,13 +19,14 @@ use crate::retention::{prune_rest, prune_runs};
 use crate::run::advance::fixed_delay;
 use crate::run::open::{checked, misplaced, overdue, overlapping, running, unanswered};
 use crate::run::settle::{consequences, statements};
+use crate::run::trigger::delayed::{insert, release as delayed};
 use crate::run::view::filter::{self, RunFilter};
 use crate::run::view::{dashboard, list, records};
 use crate::run::{adopt, cancel, candidate_sets, claim, expand, follow_up, lock, mark, new_runs, poll, route, unmark};
 
 /// Name and text, parameters as `?`.
 pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
-    let bulk: [(&str, &Bulk); 39] = [
+    let bulk: [(&str, &Bulk); 42] = [
         ("to_scan", &poll::TO_SCAN),
         ("overdue", &poll::OVERDUE),
         ("advance", &claim::MOVE_CURSORS),
@@ -34,6 +35,9 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("new_runs", &new_runs::NEW_RUNS),
         ("new_children", &new_runs::NEW_CHILDREN),
         ("adopt", &adopt::ADOPT),
+        ("insert_delayed", &insert::INSERT_DELAYED),
+        ("insert_released", &delayed::INSERT_RELEASED),
+        ("move_input", &delayed::MOVE_INPUT),
         ("mark", &mark::MARK),
         ("add_parts", &expand::INSERT_PARTS),
         ("outdated", &job_row::OUTDATED),
@@ -66,11 +70,12 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("open_of_backfills", &release::OPEN_OF_BACKFILLS),
         ("open_runs", &cancel::OPEN_RUNS),
     ];
-    let plain: [(&str, &str); 29] = [
+    let plain: [(&str, &str); 30] = [
         ("due", claim::DUE),
         ("orphans", adopt::ORPHANS),
         ("new", adopt::NEW_ORPHANS),
         ("waiting", adopt::WAITING),
+        ("due_triggers", delayed::DUE_TRIGGERS),
         ("unanswered", unanswered::UNANSWERED),
         ("next_unanswered", cancel::NEXT_UNANSWERED),
         ("prune", &template::delete_by_id(backend, "run", "id")),

@@ -70,6 +70,18 @@ impl Block {
         left.start = end;
     }
 
+    /// Ids without a hole, if that many are left.
+    pub(crate) fn take_together(&self, kind: &Kind, count: i64) -> Option<Range<i64>> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.expire(kind);
+        let (start, end) = (left.ids.start, left.ids.start + count);
+        if end > left.ids.end {
+            return None;
+        }
+        left.ids.start = end;
+        Some(start..end)
+    }
+
     /// The ids that are left, which no caller gets any more.
     pub(crate) fn take_rest(&self, kind: &Kind) -> Range<i64> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,9 +90,10 @@ impl Block {
     }
 }
 
-/// A kind of id: its name in `id_block`, the sizes of its blocks, and the first id that is too large.
+/// A kind of id: its name in `id_block`, its first id, the sizes of its blocks, and the first id that is too large.
 pub struct Kind {
     pub(crate) name: &'static str,
+    pub(crate) first: i64,
     pub(crate) first_block: i64,
     /// Larger only for a caller that needs more at once.
     pub(crate) largest_block: i64,
@@ -94,12 +107,23 @@ pub const RUN_BLOCK_AGE: Duration = Duration::from_secs(60);
 
 /// The wire's `jobId` is a 32-bit integer in Java.
 pub const JOB: Kind =
-    Kind { name: "job", first_block: SMALLEST, largest_block: 5000, end: 1 << 31, age: Duration::MAX };
+    Kind { name: "job", first: 1, first_block: SMALLEST, largest_block: 5000, end: 1 << 31, age: Duration::MAX };
 /// The wire's `logId` must stay exact in a browser's script.
 pub const RUN: Kind =
-    Kind { name: "run", first_block: SMALLEST, largest_block: 1000, end: 1 << 53, age: RUN_BLOCK_AGE };
+    Kind { name: "run", first: 1, first_block: SMALLEST, largest_block: 1000, end: DELAYED.first, age: RUN_BLOCK_AGE };
+/// Delayed triggers: behind all runs, because their numbers stand for runs, and below what a browser's script keeps exact. Of the
+/// sequence of the runs they would use up what the lists of runs look through: ids that no run has.
+pub const DELAYED: Kind = Kind {
+    name: "delayed",
+    first: 1 << 52,
+    first_block: SMALLEST,
+    largest_block: 1000,
+    end: 1 << 53,
+    age: Duration::MAX,
+};
 /// Apps, accounts, alarms, audit entries.
-pub const ROW: Kind = Kind { name: "row", first_block: 100, largest_block: 5000, end: 1 << 53, age: Duration::MAX };
+pub const ROW: Kind =
+    Kind { name: "row", first: 1, first_block: 100, largest_block: 5000, end: 1 << 53, age: Duration::MAX };
 
 impl Blocks {
     pub(crate) fn of(&self, kind: &Kind) -> Arc<Block> {

@@ -51,6 +51,6 @@ impl Store {
     }
 }
 
-fn request_key(kind: &str, key: &str) -> String {
+pub(crate) fn request_key(kind: &str, key: &str) -> String {
     format!("{kind}:{key}")
 }

@@ -36,6 +36,20 @@ impl Store {
         Ok(taken)
     }
 
+    /// The same without holes: the first one and their number name them all.
+    pub(crate) async fn take_range(&self, kind: &Kind, count: usize) -> Result<Range<i64>> {
+        if count == 1 {
+            let id = self.take_id(kind).await?;
+            return Ok(id..id + 1);
+        }
+        let count = count as i64;
+        match self.ids.of(kind).take_together(kind, count) {
+            Some(ids) => Ok(ids),
+            // A block of its own; what is left of the current one is for others.
+            None => self.next_block(kind, count, count).await,
+        }
+    }
+
     pub async fn take_id(&self, kind: &Kind) -> Result<i64> {
         Ok(self.take_ids(kind, 1).await?[0])
     }
@@ -72,7 +86,7 @@ impl Store {
         let tx = self.begin().await?;
         let text = "UPDATE id_block SET next = next + ? WHERE name = ?";
         if self.execute(&tx, text, values![size, kind.name]).await? == 0 {
-            self.insert_rows(&tx, "id_block", "name, next", vec![values![kind.name, 1 + size]]).await?;
+            self.insert_rows(&tx, "id_block", "name, next", vec![values![kind.name, kind.first + size]]).await?;
         }
         let next = self.tuple(&tx, "SELECT next FROM id_block WHERE name = ?", values![kind.name]).await?;
         tx.commit().await?;

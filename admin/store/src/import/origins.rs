@@ -112,7 +112,7 @@ impl ImportStore<'_> {
 
     async fn next_id_in(self, tx: &Transaction, kind: &Kind) -> Result<i64> {
         let text = "SELECT next FROM id_block WHERE name = ?{for_update}";
-        Ok(self.tuple(tx, text, values![kind.name]).await?.unwrap_or(1))
+        Ok(self.tuple(tx, text, values![kind.name]).await?.unwrap_or(kind.first))
     }
 
     async fn set_next_id_in(self, tx: &Transaction, kind: &Kind, next: i64) -> Result<()> {

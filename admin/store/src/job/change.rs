@@ -90,6 +90,8 @@ impl ChangedJob {
 pub(crate) struct ChangeContext<'a> {
     pub now: Millis,
     pub actor: &'a Actor,
+    /// How many delayed triggers wait of jobs that are deleted.
+    pub delayed: &'a [(i64, i64)],
 }
 
 /// Ids that were taken before the transaction.
@@ -170,7 +172,7 @@ impl JobStore<'_> {
         actor: &Actor,
     ) -> Result<ChangedJob> {
         let job = job.into();
-        let changed = self.change_together(&[(job, change)], ChangeContext { now, actor }).await?;
+        let changed = self.change_together(&[(job, change)], ChangeContext { now, actor, delayed: &[] }).await?;
         changed.into_iter().next().ok_or_else(|| Error::Missing(format!("job {}", job.id)))
     }
 
@@ -190,7 +192,7 @@ impl JobStore<'_> {
             changes.iter().map(|(job, change)| ((*job).into(), change)).collect();
         sorted.sort_by_key(|(job, _)| job.id);
         sorted.dedup_by_key(|(job, _)| job.id);
-        let context = ChangeContext { now, actor };
+        let context = ChangeContext { now, actor, delayed: &[] };
         let mut outcomes = Vec::with_capacity(sorted.len());
         for slice in sorted.chunks(SLICE) {
             match self.change_together(slice, context).await {
@@ -214,13 +216,22 @@ impl JobStore<'_> {
     ) -> Result<Vec<ChangedJob>> {
         let deleted = changes.iter().filter(|(_, change)| matches!(change, JobChange::Delete));
         let deleted: Vec<i64> = deleted.map(|(job, _)| job.id).collect();
+        // Before the transaction, which has the job locked.
+        let mut delayed = vec![];
+        for job_id in &deleted {
+            delayed.push((*job_id, self.delayed().count_of(*job_id).await?));
+        }
+        let context = ChangeContext { delayed: &delayed, ..context };
         // One parent may be a parent of several of them.
         let of_parents = self.parents_of(&deleted).await?.len() * deleted.len();
         let rows = self.take_ids(&ids::ROW, 2 * changes.len() + of_parents).await?;
         let mut run_ids = vec![];
         for _ in 0..TRIES {
             match retry::on_conflict(|| self.try_change(changes, context, &run_ids, &rows)).await? {
-                Ok(changed) => return Ok(changed),
+                Ok(changed) => {
+                    self.delayed().discard_some_of(&deleted).await;
+                    return Ok(changed);
+                }
                 Err(needed) => run_ids = self.take_ids(&ids::RUN, 2 * needed + 10).await?,
             }
         }
@@ -259,7 +270,7 @@ impl JobStore<'_> {
         context: ChangeContext<'_>,
         ids: &mut TakenIds<'_>,
     ) -> Result<Attempt> {
-        let (ChangeContext { now, actor }, id) = (context, job.id);
+        let (ChangeContext { now, actor, .. }, id) = (context, job.id);
         let mut old = self.lock_job(tx, job).await?;
         if let JobChange::Define(_, Some(expected)) = change
             && *expected != old.revision
@@ -308,7 +319,13 @@ impl JobStore<'_> {
         let Some((action, new)) = self.apply_change(tx, &mut old, change, &prepared, context).await? else {
             return unchanged(old);
         };
-        let detail = change.audit_detail(&old, &new);
+        let mut detail = change.audit_detail(&old, &new);
+        if matches!(change, JobChange::Delete) {
+            let count = context.delayed.iter().find(|(job_id, _)| *job_id == id).map_or(0, |(_, count)| *count);
+            if count > 0 {
+                detail["delayed"] = count.into();
+            }
+        }
         let entry = AuditEntry::new(actor, now, action, AuditObject::job(id, old.app_id), detail);
         self.audit().insert(tx, vec![entry], &ids.rows[..1]).await?;
         let alarm = match (&change, &new.paused_reason) {

@@ -163,7 +163,7 @@ impl JobStore<'_> {
         id: i64,
         parents: &[Job],
         rows: &[i64],
-        ChangeContext { now, actor }: ChangeContext<'_>,
+        ChangeContext { now, actor, .. }: ChangeContext<'_>,
     ) -> Result<()> {
         for (parent, row) in parents.iter().zip(rows) {
             let mut new = parent.clone();

@@ -20,7 +20,7 @@ impl JobStore<'_> {
         overdue: &OverdueInstants,
         context: ChangeContext<'_>,
     ) -> Result<Job> {
-        let ChangeContext { now, actor } = context;
+        let ChangeContext { now, actor, .. } = context;
         let mut new = Job {
             app_id: definition.app_id,
             draft: definition.draft.clone(),
@@ -109,7 +109,7 @@ impl JobStore<'_> {
         old: &Job,
         overdue: &OverdueInstants,
         note: &PauseNote,
-        ChangeContext { now, actor }: ChangeContext<'_>,
+        ChangeContext { now, actor, .. }: ChangeContext<'_>,
     ) -> Result<Option<Job>> {
         // What is ahead and has the end of the pause to wait for is planned again then.
         let ahead = match note.ends_at {

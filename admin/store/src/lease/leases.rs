@@ -183,7 +183,7 @@ impl LeaseStore<'_> {
         let text = "UPDATE shard_lease SET epoch = ?, expires_at = 0";
         self.execute(&tx, text, values![highest + RESYNC_STEP]).await?;
         self.remember_restored(&tx).await?;
-        for (name, by) in [("run", RESYNC_STEP), ("row", RESYNC_STEP), ("job", 10_000)] {
+        for (name, by) in [("run", RESYNC_STEP), ("delayed", RESYNC_STEP), ("row", RESYNC_STEP), ("job", 10_000)] {
             let text = "UPDATE id_block SET next = next + ? WHERE name = ?";
             self.execute(&tx, text, values![by, name]).await?;
         }

@@ -1,7 +1,7 @@
 //! Another shard count while nodes run. Rows that are in a wrong shard all the same are put right by `misplaced`.
 //!
 //! A transaction that writes a shard's number into a row either holds the job's row, which a change of the count locks (fires, retries,
-//! backfills, edits), or the setting itself (new jobs), or the shard's lease (claims). So nothing slips past the change.
+//! backfills, edits, delayed triggers), or the setting itself (new jobs), or the shard's lease (claims). So nothing slips past the change.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ const fn count_shared(backend: DbBackend) -> &'static str {
     }
 }
 
-/// A statement may go over all jobs and open runs.
+/// A statement may go over all jobs, delayed triggers and open runs.
 const LONG: Duration = Duration::from_secs(600);
 
 impl LeaseStore<'_> {
@@ -68,7 +68,9 @@ impl LeaseStore<'_> {
                 "{count} shards are out of range; write a number from 1 to {MAX_SHARDS}"
             )));
         }
-        self.shard_count().await?;
+        if self.shard_count().await? != count {
+            self.delayed().move_far_ones(count, now).await?;
+        }
         let audit = self.audit().pending_entry(actor, now).await?;
         let mut tries = 0;
         loop {
@@ -95,6 +97,8 @@ impl LeaseStore<'_> {
         let text = format!("UPDATE job SET shard = id % {count} WHERE shard <> id % {count}");
         let jobs = self.execute(&tx, &text, vec![]).await?;
         let text = format!("UPDATE job_clock SET shard = job_id % {count} WHERE shard <> job_id % {count}");
+        self.execute(&tx, &text, vec![]).await?;
+        let text = format!("UPDATE delayed_trigger SET shard = job_id % {count} WHERE shard <> job_id % {count}");
         self.execute(&tx, &text, vec![]).await?;
         let runs = self.move_runs(&tx, &leases, count).await?;
         self.renew_leases(&tx, &leases, count).await?;

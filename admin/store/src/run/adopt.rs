@@ -30,8 +30,17 @@ row_struct! {
         pub bound_to: Option<String>,
         /// How many parts were asked for with its fire; None: as its job says.
         pub asked_parts: Option<i32>,
+        /// Later than this it does not begin any more. None: it begins however late it is.
+        pub expires_at: Option<Millis>,
         /// An earlier fire of its job was open when it was due: it may be as late as it likes.
         pub overlaps: bool as IsOverlap,
+    }
+}
+
+impl ClaimedRun {
+    /// It may not begin any more.
+    pub fn is_expired(&self, now: Millis) -> bool {
+        self.expires_at.is_some_and(|at| at < now)
     }
 }
 
@@ -58,7 +67,8 @@ pub(crate) const WAITING: &str = "SELECT id FROM run WHERE shard = ? AND state =
      ORDER BY due_at, id LIMIT ?";
 
 const COLUMNS: &str = "run.id AS run_id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
-     run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address) AS bound_to, run_input.parts AS asked_parts, run.reason AS overlaps \
+     run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address) AS bound_to, run_input.parts AS asked_parts, run_input.expires_at, \
+     run.reason AS overlaps \
      FROM run LEFT JOIN run_input ON run_input.run_id = run.id";
 
 /// What waits of a shard, and what of it cannot be read.

@@ -102,7 +102,7 @@ impl RunStore<'_> {
     }
 
     /// The same inside a transaction. Answers too the runs whose ends others follow.
-    async fn end_claimed(
+    pub(crate) async fn end_claimed(
         self,
         tx: &Transaction,
         run_ids: &[i64],

@@ -1,4 +1,4 @@
-//! The life of a run: recorded by a claim or a trigger, marked, settled; what the engine polls and what people read.
+//! The life of a run: recorded by a claim, a trigger or a delayed trigger, marked, settled; what the engine polls and what people read.
 
 pub mod adopt;
 pub mod advance;

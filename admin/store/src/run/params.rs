@@ -108,7 +108,7 @@ impl RunStore<'_> {
     /// the job has now, also where the list is not on record as a whole.
     pub async fn parts_to_repeat(self, run: &RunView) -> Result<Option<Parts>> {
         // Only these have been split, or were asked to be.
-        if run.parts == 1 && !matches!(run.cause, Cause::Manual | Cause::Api) {
+        if run.parts == 1 && !matches!(run.cause, Cause::Manual | Cause::Api | Cause::Delayed) {
             return Ok(None);
         }
         let text = "SELECT i.params, i.is_of_part, i.parts, i.part_params FROM run JOIN run_input AS i ON i.run_id = run.id \

@@ -16,7 +16,7 @@ use super::world::World;
 use crate::services::{Kind, TestDatabase, on};
 
 /// Paths whose changing methods change nothing, and why.
-pub(super) const NO_CHANGE: [(&str, &str); 16] = [
+pub(super) const NO_CHANGE: [(&str, &str); 19] = [
     ("/api/v1/preview", "looks ahead"),
     ("/setup", "there are accounts"),
     ("/login/code", "no sign-in has begun"),
@@ -26,8 +26,11 @@ pub(super) const NO_CHANGE: [(&str, &str); 16] = [
     ("/users/{id}/second-factor/remove", "there is none"),
     ("/jobs/{id}/script", "the form is refused"),
     ("/reset", "the link is no link"),
+    ("/runs/{id}/cancel", "the run is not scheduled"),
+    ("/runs/{id}/move", "the run is not scheduled"),
     ("/runs/{id}/decide", "the run is of no workflow"),
     ("/runs/{id}/rerun", "the run is of no workflow"),
+    ("/api/v1/runs/{id}", "the run is not scheduled"),
     ("/api/v1/runs/{id}/workflow", "the run is of no workflow"),
     ("/api/v1/runs/{id}/rerun", "the run is of no workflow"),
     ("/preferences", "for the person's own eyes"),

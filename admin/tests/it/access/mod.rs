@@ -10,5 +10,6 @@ mod lists;
 mod matrix;
 mod moved;
 mod request;
+mod scheduled;
 mod unaudited;
 mod world;

@@ -174,6 +174,8 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         (_, "/jobs/bulk") => json!({"action": "run", "ids": [names.job]}),
         (_, "/alerts/bulk") => json!({"action": "acknowledge", "ids": [names.alert]}),
         (_, "/runs/bulk") => json!({"action": "kill", "ids": [names.run]}),
+        (_, "/jobs/{id}/run-many") => json!({"runs": [{"delay_seconds": 3600}]}),
+        ("PATCH", "/runs/{id}") => json!({"at": "2026-01-01T00:00:00Z"}),
         (_, "/runs/{id}/workflow") => json!({"action": "hold"}),
         (_, "/runs/{id}/rerun") => json!({"from": "failed"}),
         (_, "/preview") => json!({"schedule": {"kind": "fixed_rate", "seconds": 60}}),
@@ -225,6 +227,7 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         "/calendars" => vec![("name", unique()), ("days", "2026-12-25".into())],
         "/calendars/{name}/edit" => vec![("days", "2026-12-25".into())],
         path if path.contains("retention") => vec![("days", "30".into())],
+        "/runs/{id}/move" => vec![("at", "2026-01-01T00:00".into())],
         "/runs/{id}/resolve" => vec![("outcome", "failed".into()), ("note", "seen".into())],
         "/apps" => vec![("name", unique())],
         "/alerts/rules" | "/alerts/rules/{id}" => vec![

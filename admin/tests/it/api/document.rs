@@ -55,6 +55,12 @@ fn the_document_needs_no_token_and_describes_the_answers() {
         let run = api.post(&format!("/jobs/{}/run", job["id"]), json!({})).await.ok();
         same_members(&document, "Run", &run);
         same_members(&document, "RunList", &api.get("/runs").await.ok());
+        let later = api.post(&format!("/jobs/{}/run", job["id"]), json!({"delay_seconds": 60})).await.ok();
+        same_members(&document, "ScheduledRun", &later);
+        let scheduled = api.get(&format!("/jobs/{}/scheduled", job["id"])).await.ok();
+        same_members(&document, "ScheduledRunList", &scheduled);
+        let many = api.post(&format!("/jobs/{}/run-many", job["id"]), json!({"runs": [{"delay_seconds": 60}]})).await;
+        same_members(&document, "RunMany", &many.ok());
         same_members(&document, "Log", &api.get(&format!("/runs/{}/log", run["id"])).await.ok());
         same_members(&document, "Kill", &api.post(&format!("/runs/{}/kill", run["id"]), json!({})).await.ok());
         api.sql("INSERT INTO misfire (job_id, from_at, to_at, count, policy, reason, epoch) VALUES (1, 1, 1, 1, 'skip', 'misfire', 1)").await;

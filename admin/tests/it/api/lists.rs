@@ -52,7 +52,7 @@ fn runs_are_listed_as_the_contract_says() {
                 "id": 12, "job_id": job_id, "app": "billing", "job": "Close the day", "cause": "schedule", "state": "failed",
                 "scheduled_at": "2025-10-09T08:54:01.400Z", "due_at": "2025-10-09T08:54:01.400Z", "sent_at": null,
                 "finished_at": null, "address": null, "attempt": 1, "shard_index": 0, "shard_total": 1, "choice": null,
-                "parent_run_id": null, "rerun_of": null, "kill_asked_at": null, "flagged_at": null, "params": null, "revision": null,
+                "parent_run_id": null, "scheduled_id": null, "rerun_of": null, "kill_asked_at": null, "flagged_at": null, "params": null, "revision": null,
                 "message": "The executor refused it."
             })
         );

@@ -30,6 +30,18 @@ databases! {
         assert_eq!(found(after(-1)).await, [jobs[1].shard]);
     }
 
+    async fn a_shard_with_a_near_delayed_trigger_is_found(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("a").await;
+        let values = format!("({}, {}, 1, {}, 0, 1)", job.shard, after(5), job.id);
+        fixture.sql(&format!("INSERT INTO delayed_trigger (shard, due_at, id, job_id, expires_at, created_at) VALUES {values}")).await;
+        fixture.sql("DELETE FROM job_clock").await;
+        let found = async |near| {
+            fixture.store.runs().shards_to_scan(&[job.shard], NOW - 60_000, near, after(30)).await.unwrap()
+        };
+        assert_eq!((found(after(4)).await, found(after(5)).await), (vec![], vec![job.shard]));
+    }
+
     async fn shards_with_a_run_that_was_due_and_waits_are_found(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("a").await;

@@ -231,6 +231,7 @@ impl Node {
             all.next = all.next.min(next);
             all.did.adopted += did.adopted;
             all.did.claimed += did.claimed;
+            all.did.released += did.released;
             all.did.skipped += did.skipped;
             all.did.paused += did.paused;
         }

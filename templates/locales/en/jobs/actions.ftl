@@ -77,3 +77,22 @@ backfill-stock-executors = { $count ->
     [one] One executor of { $app } is of the kind xxl-job: its handlers do not learn the instant that a run is for, unless the job's parameters name it: write <code>{"{{scheduled_at}}"}</code> in them.
    *[other] { $count } executors of { $app } are of the kind xxl-job: their handlers do not learn the instant that a run is for, unless the job's parameters name it: write <code>{"{{scheduled_at}}"}</code> in them.
 }
+# A run that is due later.
+run-at = At
+run-at-hint = Empty: now, or after the delay.
+run-in = In
+scheduled-runs = Scheduled runs
+scheduled-runs-of = Scheduled runs of { $name }
+scheduled-all = All scheduled runs
+scheduled-none = No run of this job is scheduled
+scheduled-none-text = “Run once” and the API can give a run a time that is ahead.
+scheduled-caption = Scheduled runs, the earliest first
+scheduled-due = Due
+scheduled-until = not after
+scheduled-asked = Asked for
+scheduled-move = Move…
+scheduled-move-do = Move
+scheduled-move-named = Move run { $id }
+scheduled-move-hint = A time that has passed means now.
+scheduled-cancel = Cancel run { $id }
+scheduled-moved = The run has another time.

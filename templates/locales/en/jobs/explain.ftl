@@ -58,6 +58,7 @@ explain-run-backfill = Run { $run }, by a backfill
 explain-run-node = Run { $run }, as a node of a workflow
 explain-params-items = It carried items of another run.
 explain-run-item = Run { $run }, for items of another run
+explain-run-delayed = Run { $run }, by a delayed trigger
 explain-part = , part { $part } of { $parts }
 explain-attempt = , attempt { $attempt }, due { $due }
 explain-not-taken = : no holder of shard { $shard } has taken it up.

@@ -70,6 +70,11 @@ skipped-fires = Skipped fires
 skipped-fires-all = All skipped fires
 job-delete-ask = Delete { $name }?
 job-delete-text = The job will not fire any more. Its runs that are not sent yet are cancelled; runs in progress continue. Its past runs stay until the retention removes them.
+job-delete-scheduled = { $count ->
+    [one] One scheduled run is deleted and leaves no run.
+   *[other] { $count } scheduled runs are deleted and leave no runs.
+}
+job-delete-scheduled-more = More than { $count } scheduled runs are deleted and leave no runs.
 jobs-delete-parents = Jobs that have one of them as a child, and get a new version without it:
 child-not-started = not started: its app does not let jobs of this app start its jobs
 parent-not-starting = does not start this job: this app does not let jobs of that app start its jobs
@@ -113,7 +118,7 @@ tag-add = Add a tag
 tag-remove = Remove a tag
 run-now = Run now
 jobs-run-hint = Each job runs once now with its own parameters, enabled or not.
-jobs-delete-hint = The jobs will not fire any more. Their runs that are not sent yet are cancelled; past runs stay until the retention removes them. A job that has one of them as a child gets a new version without it.
+jobs-delete-hint = The jobs will not fire any more. Their runs that are not sent yet are cancelled, and their scheduled runs are deleted; past runs stay until the retention removes them. A job that has one of them as a child gets a new version without it.
 jobs-resume-hint = Their schedules start now; jobs that the engine has paused go on where they stopped.
 # A parent that the viewer may not see.
 job-of-another-app = a job of another app

@@ -14,6 +14,7 @@ cause-child = child
 cause-backfill = backfill
 cause-node = workflow
 cause-item = items
+cause-delayed = delayed trigger
 newest-first = Newest first
 by-time = By time
 longest-first = Longest first

@@ -60,3 +60,22 @@ by-author = 由 { $author } 发起
 backfill-stock-executors = { $count ->
    *[other] { $app } 有 { $count } 个 xxl-job 类型的执行器：除非任务参数中写有 <code>{"{{scheduled_at}}"}</code>，否则其 JobHandler 无法得知一次运行对应的触发时刻。
 }
+# 稍后执行的运行。
+run-at = 执行时间
+run-at-hint = 留空：立即执行，或在延迟之后执行。
+run-in = 延迟
+scheduled-runs = 已排定的运行
+scheduled-runs-of = { $name } 已排定的运行
+scheduled-all = 全部已排定的运行
+scheduled-none = 此任务没有已排定的运行
+scheduled-none-text = “执行一次”和 API 可以为运行指定将来的时间。
+scheduled-caption = 已排定的运行，最早的在前
+scheduled-due = 计划时间
+scheduled-until = 不晚于
+scheduled-asked = 请求时间
+scheduled-move = 改期…
+scheduled-move-do = 改期
+scheduled-move-named = 运行 { $id } 改期
+scheduled-move-hint = 已经过去的时间表示立即执行。
+scheduled-cancel = 取消运行 { $id }
+scheduled-moved = 运行已改期。

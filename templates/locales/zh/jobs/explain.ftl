@@ -58,6 +58,7 @@ explain-run-backfill = 运行 { $run }，由补跑触发
 explain-run-node = 运行 { $run }，作为工作流的节点
 explain-params-items = 它携带另一次运行的条目。
 explain-run-item = 运行 { $run }，处理另一次运行的条目
+explain-run-delayed = 运行 { $run }，由延迟触发
 explain-part = ，分片 { $part } / { $parts }
 explain-attempt = ，第 { $attempt } 次尝试，应于 { $due } 执行
 explain-not-taken = ：分片 { $shard } 的持有节点尚未接手。

@@ -67,6 +67,8 @@ skipped-fires = 被跳过的触发
 skipped-fires-all = 全部被跳过的触发
 job-delete-ask = 删除 { $name }？
 job-delete-text = 任务将不再触发。尚未发送的运行将被取消，进行中的运行继续。过去的运行保留到数据保留规则将其删除。
+job-delete-scheduled = { $count } 个已排定的运行将被删除，不留下运行记录。
+job-delete-scheduled-more = 超过 { $count } 个已排定的运行将被删除，不留下运行记录。
 jobs-delete-parents = 以下任务把其中某个任务作为子任务，将各生成一个不含它的新版本：
 child-not-started = 不会启动：其应用不允许本应用的任务启动其任务
 parent-not-starting = 不会启动本任务：本应用不允许该应用的任务启动其任务
@@ -107,7 +109,7 @@ tag-add = 添加标签
 tag-remove = 移除标签
 run-now = 立即执行
 jobs-run-hint = 每个任务用自己的任务参数立即执行一次，无论是否启用。
-jobs-delete-hint = 这些任务将不再触发。尚未发送的运行将被取消，过去的运行保留到数据保留规则将其删除。把其中某个任务作为子任务的任务，将生成一个不含它的新版本。
+jobs-delete-hint = 这些任务将不再触发。尚未发送的运行将被取消，已排定的运行将被删除，过去的运行保留到数据保留规则将其删除。把其中某个任务作为子任务的任务，将生成一个不含它的新版本。
 jobs-resume-hint = 调度从现在开始；被引擎暂停的任务从停止处继续。
 # 无权查看的父任务
 job-of-another-app = 其他应用的一个任务

@@ -14,6 +14,7 @@ cause-child = 父任务触发
 cause-backfill = 补跑触发
 cause-node = 工作流节点
 cause-item = 条目
+cause-delayed = 延迟触发
 newest-first = 最新的在前
 by-time = 按时间
 longest-first = 耗时最长的在前

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod definitions;
+mod delayed;
 mod forbidden_children;
 mod history;
 mod moved_links;
@@ -13,4 +14,5 @@ mod validation;
 
 pub use bulk::JobAction;
 pub use definitions::PreviewRequest;
+pub use delayed::{DelayedRun, DueTime, MAX_DELAY_SECONDS, RunLaterRequest};
 pub use run::{RunRequest, repeated_params, repeated_parts};

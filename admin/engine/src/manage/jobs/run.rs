@@ -90,7 +90,7 @@ impl Jobs<'_> {
         Ok(made.run_id)
     }
 
-    async fn check_parts(&self, job_id: i64, parts: &Parts, has_params: bool) -> Result<(), Error> {
+    pub(super) async fn check_parts(&self, job_id: i64, parts: &Parts, has_params: bool) -> Result<(), Error> {
         let wrong = |message: &str| Err(Error::field("parts", message.to_owned()));
         if let Err(message) = parts.check() {
             return Err(Error::field("parts", message));
@@ -112,7 +112,7 @@ impl Jobs<'_> {
 
     /// Every request carries the access token: it goes only to an address that an executor of the app has registered, or that
     /// was entered for the app.
-    async fn must_be_registered(&self, job_id: i64, address: &str) -> Result<(), Error> {
+    pub(super) async fn must_be_registered(&self, job_id: i64, address: &str) -> Result<(), Error> {
         let engine = self.engine;
         let jobs = engine.job_cache.current(&[job_id]).await?;
         let job = jobs.get(&job_id).ok_or_else(|| Error::missing("job", job_id))?;

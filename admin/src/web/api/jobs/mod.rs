@@ -11,6 +11,7 @@ mod list;
 mod preview;
 mod request;
 mod run;
+mod run_later;
 mod scripts;
 mod write;
 
@@ -22,5 +23,6 @@ pub use history::{history, restore};
 pub use list::{get, list};
 pub use preview::{MAX_INSTANTS, NEXT_INSTANTS, next, preview};
 pub use run::{disable, enable, run};
+pub use run_later::{run_many, scheduled};
 pub use scripts::{script, scripts};
 pub use write::{create, create_batch, delete, get_by_key, put_by_key, update};

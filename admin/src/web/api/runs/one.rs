@@ -1,19 +1,36 @@
 //! `/runs/{id}` and below.
 
 use actix_web::web::Json;
+use carillon_engine::manage::FoundRun;
 use carillon_scheduler::Outcome;
 use utoipa::openapi::{ObjectBuilder, Type};
 
 use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Body, Caller, Id, Query, request};
-use crate::web::api::view::{KillView, LogView, RunView};
+use crate::web::api::view::{AnyRunView, KillView, LogView, RunView, Time};
 use crate::web::state::Shared;
 
-pub async fn get(state: Shared, id: Id) -> Answer<RunView> {
-    let run = state.engine.runs().get(id.0).await?;
+pub async fn get(state: Shared, id: Id) -> Answer<AnyRunView> {
+    let run = match state.engine.runs().find(id.0).await? {
+        FoundRun::Run(run) => *run,
+        scheduled => return Ok(Json(scheduled.into())),
+    };
     let choice = state.store.runs().route_decision(&run).await?;
     let params = state.store.runs().params_of(&run).await?;
-    Ok(Json(RunView::from(run).with_details(&params, choice)))
+    Ok(Json(AnyRunView::Run(Box::new(RunView::from(run).with_details(&params, choice)))))
+}
+
+request! {
+    /// The new time of a run that is scheduled
+    pub struct RunMove: "{\"at\"}" {
+        /// When it is due, at most five years ahead; a time that has passed means now. The time after which it is cancelled moves with it
+        at: Time,
+    }
+}
+
+pub async fn move_to(state: Shared, id: Id, caller: Caller, body: Body<RunMove>) -> Answer<AnyRunView> {
+    state.engine.runs().move_scheduled(id.0, body.0.at.0, &caller.0).await?;
+    Ok(Json(state.engine.runs().find(id.0).await?.into()))
 }
 
 pub async fn kill(state: Shared, id: Id, caller: Caller) -> Answer<KillView> {

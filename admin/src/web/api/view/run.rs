@@ -52,6 +52,9 @@ view! {
         /// Of a child's run: the first run of the parent's fire
         #[schema(minimum = 1)]
         parent_run_id: Option<i64> = (run.cause == Cause::Child).then_some(run.fire_no),
+        /// Of a delayed run: the number under which it was scheduled
+        #[schema(minimum = 1)]
+        scheduled_id: Option<i64> = (run.cause == Cause::Delayed).then_some(run.fire_no),
         /// Only in the answer for a single run: the run that this one repeats
         #[schema(minimum = 1)]
         rerun_of: Option<i64>,

@@ -60,7 +60,7 @@ fn holds_text(path: &str) -> bool {
     match parts.as_slice() {
         ["jobs" | "apps" | "calendars"] | ["retention", "edit"] | ["calendars", _, "edit"] => true,
         ["jobs", id, "edit" | "run" | "backfill" | "retention"]
-        | ["runs", id, "resolve"]
+        | ["runs", id, "resolve" | "move"]
         | ["apps", id, "executor" | "retention"] => is_number(id),
         _ => false,
     }

@@ -3,7 +3,7 @@
 use actix_web::web::Path;
 use askama::Template;
 use carillon_scheduler::Millis;
-use carillon_store::{Job, Misfire, MisfireFilter, RunFilter};
+use carillon_store::{Job, Misfire, MisfireFilter, RunFilter, ScheduledFilter, ScheduledRun};
 
 use crate::web::console::badge::{APP_PAUSED, Badge, job_badge, job_state};
 use crate::web::console::jobs::preview::{self, Preview};
@@ -20,6 +20,7 @@ use crate::web::text::strategies;
 
 const RUNS: u32 = 10;
 const MISFIRES: u32 = 5;
+const SCHEDULED: u32 = 5;
 
 #[derive(Template)]
 #[template(path = "jobs/page.html")]
@@ -45,6 +46,9 @@ struct Page {
     preview: Preview,
     runs: Vec<RunRow>,
     misfires: Vec<Misfire>,
+    /// The first runs that are scheduled, and whether there are more.
+    scheduled: Vec<ScheduledRun>,
+    has_more_scheduled: bool,
 }
 
 impl Page {
@@ -78,6 +82,8 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
     let runs = state.store.runs().list(&runs).await?;
     let misfires =
         MisfireFilter { apps: context.visible(), job_id: Some(job.id), limit: MISFIRES, ..MisfireFilter::default() };
+    let scheduled = ScheduledFilter { job_id: job.id, limit: SCHEDULED, ..ScheduledFilter::default() };
+    let scheduled = state.store.delayed().list(&scheduled).await?;
     let links = state.store.jobs().child_links(&[job.id]).await?;
     let definition = match &job.draft.workflow {
         Some(draft) => definition::definition(&state.store, context.language, draft, &context.visible()).await?,
@@ -107,6 +113,8 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
         preview: preview::of_job(&context, &job),
         runs: runs.items.into_iter().map(|run| RunRow::new(&context, run)).collect(),
         misfires: state.store.runs().misfires(&misfires).await?.items,
+        has_more_scheduled: scheduled.next.is_some(),
+        scheduled: scheduled.items,
         context,
         job,
     };

@@ -3,7 +3,9 @@
 use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_accounts::secret::random_secret;
-use carillon_engine::manage::{Error, RunRequest, repeated_params, repeated_parts};
+use carillon_engine::manage::{
+    DelayedRun, DueTime, Error, RunLaterRequest, RunRequest, repeated_params, repeated_parts,
+};
 use carillon_scheduler::Cause;
 use carillon_store::app::executors::Executor;
 use carillon_store::{Job, RunView};
@@ -11,6 +13,7 @@ use serde::Deserialize;
 
 use crate::web::access::Caller;
 use crate::web::console::runs::page::visible_run;
+use crate::web::forms::moment::moment;
 use crate::web::forms::{Form, line_ends, parts_form};
 use crate::web::page::{PageContext, PageError, PageResult, redirect, render};
 use crate::web::state::{Shared, State};
@@ -88,6 +91,26 @@ async fn original(
     Ok(run.filter(|run| run.job_id == job_id))
 }
 
+/// When the run is due; None: now.
+fn due_time(form: &mut Form, context: &PageContext) -> Option<DueTime> {
+    let at = moment(form, "at", context.zone).map(DueTime::At);
+    let has_delay = !form.value("delay").trim().is_empty();
+    let delay = has_delay.then(|| DueTime::InSeconds(form.seconds("delay", 0)));
+    if at.is_some() && delay.is_some() {
+        form.add_error("delay", "Choose a time or a delay, not both.");
+    }
+    at.or(delay)
+}
+
+/// Records the run of a form that names a time; answers its number.
+async fn run_later(state: &State, due: DueTime, request: RunRequest, by: &Caller) -> Result<i64, Error> {
+    let RunRequest { job_id, params, parts, address, idempotency_key, .. } = request;
+    let run = DelayedRun { due, expires_after_seconds: None, params, parts, address };
+    let request = RunLaterRequest { job_id, runs: vec![run], idempotency_key, is_list: false };
+    let recorded = state.engine.jobs().run_later(request, &by.0).await?;
+    recorded.ids.first().copied().ok_or_else(|| Error::Missing(format!("job {job_id}")))
+}
+
 /// `POST /jobs/{id}/run`
 pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let job = state.engine.jobs().get(*id).await?;
@@ -118,7 +141,16 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>,
         address: given("address"),
         idempotency_key: given("key").map(|key| format!("console-{key}")),
     };
-    match state.engine.jobs().run_again(request, rerun_of, &by.0).await {
+    // What is repeated is repeated now.
+    let due = if rerun_of.is_none() { due_time(&mut form, &context) } else { None };
+    if !form.is_valid() {
+        return page(&state, context, job, form).await;
+    }
+    let recorded = match due {
+        None => state.engine.jobs().run_again(request, rerun_of, &by.0).await,
+        Some(due) => run_later(&state, due, request, &by).await,
+    };
+    match recorded {
         Ok(run) => Ok(redirect(&format!("/runs/{run}"))),
         Err(Error::Invalid(errors)) => {
             for error in errors {
@@ -127,7 +159,8 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>,
                     "address" => format!("{} is not online any more; choose another executor.", form.value("address")),
                     _ => error.message,
                 };
-                form.add_error(&error.field, message);
+                let field = if error.field == "delay_seconds" { "delay" } else { &error.field };
+                form.add_error(field, message);
             }
             page(&state, context, job, form).await
         }

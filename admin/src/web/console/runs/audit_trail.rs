@@ -45,17 +45,19 @@ pub struct RunPeople {
 /// # Errors
 /// The database could not be asked.
 pub async fn people_of(state: &State, run: &RunView) -> carillon_store::Result<RunPeople> {
-    let is_asked_for = matches!(run.cause, Cause::Manual | Cause::Api);
+    let is_asked_for = matches!(run.cause, Cause::Manual | Cause::Api | Cause::Delayed);
     if !is_asked_for && run.kill_asked_at.is_none() && run.finished_at.is_none() {
         return Ok(RunPeople::default());
     }
     let actions = vec![AuditAction::Run, AuditAction::Kill, AuditAction::Resolve];
     let mut filter = AuditFilter { actions, ..AuditFilter::about(AuditObjectKind::Run, run.id) };
     let mut entries = state.store.audit().list(&filter).await?.items;
-    // A retry was started with the first attempt.
-    if run.attempt > 1 && is_asked_for {
+    // A retry was started with the first attempt, and a delayed run has what was done with its trigger.
+    let is_delayed = run.cause == Cause::Delayed;
+    if (run.attempt > 1 || is_delayed) && is_asked_for {
         filter.object_id = Some(run.fire_no);
-        entries.extend(state.store.audit().list(&filter).await?.items.into_iter().filter(|it| it.action == "run"));
+        let of_first = state.store.audit().list(&filter).await?.items.into_iter();
+        entries.extend(of_first.filter(|entry| is_delayed || entry.action == "run"));
     }
     let actor = |action: AuditAction| {
         let is_of = |entry: &&AuditRow| entry.action == action.as_str();

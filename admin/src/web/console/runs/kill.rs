@@ -2,11 +2,12 @@
 
 use actix_web::web::Path;
 use askama::Template;
-use carillon_engine::manage::{Error, KillResult};
+use carillon_engine::manage::{Error, FoundRun, KillResult};
 
 use crate::web::access::Caller;
 use crate::web::console::runs::row::RunRow;
-use crate::web::page::{PageContext, PageResult, done, redirect_with_flash, show};
+use crate::web::console::runs::scheduled;
+use crate::web::page::{PageContext, PageResult, done, redirect, redirect_with_flash, show};
 use crate::web::state::Shared;
 
 #[derive(Template)]
@@ -20,7 +21,11 @@ struct KillQuestion {
 
 /// `GET /runs/{id}/kill` asks.
 pub async fn ask_kill(state: Shared, context: PageContext, id: Path<i64>) -> PageResult {
-    let row = RunRow::new(&context, state.engine.runs().get(*id).await?);
+    let run = match state.engine.runs().find(*id).await? {
+        FoundRun::Scheduled(run) => return Ok(redirect(&scheduled::address(&run))),
+        FoundRun::Run(run) => *run,
+    };
+    let row = RunRow::new(&context, run);
     if !row.run.state.is_open() {
         let to = format!("/runs/{}", *id);
         return Ok(done(&to, context.t("run-ended-already")));

@@ -13,4 +13,5 @@ mod query;
 pub mod resolve;
 pub mod route;
 pub mod row;
+pub mod scheduled;
 pub mod timeline;

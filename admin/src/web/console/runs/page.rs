@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use actix_web::HttpRequest;
 use actix_web::web::{Path, Query};
 use askama::Template;
+use carillon_engine::manage::FoundRun;
 use carillon_scheduler::job::placeholders::{PlaceholderValues, fill};
 use carillon_scheduler::{Cause, RunState, Zone};
 use carillon_store::map::view::DeliveryView;
@@ -15,11 +16,12 @@ use crate::web::console::runs::items::Items;
 use crate::web::console::runs::log::{self, LogView};
 use crate::web::console::runs::route::RouteView;
 use crate::web::console::runs::row::RunRow;
+use crate::web::console::runs::scheduled;
 use crate::web::console::runs::timeline::{TimelineStep, timeline};
 use crate::web::console::workflows::progress::Progress;
 use crate::web::guard::session_guard::LIVE;
 use crate::web::locale::Message;
-use crate::web::page::{PageContext, PageError, PageResult, show};
+use crate::web::page::{PageContext, PageError, PageResult, redirect, show};
 use crate::web::state::{Shared, State};
 
 #[derive(Template)]
@@ -167,7 +169,12 @@ pub async fn page(
     query: Query<log::LogQuery>,
     request: HttpRequest,
 ) -> PageResult {
-    let run = state.engine.runs().get(*id).await?;
+    let run = match state.engine.runs().find(*id).await? {
+        FoundRun::Scheduled(run) => return Ok(redirect(&scheduled::address(&run))),
+        // The number of its trigger.
+        FoundRun::Run(run) if run.id != *id => return Ok(redirect(&format!("/runs/{}", run.id))),
+        FoundRun::Run(run) => *run,
+    };
     let mut family = state.store.runs().fire_runs(&run, &context.visible()).await?;
     if family.len() < 2 {
         family.clear();

@@ -81,7 +81,7 @@ impl JobStore<'_> {
         tx: &Transaction,
         (old, new): (&Job, &mut Job),
         definition: &Definition,
-        ChangeContext { now, actor }: ChangeContext<'_>,
+        ChangeContext { now, actor, .. }: ChangeContext<'_>,
     ) -> Result<()> {
         let Some(script) = &mut new.draft.script else {
             return Ok(());

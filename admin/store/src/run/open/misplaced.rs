@@ -61,6 +61,7 @@ impl RunStore<'_> {
         let runs = self.bulk_tuples(&self.engine_reads, &MISPLACED, &named![count], &all).await?;
         let mut jobs = self.astray_jobs(walk, count).await?;
         jobs.extend(self.astray_cursors(walk, count).await?);
+        jobs.extend(self.astray_triggers(count).await?);
         if runs.is_empty() && jobs.is_empty() {
             return Ok(None);
         }
@@ -99,6 +100,12 @@ impl RunStore<'_> {
         Ok(astray)
     }
 
+    /// The jobs of delayed triggers that no scan reads. One in the shard of another job becomes a run at its time, and that is put right.
+    async fn astray_triggers(self, count: i32) -> Result<Vec<i64>> {
+        let text = "SELECT job_id FROM delayed_trigger WHERE shard >= ? LIMIT ?";
+        self.tuples(&self.engine_reads, text, values![count, SLICE as i64]).await
+    }
+
     /// The count is read again, and stays until this is committed: a change of it meanwhile has moved what was found.
     async fn put_right(self, jobs: &[i64], runs: &[i64], now: Millis) -> Result<Option<Alarm>> {
         let alarm_id = self.take_id(&ids::ROW).await?;
@@ -111,8 +118,10 @@ impl RunStore<'_> {
         let job = format!("UPDATE job {} WHERE id = ? {}", right("id"), astray("id"));
         let (set, only) = (right("job_id"), astray("job_id"));
         let clock = format!("UPDATE job_clock {set} WHERE job_id = ? {only}");
+        let triggers = format!("UPDATE delayed_trigger {set} WHERE job_id = ? {only}");
         let run = format!("UPDATE run {set}{ORPHANED} WHERE id = ? AND state < {{state.final}} {only}");
-        let jobs = self.each(&tx, &job, jobs).await? + self.each(&tx, &clock, jobs).await?;
+        let moved = self.each(&tx, &job, jobs).await? + self.each(&tx, &clock, jobs).await?;
+        let jobs = moved + self.each(&tx, &triggers, jobs).await?;
         let runs = self.each(&tx, &run, runs).await?;
         if jobs + runs == 0 {
             return Ok(None);

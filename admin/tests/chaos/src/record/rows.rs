@@ -84,6 +84,7 @@ impl RunRow {
             3 => "child",
             5 => "node",
             6 => "item",
+            7 => "delayed",
             _ => "backfill",
         };
         format!("{}:{cause}:{}:{}", self.job_id, self.fire_no, self.part)

@@ -15,7 +15,7 @@ pub(in crate::conformance) async fn fill(fixture: &Fixture, jobs: i64) {
         if id <= jobs * 4 - 100 { 9 } else { (jobs * 4 - id) / 25 }
     };
     let few = jobs.min(2_000);
-    let tables: [(&str, i64, RowOf<'_>); 9] = [
+    let tables: [(&str, i64, RowOf<'_>); 10] = [
         ("alarm (id, job_id, kind, message, created_at)", few, &|id| format!("({id}, 1, 'k', 'm', {id})")),
         ("audit (id, at, actor, source, action, object, object_id, detail)", few, &|id| {
             format!("({}, {id}, 'a', 's', 'c', 'app', 1, '{{}}')", id + 1_000_000)
@@ -39,6 +39,9 @@ pub(in crate::conformance) async fn fill(fixture: &Fixture, jobs: i64) {
         ),
         ("job_clock (shard, next_fire_at, job_id, revision)", jobs, &|id| {
             format!("({}, {}, {id}, 1)", id % i64::from(SHARDS), after(id))
+        }),
+        ("delayed_trigger (shard, due_at, id, job_id, expires_at, created_at)", jobs, &|id| {
+            format!("({}, {}, {id}, {id}, 0, 1)", id % i64::from(SHARDS), after(id))
         }),
         (
             "run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends)",
@@ -93,7 +96,11 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
     };
     match name {
         "due" => plain(&["2", "1", &until, "200"]),
-        "to_scan" => [shards(), plain(&[&cursor, &until, &cursor, &until])].concat(),
+        "to_scan" => [shards(), plain(&[&cursor, &until, &cursor, &until, &cursor, &until])].concat(),
+        "due_triggers" => plain(&["2", "1", &until, "200"]),
+        "insert_released" => {
+            [plain(&["1", "'a'"]), list(&["900000", "5", &until, &until, &until, "0"]), plain(&["2"])].concat()
+        }
         "overdue" => [list(&["2", "1", &cursor]), plain(&[&until])].concat(),
         "advance" | "unchanged" => list(&["5", &cursor, &until, "1", "2"]),
         "new" => plain(&["2", &cursor, &until, "1000"]),
@@ -163,7 +170,12 @@ fn expected(name: &str) -> [&'static str; 3] {
             "job_clock eq_ref PRIMARY",
         ],
         "add_parts" => ["SEARCH run USING INTEGER PRIMARY KEY", "Index Scan using run_pkey", "run const PRIMARY"],
-        "record" | "new_runs" | "new_children" => {
+        "due_triggers" => [
+            "delayed_trigger USING PRIMARY KEY (shard=? AND due_at>? AND due_at<?)",
+            "Index Scan using delayed_trigger_pkey",
+            "delayed_trigger range PRIMARY",
+        ],
+        "record" | "new_runs" | "new_children" | "insert_released" => {
             ["SEARCH j USING INTEGER PRIMARY KEY", "Index Scan using job_pkey", "j eq_ref PRIMARY"]
         }
         "lock_jobs" | "outdated" => {
@@ -264,7 +276,9 @@ fn expected(name: &str) -> [&'static str; 3] {
 }
 
 /// Statements on tables that have no rows here: each plan is as good.
-const TABLES_ARE_EMPTY: [&str; 10] = [
+const TABLES_ARE_EMPTY: [&str; 12] = [
+    "insert_delayed",
+    "move_input",
     "follow_ups",
     "retry_input",
     "keep_sets",
@@ -313,6 +327,7 @@ pub(in crate::conformance) fn line(row: &QueryResult, kind: Kind) -> String {
 fn locks(name: &str) -> bool {
     ![
         "due",
+        "due_triggers",
         "to_scan",
         "overdue",
         "orphans",

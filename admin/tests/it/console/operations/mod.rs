@@ -8,6 +8,7 @@ mod families;
 mod gaps;
 mod imports;
 mod retention;
+mod scheduled;
 mod skipped;
 mod tasks;
 

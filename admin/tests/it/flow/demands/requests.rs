@@ -109,7 +109,7 @@ fn a_retry_has_the_same_twelve_members() {
 fn the_largest_ids_reach_an_executor_and_no_larger_ones_are_given() {
     on_node(async |node| {
         const LAST: i64 = 60;
-        let (job_id, run_id) = ((1 << 31) - LAST, (1 << 53) - LAST);
+        let (job_id, run_id) = ((1 << 31) - LAST, (1 << 52) - LAST);
         node.sql(&format!("INSERT OR REPLACE INTO id_block (name, next) VALUES ('job', {job_id}), ('run', {run_id})"))
             .await;
         let executor = pyxxljob().await;
@@ -123,7 +123,7 @@ fn the_largest_ids_reach_an_executor_and_no_larger_ones_are_given() {
         node.callback(&[(run, 200, "done")]).await;
         assert_eq!(node.states(&job).await, [RunState::Succeeded]);
         let refused = node.store.take_ids(&ids::RUN, 2 * LAST as usize).await.unwrap_err();
-        assert_eq!(refused.to_string(), format!("no run ids are left below {}", 1_i64 << 53));
+        assert_eq!(refused.to_string(), format!("no run ids are left below {}", 1_i64 << 52));
         let refused = node.store.take_ids(&ids::JOB, 2 * LAST as usize).await.unwrap_err();
         assert_eq!(refused.to_string(), format!("no job ids are left below {}", 1_i64 << 31));
     });

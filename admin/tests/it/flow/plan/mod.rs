@@ -4,6 +4,7 @@ mod adoption;
 mod backfill;
 mod catch_up;
 mod delay;
+mod delayed;
 mod edits;
 mod fires;
 mod planning;

@@ -2,5 +2,6 @@
 
 mod adopt;
 mod claim;
+mod delayed;
 mod fire;
 mod quarantine;

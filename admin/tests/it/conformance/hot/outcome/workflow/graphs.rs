@@ -85,6 +85,7 @@ impl Fixture {
             due_at: row.due_at,
             bound_to: None,
             asked_parts: None,
+            expires_at: None,
             overlaps: false,
         }
     }

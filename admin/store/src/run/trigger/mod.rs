@@ -1,6 +1,9 @@
-//! Fires without a schedule: run now, API, and later children and backfill.
+//! Fires without a schedule: run now, API, and later children and backfill; those that are not due yet are in [`delayed`].
+
+pub mod delayed;
 
 use carillon_scheduler::{AuditAction, Cause, Millis, Parts};
+use sea_orm::Value;
 use serde_json::json;
 
 use crate::audit::actor::Actor;
@@ -53,7 +56,18 @@ pub enum TriggerResult {
 const SLICE: usize = 50;
 /// Bytes of the parameters that the audit keeps.
 const PARAMS_IN_AUDIT: usize = 1000;
-const INPUT: &str = "run_id, params, address, rerun_of, parts, part_params";
+pub(crate) const INPUT: &str = "run_id, params, address, rerun_of, parts, part_params";
+
+/// The row of what a run is given, in the order of [`INPUT`].
+pub(crate) fn input_row(
+    run_id: i64,
+    (params, address): (Option<&str>, Option<&str>),
+    rerun_of: Option<i64>,
+    parts: Option<&Parts>,
+) -> Vec<Value> {
+    let texts = parts.and_then(Parts::texts).map(|texts| json!(texts).to_string());
+    values![run_id, params, address, rerun_of, parts.map(Parts::count), texts]
+}
 
 impl RunStore<'_> {
     /// Records the run, `claimed` under epoch 0: the holder of its shard adopts it. None: there is no such job.
@@ -140,10 +154,8 @@ impl RunStore<'_> {
         let run = NewRun { id: run_id, job_id, cause: fire.cause, fire_no: run_id, scheduled_at: now, due_at: now };
         self.insert_runs(tx, &[run]).await?;
         if fire.params.is_some() || fire.address.is_some() || fire.rerun_of.is_some() || fire.parts.is_some() {
-            let parts = fire.parts.as_ref();
-            let texts = parts.and_then(Parts::texts).map(|texts| json!(texts).to_string());
-            let (params, address, count) = (fire.params.clone(), fire.address.clone(), parts.map(Parts::count));
-            let row = values![run_id, params, address, fire.rerun_of, count, texts];
+            let given = (fire.params.as_deref(), fire.address.as_deref());
+            let row = input_row(run_id, given, fire.rerun_of, fire.parts.as_ref());
             self.insert_rows(tx, "run_input", INPUT, vec![row]).await?;
         }
         let mut detail = json!({"job": job_id, "cause": fire.cause});

@@ -1,6 +1,10 @@
+//! Runs on request, and what is done with runs.
+
+mod delayed;
+
 use serde_json::{Value, json};
 
-use super::client::{api, job};
+use crate::api::client::{api, job};
 use carillon_scheduler::AuditObjectKind;
 use carillon_store::audit::list::AuditFilter;
 
@@ -64,10 +68,16 @@ fn a_run_may_be_asked_for_without_a_body() {
         assert_eq!(api.post_text(&path, "").await.ok()["state"], "claimed");
         api.post(&path, json!({"params": null, "address": null})).await.ok();
         for (body, told) in [
-            (json!({"param": "x"}), "param: there is no member `param`; expected one of `params`, `parts`, `address`"),
+            (
+                json!({"param": "x"}),
+                "param: there is no member `param`; expected one of `params`, `parts`, `address`, `at`, `delay_seconds`, `expires_after_seconds`",
+            ),
             (json!({"params": 5}), "params: invalid type: integer `5`, expected a string"),
             (json!({"params": "x".repeat(65_537)}), "params: has 65537 bytes; at most 65536 (64 KiB) are allowed"),
-            (json!([]), "the body must be {\"params\"?,\"parts\"?,\"address\"?} as an object"),
+            (
+                json!([]),
+                "the body must be {\"params\"?,\"parts\"?,\"address\"?,\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?} as an object",
+            ),
         ] {
             assert_eq!(api.post(&path, body).await.error(), format!("400 invalid {told}"));
         }
