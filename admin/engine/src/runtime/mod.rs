@@ -1,5 +1,7 @@
 //! Services are steps: each can do one round and say when it wants the next. The only loop that sleeps is here.
 
+pub mod timers;
+
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
