@@ -1,11 +1,12 @@
 //! What a node costs that has many idle jobs and many ended runs in its database, and almost nothing to do: the real binary.
 //!
 //! ```text
-//! cargo bench -p carillon-admin --bench size -- [--jobs 1000000] [--runs 0] [--seconds 60] [--create 0] [--db sqlite]
+//! cargo bench -p carillon-admin --bench size -- [--jobs 1000000] [--runs 0] [--seconds 60] [--create 0] [--executors 0] [--db sqlite]
 //! ```
 //!
 //! `--create 100000` creates that number of jobs through the API before, in batches of 1000 on two connections, and reports the rate. After
-//! the idle time the benchmark asks for each list of the API five times and reports the slowest ones by their median.
+//! the idle time the benchmark asks for each list of the API five times and reports the slowest ones by their median. With
+//! `--executors 10000` that number of executors of xxl-job send their heartbeats meanwhile.
 //!
 //! The temporary folder is below `TMPDIR`; 10,000,000 runs take about 4 GB. The benchmark writes the rows by SQL and starts the
 //! binary again. The CPU seconds are those of the admin's process alone. On PostgreSQL the benchmark looks at the running
@@ -14,6 +15,7 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark ends by panicking when the machine is not fit for it")]
 
 mod create;
+mod executors;
 mod fill;
 mod lists;
 #[path = "../node/mod.rs"]
@@ -25,6 +27,8 @@ use clap::Parser;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 use serde_json::json;
 
+use carillon_testkit::AdminClient;
+use executors::IdleExecutors;
 use node::{BenchDatabase, DatabaseChoice};
 
 #[derive(Parser)]
@@ -38,6 +42,9 @@ struct Options {
     /// Jobs that are created through the API before, in batches; 0: none
     #[arg(long, default_value_t = 0)]
     create: usize,
+    /// Executors that send a heartbeat each 30 s, and get no run
+    #[arg(long, default_value_t = 0)]
+    executors: usize,
     /// How long to measure
     #[arg(long, default_value_t = 60)]
     seconds: u64,
@@ -85,8 +92,9 @@ async fn main() {
     let begun = Instant::now();
     let (process, api) = node::start(&mut settings).await;
     println!("ready after a restart  {} ms", begun.elapsed().as_millis());
-    // Leases of the process before have to end first.
-    tokio::time::sleep(Duration::from_secs(30)).await;
+    let admin = AdminClient::new([process.url()], &settings.access_token);
+    // Leases of the process before have to end first, which takes as long as a round of heartbeats.
+    let executors = IdleExecutors::start(&api, &admin, options.executors).await;
     let (before, begun) = (process.usage(), Instant::now());
     let mut slowest = (0.0, String::new());
     while begun.elapsed() < Duration::from_secs(options.seconds) {
@@ -100,6 +108,7 @@ async fn main() {
     }
     let (after, seconds) = (process.usage(), begun.elapsed().as_secs_f64());
     println!("jobs / runs            {} / {}", options.jobs, options.runs);
+    println!("executors              {}, {} heartbeats refused", options.executors, executors.refused());
     println!(
         "CPU of a core          {:.2} %",
         (after.user + after.system - before.user - before.system) / seconds * 100.0
@@ -111,6 +120,7 @@ async fn main() {
     if slowest.0 > 0.0 {
         println!("slowest statement      {:.0} ms: {:.90}", slowest.0, slowest.1);
     }
+    executors.stop();
     lists::measure(&api).await;
     process.kill().await;
     db.close().await.unwrap_or(());

@@ -69,6 +69,7 @@ use crate::plan::scanner_pool::ScannerPool;
 use crate::plan::wakes::ScanWakes;
 use crate::recover::agreed_kills::AgreedKills;
 use crate::recover::evidence::Evidence;
+use crate::recover::lease_ends::LeaseEndWatcher;
 use crate::recover::monitor::RunMonitor;
 use crate::recover::resolver::Resolver;
 use crate::recover::run_checks::RunChecks;
@@ -209,10 +210,10 @@ impl Engine {
         let resolver = component!(Resolver {
             cx, held, wakes, evidence, tasks; inquiries, housekeeping, delays; wake: resolver_wake
         });
-        let monitor = component!(RunMonitor {
+        let monitor = Arc::new(component!(RunMonitor {
             cx, held, killer, recover, tasks, checks, kills;
             inquiries, kill_inquiries, deregistered, stuck, search, walk; wake: monitor_wake
-        });
+        }));
         let services = Services {
             refresher: Arc::new(component!(ExecutorRefresher { cx, held, router, jobs })),
             pause_refresher: Arc::new(component!(PauseRefresher { cx, held, clock_guard, wakes, pauses; in_force })),
@@ -231,7 +232,8 @@ impl Engine {
             })),
             unmarker: Arc::new(component!(Unmarker { cx, outcomes, queue })),
             resolver: Arc::new(resolver),
-            monitor: Arc::new(monitor),
+            lease_watcher: Arc::new(component!(LeaseEndWatcher { cx, held, monitor; timers, observed })),
+            monitor,
             backfill_releaser: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
             calendar_follower: Arc::new(component!(CalendarFollower { cx, held, wakes; followed, everything })),
             zone_follower: Arc::new(component!(ZoneFollower { cx, held, wakes; done })),

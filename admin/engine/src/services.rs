@@ -24,6 +24,7 @@ use crate::maintain::zone_follower::ZoneFollower;
 use crate::plan::backfill_releaser::BackfillReleaser;
 use crate::plan::scan_poller::ScanPoller;
 use crate::plan::scanner_pool::ScannerPool;
+use crate::recover::lease_ends::LeaseEndWatcher;
 use crate::recover::monitor::RunMonitor;
 use crate::recover::resolver::Resolver;
 use crate::runtime::run;
@@ -73,6 +74,8 @@ services! {
         resolver: Resolver,
         /// Every 10 s.
         monitor: RunMonitor,
+        /// When runs of a silent executor are lost, and every second.
+        lease_watcher: LeaseEndWatcher,
         /// Every 30 s.
         calendar_follower: CalendarFollower,
         /// Every 30 s.

@@ -24,6 +24,7 @@ task-route-refresh = List of executors
 task-pauses = List of paused apps
 task-resolve = Runs without an answer
 task-monitor = Runs at executors
+task-lease-ends = Ends of executors' leases
 task-flag-overdue = Overdue runs
 task-escalate = Open alarms
 task-backfill = Backfills
@@ -36,6 +37,7 @@ task-alerts = Alert rules
 task-deliveries = Messages of alerts
 task-other = Other task
 did-claimed = { $count } recorded
+did-released = { $count } scheduled runs due
 did-adopted = { $count } taken over
 did-skipped = { $count ->
     [one] 1 range skipped

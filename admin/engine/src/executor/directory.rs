@@ -163,6 +163,14 @@ impl ExecutorDirectory {
         }
     }
 
+    /// Calls `each` with every registration that has a lease, and until when it counts. One that a person entered has none.
+    pub fn for_each_lease(&self, mut each: impl FnMut(&Executor, Millis)) {
+        let snapshot = self.snapshot.lock().clone();
+        for it in snapshot.by_app.values().flatten().filter(|it| it.manual_since.is_none()) {
+            each(it, self.lease_end(it.expires_at, it.boot_id.is_some()));
+        }
+    }
+
     /// From when on a run that finds no executor may be given up: not for the time in which none could register.
     pub fn give_up_from(&self, due_at: Millis) -> Millis {
         let grace = *self.grace.lock();

@@ -61,6 +61,10 @@ impl RecoverContext {
         }
     }
 
+    pub fn report_gone(&self, run: &RunningRun) {
+        self.report_lost(run, "its executor is gone");
+    }
+
     /// `running` → `lost`.
     pub fn report_lost(&self, run: &RunningRun, why: &str) {
         let address = run.address.as_deref().unwrap_or("its executor");

@@ -7,6 +7,7 @@ pub(crate) mod end_of_log;
 pub(crate) mod evidence;
 pub(crate) mod inquiry;
 pub(crate) mod kills;
+pub(crate) mod lease_ends;
 pub(crate) mod lost;
 pub(crate) mod monitor;
 pub(crate) mod orphans;

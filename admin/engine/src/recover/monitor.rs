@@ -59,9 +59,7 @@ pub struct RunMonitor {
 
 impl RunMonitor {
     async fn round(&self) -> store::Result<()> {
-        // After a pause of this process, or of the database, leases count from now. This comes before anything is judged by them.
-        self.recover.directory.refresh().await?;
-        self.recover.directory.record_read();
+        self.refresh_leases().await?;
         let mut away = HashSet::new();
         let every = self.cx.settings.resolve_every;
         let held: HashSet<i32> = self.held.shards().into_iter().collect();
@@ -80,19 +78,46 @@ impl RunMonitor {
         Ok(())
     }
 
+    /// Ends the runs of registered executors whose lease is over for long enough, and does nothing else of a round.
+    pub async fn end_lost(&self) -> store::Result<()> {
+        self.refresh_leases().await?;
+        for shard in self.held.shards() {
+            self.for_each_watched(shard, |run, now| {
+                let is_gone = || self.recover.health(&run, self.lease_end(&run, now), now) == RunHealth::Gone;
+                if run.registered.is_some() && is_gone() {
+                    self.recover.report_gone(&run);
+                }
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// After a pause of this process, or of the database, leases count from now. This comes before anything is judged by them.
+    async fn refresh_leases(&self) -> store::Result<()> {
+        self.recover.directory.refresh().await?;
+        self.recover.directory.record_read();
+        Ok(())
+    }
+
     async fn check_shard(&self, shard: i32, away: &mut HashSet<String>) -> store::Result<()> {
+        self.for_each_watched(shard, |run, now| {
+            if run.registered.is_none() {
+                away.extend(run.address.clone());
+            }
+            self.evaluate(run, now);
+        })
+        .await
+    }
+
+    async fn for_each_watched(&self, shard: i32, mut look: impl FnMut(RunningRun, Millis)) -> store::Result<()> {
         let now = self.cx.clock.now();
         let (silent_since, over_since) = (now - ms(LOST_AFTER), now - ms(TIMEOUT_GRACE));
         let query = MonitorQuery { shard, silent_since, over_since, held_over_since: now };
         let mut after = Some(0);
         while let Some(from) = after {
             let (found, next) = self.cx.store.runs().watched(query, from).await?;
-            for run in found {
-                if run.registered.is_none() {
-                    away.extend(run.address.clone());
-                }
-                self.evaluate(run, now);
-            }
+            found.into_iter().for_each(|run| look(run, now));
             after = next;
         }
         Ok(())
@@ -101,7 +126,7 @@ impl RunMonitor {
     fn evaluate(&self, run: RunningRun, now: Millis) {
         match self.recover.health(&run, self.lease_end(&run, now), now) {
             RunHealth::Fine => {}
-            RunHealth::Gone => self.recover.report_lost(&run, "its executor is gone"),
+            RunHealth::Gone => self.recover.report_gone(&run),
             health => self.spawn_inquiry(run, health),
         }
     }

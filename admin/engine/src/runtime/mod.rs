@@ -3,6 +3,7 @@
 pub mod round_report;
 mod service_reports;
 pub mod task_list;
+pub mod timers;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};

@@ -10,6 +10,7 @@ impl RoundReport for ScanReport {
     fn counts(&self) -> Counts {
         without_zeros([
             ("claimed", self.claimed),
+            ("released", self.released),
             ("adopted", self.adopted),
             ("skipped", self.skipped),
             ("paused", self.paused),

@@ -80,6 +80,7 @@ fn title(name: &str) -> &'static str {
         "pauses" => "task-pauses",
         "resolve" => "task-resolve",
         "monitor" => "task-monitor",
+        "lease ends" => "task-lease-ends",
         "flag overdue" => "task-flag-overdue",
         "escalate" => "task-escalate",
         "backfill" => "task-backfill",
@@ -98,6 +99,7 @@ fn title(name: &str) -> &'static str {
 fn did(word: &str) -> &'static str {
     match word {
         "claimed" => "did-claimed",
+        "released" => "did-released",
         "adopted" => "did-adopted",
         "skipped" => "did-skipped",
         "paused" => "did-paused",

@@ -22,6 +22,7 @@ fn a_round_that_finds_nothing_is_followed_by_a_pause() {
             all.scan_poller.clone(),
             all.resolver.clone(),
             all.monitor.clone(),
+            all.lease_watcher.clone(),
             all.calendar_follower.clone(),
             all.zone_follower.clone(),
             all.backfill_releaser.clone(),

@@ -5,6 +5,7 @@ mod crashes;
 pub mod cut_wire;
 mod job_evidence;
 mod journals;
+mod lease_ends;
 pub mod lost;
 mod pending_outcomes;
 mod repeated_kills;
