@@ -37,7 +37,10 @@ task-alerts = Alert rules
 task-deliveries = Messages of alerts
 task-other = Other task
 did-claimed = { $count } recorded
-did-released = { $count } scheduled runs due
+did-released = { $count ->
+    [one] 1 scheduled run due
+   *[other] { $count } scheduled runs due
+}
 did-adopted = { $count } taken over
 did-skipped = { $count ->
     [one] 1 range skipped
