@@ -12,6 +12,9 @@ SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = 0 AND
 -- waiting
 SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND due_at <= ? + 0 ORDER BY due_at, id LIMIT ?;
 
+-- due_triggers
+SELECT id, job_id, due_at, expires_at FROM delayed_trigger WHERE shard = ? AND due_at >= ? + 0 AND due_at <= ? + 0 ORDER BY shard, due_at, id LIMIT ?;
+
 -- unanswered
 SELECT t.id, t.address FROM (SELECT id, address, ROW_NUMBER() OVER (PARTITION BY address ORDER BY id) AS place FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ? + 0) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?;
 
@@ -88,7 +91,7 @@ SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE o.run_id > ? ORDER BY o.run_id LIMIT ?;
 
 -- to_scan
-SELECT u.value FROM json_each(?) AS u WHERE (SELECT c.next_fire_at FROM job_clock AS c WHERE c.shard = u.value AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run WHERE run.shard = u.value AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;
+SELECT u.value FROM json_each(?) AS u WHERE (SELECT c.next_fire_at FROM job_clock AS c WHERE c.shard = u.value AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run WHERE run.shard = u.value AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ? OR (SELECT d.due_at FROM delayed_trigger AS d WHERE d.shard = u.value AND d.due_at >= ? ORDER BY d.shard, d.due_at LIMIT 1) <= ?;
 
 -- overdue
 SELECT u.value->>0 FROM jsonb_each(?) AS u WHERE (SELECT run.due_at FROM run WHERE run.shard = u.value->>0 AND run.state = 0 AND run.state < 9 AND run.epoch = u.value->>1 AND run.due_at >= u.value->>2 AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') ORDER BY run.due_at LIMIT 1) <= ?;
@@ -110,6 +113,15 @@ INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt
 
 -- adopt
 UPDATE run SET epoch = ?, owner = ? WHERE run.id IN (SELECT u.value FROM json_each(?) AS u) AND +run.shard = ? AND +run.state = 0 AND +run.epoch < ?;
+
+-- insert_delayed
+INSERT INTO delayed_trigger (shard, due_at, id, job_id, expires_at, created_at) SELECT ?, u.value->>1, u.value->>0, ?, u.value->>2, ? FROM jsonb_each(?) AS u;
+
+-- insert_released
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, follow) SELECT u.value->>0, j.id, j.app_id, d.shard, 7, d.id, 0, 1, 1, u.value->>3, u.value->>4, 0, ?, ?, 0, j.follow FROM jsonb_each(?) AS u CROSS JOIN delayed_trigger AS d ON d.shard = ? AND d.due_at = u.value->>2 AND d.id = u.value->>1 CROSS JOIN job AS j ON j.id = d.job_id;
+
+-- move_input
+UPDATE run_input SET run_id = u.value->>0, expires_at = NULLIF(u.value->>5, 0) FROM jsonb_each(?) AS u WHERE run_input.run_id = u.value->>1;
 
 -- mark
 UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.value->>2, boot_id = u.value->>3, candidates_id = u.value->>4, route_code = u.value->>5, revision = u.value->>6, app_id = u.value->>7, journal_id = u.value->>8 FROM jsonb_each(?) AS u WHERE run.id = u.value->>0 AND +run.state = 0 AND run.epoch = u.value->>1;
@@ -218,6 +230,9 @@ SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = 0 AND
 -- waiting
 SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?;
 
+-- due_triggers
+SELECT id, job_id, due_at, expires_at FROM delayed_trigger WHERE shard = ? AND due_at >= ? AND due_at <= ? ORDER BY shard, due_at, id LIMIT ?;
+
 -- unanswered
 SELECT t.id, t.address FROM (SELECT id, address, ROW_NUMBER() OVER (PARTITION BY address ORDER BY id) AS place FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ?) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?;
 
@@ -294,7 +309,7 @@ SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE o.run_id > ? ORDER BY o.run_id LIMIT ?;
 
 -- to_scan
-SELECT u.shard FROM unnest(?::bigint[]) AS u(shard) WHERE (SELECT c.next_fire_at FROM job_clock AS c WHERE c.shard = u.shard AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;
+SELECT u.shard FROM unnest(?::bigint[]) AS u(shard) WHERE (SELECT c.next_fire_at FROM job_clock AS c WHERE c.shard = u.shard AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ? OR (SELECT d.due_at FROM delayed_trigger AS d WHERE d.shard = u.shard AND d.due_at >= ? ORDER BY d.shard, d.due_at LIMIT 1) <= ?;
 
 -- overdue
 SELECT u.shard FROM unnest(?::int[], ?::bigint[], ?::bigint[]) AS u(shard, epoch, from_at) WHERE (SELECT run.due_at FROM run WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = u.epoch AND run.due_at >= u.from_at AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') ORDER BY run.due_at LIMIT 1) <= ?;
@@ -316,6 +331,15 @@ INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt
 
 -- adopt
 UPDATE run SET epoch = ?, owner = ? WHERE run.id IN (SELECT unnest(?::bigint[])) AND run.shard + 0 = ? AND run.state + 0 = 0 AND run.epoch + 0 < ?;
+
+-- insert_delayed
+INSERT INTO delayed_trigger (shard, due_at, id, job_id, expires_at, created_at) SELECT ?, u.due_at, u.id, ?, u.expires_at, ? FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS u(id, due_at, expires_at);
+
+-- insert_released
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, follow) SELECT u.run_id, j.id, j.app_id, d.shard, 7, d.id, 0, 1, 1, u.scheduled_at, u.due_at, 0, ?, ?, 0, j.follow FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[]) AS u(run_id, id, place, scheduled_at, due_at, expires_at) JOIN delayed_trigger AS d ON d.shard = ? AND d.due_at = u.place AND d.id = u.id JOIN job AS j ON j.id = d.job_id;
+
+-- move_input
+UPDATE run_input SET run_id = u.run_id, expires_at = NULLIF(u.expires_at, 0) FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[]) AS u(run_id, id, place, scheduled_at, due_at, expires_at) WHERE run_input.run_id = u.id;
 
 -- mark
 UPDATE run SET state = 1, mark_token = ?, marked_at = ?, owner = ?, sends = run.sends + 1, address = u.address, boot_id = NULLIF(u.boot_id, ''), candidates_id = u.candidates_id, route_code = u.route_code, revision = u.revision, app_id = u.app_id, journal_id = NULLIF(u.journal_id, '') FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::text[]) AS u(id, epoch, address, boot_id, candidates_id, route_code, revision, app_id, journal_id) WHERE run.id = u.id AND run.state + 0 = 0 AND run.epoch = u.epoch;
@@ -424,6 +448,9 @@ SELECT id FROM run FORCE INDEX (run_open) WHERE shard = ? AND state = 0 AND stat
 -- waiting
 SELECT id FROM run WHERE shard = ? AND state = 0 AND state < 9 AND epoch = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?;
 
+-- due_triggers
+SELECT id, job_id, due_at, expires_at FROM delayed_trigger WHERE shard = ? AND due_at >= ? AND due_at <= ? ORDER BY shard, due_at, id LIMIT ?;
+
 -- unanswered
 SELECT t.id, t.address FROM (SELECT id, address, ROW_NUMBER() OVER (PARTITION BY address ORDER BY id) AS place FROM run WHERE shard = ? AND state = 1 AND state < 9 AND marked_at < ?) AS t WHERE t.place <= ? ORDER BY t.id LIMIT ?;
 
@@ -500,7 +527,7 @@ SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r
 SELECT r.id, r.job_id, r.app_id, r.state, r.scheduled_at, r.due_at, r.sent_at, r.finished_at, o.is_doubtful FROM report_open o JOIN run r ON r.id = o.run_id WHERE o.run_id > ? ORDER BY o.run_id LIMIT ?;
 
 -- to_scan
-SELECT u.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u WHERE (SELECT c.next_fire_at FROM job_clock AS c FORCE INDEX (PRIMARY) WHERE c.shard = u.shard AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run FORCE INDEX (run_open) WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ?;
+SELECT u.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (shard BIGINT PATH '$')) AS u WHERE (SELECT c.next_fire_at FROM job_clock AS c FORCE INDEX (PRIMARY) WHERE c.shard = u.shard AND c.next_fire_at >= ? ORDER BY c.shard, c.next_fire_at LIMIT 1) <= ? OR (SELECT run.due_at FROM run FORCE INDEX (run_open) WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = 0 AND run.due_at >= ? ORDER BY run.due_at LIMIT 1) <= ? OR (SELECT d.due_at FROM delayed_trigger AS d FORCE INDEX (PRIMARY) WHERE d.shard = u.shard AND d.due_at >= ? ORDER BY d.shard, d.due_at LIMIT 1) <= ?;
 
 -- overdue
 SELECT u.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (shard INT PATH '$[0]', epoch BIGINT PATH '$[1]', from_at BIGINT PATH '$[2]')) AS u WHERE (SELECT run.due_at FROM run FORCE INDEX (run_open) WHERE run.shard = u.shard AND run.state = 0 AND run.state < 9 AND run.epoch = u.epoch AND run.due_at >= u.from_at AND run.flagged_at IS NULL AND (run.reason IS NULL OR run.reason <> 'overlap') ORDER BY run.due_at LIMIT 1) <= ?;
@@ -522,6 +549,15 @@ INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt
 
 -- adopt
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.epoch = ?, run.owner = ? WHERE run.shard = ? AND run.state = 0 AND run.epoch < ?;
+
+-- insert_delayed
+INSERT INTO delayed_trigger (shard, due_at, id, job_id, expires_at, created_at) SELECT ?, u.due_at, u.id, ?, u.expires_at, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', due_at BIGINT PATH '$[1]', expires_at BIGINT PATH '$[2]')) AS u;
+
+-- insert_released
+INSERT INTO run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, owner, sends, follow) SELECT u.run_id, j.id, j.app_id, d.shard, 7, d.id, 0, 1, 1, u.scheduled_at, u.due_at, 0, ?, ?, 0, j.follow FROM JSON_TABLE(?, '$[*]' COLUMNS (run_id BIGINT PATH '$[0]', id BIGINT PATH '$[1]', place BIGINT PATH '$[2]', scheduled_at BIGINT PATH '$[3]', due_at BIGINT PATH '$[4]', expires_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN delayed_trigger AS d FORCE INDEX (PRIMARY) ON d.shard = ? AND d.due_at = u.place AND d.id = u.id STRAIGHT_JOIN job AS j FORCE INDEX (PRIMARY) ON j.id = d.job_id;
+
+-- move_input
+UPDATE JSON_TABLE(?, '$[*]' COLUMNS (run_id BIGINT PATH '$[0]', id BIGINT PATH '$[1]', place BIGINT PATH '$[2]', scheduled_at BIGINT PATH '$[3]', due_at BIGINT PATH '$[4]', expires_at BIGINT PATH '$[5]')) AS u STRAIGHT_JOIN run_input FORCE INDEX (PRIMARY) ON run_input.run_id = u.id SET run_input.run_id = u.run_id, run_input.expires_at = NULLIF(u.expires_at, 0);
 
 -- mark
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]', epoch BIGINT PATH '$[1]', address VARCHAR(255) PATH '$[2]', boot_id VARCHAR(64) PATH '$[3]', candidates_id BIGINT PATH '$[4]', route_code SMALLINT PATH '$[5]', revision BIGINT PATH '$[6]', app_id BIGINT PATH '$[7]', journal_id VARCHAR(64) PATH '$[8]')) AS u STRAIGHT_JOIN run FORCE INDEX (PRIMARY) ON run.id = u.id SET run.state = 1, run.mark_token = ?, run.marked_at = ?, run.owner = ?, run.sends = run.sends + 1, run.address = u.address, run.boot_id = u.boot_id, run.candidates_id = u.candidates_id, run.route_code = u.route_code, run.revision = u.revision, run.app_id = u.app_id, run.journal_id = u.journal_id WHERE run.state = 0 AND run.epoch = u.epoch;
