@@ -87,6 +87,7 @@ pub const OPERATIONS: Chapter = chapter("admin/docs/operations.md", include_str!
     .before(&[("carillon user add ben --role editor --app billing", include_str!("stages/operations_app.sh"))])
     .filled(&[("/run/secrets/oidc", "oidc-secret")]);
 pub const API: Chapter = chapter("admin/docs/api.md", include_str!("stages/api.sh"));
+pub const DELAYED: Chapter = chapter("admin/docs/delayed.md", include_str!("stages/delayed.sh"));
 pub const DIAGNOSIS: Chapter = chapter("admin/docs/diagnosis.md", include_str!("stages/diagnosis.sh"));
 
 pub const ALL: &[&Chapter] = &[
@@ -103,6 +104,7 @@ pub const ALL: &[&Chapter] = &[
     &WORKER,
     &OPERATIONS,
     &API,
+    &DELAYED,
     &DIAGNOSIS,
 ];
 

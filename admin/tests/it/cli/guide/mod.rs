@@ -190,6 +190,7 @@ chapters! {
     the_worker: WORKER
     operations: OPERATIONS
     the_api: API
+    delayed_triggers: DELAYED
     diagnosis: DIAGNOSIS
 }
 

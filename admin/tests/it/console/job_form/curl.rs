@@ -60,11 +60,11 @@ fn a_line_fills_in_the_form_of_a_new_job_and_saves_nothing() {
         assert!(answer.body.contains("id=\"runs-http\" value=\"http\" checked"));
         for text in [
             "The fields below are filled in, and nothing is saved yet.",
-            "<code translate=\"no\">-u</code> save the value as the secret API_EXAMPLE_COM_PASSWORD of the app",
-            "<code translate=\"no\">-H X-Api-Key</code> save the value as the secret API_EXAMPLE_COM_X_API_KEY of the app",
-            "<code translate=\"no\">-k</code> certificates are always checked",
-            "<code translate=\"no\">--compressed</code> answers are not compressed",
-            "<code translate=\"no\">-X</code> Method",
+            "<code translate=\"no\">-u</code>: save the value as the secret API_EXAMPLE_COM_PASSWORD of the app",
+            "<code translate=\"no\">-H X-Api-Key</code>: save the value as the secret API_EXAMPLE_COM_X_API_KEY of the app",
+            "<code translate=\"no\">-k</code>: certificates are always checked",
+            "<code translate=\"no\">--compressed</code>: answers are not compressed",
+            "<code translate=\"no\">-X</code>: Method",
         ] {
             assert!(answer.body.contains(text), "{text}: {}", answer.body);
         }
