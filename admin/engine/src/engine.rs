@@ -232,7 +232,7 @@ impl Engine {
             })),
             unmarker: Arc::new(component!(Unmarker { cx, outcomes, queue })),
             resolver: Arc::new(resolver),
-            lease_watcher: Arc::new(component!(LeaseEndWatcher { cx, held, monitor; timers, observed })),
+            lease_watcher: Arc::new(component!(LeaseEndWatcher { monitor; timers, observed })),
             monitor,
             backfill_releaser: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
             calendar_follower: Arc::new(component!(CalendarFollower { cx, held, wakes; followed, everything })),

@@ -6,7 +6,7 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context as TaskContext, Poll, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use carillon_scheduler::Millis;
@@ -14,8 +14,6 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::context::Context;
-use crate::lease::held_shards::HeldShards;
 use crate::recover::lost::LOST_AFTER;
 use crate::recover::monitor::RunMonitor;
 use crate::runtime::timers::Timers;
@@ -30,8 +28,6 @@ const AFTER_END: Duration = Duration::from_millis(20);
 const EVERY: Duration = Duration::from_secs(1);
 
 pub struct LeaseEndWatcher {
-    pub(crate) cx: Arc<Context>,
-    pub(crate) held: Arc<HeldShards>,
     pub(crate) monitor: Arc<RunMonitor>,
     pub(crate) timers: LeaseTimers,
     pub(crate) observed: Periodic,
@@ -40,7 +36,7 @@ pub struct LeaseEndWatcher {
 impl LeaseEndWatcher {
     /// The number of timers whose time has passed by the clock: it was set forward, or stopped with this process.
     fn observe_leases(&self) -> usize {
-        let now = self.cx.clock.now();
+        let now = self.monitor.cx.clock.now();
         let (mut timers, mut passed) = (self.timers.timers.lock(), 0);
         self.monitor.recover.directory.for_each_lease(|executor, lease_end| {
             let key = (executor.app.clone(), executor.address.clone());
@@ -61,11 +57,10 @@ impl Service for LeaseEndWatcher {
 
     async fn step(&self) -> Step<usize> {
         // A timer wakes this service too, and then the copy need not be looked at again.
-        let is_time = self.observed.start_if_due(self.cx.clock.monotonic(), EVERY / 2);
+        let is_time = self.observed.start_if_due(self.monitor.cx.clock.monotonic(), EVERY / 2);
         let passed = if is_time { self.observe_leases() } else { 0 };
         let did = passed + self.timers.take_due().await;
         if did > 0
-            && !self.held.shards().is_empty()
             && let Err(error) = self.monitor.end_lost().await
         {
             tracing::warn!(%error, "runs of silent executors could not be looked for; the monitor's next round does");
@@ -96,7 +91,7 @@ impl LeaseTimers {
     async fn take_due(&self) -> usize {
         let all = poll_fn(|_| {
             let (mut timers, mut count) = (self.timers.lock(), 0);
-            while let Poll::Ready(Some(_)) = timers.poll_due(&mut TaskContext::from_waker(&self.waker)) {
+            while let Poll::Ready(Some(_)) = timers.poll_due(&mut Context::from_waker(&self.waker)) {
                 count += 1;
             }
             Poll::Ready(count)

@@ -15,12 +15,15 @@ use tokio::time::Instant;
 use tokio_util::time::DelayQueue;
 use tokio_util::time::delay_queue;
 
-/// The wheel takes no more than two years. What is further away is inserted again when this is over.
-const FARTHEST: Duration = Duration::from_secs(365 * 24 * 3600);
+/// The wheel takes times up to 2^36 ms (2.2 years) after the last one that it gave out, or after its start. What is further away is
+/// inserted again when this is over.
+const FARTHEST: Duration = Duration::from_secs(2 * 365 * 24 * 3600);
 
 /// To be changed and polled within a tokio runtime.
 pub struct Timers<K> {
     wheel: DelayQueue<K>,
+    /// The last time that the wheel gave out, or its start.
+    wheel_time: Instant,
     timers: HashMap<K, Timer>,
     ticks: Ticks,
     insertions: u64,
@@ -39,12 +42,13 @@ impl<K: Clone + Eq + Hash> Timers<K> {
     pub fn new(tick: Duration) -> Self {
         // Before the wheel's own start, so that a whole tick is not rounded up once more there.
         let ticks = Ticks::new(tick);
-        Self { wheel: DelayQueue::new(), timers: HashMap::new(), ticks, insertions: 0 }
+        let wheel_time = ticks.start;
+        Self { wheel: DelayQueue::new(), wheel_time, timers: HashMap::new(), ticks, insertions: 0 }
     }
 
     /// Inserts the timer of a key, or renews it: it is due at this time and no other.
     pub fn set(&mut self, key: K, at: Instant) {
-        let armed = self.ticks.end(at);
+        let armed = self.armed(at);
         match self.timers.entry(key) {
             Entry::Occupied(mut known) => {
                 let timer = known.get_mut();
@@ -68,22 +72,25 @@ impl<K: Clone + Eq + Hash> Timers<K> {
         timer.map(|timer| self.wheel.remove(&timer.entry)).is_some()
     }
 
-    /// The next key that is due, the earliest tick first; its timer is gone. None: there are no timers. Wakes the caller's task when
-    /// the next one may be due.
+    /// The next key that is due, the earliest tick first; its timer is gone. If there is none yet, the caller's task is woken when the
+    /// next one may be due. None: there are no timers, and the first one that is set wakes no task.
     pub fn poll_due(&mut self, cx: &mut Context<'_>) -> Poll<Option<K>> {
         while let Some(expired) = ready!(self.wheel.poll_expired(cx)) {
             let key = expired.into_inner();
-            let Some(timer) = self.timers.get_mut(&key) else { continue };
+            let Some(timer) = self.timers.remove(&key) else { continue };
+            self.wheel_time = self.wheel_time.max(timer.armed);
             if timer.armed >= timer.at {
-                self.timers.remove(&key);
                 return Poll::Ready(Some(key));
             }
-            // It was renewed.
-            timer.armed = self.ticks.end(timer.at);
-            timer.entry = self.wheel.insert_at(key, timer.armed);
-            self.insertions += 1;
+            // It was renewed, or is too far away.
+            self.set(key, timer.at);
         }
         Poll::Ready(None)
+    }
+
+    /// When the wheel is to give out a timer that is due at a time.
+    fn armed(&self, at: Instant) -> Instant {
+        self.ticks.end(at.min(self.wheel_time + FARTHEST))
     }
 
     pub fn len(&self) -> usize {
@@ -110,12 +117,9 @@ impl Ticks {
         Self { start: Instant::now(), ms: u64::try_from(tick.as_millis()).unwrap_or(u64::MAX).max(1) }
     }
 
-    /// The end of the tick in which a time lies, or that of a time before it.
+    /// The end of the tick in which a time lies.
     fn end(&self, at: Instant) -> Instant {
-        let mut since = at.saturating_duration_since(self.start);
-        if since > FARTHEST {
-            since = since.min(self.start.elapsed() + FARTHEST);
-        }
+        let since = at.saturating_duration_since(self.start);
         let ms = since.as_secs() * 1_000 + u64::from(since.subsec_nanos().div_ceil(1_000_000));
         self.start + Duration::from_millis(ms.div_ceil(self.ms) * self.ms)
     }

@@ -99,11 +99,7 @@ fn an_insertion_and_a_cancellation_take_as_many_steps_among_a_million_as_among_a
 /// The comparisons to take the nearest of this number of timers out of a heap.
 fn heap_steps_among(count: u64) -> u64 {
     let mut heap: BinaryHeap<_> = (0..count).map(|number| Reverse(Counted(delay(number)))).collect();
-    steps_of(|| {
-        (0..MORE).for_each(|_| {
-            heap.pop();
-        })
-    })
+    steps_of(|| (0..MORE).for_each(|_| assert!(heap.pop().is_some())))
 }
 
 /// A heap compares more the more timers it has; the table in the documentation says from which number on that matters.
@@ -114,8 +110,8 @@ fn a_heap_takes_more_steps_among_more_timers_and_a_table_compares_both() {
     assert!(many > few + 5 * MORE, "{few} steps among a thousand, {many} among a million");
     let documented = include_str!("../../../docs/performance.md");
     let rows = documented.lines().skip_while(|line| !line.starts_with("| timers | wheel: insert"));
-    let counts: Vec<&str> = rows.skip(2).take(4).filter_map(|row| row.split(" | ").next()).collect();
-    assert_eq!(counts, ["| 1,000", "| 10,000", "| 100,000", "| 1,000,000"]);
+    let counts: Vec<&str> = rows.skip(2).take(5).filter_map(|row| row.split(" | ").next()).collect();
+    assert_eq!(counts, ["| 1,000", "| 10,000", "| 100,000", "| 1,000,000", "| 4,000,000"]);
 }
 
 /// A tick that has more to give out than others can wait for gives way to them: tokio counts what a task takes at once.
@@ -144,6 +140,6 @@ fn a_million_timers_at_once_leave_other_tasks_their_turns() {
             }
         }
         assert_eq!(due.load(Ordering::Relaxed), COUNT);
-        assert!(most <= 1_000, "{most} timers between two turns of another task");
+        assert!(most <= 128, "{most} timers between two turns of another task");
     });
 }

@@ -57,9 +57,9 @@ enum Call {
     Pass(u64),
 }
 
-/// Delays within each level of the wheel, and beyond the year after which a timer is inserted again.
+/// Delays within each level of the wheel, and beyond the two years after which a timer is inserted again.
 fn delay() -> impl Strategy<Value = u64> {
-    (0_u32..36).prop_flat_map(|bits| 0..(1_u64 << bits))
+    (0_u32..38).prop_flat_map(|bits| 0..(1_u64 << bits))
 }
 
 fn call() -> impl Strategy<Value = Call> {
@@ -82,7 +82,7 @@ proptest! {
         in_virtual_time(async || {
             let (mut timers, start, mut expected) = (Timers::new(ms(tick)), Instant::now(), BTreeMap::new());
             let tick_of = |at: u64| at.div_ceil(tick) * tick;
-            for call in calls.into_iter().chain([Call::Pass(1 << 37)]) {
+            for call in calls.into_iter().chain([Call::Pass(1 << 39)]) {
                 let now = start.elapsed().as_millis() as u64;
                 match call {
                     Call::Set(key, delay) => {

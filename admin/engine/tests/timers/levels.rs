@@ -2,7 +2,7 @@
 //! reaches. It comes down when the time arrives at the start of its slot, and is due from the lowest level. What can be seen of that from
 //! outside are wake-ups: of the task that polls, and of the thread, whose runtime has a wheel of the same form.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::future::poll_fn;
 
 use carillon_engine::runtime::timers::Timers;
@@ -78,7 +78,7 @@ fn a_delay_of_500_seconds_comes_down_each_level_once() {
 fn no_timer_is_lost_on_its_way_down() {
     for phase in [0, 1, 63, 64, 4_095, 262_143, 16_777_215, 16_777_300] {
         in_virtual_time(async || {
-            let (mut timers, mut expected) = (Timers::new(MS), BTreeMap::new());
+            let (mut timers, mut expected) = (Timers::new(MS), BTreeSet::new());
             sleep(ms(phase)).await;
             let start = Instant::now();
             for level in 0..6 {
@@ -86,17 +86,52 @@ fn no_timer_is_lost_on_its_way_down() {
                     for around in 0..3 {
                         let delay = slot * 64_u64.pow(level) + around - 1;
                         timers.set(delay, start + ms(delay));
-                        expected.insert(delay, ());
+                        expected.insert(delay);
                     }
                 }
             }
             while let Some(delay) = next(&mut timers).await {
                 assert_eq!(start.elapsed(), ms(delay), "from {phase}");
-                assert!(expected.remove(&delay).is_some(), "{delay} came twice");
+                assert!(expected.remove(&delay), "{delay} came twice");
             }
             assert!(expected.is_empty(), "lost from {phase}: {expected:?}");
         });
     }
+}
+
+/// The wheel reaches 2.2 years, counted from the last time that it gave out.
+const YEAR: u64 = 365 * 24 * 3_600 * SECOND;
+
+#[test]
+fn years_without_a_timer_and_delays_of_years_lose_none() {
+    in_virtual_time(async || {
+        let mut timers = Timers::new(MS);
+        for delay in [YEAR / 4, 5 * YEAR, 1, YEAR] {
+            sleep(ms(2 * YEAR)).await;
+            let start = Instant::now();
+            timers.set("cancelled", start + ms(delay));
+            assert!(timers.cancel(&"cancelled"));
+            timers.set("due", start + ms(delay));
+            assert_eq!((next(&mut timers).await, start.elapsed()), (Some("due"), ms(delay)));
+        }
+    });
+}
+
+#[test]
+fn years_with_timers_of_which_none_comes_due_lose_none() {
+    in_virtual_time(async || {
+        let (mut timers, mut keys) = (Timers::new(MS), ["even", "odd"].into_iter().cycle());
+        for half_years in 1..20 {
+            let key = keys.next().unwrap();
+            timers.cancel(&key);
+            timers.set(key, Instant::now() + ms(YEAR * 3 / 2));
+            assert_eq!(timers.len(), 2.min(half_years));
+            let wait = tokio::time::timeout(ms(YEAR / 2), next(&mut timers));
+            assert!(wait.await.is_err(), "{key} in half-year {half_years}");
+        }
+        let start = Instant::now();
+        assert_eq!((next(&mut timers).await, start.elapsed()), (keys.next(), ms(YEAR / 2)));
+    });
 }
 
 /// The wake-ups of a process with this number of timers in each of some slots.
