@@ -35,6 +35,7 @@ words! {
     BlockStrategy = all!(BlockStrategy), "What the executor does while an earlier run of the job is running";
     CatchUp = all!(CatchUp), "Which instants run that are late by at most the misfire threshold";
     Cause = all!(Cause), "Why a fire exists";
+    ChannelKind = carillon_alerts::channel::ChannelKind::ALL.iter().map(|word| word.as_str()).collect(), "What messages of alerts are sent with";
     ClockChanges = all!(ClockChanges), "What happens when the clocks change";
     Excluded = all!(Excluded), "What becomes of an instant on an excluded day";
     HttpMethod = all!(HttpMethod), "The method of a request";
