@@ -67,6 +67,8 @@ pub async fn fill(db: &DatabaseConnection, options: &Options) {
             numbers(backend, runs)
         ),
         format!("UPDATE id_block SET next = {} WHERE name <> 'delayed'", base + jobs + runs + 1000),
+        // The reports count old runs before they are deleted; here they have.
+        format!("UPDATE report_cursor SET run_id = {}", if options.aged > 0 { runs } else { 0 }),
     ];
     for (index, text) in texts.iter().enumerate() {
         if index < 3 && jobs == 0 || index == 3 && runs == 0 {
