@@ -126,6 +126,9 @@ pub struct EngineParts {
     pub settings: Settings,
     /// Random for each start.
     pub node: String,
+    /// Random, the same for all nodes of this database.
+    pub cluster: String,
+    pub callbacks: CallbackUrls,
     /// Where this node listens.
     pub address: String,
     /// How many shards the database has.
@@ -134,7 +137,20 @@ pub struct EngineParts {
 
 impl Engine {
     pub fn build(parts: EngineParts) -> Self {
-        let EngineParts { store, clock, metrics, client, http, lock, settings, node, address, shards } = parts;
+        let EngineParts {
+            store,
+            clock,
+            metrics,
+            client,
+            http,
+            lock,
+            settings,
+            node,
+            cluster,
+            callbacks,
+            address,
+            shards,
+        } = parts;
         let (lock, client, http, tasks) = (Arc::new(lock), Arc::new(client), Arc::new(http), TaskTracker::new());
         let queue = Arc::new(DueQueue::new(settings.ring_capacity));
         let hints = Arc::new(PendingHints::default());
@@ -152,7 +168,7 @@ impl Engine {
             vec![queue.clone(), overlaps.clone(), wakes.clone(), resolver_wake.clone(), monitor_wake.clone()];
         let held = Arc::new(HeldShards::new(clock.clone(), metrics.clone(), shards, listeners));
         let running = Arc::new(TaskList::new(clock.clone()));
-        let cx = Arc::new(Context { store, clock, metrics, settings, node, tasks: running });
+        let cx = Arc::new(Context { store, clock, metrics, settings, node, cluster, callbacks, tasks: running });
 
         let tokens = &client.tokens;
         let directory = Arc::new(component!(ExecutorDirectory {

@@ -227,6 +227,7 @@ fn accepted_batch(body: &str) -> String {
         code: SUCCESS,
         msg: None,
         run_state: None,
+        received_at: None,
     };
     serde_json::to_string(&BatchAnswer::new(batch.runs.iter().map(accepted).collect())).unwrap_or_default()
 }

@@ -25,7 +25,7 @@ use crate::recover::run_knowledge::log_shows_start;
 use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::open::unanswered::{ResendPermit, UnansweredRun};
-use carillon_store::run::settle::finding::RunReport;
+use carillon_store::run::settle::finding::{AcceptedRun, RunReport};
 
 /// The highest number of sends of one run whose executors give no answer.
 const MOST_SENDS: i32 = 4;
@@ -72,7 +72,8 @@ impl Evidence {
         match self.find_out(&unanswered).await? {
             Resolution::Accepted => {
                 // At once: it was accepted a while ago.
-                self.outcomes.accepted(run_id, first_sent_at(&unanswered), Duration::ZERO);
+                let accepted = AcceptedRun::sent(run_id, first_sent_at(&unanswered));
+                self.outcomes.accepted(accepted, Duration::ZERO);
                 self.outcomes.wake.notify_one();
             }
             Resolution::Refused { code, message } => {
@@ -199,9 +200,9 @@ impl Evidence {
             return Ok(Resolution::Later);
         }
         let request = body(run, job, given.map(|(_, given)| given), script.as_deref());
-        let about =
-            RunHeaders { journal_id: own.journal_id.as_deref(), ..headers(run, job, window.marked_at + 2 * ms(limit)) };
-        let outcome = self.client.run(&own.address, &request, &about).await;
+        let of_run = headers(&self.cx.cluster, run, job, window.marked_at + 2 * ms(limit));
+        let about = RunHeaders { journal_id: own.journal_id.as_deref(), ..of_run };
+        let (outcome, _) = self.client.run(&own.address, &request, &about).await;
         Ok(match outcome {
             Outcome::Accepted => Resolution::Accepted,
             // It has come back with another journal since it registered: what ran before is not known.

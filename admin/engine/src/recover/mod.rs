@@ -1,6 +1,7 @@
 //! Runs without an answer, and runs whose executor may have lost them.
 
 pub(crate) mod agreed_kills;
+mod callbacks;
 mod check;
 pub(crate) mod check_schedule;
 pub(crate) mod end_of_log;

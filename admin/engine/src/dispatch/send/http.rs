@@ -9,6 +9,7 @@ use crate::executor::outcome::Outcome;
 use crate::executor::request::{filled_params, own_params};
 use carillon_scheduler::HttpDraft;
 use carillon_store::db::failpoint;
+use carillon_store::run::settle::finding::AcceptedRun;
 
 impl SendTask {
     pub fn is_http(&self) -> bool {
@@ -47,7 +48,11 @@ impl SendTask {
             HttpOutcome::NotSent(outcome) => return Attempted::TryNext(outcome.into_reason()),
             _ => {}
         }
-        if let Some(mut report) = outcome.into_report(self.marked.routed.run.run_id) {
+        let run_id = self.marked.routed.run.run_id;
+        if outcome == HttpOutcome::Awaited {
+            self.sender.outcomes.accepted(AcceptedRun::sent(run_id, sent_at), self.sender.cx.clock.monotonic());
+        }
+        if let Some(mut report) = outcome.into_report(run_id) {
             report.sent_at = Some(sent_at);
             self.sender.outcomes.enqueue_internal(report);
         }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use carillon_protocol::headers;
+use carillon_scheduler::Millis;
 use carillon_scheduler::job::http::{FilledRequest, HttpAuth, HttpDraft, HttpMethod, HttpValues, Unfillable};
-use carillon_scheduler::{FireKey, Millis};
 
 use super::signature::{basic, signature};
-use crate::executor::request::placeholder_values;
+use crate::context::Context;
+use crate::executor::request::{fire_key, placeholder_values, traceparent};
 use crate::job_cache::CachedJob;
 use carillon_store::run::adopt::ClaimedRun;
 
@@ -25,12 +26,11 @@ pub struct Prepared {
 /// Why there can be none.
 pub fn prepare(
     draft: &HttpDraft,
-    (run, job): (&ClaimedRun, &CachedJob),
+    (run, job, cx): (&ClaimedRun, &CachedJob, &Context),
     params: &str,
     secrets: BTreeMap<String, String>,
-    now: Millis,
 ) -> Result<Prepared, Unfillable> {
-    let key = FireKey { job_id: run.job_id, cause: run.cause, fire_no: run.fire_no, part: run.part }.to_string();
+    let key = fire_key(run).to_string();
     let values = HttpValues { run: placeholder_values(run, job.zone()), fire_key: &key, params, secrets: &secrets };
     let mut request = draft.fill(&values)?;
     let own = [
@@ -39,13 +39,21 @@ pub fn prepare(
         (headers::RUN_ID, run.run_id.to_string()),
         (headers::ATTEMPT, run.attempt.to_string()),
         (headers::SCHEDULED_AT, run.scheduled_at.to_string()),
+        (headers::TRACEPARENT, traceparent(&cx.cluster, run).to_string()),
     ];
-    request.headers.extend(own.map(|(name, value)| (name.to_owned(), value)));
+    // The job may name a trace of its own; the other headers are reserved.
+    let is_own = |name: &str| request.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+    let added: Vec<_> = own.into_iter().filter(|(name, _)| !is_own(name)).collect();
+    request.headers.extend(added.into_iter().map(|(name, value)| (name.to_owned(), value)));
     let mut hidden: Vec<String> = secrets.values().cloned().collect();
+    if draft.callback_seconds.is_some() {
+        request.headers.push((headers::CALLBACK.to_owned(), cx.callbacks.url(run.run_id)));
+        hidden.push(cx.callbacks.mac(run.run_id));
+    }
     if let Some(auth) = &draft.auth {
         let name = auth.secret();
         let secret = secrets.get(name).ok_or_else(|| Unfillable::MissingSecret(name.to_owned()))?;
-        let (added, derived) = authorize(auth, secret, run.run_id, now, &request.body);
+        let (added, derived) = authorize(auth, secret, run.run_id, cx.clock.now(), &request.body);
         request.headers.extend(added.into_iter().map(|(name, value)| (name.to_owned(), value)));
         // A service may repeat it.
         hidden.extend(derived);

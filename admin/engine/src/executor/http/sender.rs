@@ -111,7 +111,7 @@ impl HttpSender {
             true => BTreeMap::new(),
             false => self.secrets(&cx.store, app_id, &names).await.map_err(HttpOutcome::PutOff)?,
         };
-        prepare(it.draft, (it.run, it.job), &it.params, secrets, cx.clock.now())
+        prepare(it.draft, (it.run, it.job, cx), &it.params, secrets)
             .map_err(|why| HttpOutcome::NotSent(Outcome::Withheld { why: why.to_string() }))
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use super::draft::{HttpAuth, HttpDraft, MOST_TIMEOUT_SECONDS};
+use super::draft::{HttpAuth, HttpDraft, MOST_CALLBACK_SECONDS, MOST_TIMEOUT_SECONDS};
 use super::expect::StatusRanges;
 use super::template::{check_secret_name, faults};
 use super::url::check_url;
@@ -17,6 +17,7 @@ const HEADER_VALUE_BYTES: usize = 4_096;
 const BODY_BYTES: usize = 65_536;
 const USER_CHARS: usize = 255;
 const TIMEOUT_SECONDS: RangeInclusive<i64> = 1..=MOST_TIMEOUT_SECONDS;
+const CALLBACK_SECONDS: RangeInclusive<i64> = 1..=MOST_CALLBACK_SECONDS;
 
 /// Headers that belong to the connection, or that the admin writes itself.
 const RESERVED: &[&str] = &[
@@ -65,6 +66,10 @@ impl HttpDraft {
         }
         if let Err(message) = check_number(self.timeout_seconds.into(), &TIMEOUT_SECONDS, " seconds") {
             add("http.timeout_seconds", message);
+        }
+        let callback = self.callback_seconds.map(|seconds| check_number(seconds.into(), &CALLBACK_SECONDS, " seconds"));
+        if let Some(Err(message)) = callback {
+            add("http.callback_seconds", message);
         }
         if let Some(Err(message)) = self.auth.as_ref().map(check_auth) {
             add("http.auth", message);
@@ -152,7 +157,7 @@ mod tests {
             "method": "PUT", "url": "https://api.example:8443/v1/{{scheduled_at | %F}}?p={{params#/a}}",
             "headers": {"X-Key": "{{secret.KEY}}", "Accept": "*/*"}, "body": "{\"run\":\"{{run_id}}\"}",
             "expect": {"status": "200-299,409", "body": {"path": "/ok", "eq": true}}, "timeout_seconds": 10,
-            "auth": {"hmac": "SIGN"}, "idempotent": true
+            "callback_seconds": 3600, "auth": {"hmac": "SIGN"}, "idempotent": true
         });
         assert_eq!(faults_of(whole.clone()), [""; 0]);
         let draft: HttpDraft = serde_json::from_value(whole.clone()).unwrap();
@@ -170,12 +175,14 @@ mod tests {
         let wrong = json!({
             "method": "GET", "url": "ftp://a/", "body": "x",
             "headers": {"Host": "b", "a b": "", "X": "1\n2", "Carillon-Run-Id": "7", "Y": "{{nothing}}"},
-            "expect": {"status": "99", "body": {"path": "ok", "eq": 1}}, "timeout_seconds": 0, "auth": {"bearer": "1x"}
+            "expect": {"status": "99", "body": {"path": "ok", "eq": 1}}, "timeout_seconds": 0,
+            "callback_seconds": 604_801, "auth": {"bearer": "1x"}
         });
         let found = faults_of(wrong);
         let members: Vec<&str> = found.iter().map(|fault| fault.split(':').next().unwrap()).collect();
         let expected = [&["http.url"][..], &["http.headers"; 5], &["http.body", "http.expect.status"]].concat();
-        let expected = [&expected[..], &["http.expect.body", "http.timeout_seconds", "http.auth"]].concat();
+        let expected = [&expected[..], &["http.expect.body", "http.timeout_seconds"]].concat();
+        let expected = [&expected[..], &["http.callback_seconds", "http.auth"]].concat();
         assert_eq!(members, expected, "{found:#?}");
         assert!(found.iter().any(|fault| fault.contains("the placeholder `nothing` is not known here")), "{found:#?}");
     }

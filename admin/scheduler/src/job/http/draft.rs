@@ -12,6 +12,9 @@ const DEFAULT_TIMEOUT_SECONDS: i32 = 30;
 /// The longest time for an answer, in seconds.
 pub const MOST_TIMEOUT_SECONDS: i64 = 1_800;
 
+/// The longest time for a callback, in seconds: a week.
+pub const MOST_CALLBACK_SECONDS: i64 = 604_800;
+
 words! {
     /// The method of a request.
     pub enum HttpMethod: "HTTP method" {
@@ -60,6 +63,9 @@ pub struct HttpDraft {
     /// The time for the whole answer, in seconds.
     #[serde(default = "default_timeout")]
     pub timeout_seconds: i32,
+    /// The service may answer 202, do its work, and report the end within this time, in seconds. `None`: 202 is an answer like any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback_seconds: Option<i32>,
     /// How the request proves where it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<HttpAuth>,
@@ -110,6 +116,7 @@ impl HttpDraft {
             body: String::new(),
             expect: ExpectDraft::default(),
             timeout_seconds: DEFAULT_TIMEOUT_SECONDS,
+            callback_seconds: None,
             auth: None,
             idempotent: false,
         }

@@ -28,6 +28,10 @@ pub struct HttpRequest {
     /// The time for the whole answer, in seconds
     #[schema(minimum = 1, maximum = 1_800, default = 30, required = false)]
     timeout_seconds: i64,
+    /// The service may answer 202, and report the end of the run within this time, in seconds, at the URL in the header `Carillon-Callback`.
+    /// null: 202 is an answer like any other
+    #[schema(minimum = 1, maximum = 604_800, default = json!(null), required = false)]
+    callback_seconds: Option<i64>,
     /// How the request proves where it comes from: `{"bearer": SECRET}`, `{"basic": {"user": USER, "password": SECRET}}` or
     /// `{"hmac": SECRET}`, each with the name of a secret of the app
     #[schema(value_type = Option<Value>, default = json!(null), required = false)]

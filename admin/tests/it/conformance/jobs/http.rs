@@ -29,6 +29,7 @@ fn every_member() -> HttpDraft {
             body: Some(serde_json::from_str(r#"{"path":"/ok","eq":true}"#).unwrap()),
         },
         timeout_seconds: 7,
+        callback_seconds: Some(60),
         auth: Some(HttpAuth::Hmac("SIGN".into())),
         idempotent: true,
         ..HttpDraft::new("https://api.example/{{scheduled_at|%F}}")

@@ -1,6 +1,7 @@
 //! HTTP jobs: requests to a service over real connections, and what its answers mean.
 
 mod answers;
+mod callbacks;
 mod evidence;
 mod networks;
 mod secrets;
