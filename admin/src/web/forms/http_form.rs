@@ -15,6 +15,7 @@ pub const LABELS: &[(&str, &str)] = &[
     ("http_body", "http-body"),
     ("http_expect_status", "http-expect-status"),
     ("http_expect_body", "http-expect-body"),
+    ("http_expect_pattern", "http-expect-pattern"),
     ("http_timeout_seconds", "http-timeout"),
     ("http_callback_seconds", "http-callback"),
     ("http_auth", "http-auth"),
@@ -34,6 +35,7 @@ pub fn fill(form: Form, draft: &JobDraft) -> Form {
     fill_sent(form, request)
         .with("http_expect_status", &request.expect.status)
         .with("http_expect_body", test.unwrap_or_default())
+        .with("http_expect_pattern", &request.expect.pattern)
         .with("http_timeout_seconds", request.timeout_seconds.to_string())
         .with("http_callback_seconds", request.callback_seconds.map(|seconds| seconds.to_string()).unwrap_or_default())
         .with("http_idempotent", if request.idempotent { "yes" } else { "" })
@@ -72,7 +74,11 @@ pub fn request(form: &mut Form) -> HttpDraft {
         method: form.word("http_method"),
         headers: headers(form),
         body: line_ends::plain(form.value("http_body")),
-        expect: ExpectDraft { status: form.value("http_expect_status").trim().to_owned(), body: test },
+        expect: ExpectDraft {
+            status: form.value("http_expect_status").trim().to_owned(),
+            body: test,
+            pattern: form.value("http_expect_pattern").to_owned(),
+        },
         timeout_seconds: form.seconds("http_timeout_seconds", plain.timeout_seconds),
         callback_seconds: Some(form.seconds("http_callback_seconds", 0)).filter(|seconds| *seconds != 0),
         auth: auth(form),

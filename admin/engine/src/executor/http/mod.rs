@@ -9,4 +9,4 @@ mod signature;
 
 pub use answer::HttpOutcome;
 pub use callback::CallbackUrls;
-pub use sender::{HttpRun, HttpSender, seal_context};
+pub use sender::{HttpRun, HttpSender, SentOnce, seal_context};

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_accounts::secret_keys::SecretKeys;
+use carillon_scheduler::Zone;
 use carillon_scheduler::job::http::HttpDraft;
+use carillon_scheduler::job::placeholders::fill;
 use reqwest::header::{HeaderName, HeaderValue, USER_AGENT};
 use reqwest::{Method, RequestBuilder, Url};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{BODY_LIMIT, HttpOutcome, Received};
 use super::log;
-use super::request::{Prepared, prepare};
+use super::request::{Prepared, RequestAbout, prepare};
 use crate::context::Context;
 use crate::executor::outcome::{Outcome, describe, read_body};
 use crate::job_cache::CachedJob;
@@ -26,6 +28,9 @@ const FIRST_LOOK: Duration = Duration::from_secs(1);
 const LAST_LOOK: Duration = Duration::from_secs(8);
 /// Limit for connecting to a service, with the handshake of TLS. Services are farther away than executors.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// The longest wait for the answer to a request that is sent for no run: a person waits for it.
+const TEST_LIMIT: Duration = Duration::from_secs(10);
 
 /// What encrypts the secret of an app.
 pub fn seal_context(app_id: i64, name: &str) -> String {
@@ -43,11 +48,41 @@ pub struct HttpRun<'a> {
     pub send_until: Duration,
 }
 
+/// What came of a request that was sent for no run.
+pub struct SentOnce {
+    pub outcome: HttpOutcome,
+    /// The request and the answer, without secrets; empty: there was no request.
+    pub log: String,
+}
+
 pub struct HttpSender {
     clients: HttpClients,
     keys: SecretKeys,
     /// The node ends: what has no answer by now stays without one.
     ending: CancellationToken,
+}
+
+impl SentOnce {
+    /// What the answer would mean for a run, in one word.
+    pub fn verdict(&self) -> &'static str {
+        match &self.outcome {
+            HttpOutcome::Succeeded { .. } => "succeeded",
+            HttpOutcome::Awaited => "awaited",
+            HttpOutcome::Busy { .. } | HttpOutcome::Failed { .. } => "failed",
+            HttpOutcome::Unknown(_) | HttpOutcome::Killed => "unknown",
+            HttpOutcome::NotSent(_) | HttpOutcome::PutOff(_) => "not-sent",
+        }
+    }
+
+    /// Why it is no success; empty: it is one.
+    pub fn why(&self) -> String {
+        match &self.outcome {
+            HttpOutcome::Succeeded { .. } | HttpOutcome::Awaited | HttpOutcome::Killed => String::new(),
+            HttpOutcome::Busy { why, .. } | HttpOutcome::Failed { why, .. } => why.clone(),
+            HttpOutcome::Unknown(why) | HttpOutcome::PutOff(why) => why.clone(),
+            HttpOutcome::NotSent(outcome) => outcome.clone().into_reason(),
+        }
+    }
 }
 
 impl HttpSender {
@@ -71,7 +106,8 @@ impl HttpSender {
 
     /// Sends the request; what it sent and got is the log of the run, which is stored before this answers.
     pub async fn send(&self, cx: &Arc<Context>, it: HttpRun<'_>) -> HttpOutcome {
-        let prepared = match self.prepare(cx, &it).await {
+        let about = RequestAbout::run(it.run, it.job.zone(), cx);
+        let prepared = match self.prepare(cx, it.job.stored.app_id, it.draft, (about, &it.params)).await {
             Ok(prepared) => prepared,
             Err(outcome) => return outcome,
         };
@@ -104,14 +140,46 @@ impl HttpSender {
         outcome
     }
 
-    async fn prepare(&self, cx: &Context, it: &HttpRun<'_>) -> Result<Prepared, HttpOutcome> {
-        let app_id = it.job.stored.app_id;
-        let names = it.draft.secrets();
+    /// Sends the request of a job for no run, and waits for the answer for [`TEST_LIMIT`] at most.
+    pub async fn send_once(&self, cx: &Context, app_id: i64, draft: &HttpDraft, given: (&str, Zone)) -> SentOnce {
+        let (params, zone) = given;
+        let about = RequestAbout::test(zone, cx);
+        let params = fill(params, about.values());
+        let prepared = match self.prepare(cx, app_id, draft, (about, &params)).await {
+            Ok(prepared) => prepared,
+            Err(outcome) => return SentOnce { outcome, log: String::new() },
+        };
+        let call = match self.call(&prepared).await {
+            Ok(call) => call,
+            Err(outcome) => return SentOnce { outcome: HttpOutcome::NotSent(outcome), log: String::new() },
+        };
+        let limit = Duration::from_secs(u64::from(draft.timeout_seconds.unsigned_abs())).min(TEST_LIMIT);
+        match exchange(call.timeout(limit)).await {
+            Ok(received) => {
+                let shown = received.without(&prepared.secrets);
+                let outcome = HttpOutcome::of(draft, &received, &shown, cx.clock.now());
+                SentOnce { outcome, log: log::text(&prepared, Ok(&shown)) }
+            }
+            Err(outcome) => {
+                let log = log::text(&prepared, Err(&what(&outcome)));
+                SentOnce { outcome, log }
+            }
+        }
+    }
+
+    async fn prepare(
+        &self,
+        cx: &Context,
+        app_id: i64,
+        draft: &HttpDraft,
+        (about, params): (RequestAbout, &str),
+    ) -> Result<Prepared, HttpOutcome> {
+        let names = draft.secrets();
         let secrets = match names.is_empty() {
             true => BTreeMap::new(),
             false => self.secrets(&cx.store, app_id, &names).await.map_err(HttpOutcome::PutOff)?,
         };
-        prepare(it.draft, (it.run, it.job, cx), &it.params, secrets)
+        prepare(draft, about, params, secrets, cx.clock.now())
             .map_err(|why| HttpOutcome::NotSent(Outcome::Withheld { why: why.to_string() }))
     }
 
@@ -196,6 +264,7 @@ async fn killed(cx: &Context, run_id: i64) {
 fn what(outcome: &HttpOutcome) -> String {
     match outcome {
         HttpOutcome::Unknown(why) => format!("no answer: {why}"),
+        HttpOutcome::NotSent(outcome) => format!("not sent: {}", outcome.clone().into_reason()),
         _ => "the request was ended before its answer".to_owned(),
     }
 }

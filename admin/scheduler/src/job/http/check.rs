@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use super::draft::{HttpAuth, HttpDraft, MOST_CALLBACK_SECONDS, MOST_TIMEOUT_SECONDS};
-use super::expect::StatusRanges;
+use super::expect::{StatusRanges, check_pattern};
 use super::template::{check_secret_name, faults};
 use super::url::check_url;
 use crate::checks::{check_line, check_number};
@@ -63,6 +63,9 @@ impl HttpDraft {
         }
         if let Some(Err(message)) = self.expect.body.as_ref().map(|test| check_path(&test.path)) {
             add("http.expect.body", message);
+        }
+        if let Err(message) = check_pattern(&self.expect.pattern) {
+            add("http.expect.pattern", message);
         }
         if let Err(message) = check_number(self.timeout_seconds.into(), &TIMEOUT_SECONDS, " seconds") {
             add("http.timeout_seconds", message);
@@ -175,13 +178,13 @@ mod tests {
         let wrong = json!({
             "method": "GET", "url": "ftp://a/", "body": "x",
             "headers": {"Host": "b", "a b": "", "X": "1\n2", "Carillon-Run-Id": "7", "Y": "{{nothing}}"},
-            "expect": {"status": "99", "body": {"path": "ok", "eq": 1}}, "timeout_seconds": 0,
+            "expect": {"status": "99", "body": {"path": "ok", "eq": 1}, "pattern": "("}, "timeout_seconds": 0,
             "callback_seconds": 604_801, "auth": {"bearer": "1x"}
         });
         let found = faults_of(wrong);
         let members: Vec<&str> = found.iter().map(|fault| fault.split(':').next().unwrap()).collect();
         let expected = [&["http.url"][..], &["http.headers"; 5], &["http.body", "http.expect.status"]].concat();
-        let expected = [&expected[..], &["http.expect.body", "http.timeout_seconds"]].concat();
+        let expected = [&expected[..], &["http.expect.body", "http.expect.pattern", "http.timeout_seconds"]].concat();
         let expected = [&expected[..], &["http.callback_seconds", "http.auth"]].concat();
         assert_eq!(members, expected, "{found:#?}");
         assert!(found.iter().any(|fault| fault.contains("the placeholder `nothing` is not known here")), "{found:#?}");

@@ -27,6 +27,7 @@ fn every_member() -> HttpDraft {
         expect: ExpectDraft {
             status: "200-299, 404".into(),
             body: Some(serde_json::from_str(r#"{"path":"/ok","eq":true}"#).unwrap()),
+            pattern: "^\\{".into(),
         },
         timeout_seconds: 7,
         callback_seconds: Some(60),

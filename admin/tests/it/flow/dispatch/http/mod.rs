@@ -5,6 +5,7 @@ mod callbacks;
 mod evidence;
 mod networks;
 mod secrets;
+mod send_once;
 mod service;
 mod under_way;
 
