@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use carillon_scheduler::job::http::{BasicAuth, ExpectDraft};
+use carillon_scheduler::job::http::{BasicAuth, ExpectDraft, HmacSecrets};
 use carillon_scheduler::{HttpAuth, HttpDraft, JobDraft};
 
 use crate::web::forms::form::Form;
@@ -20,6 +20,7 @@ pub const LABELS: &[(&str, &str)] = &[
     ("http_callback_seconds", "http-callback"),
     ("http_auth", "http-auth"),
     ("http_secret", "http-secret"),
+    ("http_former_secret", "http-former-secret"),
     ("http_user", "http-user"),
     ("http_idempotent", "http-idempotent"),
 ];
@@ -50,13 +51,16 @@ pub fn fill_sent(form: Form, request: &HttpDraft) -> Form {
         Some(HttpAuth::Basic(basic)) => ("basic", basic.user.as_str()),
         Some(HttpAuth::Hmac(_)) => ("hmac", ""),
     };
+    let names = request.auth.as_ref().map_or(&[][..], HttpAuth::secrets);
+    let name = |place: usize| names.get(place).map_or("", String::as_str);
     form.with("runs", "http")
         .with("http_method", request.method.as_str())
         .with("http_url", &request.url)
         .with("http_headers", headers.join("\n"))
         .with("http_body", &request.body)
         .with("http_auth", auth)
-        .with("http_secret", request.auth.as_ref().map_or("", HttpAuth::secret))
+        .with("http_secret", name(0))
+        .with("http_former_secret", name(1))
         .with("http_user", user)
 }
 
@@ -109,7 +113,10 @@ fn auth(form: &Form) -> Option<HttpAuth> {
         "basic" => {
             Some(HttpAuth::Basic(BasicAuth { user: form.value("http_user").trim().to_owned(), password: secret }))
         }
-        "hmac" => Some(HttpAuth::Hmac(secret)),
+        "hmac" => Some(HttpAuth::Hmac(match form.value("http_former_secret").trim() {
+            "" => HmacSecrets::One(secret),
+            former => HmacSecrets::Two([secret, former.to_owned()]),
+        })),
         _ => None,
     }
 }

@@ -88,9 +88,11 @@ pub fn prepare(
         hidden.push(mac);
     }
     if let Some(auth) = &draft.auth {
-        let name = auth.secret();
-        let secret = secrets.get(name).ok_or_else(|| Unfillable::MissingSecret(name.to_owned()))?;
-        let (added, derived) = authorize(auth, secret, of_run.run_id, now, &request.body);
+        let value = |name: &String| {
+            secrets.get(name).map(String::as_str).ok_or_else(|| Unfillable::MissingSecret(name.clone()))
+        };
+        let values: Vec<&str> = auth.secrets().iter().map(value).collect::<Result<_, _>>()?;
+        let (added, derived) = authorize(auth, &values, of_run.run_id, now, &request.body);
         request.headers.extend(added.into_iter().map(|(name, value)| (name.to_owned(), value)));
         // A service may repeat it.
         hidden.extend(derived);
@@ -101,20 +103,22 @@ pub fn prepare(
 /// The headers, and a form of the secret that must not be shown either.
 fn authorize(
     auth: &HttpAuth,
-    secret: &str,
+    secrets: &[&str],
     run_id: i64,
     now: Millis,
     body: &str,
 ) -> (Vec<(&'static str, String)>, Option<String>) {
     match auth {
-        HttpAuth::Bearer(_) => (vec![("Authorization", format!("Bearer {secret}"))], None),
+        HttpAuth::Bearer(_) => (vec![("Authorization", format!("Bearer {}", secrets[0]))], None),
         HttpAuth::Basic(of) => {
-            let encoded = basic(&of.user, secret);
+            let encoded = basic(&of.user, secrets[0]);
             (vec![("Authorization", format!("Basic {encoded}"))], Some(encoded))
         }
         HttpAuth::Hmac(_) => {
             let (id, seconds) = (run_id.to_string(), now.div_euclid(1000));
-            let signature = signature(secret, &id, seconds, body);
+            // One for each secret, as the standard lists them.
+            let signatures: Vec<String> = secrets.iter().map(|secret| signature(secret, &id, seconds, body)).collect();
+            let signature = signatures.join(" ");
             let headers =
                 vec![("webhook-id", id), ("webhook-timestamp", seconds.to_string()), ("webhook-signature", signature)];
             (headers, None)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use super::draft::{HttpAuth, HttpDraft, MOST_CALLBACK_SECONDS, MOST_TIMEOUT_SECONDS};
+use super::draft::{HmacSecrets, HttpAuth, HttpDraft, MOST_CALLBACK_SECONDS, MOST_TIMEOUT_SECONDS};
 use super::expect::{StatusRanges, check_pattern};
 use super::template::{check_secret_name, faults};
 use super::url::check_url;
@@ -134,8 +134,11 @@ fn check_value(name: &str, value: &str) -> Result<(), String> {
 }
 
 fn check_auth(auth: &HttpAuth) -> Result<(), String> {
-    check_secret_name(auth.secret())?;
+    auth.secrets().iter().try_for_each(|name| check_secret_name(name))?;
     match auth {
+        HttpAuth::Hmac(HmacSecrets::Two([new, former])) if new == former => {
+            Err(format!("names the secret {new} twice; two that sign differ"))
+        }
         HttpAuth::Basic(basic) if basic.user.contains(':') => Err("the user must not contain a colon".to_owned()),
         HttpAuth::Basic(basic) => check_line(&basic.user, 1..=USER_CHARS).map_err(|why| format!("user: {why}")),
         HttpAuth::Bearer(_) | HttpAuth::Hmac(_) => Ok(()),
@@ -167,7 +170,11 @@ mod tests {
         assert_eq!(serde_json::to_value(&draft).unwrap(), whole);
         assert_eq!(draft.origin(), Some("https://api.example:8443"));
         assert_eq!(draft.secrets().into_iter().collect::<Vec<_>>(), ["KEY", "SIGN"]);
-        for auth in [json!({"bearer": "T"}), json!({"basic": {"user": "u", "password": "P"}})] {
+        for auth in [
+            json!({"hmac": ["NEW", "FORMER"]}),
+            json!({"bearer": "T"}),
+            json!({"basic": {"user": "u", "password": "P"}}),
+        ] {
             assert_eq!(faults_of(json!({"url": "http://[::1]:80/", "auth": auth})), [""; 0]);
         }
     }
@@ -188,6 +195,20 @@ mod tests {
         let expected = [&expected[..], &["http.callback_seconds", "http.auth"]].concat();
         assert_eq!(members, expected, "{found:#?}");
         assert!(found.iter().any(|fault| fault.contains("the placeholder `nothing` is not known here")), "{found:#?}");
+    }
+
+    // covers: 001-44
+    #[test]
+    fn two_secrets_may_sign_and_no_more() {
+        let draft = |hmac| serde_json::from_value::<HttpDraft>(json!({"url": "http://a/", "auth": {"hmac": hmac}}));
+        let both = draft(json!(["NEW", "FORMER"])).unwrap();
+        assert_eq!(both.secrets().into_iter().collect::<Vec<_>>(), ["FORMER", "NEW"]);
+        assert_eq!(serde_json::to_value(&both).unwrap()["auth"], json!({"hmac": ["NEW", "FORMER"]}));
+        let twice = draft(json!(["NEW", "NEW"])).unwrap().validate();
+        assert_eq!(twice[0].to_string(), "http.auth: names the secret NEW twice; two that sign differ");
+        for wrong in [json!([]), json!(["A", "B", "C"]), json!(["A"]), json!(7)] {
+            assert!(draft(wrong.clone()).is_err(), "{wrong}");
+        }
     }
 
     #[test]

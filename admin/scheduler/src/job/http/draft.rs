@@ -82,8 +82,34 @@ pub enum HttpAuth {
     Bearer(String),
     /// `Authorization: Basic`.
     Basic(BasicAuth),
-    /// The headers of Standard Webhooks, signed with the secret of this name.
-    Hmac(String),
+    /// The headers of Standard Webhooks, signed with the secret of this name, or with each of two.
+    Hmac(HmacSecrets),
+}
+
+/// The names of the secrets that sign a request. Two while one takes the place of the other: the service accepts either.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "the name of a secret, or a list of two names")]
+pub enum HmacSecrets {
+    /// As a text.
+    One(String),
+    /// As a list: the new one and the former one.
+    Two([String; 2]),
+}
+
+impl HmacSecrets {
+    /// One name or two.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Two(names) => names,
+        }
+    }
+}
+
+impl From<&str> for HmacSecrets {
+    fn from(name: &str) -> Self {
+        Self::One(name.to_owned())
+    }
 }
 
 /// A user with a password.
@@ -97,11 +123,12 @@ pub struct BasicAuth {
 }
 
 impl HttpAuth {
-    /// The name of its secret.
-    pub fn secret(&self) -> &str {
+    /// The names of its secrets: one, or two that sign.
+    pub fn secrets(&self) -> &[String] {
         match self {
-            Self::Bearer(secret) | Self::Hmac(secret) => secret,
-            Self::Basic(basic) => &basic.password,
+            Self::Bearer(secret) => std::slice::from_ref(secret),
+            Self::Basic(basic) => std::slice::from_ref(&basic.password),
+            Self::Hmac(secrets) => secrets.names(),
         }
     }
 }
@@ -132,7 +159,8 @@ impl HttpDraft {
     /// The names of the secrets that a request needs.
     pub fn secrets(&self) -> BTreeSet<&str> {
         let texts = self.headers.values().chain([&self.url, &self.body]);
-        texts.flat_map(|text| secrets_of(text)).chain(self.auth.iter().map(HttpAuth::secret)).collect()
+        let of_auth = self.auth.iter().flat_map(|auth| auth.secrets()).map(String::as_str);
+        texts.flat_map(|text| secrets_of(text)).chain(of_auth).collect()
     }
 
     /// The media type of the body: as its header says; without one JSON if it begins like an object or a list.

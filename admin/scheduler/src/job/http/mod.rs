@@ -10,7 +10,7 @@ mod url;
 mod values;
 
 pub use check::is_reserved_header;
-pub use draft::{BasicAuth, HttpAuth, HttpDraft, HttpMethod, MOST_CALLBACK_SECONDS, MOST_TIMEOUT_SECONDS};
+pub use draft::{BasicAuth, HmacSecrets, HttpAuth, HttpDraft, HttpMethod, MOST_CALLBACK_SECONDS, MOST_TIMEOUT_SECONDS};
 pub use expect::{ExpectDraft, StatusRanges};
 pub use fill::FilledRequest;
 pub use mask::masked;

@@ -33,7 +33,7 @@ pub struct HttpRequest {
     #[schema(minimum = 1, maximum = 604_800, default = json!(null), required = false)]
     callback_seconds: Option<i64>,
     /// How the request proves where it comes from: `{"bearer": SECRET}`, `{"basic": {"user": USER, "password": SECRET}}` or
-    /// `{"hmac": SECRET}`, each with the name of a secret of the app
+    /// `{"hmac": SECRET}`, each with the name of a secret of the app; `hmac` also with a list of two names, which both sign
     #[schema(value_type = Option<Value>, default = json!(null), required = false)]
     auth: Option<Value>,
     /// The service does a request once, however often it gets it

@@ -29,7 +29,7 @@ pub fn request_lines(context: &PageContext, draft: &JobDraft) -> Vec<SettingLine
     let auth = request.auth.as_ref().map(|auth| match auth {
         HttpAuth::Bearer(secret) => format!("{}: {secret}", context.t("http-auth-bearer")),
         HttpAuth::Basic(basic) => format!("{}: {}, {}", context.t("http-auth-basic"), basic.user, basic.password),
-        HttpAuth::Hmac(secret) => format!("{}: {secret}", context.t("http-auth-hmac")),
+        HttpAuth::Hmac(secrets) => format!("{}: {}", context.t("http-auth-hmac"), secrets.names().join(", ")),
     });
     let pattern = Some(request.expect.pattern.clone()).filter(|pattern| !pattern.is_empty());
     let callback = request.callback_seconds.map(|seconds| duration(context.language, i64::from(seconds) * 1000));

@@ -17,7 +17,8 @@ fn a_draft_is_sent_once_with_its_secrets_and_shown_without_them() {
         request.body = "{\"all\": {{json params}}}".into();
         request.auth = Some(HttpAuth::Bearer("KEY".into()));
         request.callback_seconds = Some(60);
-        let mut draft = JobDraft { app: node.app.name.clone(), params: "[1]".into(), ..JobDraft::default() };
+        let mut draft = JobDraft::new(node.app.name.clone(), "Send", "");
+        draft.params = "[1]".into();
         draft.http = Some(request.clone());
         let send = async |draft: &JobDraft| node.engine.jobs().send_once(draft, &actor()).await;
         let sent = send(&draft).await.unwrap();
