@@ -37,7 +37,7 @@ use crate::executor::address_gate::FreedApps;
 use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;
-use crate::executor::http::HttpSender;
+use crate::executor::http::{CallbackUrls, HttpSender};
 use crate::executor::scripts::ScriptCache;
 use crate::executor::tokens::ExecutorTokens;
 use crate::job_cache::JobCache;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::{Millis, RunEvent, RunReason};
+use carillon_scheduler::{RunEvent, RunReason};
 use foldhash::HashMap;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use carillon_scheduler::job::http::{BasicAuth, ExpectDraft, HmacSecrets};
+use carillon_scheduler::job::http::{BasicAuth, ExpectDraft, HmacSecrets, OauthClient};
 use carillon_scheduler::{HttpAuth, HttpDraft, JobDraft};
 
 use crate::web::forms::form::Form;
@@ -22,6 +22,9 @@ pub const LABELS: &[(&str, &str)] = &[
     ("http_secret", "http-secret"),
     ("http_former_secret", "http-former-secret"),
     ("http_user", "http-user"),
+    ("http_token_url", "http-token-url"),
+    ("http_scope", "http-scope"),
+    ("http_audience", "http-audience"),
     ("http_idempotent", "http-idempotent"),
 ];
 
@@ -50,7 +53,13 @@ pub fn fill_sent(form: Form, request: &HttpDraft) -> Form {
         Some(HttpAuth::Bearer(_)) => ("bearer", ""),
         Some(HttpAuth::Basic(basic)) => ("basic", basic.user.as_str()),
         Some(HttpAuth::Hmac(_)) => ("hmac", ""),
+        Some(HttpAuth::Oauth2(client)) => ("oauth2", client.client_id.as_str()),
     };
+    let client = match &request.auth {
+        Some(HttpAuth::Oauth2(client)) => Some(client),
+        _ => None,
+    };
+    let of_client = |member: fn(&OauthClient) -> &str| client.map_or("", member);
     let names = request.auth.as_ref().map_or(&[][..], HttpAuth::secrets);
     let name = |place: usize| names.get(place).map_or("", String::as_str);
     form.with("runs", "http")
@@ -62,6 +71,10 @@ pub fn fill_sent(form: Form, request: &HttpDraft) -> Form {
         .with("http_secret", name(0))
         .with("http_former_secret", name(1))
         .with("http_user", user)
+        .with("http_token_url", of_client(|client| &client.token_url))
+        .with("http_scope", of_client(|client| &client.scope))
+        .with("http_audience", of_client(|client| &client.audience))
+        .with("http_in_body", if client.is_some_and(|client| client.in_body) { "yes" } else { "" })
 }
 
 /// The request that was filled in. What cannot be read is left out, with an error in the form.
@@ -107,7 +120,8 @@ fn headers(form: &mut Form) -> BTreeMap<String, String> {
 }
 
 fn auth(form: &Form) -> Option<HttpAuth> {
-    let secret = form.value("http_secret").trim().to_owned();
+    let text = |name: &str| form.value(name).trim().to_owned();
+    let secret = text("http_secret");
     match form.value("http_auth") {
         "bearer" => Some(HttpAuth::Bearer(secret)),
         "basic" => {
@@ -116,6 +130,14 @@ fn auth(form: &Form) -> Option<HttpAuth> {
         "hmac" => Some(HttpAuth::Hmac(match form.value("http_former_secret").trim() {
             "" => HmacSecrets::One(secret),
             former => HmacSecrets::Two([secret, former.to_owned()]),
+        })),
+        "oauth2" => Some(HttpAuth::Oauth2(OauthClient {
+            token_url: text("http_token_url"),
+            client_id: text("http_user"),
+            secret,
+            scope: text("http_scope"),
+            audience: text("http_audience"),
+            in_body: form.is("http_in_body", "yes"),
         })),
         _ => None,
     }

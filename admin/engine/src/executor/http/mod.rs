@@ -1,5 +1,6 @@
 //! Requests of HTTP jobs: what is sent, and what an answer means. No executor takes part: the answer is the result of the run.
 
+mod access_tokens;
 mod answer;
 mod callback;
 mod log;

@@ -56,7 +56,7 @@ impl RequestAbout {
     }
 }
 
-/// Makes a request. `secrets`: those that it names and that its app has.
+/// Makes a request. `secrets`: those that it names and that its app has. `token`: what the authorization server has given for it.
 ///
 /// # Errors
 /// Why there can be none.
@@ -64,7 +64,7 @@ pub fn prepare(
     draft: &HttpDraft,
     about: RequestAbout,
     params: &str,
-    secrets: BTreeMap<String, String>,
+    (secrets, token): (BTreeMap<String, String>, Option<String>),
     now: Millis,
 ) -> Result<Prepared, Unfillable> {
     let RequestAbout { values: of_run, fire_key: key, traceparent, callback } = about;
@@ -83,6 +83,7 @@ pub fn prepare(
     let added: Vec<_> = own.into_iter().filter(|(name, _)| !is_own(name)).collect();
     request.headers.extend(added.into_iter().map(|(name, value)| (name.to_owned(), value)));
     let mut hidden: Vec<String> = secrets.values().cloned().collect();
+    hidden.extend(token.clone());
     if let Some((url, mac)) = callback.filter(|_| draft.callback_seconds.is_some()) {
         request.headers.push((headers::CALLBACK.to_owned(), url));
         hidden.push(mac);
@@ -91,7 +92,10 @@ pub fn prepare(
         let value = |name: &String| {
             secrets.get(name).map(String::as_str).ok_or_else(|| Unfillable::MissingSecret(name.clone()))
         };
-        let values: Vec<&str> = auth.secrets().iter().map(value).collect::<Result<_, _>>()?;
+        let mut values: Vec<&str> = auth.secrets().iter().map(value).collect::<Result<_, _>>()?;
+        if let Some(token) = &token {
+            values = vec![token];
+        }
         let (added, derived) = authorize(auth, &values, of_run.run_id, now, &request.body);
         request.headers.extend(added.into_iter().map(|(name, value)| (name.to_owned(), value)));
         // A service may repeat it.
@@ -109,7 +113,7 @@ fn authorize(
     body: &str,
 ) -> (Vec<(&'static str, String)>, Option<String>) {
     match auth {
-        HttpAuth::Bearer(_) => (vec![("Authorization", format!("Bearer {}", secrets[0]))], None),
+        HttpAuth::Bearer(_) | HttpAuth::Oauth2(_) => (vec![("Authorization", format!("Bearer {}", secrets[0]))], None),
         HttpAuth::Basic(of) => {
             let encoded = basic(&of.user, secrets[0]);
             (vec![("Authorization", format!("Basic {encoded}"))], Some(encoded))

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use carillon_accounts::secret_keys::SecretKeys;
 use carillon_scheduler::Zone;
-use carillon_scheduler::job::http::HttpDraft;
+use carillon_scheduler::job::http::{HttpAuth, HttpDraft, OauthClient};
 use carillon_scheduler::job::placeholders::fill;
 use reqwest::header::{HeaderName, HeaderValue, USER_AGENT};
 use reqwest::{Method, RequestBuilder, Url};
 use tokio_util::sync::CancellationToken;
 
+use super::access_tokens::{AccessTokens, NoToken, TokenKey};
 use super::answer::{BODY_LIMIT, HttpOutcome, Received};
 use super::log;
 use super::request::{Prepared, RequestAbout, prepare};
@@ -31,6 +32,9 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// The longest wait for the answer to a request that is sent for no run: a person waits for it.
 const TEST_LIMIT: Duration = Duration::from_secs(10);
+
+/// The status of a service that does not accept the token.
+const UNAUTHORIZED: u16 = 401;
 
 /// What encrypts the secret of an app.
 pub fn seal_context(app_id: i64, name: &str) -> String {
@@ -58,6 +62,7 @@ pub struct SentOnce {
 pub struct HttpSender {
     clients: HttpClients,
     keys: SecretKeys,
+    tokens: AccessTokens,
     /// The node ends: what has no answer by now stays without one.
     ending: CancellationToken,
 }
@@ -96,7 +101,7 @@ impl HttpSender {
                 .http1_only()
                 .tcp_nodelay(true)
         })?;
-        Ok(Self { clients, keys, ending: CancellationToken::new() })
+        Ok(Self { clients, keys, tokens: AccessTokens::default(), ending: CancellationToken::new() })
     }
 
     /// Requests under way end without an answer.
@@ -125,6 +130,10 @@ impl HttpSender {
             () = killed(cx, it.run.run_id) => Err(HttpOutcome::Killed),
             () = self.ending.cancelled() => Err(HttpOutcome::Unknown("the node ended before the answer came".into())),
         };
+        let is_refused = answered.as_ref().is_ok_and(|received| received.status == UNAUTHORIZED);
+        if is_refused && matches!(it.draft.auth, Some(HttpAuth::Oauth2(_))) {
+            self.forget_token(cx, it.job.stored.app_id, it.draft).await;
+        }
         let now = cx.clock.now();
         let (outcome, text) = match &answered {
             Ok(received) => {
@@ -179,8 +188,34 @@ impl HttpSender {
             true => BTreeMap::new(),
             false => self.secrets(&cx.store, app_id, &names).await.map_err(HttpOutcome::PutOff)?,
         };
-        prepare(draft, about, params, secrets, cx.clock.now())
+        let token = self.token(cx, (app_id, draft), &secrets).await?;
+        prepare(draft, about, params, (secrets, token), cx.clock.now())
             .map_err(|why| HttpOutcome::NotSent(Outcome::Withheld { why: why.to_string() }))
+    }
+
+    /// The token of the authorization server, if the job has one. None: also without the secret, which is a fault of the request.
+    async fn token(
+        &self,
+        cx: &Context,
+        (app_id, draft): (i64, &HttpDraft),
+        secrets: &BTreeMap<String, String>,
+    ) -> Result<Option<String>, HttpOutcome> {
+        let Some((client, secret)) = client_of(draft, secrets) else { return Ok(None) };
+        let key = TokenKey::new(app_id, client, secret);
+        match self.tokens.get(&self.clients, &*cx.clock, key, secret).await {
+            Ok(token) => Ok(Some(token)),
+            Err(NoToken::Unavailable(why)) => Err(HttpOutcome::PutOff(why)),
+            Err(NoToken::Refused(why)) => Err(HttpOutcome::NotSent(Outcome::Withheld { why })),
+        }
+    }
+
+    /// The service refuses the token, which may have been withdrawn before its end.
+    async fn forget_token(&self, cx: &Context, app_id: i64, draft: &HttpDraft) {
+        let names = draft.secrets();
+        let Ok(secrets) = self.secrets(&cx.store, app_id, &names).await else { return };
+        if let Some((client, secret)) = client_of(draft, &secrets) {
+            self.tokens.forget(&TokenKey::new(app_id, client, secret));
+        }
     }
 
     /// Those of these secrets that the app has and that can be decrypted.
@@ -214,6 +249,12 @@ impl HttpSender {
         call = call.headers(headers);
         Ok(if prepared.request.body.is_empty() { call } else { call.body(prepared.request.body.clone()) })
     }
+}
+
+/// The client of an authorization server that a job has, with its secret.
+fn client_of<'a>(draft: &'a HttpDraft, secrets: &'a BTreeMap<String, String>) -> Option<(&'a OauthClient, &'a str)> {
+    let Some(HttpAuth::Oauth2(client)) = &draft.auth else { return None };
+    Some((client, secrets.get(&client.secret)?))
 }
 
 async fn exchange(call: RequestBuilder) -> Result<Received, HttpOutcome> {

@@ -2,8 +2,8 @@
 
 use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::{AuditAction, JobDraft};
-use carillon_store::Actor;
-use carillon_store::audit::entry::AuditObject;
+use carillon_store::{Actor, AuditObject};
+
 use serde_json::json;
 
 use crate::executor::http::SentOnce;

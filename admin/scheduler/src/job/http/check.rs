@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use super::draft::{HmacSecrets, HttpAuth, HttpDraft, MOST_CALLBACK_SECONDS, MOST_TIMEOUT_SECONDS};
+use super::auth::HttpAuth;
+use super::draft::{HttpDraft, MOST_CALLBACK_SECONDS, MOST_TIMEOUT_SECONDS};
 use super::expect::{StatusRanges, check_pattern};
-use super::template::{check_secret_name, faults};
+use super::template::faults;
 use super::url::check_url;
-use crate::checks::{check_line, check_number};
+use crate::checks::check_number;
 use crate::field_error::FieldError;
 use crate::workflow::check_path;
 
@@ -15,7 +16,6 @@ const HEADERS: usize = 50;
 const HEADER_NAME_BYTES: usize = 100;
 const HEADER_VALUE_BYTES: usize = 4_096;
 const BODY_BYTES: usize = 65_536;
-const USER_CHARS: usize = 255;
 const TIMEOUT_SECONDS: RangeInclusive<i64> = 1..=MOST_TIMEOUT_SECONDS;
 const CALLBACK_SECONDS: RangeInclusive<i64> = 1..=MOST_CALLBACK_SECONDS;
 
@@ -74,7 +74,7 @@ impl HttpDraft {
         if let Some(Err(message)) = callback {
             add("http.callback_seconds", message);
         }
-        if let Some(Err(message)) = self.auth.as_ref().map(check_auth) {
+        if let Some(Err(message)) = self.auth.as_ref().map(HttpAuth::check) {
             add("http.auth", message);
         }
         errors
@@ -114,7 +114,7 @@ impl HttpDraft {
         if name.is_empty() || name.len() > HEADER_NAME_BYTES || !name.chars().all(is_token) {
             return Err(format!("`{name:.100}` is not the name of a header"));
         }
-        let has_own_authorization = matches!(self.auth, Some(HttpAuth::Bearer(_) | HttpAuth::Basic(_)));
+        let has_own_authorization = self.auth.as_ref().is_some_and(HttpAuth::is_in_authorization);
         let is_signed = matches!(self.auth, Some(HttpAuth::Hmac(_)));
         let is_reserved = is_reserved_header(lower)
             || has_own_authorization && lower == "authorization"
@@ -130,18 +130,6 @@ fn check_value(name: &str, value: &str) -> Result<(), String> {
     match value.contains(|c: char| c.is_control() && c != '\t') {
         true => Err(format!("{name:.100}: must not contain control characters")),
         false => Ok(()),
-    }
-}
-
-fn check_auth(auth: &HttpAuth) -> Result<(), String> {
-    auth.secrets().iter().try_for_each(|name| check_secret_name(name))?;
-    match auth {
-        HttpAuth::Hmac(HmacSecrets::Two([new, former])) if new == former => {
-            Err(format!("names the secret {new} twice; two that sign differ"))
-        }
-        HttpAuth::Basic(basic) if basic.user.contains(':') => Err("the user must not contain a colon".to_owned()),
-        HttpAuth::Basic(basic) => check_line(&basic.user, 1..=USER_CHARS).map_err(|why| format!("user: {why}")),
-        HttpAuth::Bearer(_) | HttpAuth::Hmac(_) => Ok(()),
     }
 }
 
@@ -209,6 +197,34 @@ mod tests {
         for wrong in [json!([]), json!(["A", "B", "C"]), json!(["A"]), json!(7)] {
             assert!(draft(wrong.clone()).is_err(), "{wrong}");
         }
+    }
+
+    // covers: 001-44
+    #[test]
+    fn a_client_of_an_authorization_server_has_a_plain_url() {
+        let auth = |change: serde_json::Value| {
+            let mut client = json!({"token_url": "https://id.example/token", "client_id": "c", "secret": "KEY"});
+            client.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+            json!({"url": "http://a/", "auth": {"oauth2": client}})
+        };
+        let whole = auth(json!({"scope": "jobs:run other", "audience": "https://api.example/", "in_body": true}));
+        assert_eq!(faults_of(whole.clone()), [""; 0]);
+        let draft: HttpDraft = serde_json::from_value(whole.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&draft).unwrap()["auth"], whole["auth"]);
+        assert_eq!(draft.secrets().into_iter().collect::<Vec<_>>(), ["KEY"]);
+        for (change, fault) in [
+            (json!({"token_url": "id.example/token"}), "http.auth: token_url: must begin with http:// or https://"),
+            (
+                json!({"token_url": "https://id.example/{{job_id}}"}),
+                "http.auth: token_url: must not have a placeholder",
+            ),
+        ] {
+            assert_eq!(faults_of(auth(change)), [fault]);
+        }
+        assert_eq!(faults_of(auth(json!({"client_id": ""}))).len(), 1);
+        let mut own = auth(json!({}));
+        own["headers"] = json!({"Authorization": "x"});
+        assert_eq!(faults_of(own), ["http.headers: Authorization: is written by the server and cannot be given"]);
     }
 
     #[test]

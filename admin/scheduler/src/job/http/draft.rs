@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::auth::HttpAuth;
 use super::expect::ExpectDraft;
 use super::template::secrets_of;
 use crate::words::{first_is_default, words};
@@ -72,65 +73,6 @@ pub struct HttpDraft {
     /// The service does the same request once, however often it gets it: a run without an answer may be sent again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub idempotent: bool,
-}
-
-/// How a request proves where it comes from. Secrets are named, not written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", expecting = "one of bearer, basic and hmac as an object")]
-pub enum HttpAuth {
-    /// `Authorization: Bearer` and the secret of this name.
-    Bearer(String),
-    /// `Authorization: Basic`.
-    Basic(BasicAuth),
-    /// The headers of Standard Webhooks, signed with the secret of this name, or with each of two.
-    Hmac(HmacSecrets),
-}
-
-/// The names of the secrets that sign a request. Two while one takes the place of the other: the service accepts either.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "the name of a secret, or a list of two names")]
-pub enum HmacSecrets {
-    /// As a text.
-    One(String),
-    /// As a list: the new one and the former one.
-    Two([String; 2]),
-}
-
-impl HmacSecrets {
-    /// One name or two.
-    pub fn names(&self) -> &[String] {
-        match self {
-            Self::One(name) => std::slice::from_ref(name),
-            Self::Two(names) => names,
-        }
-    }
-}
-
-impl From<&str> for HmacSecrets {
-    fn from(name: &str) -> Self {
-        Self::One(name.to_owned())
-    }
-}
-
-/// A user with a password.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a user and the name of a secret as an object")]
-pub struct BasicAuth {
-    /// The name of the user.
-    pub user: String,
-    /// The name of the secret that is the password.
-    pub password: String,
-}
-
-impl HttpAuth {
-    /// The names of its secrets: one, or two that sign.
-    pub fn secrets(&self) -> &[String] {
-        match self {
-            Self::Bearer(secret) => std::slice::from_ref(secret),
-            Self::Basic(basic) => std::slice::from_ref(&basic.password),
-            Self::Hmac(secrets) => secrets.names(),
-        }
-    }
 }
 
 impl HttpDraft {

@@ -33,7 +33,9 @@ pub struct HttpRequest {
     #[schema(minimum = 1, maximum = 604_800, default = json!(null), required = false)]
     callback_seconds: Option<i64>,
     /// How the request proves where it comes from: `{"bearer": SECRET}`, `{"basic": {"user": USER, "password": SECRET}}` or
-    /// `{"hmac": SECRET}`, each with the name of a secret of the app; `hmac` also with a list of two names, which both sign
+    /// `{"hmac": SECRET}`, each with the name of a secret of the app; `hmac` also with a list of two names, which both sign.
+    /// `{"oauth2": {"token_url": URL, "client_id": ID, "secret": SECRET, "scope"?, "audience"?, "in_body"?}}`: a token of an authorization
+    /// server, by the client's credentials
     #[schema(value_type = Option<Value>, default = json!(null), required = false)]
     auth: Option<Value>,
     /// The service does a request once, however often it gets it

@@ -29,6 +29,9 @@ pub fn request_lines(context: &PageContext, draft: &JobDraft) -> Vec<SettingLine
     let auth = request.auth.as_ref().map(|auth| match auth {
         HttpAuth::Bearer(secret) => format!("{}: {secret}", context.t("http-auth-bearer")),
         HttpAuth::Basic(basic) => format!("{}: {}, {}", context.t("http-auth-basic"), basic.user, basic.password),
+        HttpAuth::Oauth2(client) => {
+            format!("{}: {}, {}, {}", context.t("http-auth-oauth2"), client.token_url, client.client_id, client.secret)
+        }
         HttpAuth::Hmac(secrets) => format!("{}: {}", context.t("http-auth-hmac"), secrets.names().join(", ")),
     });
     let pattern = Some(request.expect.pattern.clone()).filter(|pattern| !pattern.is_empty());
