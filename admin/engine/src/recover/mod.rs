@@ -6,6 +6,7 @@ mod check;
 pub(crate) mod check_schedule;
 pub(crate) mod end_of_log;
 pub(crate) mod evidence;
+mod http_resend;
 pub(crate) mod inquiry;
 pub(crate) mod kills;
 pub(crate) mod lease_ends;

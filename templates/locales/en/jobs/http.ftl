@@ -38,6 +38,7 @@ http-sent-awaited = A run with this answer would wait for the callback.
 http-sent-failed = A run with this answer would fail:
 http-sent-unknown = No whole answer came within 10 seconds; the service may have got the request:
 http-sent-not-sent = The request was not sent:
+http-idempotent-hint = A request without an answer is then sent again, up to four times in all.
 http-curl = From a curl command
 http-curl-hint = Paste one command, such as a browser's “Copy as cURL (bash)”. It fills in the fields below; credentials are not kept, and nothing is sent or saved.
 curl-fill-in = Fill in the fields

@@ -38,6 +38,7 @@ http-sent-awaited = 得到此响应的运行会等待回调。
 http-sent-failed = 得到此响应的运行会失败：
 http-sent-unknown = 10 秒内没有收到完整的响应，服务可能已收到该请求：
 http-sent-not-sent = 请求没有发送：
+http-idempotent-hint = 没有得到响应的请求会再次发送，最多共四次。
 http-curl = 来自 curl 命令
 http-curl-hint = 粘贴一条命令，例如浏览器的“以 cURL (bash) 格式复制”。它会填写下面的字段；凭据不会保留，也不会发送或保存任何内容。
 curl-fill-in = 填写字段

@@ -36,7 +36,14 @@ impl SendTask {
             tracing::warn!(executor.address = address, send.outcome = ?for_gate, "the service is left alone for a while");
         }
         cx.metrics.sends.with_label_values(&[for_gate.name()]).inc();
-        let result = self.conclude_http(outcome, sent_at);
+        let result = match outcome {
+            // The row stays as it is: the resolver sends the request again.
+            HttpOutcome::Unknown(why) if draft.idempotent => {
+                tracing::info!(run.id = run.run_id, reason = why, "a request without an answer is sent again");
+                Attempted::Done
+            }
+            outcome => self.conclude_http(outcome, sent_at),
+        };
         // Only now: what is reported is known here before the request counts as ended.
         under_way.end();
         result

@@ -3,7 +3,9 @@
 mod answers;
 mod callbacks;
 mod evidence;
+mod idempotent;
 mod networks;
+mod oauth;
 mod secrets;
 mod send_once;
 mod service;
