@@ -18,9 +18,12 @@ impl Jobs<'_> {
     /// `Forbidden`; `Invalid`: the app, or the request; `TooMany`
     pub async fn send_once(&self, draft: &JobDraft, by: &Actor) -> Result<SentOnce, Error> {
         let engine = self.engine;
-        let request = draft.http.as_ref().ok_or_else(|| Error::field("http", "is missing".to_owned()))?;
+        let request = draft
+            .http
+            .as_ref()
+            .ok_or_else(|| Error::field("http", "must be given: there is no request to send".to_owned()))?;
         let app = engine.cx.store.apps().by_name(&draft.app).await?;
-        let app = app.ok_or_else(|| Error::field("app", format!("there is no app {:.64}", draft.app)))?;
+        let app = app.ok_or_else(|| Error::field("app", format!("there is no app `{:.64}`", draft.app)))?;
         require(by, Action::Edit, Object::App(app.id), || format!("app {}", app.id))?;
         let faults = request.validate();
         if !faults.is_empty() {

@@ -10,6 +10,7 @@ mod secrets;
 mod send_once;
 mod service;
 mod under_way;
+mod upgrade;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
