@@ -21,6 +21,8 @@ use crate::outgoing::HttpClients;
 const MARGIN: Duration = Duration::from_secs(60);
 /// The longest time for which a token is kept, whatever its server says.
 const LONGEST: Duration = Duration::from_secs(86_400);
+/// How long a server that has given no token is left alone.
+const AGAIN: Duration = Duration::from_secs(5);
 /// The limit for a request for a token.
 const LIMIT: Duration = Duration::from_secs(10);
 /// Bytes of its answer.
@@ -53,14 +55,14 @@ impl TokenKey {
     }
 }
 
-/// A token with the moment until which it is used, on the monotonic clock.
-struct KeptToken {
-    token: String,
+/// What a server has answered, with the moment until which that is used, on the monotonic clock.
+struct KeptAnswer {
+    token: Result<String, NoToken>,
     until: Duration,
 }
 
 /// Locked while it is asked for: runs that need it meanwhile wait for the same answer.
-type Slot = Arc<tokio::sync::Mutex<Option<KeptToken>>>;
+type Slot = Arc<tokio::sync::Mutex<Option<KeptAnswer>>>;
 
 #[derive(Default)]
 pub struct AccessTokens(Mutex<HashMap<TokenKey, Slot>>);
@@ -78,13 +80,18 @@ impl AccessTokens {
         let mut kept = slot.lock().await;
         let asked = clock.monotonic();
         if let Some(kept) = kept.as_ref().filter(|kept| asked < kept.until) {
-            return Ok(kept.token.clone());
+            return kept.token.clone();
         }
-        let Granted { access_token: token, expires_in, .. } = ask(clients, &key.client, secret).await?;
-        let lasts = expires_in.as_ref().and_then(seconds).unwrap_or_default().min(LONGEST);
-        let until = asked + lasts.saturating_sub(MARGIN);
-        *kept = Some(KeptToken { token: token.clone(), until });
-        Ok(token)
+        let (token, lasts) = match ask(clients, &key.client, secret).await {
+            Ok(Granted { access_token, expires_in, .. }) => {
+                let lasts = expires_in.as_ref().and_then(seconds).unwrap_or_default().min(LONGEST);
+                (Ok(access_token), lasts.saturating_sub(MARGIN))
+            }
+            // Runs that wait for a token would otherwise ask again with each tick.
+            Err(why) => (Err(why), AGAIN),
+        };
+        *kept = Some(KeptAnswer { token: token.clone(), until: asked + lasts });
+        token
     }
 
     /// The service has refused the token: the next request gets another one.

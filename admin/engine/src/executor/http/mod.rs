@@ -3,11 +3,15 @@
 mod access_tokens;
 mod answer;
 mod callback;
+mod credentials;
 mod log;
 mod request;
+mod send_once;
 mod sender;
 mod signature;
 
 pub use answer::HttpOutcome;
 pub use callback::CallbackUrls;
-pub use sender::{HttpRun, HttpSender, SentOnce, seal_context};
+pub use credentials::seal_context;
+pub use send_once::SentOnce;
+pub use sender::{HttpRun, HttpSender};

@@ -1,19 +1,17 @@
 //! Sends the request of a run and reads its answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_accounts::secret_keys::SecretKeys;
-use carillon_scheduler::Zone;
-use carillon_scheduler::job::http::{HttpAuth, HttpDraft, OauthClient};
-use carillon_scheduler::job::placeholders::fill;
+use carillon_scheduler::job::http::{HttpAuth, HttpDraft};
 use reqwest::header::{HeaderName, HeaderValue, USER_AGENT};
 use reqwest::{Method, RequestBuilder, Url};
 use tokio_util::sync::CancellationToken;
 
-use super::access_tokens::{AccessTokens, NoToken, TokenKey};
+use super::access_tokens::AccessTokens;
 use super::answer::{BODY_LIMIT, HttpOutcome, Received};
 use super::log;
 use super::request::{Prepared, RequestAbout, prepare};
@@ -21,7 +19,6 @@ use crate::context::Context;
 use crate::executor::outcome::{Outcome, describe, read_body};
 use crate::job_cache::CachedJob;
 use crate::outgoing::{Connector, HttpClients};
-use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
 
 /// First pause between two looks whether a run is to be ended; each one is twice as long, up to the last.
@@ -30,16 +27,8 @@ const LAST_LOOK: Duration = Duration::from_secs(8);
 /// Limit for connecting to a service, with the handshake of TLS. Services are farther away than executors.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
-/// The longest wait for the answer to a request that is sent for no run: a person waits for it.
-const TEST_LIMIT: Duration = Duration::from_secs(10);
-
 /// The status of a service that does not accept the token.
 const UNAUTHORIZED: u16 = 401;
-
-/// What encrypts the secret of an app.
-pub fn seal_context(app_id: i64, name: &str) -> String {
-    format!("secret {app_id} {name}")
-}
 
 /// A marked run with what it sends.
 pub struct HttpRun<'a> {
@@ -52,42 +41,12 @@ pub struct HttpRun<'a> {
     pub send_until: Duration,
 }
 
-/// What came of a request that was sent for no run.
-pub struct SentOnce {
-    pub outcome: HttpOutcome,
-    /// The request and the answer, without secrets; empty: there was no request.
-    pub log: String,
-}
-
 pub struct HttpSender {
-    clients: HttpClients,
-    keys: SecretKeys,
-    tokens: AccessTokens,
+    pub(super) clients: HttpClients,
+    pub(super) keys: SecretKeys,
+    pub(super) tokens: AccessTokens,
     /// The node ends: what has no answer by now stays without one.
     ending: CancellationToken,
-}
-
-impl SentOnce {
-    /// What the answer would mean for a run, in one word.
-    pub fn verdict(&self) -> &'static str {
-        match &self.outcome {
-            HttpOutcome::Succeeded { .. } => "succeeded",
-            HttpOutcome::Awaited => "awaited",
-            HttpOutcome::Busy { .. } | HttpOutcome::Failed { .. } => "failed",
-            HttpOutcome::Unknown(_) | HttpOutcome::Killed => "unknown",
-            HttpOutcome::NotSent(_) | HttpOutcome::PutOff(_) => "not-sent",
-        }
-    }
-
-    /// Why it is no success; empty: it is one.
-    pub fn why(&self) -> String {
-        match &self.outcome {
-            HttpOutcome::Succeeded { .. } | HttpOutcome::Awaited | HttpOutcome::Killed => String::new(),
-            HttpOutcome::Busy { why, .. } | HttpOutcome::Failed { why, .. } => why.clone(),
-            HttpOutcome::Unknown(why) | HttpOutcome::PutOff(why) => why.clone(),
-            HttpOutcome::NotSent(outcome) => outcome.clone().into_reason(),
-        }
-    }
 }
 
 impl HttpSender {
@@ -149,34 +108,7 @@ impl HttpSender {
         outcome
     }
 
-    /// Sends the request of a job for no run, and waits for the answer for [`TEST_LIMIT`] at most.
-    pub async fn send_once(&self, cx: &Context, app_id: i64, draft: &HttpDraft, given: (&str, Zone)) -> SentOnce {
-        let (params, zone) = given;
-        let about = RequestAbout::test(zone, cx);
-        let params = fill(params, about.values());
-        let prepared = match self.prepare(cx, app_id, draft, (about, &params)).await {
-            Ok(prepared) => prepared,
-            Err(outcome) => return SentOnce { outcome, log: String::new() },
-        };
-        let call = match self.call(&prepared).await {
-            Ok(call) => call,
-            Err(outcome) => return SentOnce { outcome: HttpOutcome::NotSent(outcome), log: String::new() },
-        };
-        let limit = Duration::from_secs(u64::from(draft.timeout_seconds.unsigned_abs())).min(TEST_LIMIT);
-        match exchange(call.timeout(limit)).await {
-            Ok(received) => {
-                let shown = received.without(&prepared.secrets);
-                let outcome = HttpOutcome::of(draft, &received, &shown, cx.clock.now());
-                SentOnce { outcome, log: log::text(&prepared, Ok(&shown)) }
-            }
-            Err(outcome) => {
-                let log = log::text(&prepared, Err(&what(&outcome)));
-                SentOnce { outcome, log }
-            }
-        }
-    }
-
-    async fn prepare(
+    pub(super) async fn prepare(
         &self,
         cx: &Context,
         app_id: i64,
@@ -193,47 +125,7 @@ impl HttpSender {
             .map_err(|why| HttpOutcome::NotSent(Outcome::Withheld { why: why.to_string() }))
     }
 
-    /// The token of the authorization server, if the job has one. None: also without the secret, which is a fault of the request.
-    async fn token(
-        &self,
-        cx: &Context,
-        (app_id, draft): (i64, &HttpDraft),
-        secrets: &BTreeMap<String, String>,
-    ) -> Result<Option<String>, HttpOutcome> {
-        let Some((client, secret)) = client_of(draft, secrets) else { return Ok(None) };
-        let key = TokenKey::new(app_id, client, secret);
-        match self.tokens.get(&self.clients, &*cx.clock, key, secret).await {
-            Ok(token) => Ok(Some(token)),
-            Err(NoToken::Unavailable(why)) => Err(HttpOutcome::PutOff(why)),
-            Err(NoToken::Refused(why)) => Err(HttpOutcome::NotSent(Outcome::Withheld { why })),
-        }
-    }
-
-    /// The service refuses the token, which may have been withdrawn before its end.
-    async fn forget_token(&self, cx: &Context, app_id: i64, draft: &HttpDraft) {
-        let names = draft.secrets();
-        let Ok(secrets) = self.secrets(&cx.store, app_id, &names).await else { return };
-        if let Some((client, secret)) = client_of(draft, &secrets) {
-            self.tokens.forget(&TokenKey::new(app_id, client, secret));
-        }
-    }
-
-    /// Those of these secrets that the app has and that can be decrypted.
-    async fn secrets(
-        &self,
-        store: &store::Store,
-        app_id: i64,
-        names: &BTreeSet<&str>,
-    ) -> Result<BTreeMap<String, String>, String> {
-        let sealed = store.apps().sealed_secrets(app_id).await.map_err(|error| error.to_string())?;
-        let open = |(name, value): (String, String)| {
-            let secret = self.keys.open(&seal_context(app_id, &name), &value)?;
-            Some((name, secret))
-        };
-        Ok(sealed.into_iter().filter(|(name, _)| names.contains(name.as_str())).filter_map(open).collect())
-    }
-
-    async fn call(&self, prepared: &Prepared) -> Result<RequestBuilder, Outcome> {
+    pub(super) async fn call(&self, prepared: &Prepared) -> Result<RequestBuilder, Outcome> {
         let withheld = |why: String| Outcome::Withheld { why };
         let url = Url::parse(&prepared.request.url).map_err(|error| withheld(format!("the URL: {error}")))?;
         let method = Method::from_bytes(prepared.method.as_str().as_bytes()).unwrap_or(Method::POST);
@@ -251,13 +143,7 @@ impl HttpSender {
     }
 }
 
-/// The client of an authorization server that a job has, with its secret.
-fn client_of<'a>(draft: &'a HttpDraft, secrets: &'a BTreeMap<String, String>) -> Option<(&'a OauthClient, &'a str)> {
-    let Some(HttpAuth::Oauth2(client)) = &draft.auth else { return None };
-    Some((client, secrets.get(&client.secret)?))
-}
-
-async fn exchange(call: RequestBuilder) -> Result<Received, HttpOutcome> {
+pub(super) async fn exchange(call: RequestBuilder) -> Result<Received, HttpOutcome> {
     let response = call.send().await.map_err(|error| failure(&error))?;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     // One byte more than is allowed shows that there is more.
@@ -302,7 +188,7 @@ async fn killed(cx: &Context, run_id: i64) {
 }
 
 /// What the log has in place of an answer.
-fn what(outcome: &HttpOutcome) -> String {
+pub(super) fn what(outcome: &HttpOutcome) -> String {
     match outcome {
         HttpOutcome::Unknown(why) => format!("no answer: {why}"),
         HttpOutcome::NotSent(outcome) => format!("not sent: {}", outcome.clone().into_reason()),

@@ -80,6 +80,8 @@ fn a_server_that_is_away_puts_the_run_off_and_one_that_refuses_fails_it() {
         let said = format!(r#"{{"error":"invalid_client","error_description":"not {SECRET}"}}"#);
         server.reply(answer(401, "", &said));
         node.advance(1_000).await;
+        assert_eq!(node.states(&away).await, [RunState::Claimed], "the server is left alone for a while");
+        node.advance(5_000).await;
         let run = node.runs(&away).await.remove(0);
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Failed, Some("no_executor")));
         assert!(
