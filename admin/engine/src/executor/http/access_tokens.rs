@@ -131,7 +131,9 @@ async fn ask(clients: &HttpClients, client: &OauthClient, secret: &str) -> Resul
     let request = clients.request(Method::POST, url).await.map_err(|error| refused(error.to_string()))?;
     let mut members = vec![("grant_type", "client_credentials")];
     members.extend(
-        [("scope", client.scope.as_str()), ("audience", &client.audience)].into_iter().filter(|it| !it.1.is_empty()),
+        [("scope", client.scope.as_str()), ("audience", client.audience.as_str())]
+            .into_iter()
+            .filter(|it| !it.1.is_empty()),
     );
     let request = match client.in_body {
         true => {
