@@ -94,7 +94,7 @@ pub fn prepare(
         };
         let mut values: Vec<&str> = auth.secrets().iter().map(value).collect::<Result<_, _>>()?;
         if let Some(token) = &token {
-            values = vec![token];
+            values = vec![token.as_str()];
         }
         let (added, derived) = authorize(auth, &values, of_run.run_id, now, &request.body);
         request.headers.extend(added.into_iter().map(|(name, value)| (name.to_owned(), value)));

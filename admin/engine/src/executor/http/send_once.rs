@@ -51,7 +51,7 @@ impl HttpSender {
         let (params, zone) = given;
         let about = RequestAbout::test(zone, cx);
         let params = fill(params, about.values());
-        let prepared = match self.prepare(cx, app_id, draft, (about, &params)).await {
+        let prepared = match self.prepare(cx, app_id, draft, (about, &*params)).await {
             Ok(prepared) => prepared,
             Err(outcome) => return SentOnce { outcome, log: String::new() },
         };

@@ -71,7 +71,7 @@ impl HttpSender {
     /// Sends the request; what it sent and got is the log of the run, which is stored before this answers.
     pub async fn send(&self, cx: &Arc<Context>, it: HttpRun<'_>) -> HttpOutcome {
         let about = RequestAbout::run(it.run, it.job.zone(), cx);
-        let prepared = match self.prepare(cx, it.job.stored.app_id, it.draft, (about, &it.params)).await {
+        let prepared = match self.prepare(cx, it.job.stored.app_id, it.draft, (about, it.params.as_str())).await {
             Ok(prepared) => prepared,
             Err(outcome) => return outcome,
         };

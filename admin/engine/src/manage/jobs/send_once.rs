@@ -36,6 +36,6 @@ impl Jobs<'_> {
         let (object, now) = (AuditObject::app(app.id), engine.cx.clock.now());
         engine.cx.store.audit().record(by, AuditAction::Run, object, json!({"http": target}), now).await?;
         let zone = draft.schedule.zone();
-        Ok(Box::pin(engine.http.send_once(&engine.cx, app.id, request, (&draft.params, zone))).await)
+        Ok(Box::pin(engine.http.send_once(&engine.cx, app.id, request, (draft.params.as_str(), zone))).await)
     }
 }
