@@ -25,6 +25,7 @@ pub const LABELS: &[(&str, &str)] = &[
     ("http_token_url", "http-token-url"),
     ("http_scope", "http-scope"),
     ("http_audience", "http-audience"),
+    ("http_in_body", "http-in-body"),
     ("http_idempotent", "http-idempotent"),
 ];
 

@@ -30,6 +30,7 @@ http-user = User, or client ID
 http-token-url = URL for tokens (OAuth 2.0)
 http-scope = Scope (OAuth 2.0)
 http-audience = Audience (OAuth 2.0)
+http-in-body = Client ID and secret in the body of the request for a token (OAuth 2.0)
 http-idempotent = The service does a request once, however often it gets it
 http-send-once = Send once
 http-send-once-hint = Sends this request now, with the secrets of the app, and shows it with the answer. The service does what it is asked for; no run is made, and nothing is saved.

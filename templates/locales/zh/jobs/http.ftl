@@ -30,6 +30,7 @@ http-user = 用户或客户端 ID
 http-token-url = 令牌 URL（OAuth 2.0）
 http-scope = Scope（OAuth 2.0）
 http-audience = Audience（OAuth 2.0）
+http-in-body = 在令牌请求的请求体中发送客户端 ID 和密钥（OAuth 2.0）
 http-idempotent = 服务无论收到同一请求多少次都只执行一次
 http-send-once = 发送一次
 http-send-once-hint = 立即用应用的密钥发送此请求，并显示请求和响应。服务会执行该请求；不会产生运行，也不保存任何内容。
