@@ -84,7 +84,7 @@ impl Endpoint {
 
     fn trace(self) -> Self {
         let description = "A W3C trace context, which the runs continue; what is none is ignored";
-        self.parameter(ParameterIn::Header, Required::False, ("traceparent", description), text())
+        self.parameter(ParameterIn::Header, Required::False, ("traceparent", description), text_of(55, 200))
     }
 
     pub fn body<T: ToSchema>(mut self, required: Required) -> Self {
