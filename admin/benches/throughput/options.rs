@@ -22,6 +22,9 @@ pub struct Options {
     /// Prints the memory of the admin each 10 s
     #[arg(long, group = "mode")]
     pub memory: bool,
+    /// The jobs are HTTP jobs: services on this machine, one for each of `--executors`, answer 200 at once
+    #[arg(long, group = "mode")]
+    pub http: bool,
     /// Runs per second of a second app, of which first all succeed and then all fail; each takes the seconds once more
     #[arg(long, group = "mode", default_value_t = 0)]
     pub failing: usize,

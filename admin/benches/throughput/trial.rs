@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carillon_testkit::{AdminClient, ApiClient, Process, Program, now_ms};
+use carillon_testkit::{AdminClient, ApiClient, Process, Program, Receipt, now_ms};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -55,6 +55,7 @@ impl Trial {
         let first = node::settings(binary, &folder_of(0), database.url.as_deref());
         let first =
             first.arg(format!("--shards={}", options.shards)).arg(format!("--look-ahead={}s", options.look_ahead));
+        let first = if options.http { first.env("CARILLON_HTTP_NETWORKS", "127.0.0.1") } else { first };
         let first = match redis {
             Some(url) => first.env("CARILLON_REDIS_URL", url),
             None => first,
@@ -105,15 +106,23 @@ pub async fn measure(
     process: &Process,
     executors: &Executors,
     options: &Options,
-    correct: impl Fn(&mut carillon_testkit::Receipt),
+    correct: impl Fn(&mut Receipt),
 ) -> Figures {
+    let receipts = || {
+        let mut received = executors.receipts();
+        received.iter_mut().for_each(&correct);
+        received
+    };
+    measure_receipts(process, options, receipts).await
+}
+
+/// The same for any that receive runs.
+pub async fn measure_receipts(process: &Process, options: &Options, receipts: impl Fn() -> Vec<Receipt>) -> Figures {
     let (before, from) = (process.usage(), now_ms());
     tokio::time::sleep(Duration::from_secs(options.seconds)).await;
     let (after, to) = (process.usage(), now_ms());
     tokio::time::sleep(AFTERWARDS).await;
-    let mut received = executors.receipts();
-    received.iter_mut().for_each(correct);
-    Figures::of(&received, options.every, (from, to), (&before, &after))
+    Figures::of(&receipts(), options.every, (from, to), (&before, &after))
 }
 
 fn redis_url() -> String {

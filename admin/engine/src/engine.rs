@@ -37,7 +37,7 @@ use crate::executor::address_gate::FreedApps;
 use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::directory::ExecutorDirectory;
-use crate::executor::http::HttpSender;
+use crate::executor::http::{CallbackUrls, HttpSender};
 use crate::executor::scripts::ScriptCache;
 use crate::executor::tokens::ExecutorTokens;
 use crate::job_cache::JobCache;
@@ -101,6 +101,7 @@ pub struct Engine {
     pub(crate) wakes: Arc<ScanWakes>,
     pub(crate) job_cache: Arc<JobCache>,
     pub(crate) client: Arc<ExecutorClient>,
+    pub(crate) http: Arc<HttpSender>,
     pub(crate) directory: Arc<ExecutorDirectory>,
     pub(crate) pauses: Arc<AppPauses>,
     pub(crate) killer: Arc<RunKiller>,
@@ -126,6 +127,9 @@ pub struct EngineParts {
     pub settings: Settings,
     /// Random for each start.
     pub node: String,
+    /// Random, the same for all nodes of this database.
+    pub cluster: String,
+    pub callbacks: CallbackUrls,
     /// Where this node listens.
     pub address: String,
     /// How many shards the database has.
@@ -134,7 +138,20 @@ pub struct EngineParts {
 
 impl Engine {
     pub fn build(parts: EngineParts) -> Self {
-        let EngineParts { store, clock, metrics, client, http, lock, settings, node, address, shards } = parts;
+        let EngineParts {
+            store,
+            clock,
+            metrics,
+            client,
+            http,
+            lock,
+            settings,
+            node,
+            cluster,
+            callbacks,
+            address,
+            shards,
+        } = parts;
         let (lock, client, http, tasks) = (Arc::new(lock), Arc::new(client), Arc::new(http), TaskTracker::new());
         let queue = Arc::new(DueQueue::new(settings.ring_capacity));
         let hints = Arc::new(PendingHints::default());
@@ -152,7 +169,7 @@ impl Engine {
             vec![queue.clone(), overlaps.clone(), wakes.clone(), resolver_wake.clone(), monitor_wake.clone()];
         let held = Arc::new(HeldShards::new(clock.clone(), metrics.clone(), shards, listeners));
         let running = Arc::new(TaskList::new(clock.clone()));
-        let cx = Arc::new(Context { store, clock, metrics, settings, node, tasks: running });
+        let cx = Arc::new(Context { store, clock, metrics, settings, node, cluster, callbacks, tasks: running });
 
         let tokens = &client.tokens;
         let directory = Arc::new(component!(ExecutorDirectory {
@@ -203,7 +220,7 @@ impl Engine {
         let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs, followed }));
         let refused = Arc::new(component!(RefusedReports { cx }));
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
-        let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, scripts, outcomes }));
+        let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, scripts, outcomes, http }));
         let recover = Arc::new(component!(RecoverContext { cx, client, directory, outcomes, jobs }));
         let checks = Arc::new(component!(RunChecks { recover, tasks; schedule, places, inquiries, alarmed }));
         let kills = Arc::new(component!(AgreedKills { recover; seen }));
@@ -254,6 +271,7 @@ impl Engine {
             wakes,
             job_cache: jobs,
             client,
+            http,
             directory,
             pauses,
             killer,

@@ -4,6 +4,7 @@
 mod access;
 mod api;
 mod audit_export;
+mod callbacks;
 mod console;
 mod csv;
 pub mod executor_api;

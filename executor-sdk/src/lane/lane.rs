@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use super::execute::execute;
 use crate::context::JobContext;
@@ -203,7 +204,8 @@ impl Lanes {
             while let Some(WaitingRun { run, handler, .. }) = self.next(job_id) {
                 self.seen_runs.set_running(run.request.log_id);
                 let ctx = JobContext::new(Arc::clone(&run), self.logs.open(&run.request));
-                self.report(execute(&run, &*handler, ctx).await);
+                let span = run.span();
+                self.report(execute(&run, &*handler, ctx).instrument(span).await);
             }
         };
         tokio::select! {

@@ -17,10 +17,10 @@ use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::http::HttpSender;
 use crate::executor::outcome::Outcome;
-use crate::executor::request::{body, headers};
+use crate::executor::request::{body, headers, traceparent};
 use crate::settings::ms;
 use carillon_store::db::failpoint;
-use carillon_store::run::settle::finding::RunReport;
+use carillon_store::run::settle::finding::{AcceptedRun, RunReport};
 
 /// What requests are sent with.
 pub struct Sender {
@@ -159,7 +159,8 @@ impl SendTask {
         run.id = self.marked.routed.run.run_id,
         job.id = self.marked.routed.run.job_id,
         shard = self.marked.routed.run.shard,
-        lease.epoch = self.marked.routed.run.epoch
+        lease.epoch = self.marked.routed.run.epoch,
+        trace.id = traceparent(&self.sender.cx.cluster, &self.marked.routed.run).trace_id()
     ))]
     async fn attempt(&self, index: usize, address: &Arc<AddressGate>) -> Attempted {
         let routed = &self.marked.routed;
@@ -235,13 +236,13 @@ impl SendTask {
         cx.metrics.in_flight.inc();
         cx.metrics.observe_lateness(&routed.decision.job.stored.app, sent_at - run.due_at);
         let request = body(run, &routed.decision.job, params.clone(), script.as_deref());
-        let headers = headers(run, &routed.decision.job, not_after(stamp, cx));
+        let headers = headers(&cx.cluster, run, &routed.decision.job, not_after(stamp, cx));
         failpoint::hit_when_written("after_request_written");
         // Boxed: the client's future is large, and the task would be copied with it.
-        let outcome = Box::pin(self.sender.client.run(address, &request, &headers)).await;
+        let (outcome, received_at) = Box::pin(self.sender.client.run(address, &request, &headers)).await;
         failpoint::hit("after_answer_read");
         cx.metrics.in_flight.dec();
-        (outcome, under_way.end())
+        (outcome, under_way.end().map(|it| SendInFlight { received_at, ..it }))
     }
 
     /// The outcome at the candidate of this index.
@@ -251,8 +252,8 @@ impl SendTask {
         cx.metrics.sends.with_label_values(&[outcome.name()]).inc();
         match outcome {
             Outcome::Accepted => {
-                if let Some(sent_at) = in_flight.filter(|it| !it.settled).map(|it| it.sent_at) {
-                    outcomes.accepted(run_id, sent_at, cx.clock.monotonic());
+                if let Some(SendInFlight { sent_at, received_at, .. }) = in_flight.filter(|it| !it.settled) {
+                    outcomes.accepted(AcceptedRun { run_id, sent_at, received_at }, cx.clock.monotonic());
                 }
             }
             // Its clock is ahead: another executor's may be right.

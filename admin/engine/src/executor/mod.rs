@@ -18,6 +18,6 @@ pub(crate) mod tokens;
 pub use client::{ExecutorClient, RunHeaders};
 pub use client_tls::{ClientTls, ClientTlsPart};
 pub use connections::Limits;
-pub use http::HttpSender;
-pub use outcome::Outcome;
+pub use http::{CallbackUrls, HttpSender, SentOnce};
+pub use outcome::{Outcome, plausible_moment};
 pub use tokens::{Credential, ExecutorTokens};

@@ -124,6 +124,7 @@ impl Scanner {
             bound_to: None,
             asked_parts: None,
             expires_at: None,
+            traceparent: None,
             overlaps: false,
         };
         self.queue.insert_all(fires.map(|fire| (run(fire), fire.2)));

@@ -173,6 +173,7 @@ mod tests {
             bound_to: None,
             asked_parts: None,
             expires_at: None,
+            traceparent: None,
             overlaps: false,
         }
     }

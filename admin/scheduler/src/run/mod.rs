@@ -7,6 +7,7 @@ pub mod map;
 pub mod overlap;
 mod reason;
 mod state;
+mod traceparent;
 
 pub use cause::Cause;
 pub use event::{Outcome, RunEvent};
@@ -14,3 +15,4 @@ pub use fire_key::FireKey;
 pub use overlap::Overlap;
 pub use reason::RunReason;
 pub use state::RunState;
+pub use traceparent::Traceparent;

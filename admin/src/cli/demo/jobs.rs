@@ -68,7 +68,7 @@ fn walk_later(job_id: i64) -> RunLaterRequest {
         parts: None,
         address: None,
     };
-    RunLaterRequest { job_id, runs: vec![run], idempotency_key: None, is_list: false }
+    RunLaterRequest { job_id, runs: vec![run], idempotency_key: None, traceparent: None, is_list: false }
 }
 
 pub fn count() -> usize {

@@ -17,4 +17,5 @@ mod registration;
 mod routes;
 mod token;
 
+pub use callback::STORE_WITHIN;
 pub use routes::{all, configure, configure_elsewhere};

@@ -32,6 +32,8 @@ row_struct! {
         pub asked_parts: Option<i32>,
         /// Later than this it does not begin any more. None: it begins however late it is.
         pub expires_at: Option<Millis>,
+        /// The trace context of the request that asked for it.
+        pub traceparent: Option<String>,
         /// An earlier fire of its job was open when it was due: it may be as late as it likes.
         pub overlaps: bool as IsOverlap,
     }
@@ -68,7 +70,7 @@ pub(crate) const WAITING: &str = "SELECT id FROM run WHERE shard = ? AND state =
 
 const COLUMNS: &str = "run.id AS run_id, run.job_id, run.shard, run.epoch, run.cause, run.fire_no, run.part, run.parts, run.attempt, \
      run.scheduled_at, run.due_at, COALESCE(run.address, run_input.address) AS bound_to, run_input.parts AS asked_parts, run_input.expires_at, \
-     run.reason AS overlaps \
+     run_input.traceparent, run.reason AS overlaps \
      FROM run LEFT JOIN run_input ON run_input.run_id = run.id";
 
 /// What waits of a shard, and what of it cannot be read.

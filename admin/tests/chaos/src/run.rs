@@ -163,6 +163,8 @@ async fn set_up(api: &Api, cluster: &Cluster, roots: Vec<String>) -> anyhow::Res
     jobs.extend(api.create_jobs(load::parents(&ids, misfire)).await?);
     jobs.extend(workflows(api, misfire).await?);
     jobs.extend(api.create_jobs(load::maps(misfire)).await?);
+    jobs.extend(api.create_jobs(load::delayed()).await?);
+    jobs.extend(api.create_jobs(load::http(&cluster.services, misfire)).await?);
     load::poison(&cluster.database, &jobs).await?;
     Ok((absent, jobs))
 }

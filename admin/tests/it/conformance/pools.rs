@@ -39,6 +39,7 @@ fn fire(job_id: i64) -> NewTrigger {
         params: None,
         address: None,
         idempotency_key: None,
+        traceparent: None,
         rerun_of: None,
         is_only_rerun: false,
     }

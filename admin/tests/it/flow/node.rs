@@ -171,7 +171,7 @@ impl Node {
         self.post_with(path, &[], body).await
     }
 
-    async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Value {
+    pub async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Value {
         // A client of its own: the one of before may keep a connection that the server has cut.
         let client = reqwest::Client::new();
         let mut call =
@@ -212,7 +212,7 @@ impl Node {
     }
 
     /// Of the executor that is registered where the run was sent, if it is one of our SDK.
-    async fn boot_id_of(&self, run_id: i64) -> Option<String> {
+    pub async fn boot_id_of(&self, run_id: i64) -> Option<String> {
         let address = self.store.runs().run_location(run_id).await.ok()??.address?;
         let executors = self.store.apps().executors().await.ok()?;
         executors.into_iter().find(|executor| executor.address == address)?.boot_id

@@ -9,6 +9,7 @@ use crate::executor::outcome::Outcome;
 use crate::executor::request::{filled_params, own_params};
 use carillon_scheduler::HttpDraft;
 use carillon_store::db::failpoint;
+use carillon_store::run::settle::finding::AcceptedRun;
 
 impl SendTask {
     pub fn is_http(&self) -> bool {
@@ -35,7 +36,14 @@ impl SendTask {
             tracing::warn!(executor.address = address, send.outcome = ?for_gate, "the service is left alone for a while");
         }
         cx.metrics.sends.with_label_values(&[for_gate.name()]).inc();
-        let result = self.conclude_http(outcome, sent_at);
+        let result = match outcome {
+            // The row stays as it is: the resolver sends the request again.
+            HttpOutcome::Unknown(why) if draft.idempotent => {
+                tracing::info!(run.id = run.run_id, reason = why, "a request without an answer is sent again");
+                Attempted::Done
+            }
+            outcome => self.conclude_http(outcome, sent_at),
+        };
         // Only now: what is reported is known here before the request counts as ended.
         under_way.end();
         result
@@ -47,7 +55,11 @@ impl SendTask {
             HttpOutcome::NotSent(outcome) => return Attempted::TryNext(outcome.into_reason()),
             _ => {}
         }
-        if let Some(mut report) = outcome.into_report(self.marked.routed.run.run_id) {
+        let run_id = self.marked.routed.run.run_id;
+        if outcome == HttpOutcome::Awaited {
+            self.sender.outcomes.accepted(AcceptedRun::sent(run_id, sent_at), self.sender.cx.clock.monotonic());
+        }
+        if let Some(mut report) = outcome.into_report(run_id) {
             report.sent_at = Some(sent_at);
             self.sender.outcomes.enqueue_internal(report);
         }

@@ -190,6 +190,7 @@ impl Bulk<'_> {
             address: None,
             idempotency_key: self.key.map(|key| hash(&format!("bulk {} {key}", job.id))),
             parts: None,
+            traceparent: None,
             rerun_of: None,
             is_only_rerun: false,
         };

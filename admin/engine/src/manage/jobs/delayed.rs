@@ -3,7 +3,7 @@
 use carillon_accounts::policy::Action;
 use carillon_protocol::normal_address;
 use carillon_scheduler::job::limits::check_params;
-use carillon_scheduler::{FieldError, Millis, Parts};
+use carillon_scheduler::{FieldError, Millis, Parts, Traceparent};
 use carillon_store::Page;
 use carillon_store::run::trigger::delayed::insert::{
     DelayedRequest, MAX_TRIGGERS, NewDelayed, RecordedTriggers, RequestKey,
@@ -53,6 +53,8 @@ pub struct RunLaterRequest {
     pub runs: Vec<DelayedRun>,
     /// A repeated request with the same key finds the runs of the first one.
     pub idempotency_key: Option<String>,
+    /// The trace context of the request, which its runs continue.
+    pub traceparent: Option<Traceparent>,
     /// The request is for a list of runs: faults name the item.
     pub is_list: bool,
 }
@@ -139,8 +141,9 @@ impl Jobs<'_> {
         // What is due soon is counted as runs by hand are: a second of delay is no way around their limit.
         let soon = items.iter().filter(|item| item.due_at <= now + SOON_MS).count();
         self.engine.costly.count_runs(soon.max(1), by)?;
-        let RunLaterRequest { job_id, idempotency_key, is_list, .. } = request;
-        let new = DelayedRequest { job, items, idempotency_key, digest, is_list };
+        let RunLaterRequest { job_id, idempotency_key, traceparent, is_list, .. } = request;
+        let traceparent = traceparent.map(|it| it.to_string());
+        let new = DelayedRequest { job, items, idempotency_key, digest, traceparent, is_list };
         let recorded = self.engine.cx.store.delayed().insert(&new, now, by).await?;
         let recorded = recorded.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.delayed_changed(recorded.shard, new.items.iter().map(|item| item.due_at));

@@ -10,6 +10,7 @@ mod node_jobs;
 mod pause;
 mod run;
 mod scripts;
+mod send_once;
 mod validation;
 
 pub use bulk::JobAction;

@@ -6,7 +6,7 @@ use carillon_scheduler::{Cause, Parts};
 use carillon_store::PauseNote;
 
 use crate::web::api::answer::{Answer, Error};
-use crate::web::api::extract::{Body, Caller, Id, Key, request};
+use crate::web::api::extract::{Body, Caller, Id, Key, Trace, request};
 use crate::web::api::jobs::run_later::due_time;
 use crate::web::api::view::{self, AnyRunView, GoneRunView, JobView, Time};
 use crate::web::state::Shared;
@@ -58,13 +58,21 @@ request! {
     }
 }
 
-pub async fn run(state: Shared, id: Id, caller: Caller, key: Key, body: Body<RunRequest>) -> Answer<AnyRunView> {
+pub async fn run(
+    state: Shared,
+    id: Id,
+    caller: Caller,
+    key: Key,
+    trace: Trace,
+    body: Body<RunRequest>,
+) -> Answer<AnyRunView> {
     let RunRequest { params, parts, address, at, delay_seconds, expires_after_seconds } = body.0;
     let (job_id, idempotency_key, jobs) = (id.0, key.0, state.engine.jobs());
     let (run_id, is_new) = match due_time(at, delay_seconds) {
         Some(due) => {
             let run = DelayedRun { due, expires_after_seconds, params, parts, address };
-            let request = RunLaterRequest { job_id, runs: vec![run], idempotency_key, is_list: false };
+            let request =
+                RunLaterRequest { job_id, runs: vec![run], idempotency_key, traceparent: trace.0, is_list: false };
             let recorded = jobs.run_later(request, &caller.0).await?;
             (recorded.ids[0], recorded.is_new)
         }
@@ -74,7 +82,7 @@ pub async fn run(state: Shared, id: Id, caller: Caller, key: Key, body: Body<Run
         }
         None => {
             let request = manage::RunRequest { job_id, cause: Cause::Api, params, parts, address, idempotency_key };
-            (jobs.run(request, &caller.0).await?, true)
+            (jobs.run_traced(request, trace.0, &caller.0).await?, true)
         }
     };
     match state.engine.runs().find(run_id).await {

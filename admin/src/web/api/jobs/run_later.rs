@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::web::api::answer::Answer;
-use crate::web::api::extract::{Body, Caller, Id, Key, Query, place, request};
+use crate::web::api::extract::{Body, Caller, Id, Key, Query, Trace, place, request};
 use crate::web::api::view::{List, ScheduledRunView, Time};
 use crate::web::state::Shared;
 
@@ -70,10 +70,11 @@ pub async fn run_many(
     id: Id,
     caller: Caller,
     key: Key,
+    trace: Trace,
     body: Body<RunManyRequest>,
 ) -> Answer<RunManyView> {
     let runs = body.0.runs.into_iter().map(RunItem::read).collect();
-    let request = RunLaterRequest { job_id: id.0, runs, idempotency_key: key.0, is_list: true };
+    let request = RunLaterRequest { job_id: id.0, runs, idempotency_key: key.0, traceparent: trace.0, is_list: true };
     let recorded = state.engine.jobs().run_later(request, &caller.0).await?;
     Ok(Json(RunManyView { ids: recorded.ids, is_new: recorded.is_new }))
 }

@@ -82,6 +82,9 @@ pub async fn create(state: Shared, own: Own, context: PageContext, mut form: For
     let Some(draft) = draft_to_save(&state, &mut form, None, &context).await? else {
         return refused(&state, context, Purpose::New, form).await;
     };
+    if form.is("step", "send_once") {
+        return send_once(&state, context, Purpose::New, (form, &draft, None)).await;
+    }
     let (mut by, has_script) = (own.by.0.clone(), draft.script.is_some());
     if has_script {
         form.accept(state.engine.jobs().check(&draft, None, &by).await)?;
@@ -110,6 +113,9 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i6
     let Some(draft) = draft_to_save(&state, &mut form, Some(&old), &context).await? else {
         return refused(&state, context, Purpose::Edit(&old), form).await;
     };
+    if form.is("step", "send_once") {
+        return send_once(&state, context, Purpose::Edit(&old), (form, &draft, Some(&old))).await;
+    }
     let revision = form.value("revision").parse().unwrap_or(-1);
     match state.engine.jobs().update(*id, &draft, Some(revision), &by.0).await {
         Err(Error::Changed(_)) => conflict(&state, context, *id, form).await,
@@ -166,6 +172,24 @@ async fn read_curl(state: &State, context: PageContext, purpose: Purpose<'_>, mu
     let status = form.status();
     let mut page = page(state, context, purpose, form).await?;
     page.curl = notes;
+    Ok(page.answer(status))
+}
+
+/// Sends the request that was filled in, and shows the form with the answer. Nothing is saved.
+async fn send_once(
+    state: &State,
+    context: PageContext,
+    purpose: Purpose<'_>,
+    (mut form, draft, before): (Form, &JobDraft, Option<&Job>),
+) -> PageResult {
+    form.accept(state.engine.jobs().check(draft, before, &context.actor).await)?;
+    let sent = match form.is_valid() {
+        true => form.accept(state.engine.jobs().send_once(draft, &context.actor).await)?,
+        false => None,
+    };
+    let status = form.status();
+    let mut page = page(state, context, purpose, form).await?;
+    page.sent = sent;
     Ok(page.answer(status))
 }
 

@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
+use carillon_engine::executor::SentOnce;
 use carillon_scheduler::{BlockStrategy, HttpMethod, Overlap, RouteStrategy, ScriptKind, Weekday};
 use carillon_store::{App, Job};
 
@@ -43,6 +44,8 @@ pub struct Page {
     pub conflict: Option<Conflict>,
     /// What a line of curl has filled in.
     pub curl: Option<CurlNotes>,
+    /// The request that was sent once, and its answer.
+    pub sent: Option<SentOnce>,
     /// Strategies by their origin: the key of its name, and the strategies.
     routes: [(&'static str, Vec<Choice>); 2],
     blocks: Vec<Choice>,
@@ -64,6 +67,17 @@ pub struct Page {
 }
 
 impl Page {
+    /// The key of what the answer to a request that was sent once would mean.
+    fn sent_text(&self, sent: &SentOnce) -> &'static str {
+        match sent.verdict() {
+            "succeeded" => "http-sent-succeeded",
+            "awaited" => "http-sent-awaited",
+            "failed" => "http-sent-failed",
+            "unknown" => "http-sent-unknown",
+            _ => "http-sent-not-sent",
+        }
+    }
+
     /// The key of a field's label.
     fn label(&self, name: &str) -> &'static str {
         let found = labels().into_iter().find(|(field, _)| *field == name);
@@ -184,6 +198,7 @@ pub async fn page(
         preview,
         conflict: None,
         curl: None,
+        sent: None,
         routes: [("routes-of-xxl-job", routes(language, true)), ("routes-of-carillon", routes(language, false))],
         blocks: BlockStrategy::ALL
             .iter()

@@ -106,7 +106,7 @@ fn due_time(form: &mut Form, context: &PageContext) -> Option<DueTime> {
 async fn run_later(state: &State, due: DueTime, request: RunRequest, by: &Caller) -> Result<i64, Error> {
     let RunRequest { job_id, params, parts, address, idempotency_key, .. } = request;
     let run = DelayedRun { due, expires_after_seconds: None, params, parts, address };
-    let request = RunLaterRequest { job_id, runs: vec![run], idempotency_key, is_list: false };
+    let request = RunLaterRequest { job_id, runs: vec![run], idempotency_key, traceparent: None, is_list: false };
     let recorded = state.engine.jobs().run_later(request, &by.0).await?;
     recorded.ids.first().copied().ok_or_else(|| Error::Missing(format!("job {job_id}")))
 }

@@ -7,7 +7,7 @@ use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_engine::manage::FoundRun;
 use carillon_scheduler::job::placeholders::{PlaceholderValues, fill};
-use carillon_scheduler::{Cause, RunState, Zone};
+use carillon_scheduler::{Cause, Millis, RunState, Traceparent, Zone};
 use carillon_store::map::view::DeliveryView;
 use carillon_store::{Job, RunParams, RunView};
 
@@ -48,6 +48,8 @@ struct Page {
     items: Option<Items>,
     /// The items that it delivers, of a run that the viewer may see.
     delivery: Option<DeliveryView>,
+    /// The W3C trace context of its request.
+    traceparent: Traceparent,
     /// It runs no handler, so it has no executor and no log.
     is_workflow: bool,
     /// Of a workflow that has begun.
@@ -60,6 +62,16 @@ impl Page {
     fn can_be_killed(&self) -> bool {
         let run = &self.row.run;
         matches!(run.state, RunState::Claimed | RunState::Sending | RunState::Running) && run.kill_asked_at.is_none()
+    }
+
+    /// From its due time until its request left, in ms.
+    fn late_when_sent(&self) -> Option<Millis> {
+        Some(self.row.run.sent_at? - self.row.run.due_at)
+    }
+
+    /// The same until its executor received it, by that one's clock.
+    fn late_when_received(&self) -> Option<Millis> {
+        Some(self.row.run.received_at? - self.row.run.due_at)
     }
 
     /// The key of what a run is sent to.
@@ -213,6 +225,7 @@ pub async fn page(
         people,
         choice,
         log,
+        traceparent: row.run.traceparent(&state.engine.cx.cluster),
         is_workflow,
         progress: view.map(|view| Progress::new(&context, &row.run, view, may_operate)),
         node_of: node_of(&state, &context, &row.run).await?,

@@ -47,8 +47,8 @@ pub static RETRY: Bulk = Bulk::text(
 /// What was given with the attempt before.
 pub(crate) static RETRY_INPUT: Bulk = Bulk::text(
     RETRIES,
-    "INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params) SELECT u.id, i.params, i.address, i.is_of_part, i.parts, \
-     i.part_params FROM {list} \
+    "INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params, traceparent) SELECT u.id, i.params, i.address, \
+     i.is_of_part, i.parts, i.part_params, i.traceparent FROM {list} \
      {join} run_input AS i{index PRIMARY} ON i.run_id = u.old",
 );
 

@@ -45,6 +45,7 @@ pub fn check(history: &History) -> Findings {
     matching::check(history, &targets, &index, &bounds, &mut findings);
     callbacks::check(history, &index, &mut findings);
     followers::children::check(history, &index, &mut findings);
+    followers::delayed::check(history, &index, &bounds, &mut findings);
     followers::flows::check(history, &index, &mut findings);
     followers::items::check(history, &index, &mut findings);
     retries::check(history, &index, &mut findings);

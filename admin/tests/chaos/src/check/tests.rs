@@ -3,6 +3,7 @@
 mod batches;
 mod bounds;
 mod counted;
+mod delayed;
 mod exits;
 mod flows;
 mod items;

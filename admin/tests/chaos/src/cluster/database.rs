@@ -84,9 +84,17 @@ impl Database {
         Ok(rows.first().map_or(Ok(0), |row| row.try_get_by_index(0))?)
     }
 
-    /// Runs that wait for something.
+    /// Runs that wait for something, and those that are still to be recorded.
     pub async fn open_runs(&self) -> anyhow::Result<i64> {
-        self.count("SELECT COUNT(*) FROM run WHERE state < 3").await
+        let runs = self.count("SELECT COUNT(*) FROM run WHERE state < 3").await?;
+        Ok(runs + self.count("SELECT COUNT(*) FROM delayed_trigger").await?)
+    }
+
+    /// The address of the node that has marked a run.
+    pub async fn sender_of(&self, run: i64) -> anyhow::Result<Option<String>> {
+        let text = format!("SELECT node.address FROM run JOIN node ON node.id = run.owner WHERE run.id = {run}");
+        let rows = self.all(&text).await?;
+        Ok(rows.first().map(|row| row.try_get_by_index(0)).transpose()?)
     }
 
     pub async fn runs(&self) -> anyhow::Result<Vec<RunRow>> {

@@ -1,4 +1,4 @@
-//! People at work: jobs that are edited, stopped and started every few seconds, paused for some seconds, and fires by hand.
+//! People at work: jobs that are edited, stopped and started every few seconds, paused for some seconds, and fires by hand, at once or later.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, Reply, schedule};
 use super::jobs::step;
-use super::{CALENDAR, Calls};
+use super::{CALENDAR, Calls, delayed};
 use crate::clock::{now, text};
 use crate::random::Random;
 use crate::record::{Call, Job, Op};
@@ -46,15 +46,16 @@ pub async fn work(
         futures_util::future::join_all(editors),
         futures_util::future::join_all(rests),
         futures_util::future::join_all(counted),
-        hands
+        hands,
+        delayed::clients(desk, of("delayed"))
     );
 }
 
 /// Where a person works.
-struct Desk {
-    api: Arc<Api>,
-    calls: Calls,
-    random: Random,
+pub(super) struct Desk {
+    pub(super) api: Arc<Api>,
+    pub(super) calls: Calls,
+    pub(super) random: Random,
     /// How long a job is left alone after an edit whose outcome is unclear.
     unclear: Duration,
     stop: CancellationToken,
@@ -62,7 +63,7 @@ struct Desk {
 
 impl Desk {
     /// False: the work is over.
-    async fn pause(&mut self, from: u64, to: u64) -> bool {
+    pub(super) async fn pause(&mut self, from: u64, to: u64) -> bool {
         let pause = tokio::time::sleep(Duration::from_millis(self.random.between(from, to)));
         self.stop.run_until_cancelled(pause).await.is_some()
     }
@@ -168,11 +169,23 @@ async fn trigger(mut desk: Desk, jobs: Vec<Job>) {
 }
 
 /// Writes down a call that has returned just now: the job, the node that was asked, and the answer.
-pub fn note(calls: &Calls, (job, node): (i64, String), op: Op, invoked_at: i64, reply: &Reply) {
+pub fn note(calls: &Calls, asked: (i64, String), op: Op, invoked_at: i64, reply: &Reply) {
     let run = match (&op, reply) {
         (Op::Run, Reply::Ok(answer)) => answer["id"].as_i64(),
         _ => None,
     };
+    note_run(calls, asked, op, invoked_at, reply, run);
+}
+
+/// The same of a call about this run or delayed trigger.
+pub(super) fn note_run(
+    calls: &Calls,
+    (job, node): (i64, String),
+    op: Op,
+    invoked_at: i64,
+    reply: &Reply,
+    run: Option<i64>,
+) {
     let call = Call { job, node: Some(node), op, invoked_at, returned_at: now(), outcome: reply.outcome(), run };
     calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(call);
 }

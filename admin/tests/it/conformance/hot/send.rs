@@ -22,6 +22,7 @@ pub fn fire(job: &Job) -> NewTrigger {
         params: None,
         address: None,
         idempotency_key: None,
+        traceparent: None,
         rerun_of: None,
         is_only_rerun: false,
     }

@@ -29,6 +29,7 @@ fn trigger(job: TargetJob) -> NewTrigger {
         params: None,
         address: None,
         idempotency_key: None,
+        traceparent: None,
         rerun_of: None,
         is_only_rerun: false,
     }

@@ -158,6 +158,7 @@ async fn fires(race: &Race) {
             params: None,
             address: None,
             idempotency_key,
+            traceparent: None,
             rerun_of: None,
             is_only_rerun: false,
         };

@@ -7,6 +7,7 @@ mod http;
 mod params;
 mod parts;
 mod rules;
+mod send_once;
 mod unchanged;
 
 use super::forms;

@@ -19,7 +19,13 @@ fn later(due: DueTime) -> DelayedRun {
 
 impl Node {
     async fn run_later(&self, job: &Job, runs: Vec<DelayedRun>, key: Option<&str>) -> Vec<i64> {
-        let request = RunLaterRequest { job_id: job.id, runs, idempotency_key: key.map(str::to_owned), is_list: false };
+        let request = RunLaterRequest {
+            job_id: job.id,
+            runs,
+            idempotency_key: key.map(str::to_owned),
+            traceparent: None,
+            is_list: false,
+        };
         self.engine.jobs().run_later(request, &Actor::engine()).await.unwrap().ids
     }
 

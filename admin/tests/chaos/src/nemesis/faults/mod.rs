@@ -5,6 +5,7 @@ mod client;
 mod database;
 mod executor;
 mod flows;
+mod http;
 mod items;
 mod redis;
 mod shards;
@@ -86,6 +87,7 @@ pub async fn play(name: &str, scene: &mut Scene) -> anyhow::Result<()> {
         "db" => database::play(name, scene).await,
         "sqlite" => sqlite::play(name, scene).await,
         "map" => items::killed(scene).await,
+        "http" => http::sender_killed(scene).await,
         "flow" => flows::last_parents(scene).await,
         "shards" => shards::set(scene).await,
         "slow" | "large" | "logins" => client::play(name, scene).await,

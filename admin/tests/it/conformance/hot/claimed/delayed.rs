@@ -17,7 +17,14 @@ fn item(due_at: Millis) -> NewDelayed {
 }
 
 fn request(job: &Job, items: Vec<NewDelayed>) -> DelayedRequest {
-    DelayedRequest { job: job.id.into(), items, idempotency_key: None, digest: String::new(), is_list: false }
+    DelayedRequest {
+        job: job.id.into(),
+        items,
+        idempotency_key: None,
+        digest: String::new(),
+        traceparent: None,
+        is_list: false,
+    }
 }
 
 impl Fixture {

@@ -17,6 +17,7 @@ fn fire(job_id: i64, key: Option<&str>) -> NewTrigger {
         params: None,
         address: None,
         idempotency_key: key.map(Into::into),
+        traceparent: None,
         rerun_of: None,
         is_only_rerun: false,
     }

@@ -86,6 +86,7 @@ impl Fixture {
             bound_to: None,
             asked_parts: None,
             expires_at: None,
+            traceparent: None,
             overlaps: false,
         }
     }
