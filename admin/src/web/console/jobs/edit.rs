@@ -32,7 +32,7 @@ pub struct FormDefaults {
 
 /// `GET /jobs/new`
 pub async fn new(state: Shared, context: PageContext, defaults: Query<FormDefaults>) -> PageResult {
-    let draft = match defaults.template.parse() {
+    let draft = match defaults.template.parse::<JobTemplate>() {
         Ok(template) => JobDraft { app: defaults.app.clone(), ..from_template(&context, template) },
         Err(_) => JobDraft {
             schedule: ScheduleDraft::cron("", context.zone_name()),
@@ -130,7 +130,7 @@ pub async fn create(state: Shared, own: Own, context: PageContext, mut form: For
 
 /// The job that a new one is like. None: it is like no other, or that one is gone.
 async fn original(state: &State, form: &Form, context: &PageContext) -> Result<Option<Job>, PageError> {
-    let Ok(id) = form.value(LIKE).parse() else {
+    let Ok(id) = form.value(LIKE).parse::<i64>() else {
         return Ok(None);
     };
     Ok(state.store.jobs().get(id).await?.filter(|job| context.may_edit(&job.app_id)))
