@@ -170,7 +170,7 @@ fn many_alarms_are_escalated_by_as_many_round_trips_as_few() {
         for run_id in 1..=count as i64 {
             let text = "nothing is known of it".to_owned();
             let alarm = Alarm { kind: AlarmKind::Unknown, job_id: Some(job.id), run_id: Some(run_id), text };
-            node.store.alarms().raise_alone(alarm, now).await.unwrap();
+            let _raised = node.store.alarms().raise_alone(alarm, now).await.unwrap();
         }
         let before = wire.round_trips();
         let escalated = node.store.alarms().escalate(now, now + 1).await.unwrap();
@@ -180,7 +180,15 @@ fn many_alarms_are_escalated_by_as_many_round_trips_as_few() {
     });
 }
 
-/// Of one transaction, into an app that has none yet.
+/// Of one transaction; the least of some, as a connection that has not been used yet prepares each statement.
+async fn least_of_new_jobs(node: &Node, wire: &Wire, count: usize) -> usize {
+    let mut least = usize::MAX;
+    for _ in 0..5 {
+        least = least.min(of_new_jobs(node, wire, count).await);
+    }
+    least
+}
+
 async fn of_new_jobs(node: &Node, wire: &Wire, count: usize) -> usize {
     let draft = JobDraft {
         schedule: carillon_scheduler::ScheduleDraft::fixed_rate(60),
@@ -201,13 +209,11 @@ async fn of_new_jobs(node: &Node, wire: &Wire, count: usize) -> usize {
 fn many_new_jobs_cost_no_more_round_trips_than_few_also_beside_many_others() {
     on_each_server(async |db, count| {
         let (node, wire) = on_a_wire(db).await;
-        // Ids come from blocks, which are filled now and then.
-        of_new_jobs(&node, &wire, 1).await;
-        let alone = of_new_jobs(&node, &wire, count).await;
+        let alone = least_of_new_jobs(&node, &wire, count).await;
         for _ in 0..10 {
             of_new_jobs(&node, &wire, 100).await;
         }
-        let beside_others = of_new_jobs(&node, &wire, count).await;
+        let beside_others = least_of_new_jobs(&node, &wire, count).await;
         assert!(beside_others <= alone + PREPARED, "{alone} round trips, and {beside_others} beside a thousand jobs");
         beside_others
     });
