@@ -176,7 +176,7 @@ impl SendTask {
             true => tokio::time::timeout(cx.settings.send_limit, slot).await,
             false => Ok(slot.await),
         };
-        let _slot = match slot {
+        let slot = match slot {
             Ok(Ok(slot)) => slot,
             Ok(Err(WaitAborted::Stalled)) => return Attempted::Saturated,
             Ok(Err(WaitAborted::Closed)) => return Attempted::Unsent,
@@ -193,6 +193,7 @@ impl SendTask {
             return self.send_http(draft, address).await;
         }
         let (outcome, in_flight) = self.post(&candidate.address).await;
+        address.record_latency(&slot, &outcome, cx.clock.monotonic());
         if address.record_outcome(&outcome, cx.clock.monotonic(), cx.settings.breaker) {
             tracing::warn!(executor.address = candidate.address, send.outcome = ?outcome, "the executor is left alone for a while");
         }

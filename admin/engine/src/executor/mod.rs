@@ -13,6 +13,7 @@ mod registrations;
 pub(crate) mod request;
 pub(crate) mod scripts;
 mod signed_requests;
+pub(crate) mod slot_limit;
 pub(crate) mod tokens;
 
 pub use client::{ExecutorClient, RunHeaders};

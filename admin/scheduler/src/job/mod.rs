@@ -9,6 +9,7 @@ pub(crate) mod parts;
 pub mod placeholders;
 mod script;
 mod spec;
+mod template;
 mod validate;
 #[cfg(test)]
 mod validate_tests;
@@ -20,4 +21,5 @@ pub use labels::{check_key, check_tag};
 pub use parts::Parts;
 pub use script::{ScriptDraft, ScriptKind};
 pub use spec::JobSpec;
+pub use template::JobTemplate;
 pub use validate::{check_split, validate_app_name};

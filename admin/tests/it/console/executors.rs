@@ -1,5 +1,8 @@
 //! Executors: what is set of them, and how runs come to them.
 
+use carillon_engine::runtime::Service as _;
+use carillon_testkit::wait_for;
+
 use super::client::{Console, START};
 use super::pages::register;
 use super::run;
@@ -206,5 +209,28 @@ fn the_character_nul_is_named_and_never_reaches_the_database() {
         assert_eq!(long.status, 400);
         let other = admin.submit(&path, &[("key", "k"), ("address", "\0")]).await;
         assert_eq!(other.status, 400);
+    });
+}
+
+// covers: A11
+#[test]
+fn an_executor_that_refuses_connections_is_not_called_online() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        register(&console, "http://127.0.0.1:1/", "orders").await;
+        console.job(|_| ()).await;
+        let says = async |text: &str| admin.get("/apps").await.body.contains(text);
+        assert!(!says("this node cannot reach it").await, "it was not tried yet");
+        let services = &console.engine.services;
+        services.coordinator.step().await;
+        services.refresher.step().await;
+        let key = admin.get("/jobs/1/run").await.hidden("key");
+        assert_eq!(admin.submit("/jobs/1/run", &[("key", &key)]).await.status, 303);
+        for scan in services.scanners.all() {
+            scan.step().await;
+        }
+        services.dispatcher.step().await;
+        wait_for("its state is another one", async || says("registers, but this node cannot reach it").await).await;
     });
 }

@@ -1,5 +1,18 @@
 # The form of a job.
-job-copy = Copy job
+job-copy = New job like this one
+# A new job that is like another one.
+unlike = Differences from { $name }
+unlike-original = There
+unlike-new = Here
+unlike-first = Nothing is saved yet. See what differs from the original, and save again.
+# A new job starts from one of these.
+job-templates = Start from a template:
+template-report = Report each night
+template-report-text = Runs once a night, and once after an outage; a failed run is tried again.
+template-poll = Poll each minute
+template-poll-text = Runs a minute after its last end; what was missed is skipped.
+template-cleanup = Long cleanup
+template-cleanup-text = Runs on every executor once a week, with a time-out and alarms.
 job-edit = Edit job
 job-needs-app = A job needs an app: the group of executors that run it.
 app-create-the-first = Create the first app

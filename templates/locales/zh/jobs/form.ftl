@@ -1,5 +1,18 @@
 # 任务表单
-job-copy = 复制任务
+job-copy = 新增相似任务
+# 与另一任务相似的新任务
+unlike = 与 { $name } 的差异
+unlike-original = 原任务
+unlike-new = 新任务
+unlike-first = 尚未保存。请查看与原任务的差异，然后再次保存。
+# 新任务可由此开始
+job-templates = 从模板开始：
+template-report = 每晚报表
+template-report-text = 每晚运行一次，故障恢复后补一次；失败后重试。
+template-poll = 每分钟轮询
+template-poll-text = 上次结束一分钟后再运行；错过的不再补。
+template-cleanup = 长时间清理
+template-cleanup-text = 每周在所有执行器上运行一次，有超时时间和告警。
 job-edit = 编辑任务
 job-needs-app = 任务需要一个应用，即运行任务的一组执行器。
 app-create-the-first = 创建第一个应用

@@ -4,6 +4,7 @@ mod children;
 mod conflict;
 mod curl;
 mod http;
+mod like;
 mod params;
 mod parts;
 mod rules;
