@@ -9,6 +9,7 @@ pub mod clock;
 pub mod cron;
 pub mod field_error;
 pub mod job;
+pub mod limit;
 pub mod plan;
 pub mod queue;
 pub mod retry;
@@ -29,8 +30,9 @@ pub use cron::CronSchedule;
 pub use field_error::FieldError;
 pub use job::{
     BlockStrategy, HttpAuth, HttpDraft, HttpMethod, JobDraft, JobSpec, Parts, ScriptDraft, ScriptKind, check_key,
-    check_split, check_tag, validate_app_name,
+    check_priority, check_split, check_tag, validate_app_name,
 };
+pub use limit::{LimitDraft, SlotKey};
 pub use plan::{CatchUp, MisfirePolicy, Plan, PlanInput, SkipReason, Skipped, plan};
 pub use queue::{Entry, Ring};
 pub use retry::RetryDelay;

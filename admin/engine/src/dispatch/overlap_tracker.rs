@@ -143,7 +143,8 @@ mod tests {
             bound_to: None,
             asked_parts: None,
             expires_at: None,
-            overlaps: true,
+            priority: None,
+            is_patient: true,
         }
     }
 

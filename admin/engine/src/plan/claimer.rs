@@ -124,7 +124,8 @@ impl Scanner {
             bound_to: None,
             asked_parts: None,
             expires_at: None,
-            overlaps: false,
+            priority: None,
+            is_patient: false,
         };
         self.queue.insert_all(fires.map(|fire| (run(fire), fire.2)));
     }

@@ -20,4 +20,4 @@ pub use labels::{check_key, check_tag};
 pub use parts::Parts;
 pub use script::{ScriptDraft, ScriptKind};
 pub use spec::JobSpec;
-pub use validate::{check_split, validate_app_name};
+pub use validate::{check_priority, check_split, validate_app_name};

@@ -66,6 +66,7 @@ fn walk_later(job_id: i64) -> RunLaterRequest {
         expires_after_seconds: Some(3_600),
         params: Some("20".to_owned()),
         parts: None,
+        priority: None,
         address: None,
     };
     RunLaterRequest { job_id, runs: vec![run], idempotency_key: None, is_list: false }

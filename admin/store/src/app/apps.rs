@@ -108,6 +108,11 @@ impl AppStore<'_> {
         self.tuples(&self.engine_reads, "SELECT name FROM app WHERE runs_scripts = TRUE", vec![]).await
     }
 
+    /// The weights of apps that have another than 1. For the engine.
+    pub async fn weights(self) -> Result<Vec<(i64, i32)>> {
+        self.tuples(&self.engine_reads, "SELECT id, weight FROM app WHERE weight <> 1", vec![]).await
+    }
+
     /// The app that a job belongs to.
     pub async fn app_of_job(self, job_id: i64) -> Result<Option<i64>> {
         self.tuple(&self.read, "SELECT app_id FROM job WHERE id = ?", values![job_id]).await

@@ -62,6 +62,9 @@ impl JobStore<'_> {
         if (old.app_id, &old.draft.key) != (new.app_id, &new.draft.key) {
             self.refuse_taken_keys(tx, std::slice::from_ref(&new)).await?;
         }
+        if (old.app_id, &old.draft.limits) != (new.app_id, &new.draft.limits) {
+            self.limits().hold_named(tx, std::slice::from_ref(&new)).await?;
+        }
         self.apply_script(tx, (old, &mut new), definition, context).await?;
         self.apply_workflow(tx, old, &mut new, now).await?;
         self.write_job(tx, old, &mut new, now).await?;

@@ -220,6 +220,7 @@ async fn objects(engine: &Engine, store: &Store, app: App, channel: i64, now: Mi
         job_id: job,
         cause: Cause::Manual,
         params: None,
+        priority: None,
         address: None,
         idempotency_key: None,
     };

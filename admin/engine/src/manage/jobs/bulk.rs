@@ -188,6 +188,7 @@ impl Bulk<'_> {
             cause,
             params: None,
             address: None,
+            priority: None,
             idempotency_key: self.key.map(|key| hash(&format!("bulk {} {key}", job.id))),
             parts: None,
             rerun_of: None,

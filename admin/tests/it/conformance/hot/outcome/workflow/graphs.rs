@@ -86,7 +86,8 @@ impl Fixture {
             bound_to: None,
             asked_parts: None,
             expires_at: None,
-            overlaps: false,
+            priority: None,
+            is_patient: false,
         }
     }
 
