@@ -18,6 +18,7 @@ pub mod limits;
 mod maintenance_windows;
 mod pauses;
 mod retention;
+mod run_limits;
 pub(crate) mod run_killer;
 mod runs;
 mod secrets;
@@ -28,7 +29,8 @@ pub use backfills::{BackfillRange, MAX_CONCURRENT, MAX_INSTANTS};
 pub use bulk::{Bulk, BulkAction, BulkOutcome, BulkRequest, MOST_SELECTED, Refusal, Selection};
 pub use bulk_runs::RunAction;
 pub use entry_points::{
-    AppSecrets, AppTokens, Apps, Backfills, Calendars, Executors, Jobs, MaintenanceWindows, Pauses, Retentions, Runs,
+    AppSecrets, AppTokens, Apps, Backfills, Calendars, Executors, Jobs, MaintenanceWindows, Pauses, Retentions,
+    RunLimits, Runs,
 };
 pub use error::Error;
 pub use executors::NotAdmitted;
@@ -39,4 +41,5 @@ pub use jobs::{
 pub use maintenance_windows::{MAX_WINDOW_MINUTES, PlannedWindow, WindowRequest};
 pub use pauses::{PAUSE_NOTE_CHARS, PauseRequest};
 pub use run_killer::KillResult;
+pub use run_limits::{LimitLine, LimitUse};
 pub use runs::{FoundRun, NOTE_CHARS};

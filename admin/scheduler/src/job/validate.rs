@@ -127,7 +127,7 @@ impl JobDraft {
         for (index, name) in self.limits.iter().enumerate() {
             validate_limit_name(name)?;
             if self.limits[..index].contains(name) {
-                return Err(format!("names {name:?} twice"));
+                return Err(format!("has {name:?} twice"));
             }
         }
         Ok(())

@@ -14,6 +14,7 @@ mod extract;
 mod finish;
 mod forecast;
 mod jobs;
+mod limits;
 mod mount;
 mod openapi;
 mod pauses;
