@@ -136,7 +136,8 @@ impl RunLimits<'_> {
         let store = &self.engine.cx.store;
         let jobs = store.limits().users(rule).await?;
         let ids: Vec<i64> = jobs.iter().map(|(id, _)| *id).collect();
-        let apps: HashMap<i64, i64> = store.jobs().with_ids(&ids).await?.iter().map(|job| (job.id, job.app_id)).collect();
+        let apps: HashMap<i64, i64> =
+            store.jobs().with_ids(&ids).await?.iter().map(|job| (job.id, job.app_id)).collect();
         let is_seen = |(id, _): &(i64, String)| apps.get(id).is_some_and(|app| by.grants.role_for(*app).is_some());
         Ok(jobs.into_iter().filter(is_seen).collect())
     }

@@ -12,6 +12,7 @@ pub mod dashboard;
 mod filters;
 pub mod forecast;
 pub mod jobs;
+pub mod limits;
 pub mod operations;
 pub mod pauses;
 pub mod reports;

@@ -60,7 +60,7 @@ const HOW: &[Field] = fields! {
     overlap word "overlap",
     overlap_queue number "overlap-queue",
     max_concurrent number "max-concurrent",
-    limits tags "limits",
+    limits tags "job-limits",
     priority seconds "priority",
     block word "block-strategy",
     timeout_seconds seconds "time-out",

@@ -99,7 +99,7 @@ fn overlap(language: Language, draft: &JobDraft) -> Vec<SettingLine> {
         lines.push(("max-concurrent", draft.max_concurrent.to_string()));
     }
     if !draft.limits.is_empty() {
-        lines.push(("limits", draft.limits.join(", ")));
+        lines.push(("job-limits", draft.limits.join(", ")));
     }
     if draft.priority != 0 {
         lines.push(("priority", language.text("priority-seconds").with("seconds", draft.priority).to_string()));
