@@ -32,6 +32,10 @@ impl JobStore<'_> {
             resume_from_at: resume_point(old, overdue).filter(|at| *at <= now),
             ..old.clone()
         };
+        // Before the runs, in the order in which a mark that takes slots locks them.
+        if (old.app_id, &old.draft.limits) != (new.app_id, &new.draft.limits) {
+            self.limits().hold_named(tx, std::slice::from_ref(&new)).await?;
+        }
         if old.draft.enabled && !new.draft.enabled {
             self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
         } else {
@@ -61,9 +65,6 @@ impl JobStore<'_> {
         }
         if (old.app_id, &old.draft.key) != (new.app_id, &new.draft.key) {
             self.refuse_taken_keys(tx, std::slice::from_ref(&new)).await?;
-        }
-        if (old.app_id, &old.draft.limits) != (new.app_id, &new.draft.limits) {
-            self.limits().hold_named(tx, std::slice::from_ref(&new)).await?;
         }
         self.apply_script(tx, (old, &mut new), definition, context).await?;
         self.apply_workflow(tx, old, &mut new, now).await?;
