@@ -7,7 +7,8 @@ use actix_web::web::{self, ServiceConfig};
 use crate::web::access::{Route, access, by_path, guarded};
 use crate::web::console::operations::{gaps, imports, misfires, nodes, retention, retention_form};
 use crate::web::console::{
-    account, alerts, apps, audit, calendars, dashboard, forecast, jobs, limits, pauses, reports, runs, search, users, workflows,
+    account, alerts, apps, audit, calendars, dashboard, forecast, jobs, limits, pauses, reports, runs, search, users,
+    workflows,
 };
 use crate::web::guard::session_guard;
 use crate::web::page::{PageError, assets};

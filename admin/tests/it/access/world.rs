@@ -7,7 +7,9 @@ use carillon_accounts::secret_keys::SecretKeys;
 use carillon_admin::Admin;
 use carillon_engine::Engine;
 use carillon_engine::manage::{BackfillRange, RunRequest};
-use carillon_scheduler::{AlertKind, Calendar, Cause, Clock as _, JobDraft, LimitDraft, ManualClock, Millis, ScheduleDraft};
+use carillon_scheduler::{
+    AlertKind, Calendar, Cause, Clock as _, JobDraft, LimitDraft, ManualClock, Millis, ScheduleDraft,
+};
 use carillon_store::alert::alerts::AlertFilter;
 use carillon_store::alert::channels::ChannelRow;
 use carillon_store::alert::routing::AlertEvent;

@@ -83,13 +83,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i6
     save(&state, by, context, Some(before), form).await
 }
 
-async fn save(
-    state: &State,
-    by: Caller,
-    context: PageContext,
-    before: Option<LimitUse>,
-    mut form: Form,
-) -> PageResult {
+async fn save(state: &State, by: Caller, context: PageContext, before: Option<LimitUse>, mut form: Form) -> PageResult {
     let draft = draft(&mut form, before.as_ref());
     let seen = before.as_ref().map(|before| form.number("version", before.rule.version));
     if form.is_valid() {
