@@ -13,7 +13,7 @@ use crate::web::page::{PageContext, PageResult, done, render};
 use crate::web::state::{Shared, State};
 
 /// The form's fields and the keys of their labels, in the order of the page.
-const LABELS: &[(&str, &str)] = &[
+pub const LABELS: &[(&str, &str)] = &[
     ("version", "version"),
     ("name", "name"),
     ("app", "app"),

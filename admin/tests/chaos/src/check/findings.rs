@@ -68,6 +68,8 @@ pub enum Figure {
     ItemOutcome,
     /// A run that has handed in items has another end than they give it.
     MapEnd,
+    /// More runs were at work than their limit allows, or one without a slot.
+    LimitExceeded,
     /// Marked although a disable or delete had been answered.
     MarkedAfterDisable,
     /// A row that is still open at the end.
@@ -86,7 +88,7 @@ pub enum Figure {
 }
 
 impl Figure {
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 37] = [
         Self::MissedUnrecorded,
         Self::RecordedTwice,
         Self::Phantom,
@@ -115,6 +117,7 @@ impl Figure {
         Self::ItemMissing,
         Self::ItemOutcome,
         Self::MapEnd,
+        Self::LimitExceeded,
         Self::MarkedAfterDisable,
         Self::Stuck,
         Self::SentAfterLeave,

@@ -6,6 +6,7 @@ mod clients;
 mod flows;
 pub mod items;
 mod jobs;
+pub mod limited;
 mod poison;
 
 pub use absent::Absent;
@@ -14,6 +15,7 @@ pub use clients::{LONGEST_REST, note, work};
 pub use flows::{flows, inner, steps};
 pub use items::maps;
 pub use jobs::{Herd, Planned, busy, children, parents, plan};
+pub use limited::limited;
 pub use poison::poison;
 
 /// The app of the four recording executors.
