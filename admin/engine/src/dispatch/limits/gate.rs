@@ -12,12 +12,12 @@ use parking_lot::Mutex;
 use crate::context::Context;
 use crate::dispatch::deferral::order_of;
 use crate::dispatch::limits::rules::LimitRules;
+use crate::dispatch::limits::slots_of_runs::Needs;
 use crate::dispatch::stages::AdmittedRun;
 use crate::job_cache::{CachedJob, JobCache};
 use crate::lease::held_shards::HeldShards;
 use crate::plan::due_queue::DueQueue;
 use crate::plan::wakes::ScanWakes;
-use crate::settings::ms;
 use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
 
@@ -27,6 +27,8 @@ pub(crate) const POLL: Duration = Duration::from_millis(500);
 const OUTRUN: Duration = Duration::from_millis(20);
 /// When a run that waits is looked at as if it had just become due: its job may have been edited, or its time be over.
 const RENEWED: Millis = 10_000;
+/// When a run is looked at again whose limits are not known.
+const UNKNOWN: Millis = 1_000;
 /// Runs that get their turn in one tick.
 const BATCH: usize = 500;
 
@@ -52,8 +54,7 @@ pub struct LimitGate {
 impl LimitGate {
     /// Its runs need slots. A workflow takes none, its nodes do.
     pub fn concerns(&self, job: &CachedJob) -> bool {
-        let set = self.limit_rules.current();
-        !set.is_empty() && !job.is_workflow() && !set.of_job(job).is_empty()
+        !job.is_workflow() && self.limit_rules.current().concerns(job)
     }
 
     /// The run waits for its turn, which may be the next tick.
@@ -167,23 +168,29 @@ impl LimitGate {
     }
 
     /// Each of these runs with its slots, or none if its limits are gone; those whose slots are not known yet go back into the ring.
-    pub async fn with_slots(&self, mut runs: Vec<AdmittedRun>) -> Vec<AdmittedRun> {
+    pub async fn with_slots(&self, runs: Vec<AdmittedRun>) -> Vec<AdmittedRun> {
         if runs.is_empty() {
             return runs;
         }
-        match self.slots_of(&runs).await {
-            Ok(slots) => {
-                for (run, slots) in runs.iter_mut().zip(slots) {
-                    run.slots = slots;
-                }
-                runs
-            }
+        let needs = match self.needs_of(&runs).await {
+            Ok(needs) => needs,
             Err(error) => {
-                tracing::warn!(%error, run.count = runs.len(), "the keys of runs could not be read; they wait");
-                let again_at = self.cx.clock.now() + ms(POLL);
-                self.queue.insert_all(runs.into_iter().map(|run| (run.run, again_at)));
-                vec![]
+                tracing::warn!(%error, run.count = runs.len(), "the slots that runs need could not be found out; they wait");
+                runs.iter().map(|_| Needs::Unknown).collect()
+            }
+        };
+        let again_at = self.cx.clock.now() + UNKNOWN;
+        let mut known = Vec::with_capacity(runs.len());
+        for (mut run, needs) in runs.into_iter().zip(needs) {
+            match needs {
+                Needs::Nothing => known.push(run),
+                Needs::Slots(slots) => {
+                    run.slots = Some(slots);
+                    known.push(run);
+                }
+                Needs::Unknown => self.queue.insert(run.run, again_at),
             }
         }
+        known
     }
 }

@@ -38,10 +38,6 @@ impl LimitSet {
         set
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.by_id.is_empty()
-    }
-
     pub fn get(&self, id: i64) -> Option<&LimitRule> {
         self.by_id.get(&id)
     }
@@ -50,18 +46,24 @@ impl LimitSet {
         self.weights.get(&app_id).copied().unwrap_or(1)
     }
 
-    /// The limits of a job's runs, ascending. An app's own limit goes before a shared one of the same name.
-    pub fn of_job(&self, job: &CachedJob) -> Vec<&LimitRule> {
+    /// The runs of a job keep limits.
+    pub fn concerns(&self, job: &CachedJob) -> bool {
+        !job.limits.is_empty() || self.of_apps.contains_key(&job.stored.app_id)
+    }
+
+    /// The limits of a job's runs, ascending. An app's own limit goes before a shared one of the same name. None: it names one that is not
+    /// known here yet.
+    pub fn of_job(&self, job: &CachedJob) -> Option<Vec<&LimitRule>> {
         let app_id = job.stored.app_id;
-        let named = job.limits.iter().filter_map(|name| {
+        let named = |name: &String| {
             let own = self.by_name.get(&(app_id, name.clone()));
-            own.or_else(|| self.by_name.get(&(0, name.clone())))
-        });
-        let of_app = self.of_apps.get(&app_id).into_iter().flatten();
-        let mut ids: Vec<i64> = named.chain(of_app).copied().collect();
+            own.or_else(|| self.by_name.get(&(0, name.clone()))).copied()
+        };
+        let mut ids = job.limits.iter().map(named).collect::<Option<Vec<i64>>>()?;
+        ids.extend(self.of_apps.get(&app_id).into_iter().flatten());
         ids.sort_unstable();
         ids.dedup();
-        ids.iter().filter_map(|id| self.by_id.get(id)).collect()
+        Some(ids.iter().filter_map(|id| self.by_id.get(id)).collect())
     }
 }
 

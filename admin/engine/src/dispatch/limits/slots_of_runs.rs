@@ -14,16 +14,29 @@ use crate::job_cache::{CachedJob, JobsById};
 use carillon_store as store;
 use carillon_store::job::job_row::Params;
 
+/// What a run needs of limits.
+pub enum Needs {
+    /// Nothing: its limits are gone.
+    Nothing,
+    Slots(Arc<[SlotKey]>),
+    /// Its job names a limit that is not known here yet.
+    Unknown,
+}
+
 impl LimitGate {
-    /// The slots of each of these runs, in their order; None: its limits are gone.
+    /// What each of these runs needs, in their order.
     ///
     /// # Errors
-    /// The parameters of runs whose limits have keys could not be read.
-    pub async fn slots_of(&self, runs: &[AdmittedRun]) -> store::Result<Vec<Option<Arc<[SlotKey]>>>> {
-        let set = self.limit_rules.current();
+    /// The limits, or the parameters of runs whose limits have keys, could not be read.
+    pub async fn needs_of(&self, runs: &[AdmittedRun]) -> store::Result<Vec<Needs>> {
+        let mut set = self.limit_rules.current();
+        if runs.iter().any(|run| set.of_job(&run.job).is_none()) {
+            self.limit_rules.refresh().await?;
+            set = self.limit_rules.current();
+        }
         let keyed: Vec<&AdmittedRun> = runs.iter().filter(|run| has_key(&set, &run.job)).collect();
         if keyed.is_empty() {
-            return Ok(runs.iter().map(|run| slots(&set, &run.job, "")).collect());
+            return Ok(runs.iter().map(|run| needs(&set, &run.job, "")).collect());
         }
         let given = given_params(&self.cx.store, keyed.iter().map(|run| &run.run)).await?;
         let given: HashMap<i64, String> = given.into_iter().map(|(run_id, params)| (run_id, params.text)).collect();
@@ -32,12 +45,12 @@ impl LimitGate {
             Some(text) => text.clone(),
             None => own_params(&run.job, &whole),
         };
-        Ok(runs.iter().map(|run| slots(&set, &run.job, &params_of(run))).collect())
+        Ok(runs.iter().map(|run| needs(&set, &run.job, &params_of(run))).collect())
     }
 }
 
 fn has_key(set: &LimitSet, job: &CachedJob) -> bool {
-    set.of_job(job).iter().any(|rule| !rule.key_path.is_empty())
+    set.of_job(job).unwrap_or_default().iter().any(|rule| !rule.key_path.is_empty())
 }
 
 /// Those of its job, long ones too.
@@ -49,8 +62,11 @@ fn own_params(job: &CachedJob, whole: &JobsById) -> String {
     }
 }
 
-fn slots(set: &LimitSet, job: &CachedJob, params: &str) -> Option<Arc<[SlotKey]>> {
+fn needs(set: &LimitSet, job: &CachedJob, params: &str) -> Needs {
+    let Some(rules) = set.of_job(job) else {
+        return Needs::Unknown;
+    };
     let slot = |rule: &&store::LimitRule| SlotKey { limit_id: rule.id, key: slot_key(&rule.key_path, params) };
-    let slots: Vec<SlotKey> = set.of_job(job).iter().map(slot).collect();
-    if slots.is_empty() { None } else { Some(slots.into()) }
+    let slots: Vec<SlotKey> = rules.iter().map(slot).collect();
+    if slots.is_empty() { Needs::Nothing } else { Needs::Slots(slots.into()) }
 }
