@@ -254,7 +254,7 @@ impl Dispatcher {
         }
     }
 
-    fn route(&self, admitted: AdmittedRun, tick: &mut Tick) {
+    pub(in crate::dispatch) fn route(&self, admitted: AdmittedRun, tick: &mut Tick) {
         if admitted.job.is_workflow() {
             tick.report.asked += 1;
             return tick.to_expand.push((admitted, ExpansionTask::Begin));

@@ -80,9 +80,9 @@ impl LimitStore<'_> {
     ///
     /// # Errors
     /// Some may be marked all the same: `unmark` them, which frees their slots too.
-    pub async fn mark_limited<'a>(
+    pub async fn mark_limited(
         self,
-        marks: &[LimitedMark<'a>],
+        marks: &[LimitedMark<'_>],
         token: i64,
         node: &str,
         now: Millis,
@@ -90,9 +90,9 @@ impl LimitStore<'_> {
         retry::on_conflict(|| self.try_mark_limited(marks, token, node, now)).await
     }
 
-    async fn try_mark_limited<'a>(
+    async fn try_mark_limited(
         self,
-        marks: &[LimitedMark<'a>],
+        marks: &[LimitedMark<'_>],
         token: i64,
         node: &str,
         now: Millis,

@@ -59,9 +59,10 @@ impl LimitGate {
 
     /// The run waits for its turn, which may be the next tick.
     pub fn park(&self, run: ClaimedRun, job: &CachedJob, slots: Arc<[SlotKey]>) {
-        let order = order_of(&run, job);
-        self.line.lock().turns.insert(run.run_id, job.stored.app_id, order, slots);
+        let (run_id, order) = (run.run_id, order_of(&run, job));
+        // In this order: what stands in line and is not in the ring is taken for gone.
         self.queue.insert(run, self.cx.clock.now() + RENEWED);
+        self.line.lock().turns.insert(run_id, job.stored.app_id, order, slots);
     }
 
     /// Slots have become free, or runs have come.
