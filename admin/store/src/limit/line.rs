@@ -1,6 +1,6 @@
 //! Who has slots, and who waits for them: for people. The engine asks nothing here.
 
-use carillon_scheduler::limit::slot_key;
+use carillon_scheduler::limit::{NO_KEY, slot_key};
 use carillon_scheduler::{Millis, RunReason, SlotKey};
 use foldhash::HashMap;
 
@@ -13,6 +13,8 @@ use crate::views::LimitStore;
 
 /// Runs of a line that are looked at.
 const MOST_WAITING: usize = 2_000;
+/// Slots of a limit that are looked at, of all values of its key.
+const MOST_HOLDERS: u32 = 10_000;
 
 /// A run that has a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +117,7 @@ impl LimitStore<'_> {
         let rows: Vec<Row> = self.tuples(&self.read, WAITING, values![MOST_WAITING as i64]).await?;
         let waiting = rows.into_iter().filter_map(|(run_id, job_id, app_id, due_at, priority, limits)| {
             let names = limits.as_deref().map(names_of).unwrap_or_default();
-            let key = SlotKey { limit_id: rule.id, key: slot_key("", "") };
+            let key = SlotKey { limit_id: rule.id, key: NO_KEY };
             let run = WaitingRun { run_id, job_id, app_id, due_at, priority, key };
             rule.holds_for(app_id, &names, &own(app_id)).then_some(run)
         });
@@ -136,7 +138,7 @@ impl LimitStore<'_> {
             let params: Vec<(i64, String)> = self.tuples(&self.read, text, values![self.ids(&ids)]).await?;
             let params: HashMap<i64, String> = params.into_iter().collect();
             for run in page {
-                run.key.key = slot_key(&rule.key_path, params.get(&run.run_id).map_or("", |text| text));
+                run.key.key = slot_key(&rule.key_path, params.get(&run.run_id).map_or("", String::as_str));
             }
         }
         Ok(())
@@ -151,7 +153,7 @@ impl LimitStore<'_> {
             let Some(own) = waiting.iter().find(|run| run.run_id == run_id) else { continue };
             let alike = waiting.iter().filter(|run| run.key == own.key);
             let place = alike.take_while(|run| run.run_id != run_id).count() + 1;
-            let holders = self.holders(rule.id, rule.max_runs.unsigned_abs()).await?;
+            let holders = self.holders(rule.id, MOST_HOLDERS).await?;
             let holders: Vec<i64> =
                 holders.iter().filter(|holder| holder.key == own.key).map(|holder| holder.run_id).collect();
             places.push(LimitPlace { rule, holders, place });

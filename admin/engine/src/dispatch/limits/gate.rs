@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use carillon_scheduler::limit::Turns;
 use carillon_scheduler::{Millis, SlotKey};
-use foldhash::{HashSet, HashSetExt as _};
+use foldhash::HashSet;
 use parking_lot::Mutex;
 
 use crate::context::Context;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carillon_scheduler::limit::MAX_WEIGHT;
-use foldhash::{HashMap, HashMapExt as _};
+use foldhash::HashMap;
 use parking_lot::Mutex;
 
 use crate::context::Context;
