@@ -271,7 +271,7 @@ mod tests {
     fn a_deferred_run_comes_once() {
         let queue = DueQueue::new(10);
         let run = |run_id| ClaimedRun { run_id, ..waiting(1) };
-        (1..=4).for_each(|run_id| queue.defer(run(run_id), "orders", 2_000));
+        (1..=4).for_each(|run_id| queue.defer(run(run_id), "orders", 1_000, 2_000));
         queue.remove(1);
         let ids = |runs: Vec<ClaimedRun>| runs.into_iter().map(|run| run.run_id).collect::<Vec<_>>();
         assert_eq!(ids(queue.take_deferred("payroll", 9)), [0; 0]);

@@ -254,6 +254,7 @@ mod tests {
             params: Some("x".repeat(65_537)),
             parts: None,
             address: None,
+            priority: None,
         };
         let (_, faults) = run.check(0);
         let fields: Vec<&str> = faults.iter().map(|fault| &*fault.field).collect();
