@@ -9,7 +9,6 @@ pub mod clock;
 pub mod cron;
 pub mod field_error;
 pub mod job;
-pub mod limit;
 pub mod plan;
 pub mod queue;
 pub mod retry;
@@ -32,11 +31,11 @@ pub use job::{
     BlockStrategy, HttpAuth, HttpDraft, HttpMethod, JobDraft, JobSpec, Parts, ScriptDraft, ScriptKind, check_key,
     check_priority, check_split, check_tag, validate_app_name,
 };
-pub use limit::{LimitDraft, SlotKey};
 pub use plan::{CatchUp, MisfirePolicy, Plan, PlanInput, SkipReason, Skipped, plan};
 pub use queue::{Entry, Ring};
 pub use retry::RetryDelay;
 pub use route::{Labels, RouteStrategy};
+pub use run::limit::{LimitDraft, SlotKey};
 pub use run::{Cause, FireKey, Outcome, Overlap, RunEvent, RunReason, RunState};
 pub use schedule::{CronDraft, DailyDraft, KindDraft, Schedule, ScheduleContext, ScheduleDraft, ScheduleInput};
 pub use shard::{fair_share, shard_of};

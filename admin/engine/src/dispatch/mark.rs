@@ -12,9 +12,9 @@ use crate::dispatch::stages::{MarkStamp, MarkedRun, RoutedRun};
 use crate::executor::scripts::{ScriptCache, ScriptSources};
 use crate::job_cache::JobCache;
 use carillon_store as store;
+use carillon_store::app::limits::take::{LimitedMark, LimitedMarks};
 use carillon_store::db::failpoint;
 use carillon_store::job::job_row::GivenParams;
-use carillon_store::limit::take::{LimitedMark, LimitedMarks};
 use carillon_store::run::mark::MarkRequest;
 
 pub struct Marker {

@@ -19,4 +19,3 @@ pub(crate) mod send;
 pub(crate) mod send_task;
 pub(crate) mod stages;
 pub(crate) mod trace;
-mod turns;

@@ -13,7 +13,7 @@ use crate::lease::clock_guard::ClockGuard;
 use crate::lease::held_shards::HeldShards;
 use crate::runtime::{Periodic, Service, Step};
 use carillon_store as store;
-use carillon_store::limit::audit::StaleSlot;
+use carillon_store::app::limits::audit::StaleSlot;
 
 const REFRESH: Duration = Duration::from_secs(1);
 const AUDIT: Duration = Duration::from_secs(10);

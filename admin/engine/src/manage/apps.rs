@@ -1,5 +1,5 @@
 use carillon_accounts::policy::{Action, Object};
-use carillon_scheduler::limit::MAX_WEIGHT;
+use carillon_scheduler::run::limit::MAX_WEIGHT;
 use carillon_scheduler::{FieldError, validate_app_name};
 use carillon_store::app::delete_app::AppUse;
 use carillon_store::app::rename::FormerName;

@@ -19,7 +19,6 @@ mod maintenance_windows;
 mod pauses;
 mod retention;
 pub(crate) mod run_killer;
-mod run_limits;
 mod runs;
 mod secrets;
 mod workflow_runs;
@@ -38,8 +37,8 @@ pub use jobs::{
     DelayedRun, DueTime, JobAction, MAX_DELAY_SECONDS, PreviewRequest, RunLaterRequest, RunRequest, repeated_params,
     repeated_parts,
 };
+pub use limits::run_limits::{LimitLine, LimitUse};
 pub use maintenance_windows::{MAX_WINDOW_MINUTES, PlannedWindow, WindowRequest};
 pub use pauses::{PAUSE_NOTE_CHARS, PauseRequest};
 pub use run_killer::KillResult;
-pub use run_limits::{LimitLine, LimitUse};
 pub use runs::{FoundRun, NOTE_CHARS};

@@ -5,9 +5,9 @@ use carillon_scheduler::{AuditAction, Cause, Millis, RunReason, RunState};
 use crate::audit::difference::{GapKind, GapReason};
 use crate::audit::job_audit::AuditInput;
 use carillon_store as store;
+use carillon_store::app::limits::line::LimitPlace;
 use carillon_store::job::history::{Change, DefinitionVersion, VersionRules};
 use carillon_store::job::revisions::Revision;
-use carillon_store::limit::line::LimitPlace;
 use carillon_store::run::route::RouteDecision;
 use carillon_store::{Job, Misfire, RunFilter, RunParams, RunView, Store, VisibleApps};
 

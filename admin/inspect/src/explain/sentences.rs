@@ -2,8 +2,8 @@
 
 use carillon_locale::{Language, Message};
 use carillon_scheduler::{Cause, Millis, RunState};
+use carillon_store::app::limits::line::LimitPlace;
 use carillon_store::job::history::Change;
-use carillon_store::limit::line::LimitPlace;
 use carillon_store::run::route::RouteDecision;
 use carillon_store::{Misfire, RunParams, RunView};
 use chrono::{DateTime, SecondsFormat};

@@ -14,7 +14,6 @@ mod extract;
 mod finish;
 mod forecast;
 mod jobs;
-mod limits;
 mod mount;
 mod openapi;
 mod pauses;

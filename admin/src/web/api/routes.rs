@@ -9,7 +9,7 @@ use utoipa::openapi::{Content, Ref};
 use super::endpoint::Endpoint;
 use super::extract::parameter::{any_of, flag, id, integer, number, object, text, time};
 use super::view::words;
-use super::{alerts, apps, calendars, forecast, jobs, limits, openapi, pauses, records, reports, retention, runs};
+use super::{alerts, apps, calendars, forecast, jobs, openapi, pauses, records, reports, retention, runs};
 use crate::web::access::access;
 
 /// A group has its tag. An operation has its method and path, its access, its handler, its name in generated clients, a summary, and the
@@ -112,13 +112,13 @@ fn of_apps() -> Vec<Endpoint> {
                 "The versions of a calendar, newest first" => page(id());
         }
         "limits" {
-            GET "/limits", View AnyApp: limits::list, listLimits, "The limits that are shared, and those of the apps that the caller sees";
-            POST "/limits", Administer AnyApp: limits::create, createLimit,
+            GET "/limits", View AnyApp: apps::limits::list, listLimits, "The limits that are shared, and those of the apps that the caller sees";
+            POST "/limits", Administer AnyApp: apps::limits::create, createLimit,
                 "Create a limit of an app, or a shared one; in force on all nodes within two seconds" => fails([409]);
-            GET "/limits/{id}", View AnyApp: limits::get, getLimit, "A limit, who has its slots, and who waits for one";
-            PUT "/limits/{id}", Administer AnyApp: limits::update, updateLimit,
+            GET "/limits/{id}", View AnyApp: apps::limits::get, getLimit, "A limit, who has its slots, and who waits for one";
+            PUT "/limits/{id}", Administer AnyApp: apps::limits::update, updateLimit,
                 "Change a limit; runs at work go on where it is made smaller" => fails([409]);
-            DELETE "/limits/{id}", Administer AnyApp: limits::delete, deleteLimit, "Delete a limit that no job names" => fails([409]);
+            DELETE "/limits/{id}", Administer AnyApp: apps::limits::delete, deleteLimit, "Delete a limit that no job names" => fails([409]);
         }
     }
 }

@@ -12,7 +12,6 @@ pub mod dashboard;
 mod filters;
 pub mod forecast;
 pub mod jobs;
-pub mod limits;
 pub mod operations;
 pub mod pauses;
 pub mod reports;

@@ -7,8 +7,7 @@ use actix_web::web::{self, ServiceConfig};
 use crate::web::access::{Route, access, by_path, guarded};
 use crate::web::console::operations::{gaps, imports, misfires, nodes, retention, retention_form};
 use crate::web::console::{
-    account, alerts, apps, audit, calendars, dashboard, forecast, jobs, limits, pauses, reports, runs, search, users,
-    workflows,
+    account, alerts, apps, audit, calendars, dashboard, forecast, jobs, pauses, reports, runs, search, users, workflows,
 };
 use crate::web::guard::session_guard;
 use crate::web::page::{PageError, assets};
@@ -90,11 +89,11 @@ pub fn all() -> Vec<Route> {
         "/calendars/{name}/edit" => GET Edit Shared: calendars::form::edit, POST Edit Shared: calendars::form::update;
         "/calendars/{name}/delete" => GET Edit Shared: calendars::delete::ask_delete, POST Edit Shared: calendars::delete::delete;
 
-        "/limits" => GET View AnyApp: limits::list::list, POST Administer AnyApp: limits::form::create;
-        "/limits/new" => GET Administer AnyApp: limits::form::new;
-        "/limits/{id}" => GET View AnyApp: limits::page::page;
-        "/limits/{id}/edit" => GET Administer AnyApp: limits::form::edit, POST Administer AnyApp: limits::form::update;
-        "/limits/{id}/delete" => GET Administer AnyApp: limits::delete::ask_delete, POST Administer AnyApp: limits::delete::delete;
+        "/limits" => GET View AnyApp: apps::limits::list::list, POST Administer AnyApp: apps::limits::form::create;
+        "/limits/new" => GET Administer AnyApp: apps::limits::form::new;
+        "/limits/{id}" => GET View AnyApp: apps::limits::page::page;
+        "/limits/{id}/edit" => GET Administer AnyApp: apps::limits::form::edit, POST Administer AnyApp: apps::limits::form::update;
+        "/limits/{id}/delete" => GET Administer AnyApp: apps::limits::delete::ask_delete, POST Administer AnyApp: apps::limits::delete::delete;
 
         "/misfires" => GET View AnyApp: misfires::list;
         "/gaps" => GET View AnyApp: gaps::page;

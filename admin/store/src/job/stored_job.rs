@@ -11,6 +11,7 @@ use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetable, 
 use serde::de::DeserializeOwned;
 
 use crate::app::apps::App;
+use crate::app::limits::named::names_of;
 use crate::calendar::pinned::Calendars;
 use crate::db::sql::execute::read;
 use crate::db::sql::filter::Conditions;
@@ -19,7 +20,6 @@ use crate::error::Result;
 use crate::job::labels::script_reference::{check_script, script_of};
 use crate::job::labels::tags::{in_order, tags_of};
 use crate::job::pause::JobPause;
-use crate::limit::named::names_of;
 use crate::run::follow;
 use crate::views::JobStore;
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::limit::Turns;
+use carillon_scheduler::run::limit::Turns;
 use carillon_scheduler::{Millis, SlotKey};
 use foldhash::HashSet;
 use parking_lot::Mutex;

@@ -4,3 +4,4 @@
 pub(crate) mod gate;
 pub(crate) mod rules;
 pub(crate) mod slots_of_runs;
+mod turns;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use carillon_scheduler::limit::MAX_WEIGHT;
+use carillon_scheduler::run::limit::MAX_WEIGHT;
 use foldhash::HashMap;
 use parking_lot::Mutex;
 

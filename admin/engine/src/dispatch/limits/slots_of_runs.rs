@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carillon_scheduler::SlotKey;
-use carillon_scheduler::limit::slot_key;
+use carillon_scheduler::run::limit::slot_key;
 use foldhash::HashMap;
 
 use crate::dispatch::given_params::given_params;

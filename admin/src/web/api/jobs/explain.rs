@@ -3,7 +3,7 @@
 use actix_web::web::Json;
 use carillon_inspect::explain::{self, Explanation};
 use carillon_locale::Language;
-use carillon_store::limit::line::LimitPlace;
+use carillon_store::app::limits::line::LimitPlace;
 
 use crate::web::api::answer::{Answer, Error};
 use crate::web::api::extract::{Caller, Id, Query};

@@ -5,8 +5,8 @@ use carillon_scheduler::{BlockStrategy, Cause, Overlap, RetryDelay, RouteStrateg
 use serde_json::Value;
 
 use crate::web::console::alerts::{channels, rule_form};
+use crate::web::console::apps::limits;
 use crate::web::console::audit::change::{ChangedMember, changes, remarks, time_of};
-use crate::web::console::limits;
 use crate::web::console::workflows::definition::node_text;
 use crate::web::forms::{calendar_form, job_form};
 use crate::web::locale::{Language, Message};

@@ -1,9 +1,9 @@
 //! Slots of limits: taken with the mark, freed with the end of a run or with the mark.
 
 use carillon_scheduler::RunState::{Claimed, Running, Sending};
-use carillon_scheduler::limit::NO_KEY;
+use carillon_scheduler::run::limit::NO_KEY;
 use carillon_scheduler::{LimitDraft, RunEvent, RunReason, SlotKey};
-use carillon_store::limit::take::{LimitedMark, LimitedMarks};
+use carillon_store::app::limits::take::{LimitedMark, LimitedMarks};
 use carillon_store::run::settle::finding::SettleContext;
 use carillon_store::run::unmark::Unsent;
 use carillon_store::{Job, LimitRule};

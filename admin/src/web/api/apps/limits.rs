@@ -3,14 +3,14 @@
 use actix_web::web::Json;
 use carillon_engine::manage::{LimitLine, LimitUse};
 use carillon_scheduler::LimitDraft;
-use carillon_store::limit::line::{SlotHolder, WaitingRun};
+use carillon_store::app::limits::line::{SlotHolder, WaitingRun};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::answer::{Answer, Created, Error, NoContent};
-use super::extract::{Body, Caller, Id, Parsed, ReadOnly, RequestBody, edited, parse};
-use super::view::{IntoView, List, Time, view};
+use crate::web::api::answer::{Answer, Created, Error, NoContent};
+use crate::web::api::extract::{Body, Caller, Id, Parsed, ReadOnly, RequestBody, edited, parse};
+use crate::web::api::view::{IntoView, List, Time, view};
 use crate::web::state::Shared;
 
 /// The members of [`LimitDraft`].

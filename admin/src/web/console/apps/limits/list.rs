@@ -8,7 +8,7 @@ use crate::web::page::{PageContext, PageResult, show};
 use crate::web::state::Shared;
 
 #[derive(Template)]
-#[template(path = "limits/list.html")]
+#[template(path = "apps/limits/list.html")]
 struct Page {
     context: PageContext,
     limits: Vec<LimitUse>,

@@ -3,11 +3,11 @@
 use carillon_scheduler::FieldError;
 use sea_orm::ConnectionTrait;
 
+use crate::app::limits::rules::LimitRule;
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::filter::Conditions;
 use crate::error::{Error, Result};
 use crate::job::stored_job::Job;
-use crate::limit::rules::LimitRule;
 use crate::views::LimitStore;
 
 impl LimitStore<'_> {

@@ -3,7 +3,7 @@
 
 use carillon_accounts::policy::{Action, Object};
 use carillon_scheduler::LimitDraft;
-use carillon_store::limit::line::{SlotHolder, WaitingRun};
+use carillon_store::app::limits::line::{SlotHolder, WaitingRun};
 use carillon_store::{Actor, LimitRule};
 use foldhash::HashMap;
 

@@ -21,7 +21,7 @@ struct LineRow {
 }
 
 #[derive(Template)]
-#[template(path = "limits/page.html")]
+#[template(path = "apps/limits/page.html")]
 struct Page {
     context: PageContext,
     limit: LimitUse,

@@ -1,13 +1,13 @@
 //! Who has slots, and who waits for them: for people. The engine asks nothing here.
 
-use carillon_scheduler::limit::{NO_KEY, slot_key};
+use carillon_scheduler::run::limit::{NO_KEY, slot_key};
 use carillon_scheduler::{Millis, RunReason, SlotKey};
 use foldhash::HashMap;
 
+use crate::app::limits::named::names_of;
+use crate::app::limits::rules::LimitRule;
 use crate::db::sql::retry;
 use crate::error::Result;
-use crate::limit::named::names_of;
-use crate::limit::rules::LimitRule;
 use crate::run::open::overlapping::NOTE_OVERLAP;
 use crate::views::LimitStore;
 

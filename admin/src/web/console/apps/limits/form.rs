@@ -7,7 +7,7 @@ use carillon_scheduler::LimitDraft;
 use carillon_store::App;
 
 use crate::web::access::Caller;
-use crate::web::console::limits::page::may_set;
+use crate::web::console::apps::limits::page::may_set;
 use crate::web::forms::Form;
 use crate::web::page::{PageContext, PageResult, done, render};
 use crate::web::state::{Shared, State};
@@ -27,7 +27,7 @@ pub const LABELS: &[(&str, &str)] = &[
 const SHARED: &str = "all";
 
 #[derive(Template)]
-#[template(path = "limits/form.html")]
+#[template(path = "apps/limits/form.html")]
 struct Page {
     context: PageContext,
     /// The one that is changed.

@@ -9,7 +9,7 @@ use crate::web::page::{PageContext, PageResult, done, show};
 use crate::web::state::Shared;
 
 #[derive(Template)]
-#[template(path = "limits/delete.html")]
+#[template(path = "apps/limits/delete.html")]
 struct DeleteQuestion {
     context: PageContext,
     limit: LimitUse,
