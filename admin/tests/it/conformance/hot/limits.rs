@@ -33,7 +33,7 @@ impl Fixture {
         rows.iter().map(slot).collect()
     }
 
-    async fn claimed(&self, job: &Job, count: i64) -> Vec<i64> {
+    async fn limited_runs(&self, job: &Job, count: i64) -> Vec<i64> {
         let mut ids = vec![];
         for n in 0..count {
             let id = 5_000 + job.id * 100 + n;
@@ -51,7 +51,7 @@ databases! {
     async fn a_mark_takes_slots_in_the_order_of_its_list_as_far_as_there_are_any(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        let ids = fixture.claimed(&job, 4).await;
+        let ids = fixture.limited_runs(&job, 4).await;
         let rule = fixture.limit("db-export", 2).await;
         let order = [ids[2], ids[0], ids[1]];
         let done = fixture.mark_limited(&order, &[key_of(&rule)], 7).await;
@@ -68,7 +68,7 @@ databases! {
     async fn what_is_not_won_takes_no_slot_and_another_mark_keeps_its_own(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        let ids = fixture.claimed(&job, 3).await;
+        let ids = fixture.limited_runs(&job, 3).await;
         let rule = fixture.limit("db-export", 5).await;
         fixture.sql(&format!("UPDATE run SET epoch = 2 WHERE id = {}", ids[1])).await;
         let done = fixture.mark_limited(&ids, &[key_of(&rule)], 7).await;
@@ -82,7 +82,7 @@ databases! {
     async fn all_limits_or_none(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        let ids = fixture.claimed(&job, 3).await;
+        let ids = fixture.limited_runs(&job, 3).await;
         let (wide, narrow) = (fixture.limit("wide", 5).await, fixture.limit("narrow", 1).await);
         let both = [key_of(&wide), key_of(&narrow)];
         let only = [key_of(&wide)];
@@ -99,7 +99,7 @@ databases! {
     async fn each_value_of_a_key_has_slots_of_its_own(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        let ids = fixture.claimed(&job, 3).await;
+        let ids = fixture.limited_runs(&job, 3).await;
         let rule = fixture.limit("customer", 1).await;
         let keys = [i64::MIN, 5, 5].map(|key| [SlotKey { limit_id: rule.id, key }]);
         let marks: Vec<_> = ids.iter().zip(&keys).map(|(id, slots)| LimitedMark { mark: mark(*id), slots }).collect();
@@ -110,7 +110,7 @@ databases! {
     async fn a_limit_that_is_made_smaller_is_kept_from_then_on(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        let ids = fixture.claimed(&job, 8).await;
+        let ids = fixture.limited_runs(&job, 8).await;
         let rule = fixture.limit("db-export", 4).await;
         let key = [key_of(&rule)];
         assert_eq!(fixture.mark_limited(&ids[..4], &key, 7).await.won.len(), 4);
@@ -127,7 +127,7 @@ databases! {
     async fn every_end_of_a_run_frees_its_slots(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        let ids = fixture.claimed(&job, 5).await;
+        let ids = fixture.limited_runs(&job, 5).await;
         let rule = fixture.limit("db-export", 5).await;
         fixture.mark_limited(&ids, &[key_of(&rule)], 7).await;
         fixture.store.runs().accept_runs(&[(ids[0], NOW), (ids[1], NOW), (ids[2], NOW)]).await.unwrap();
@@ -159,7 +159,7 @@ databases! {
     async fn a_mark_that_is_taken_back_frees_the_slots(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        let ids = fixture.claimed(&job, 2).await;
+        let ids = fixture.limited_runs(&job, 2).await;
         let rule = fixture.limit("db-export", 2).await;
         let key = [key_of(&rule)];
         fixture.mark_limited(&ids, &key, 7).await;
@@ -180,7 +180,7 @@ databases! {
     async fn many_nodes_never_take_more_than_there_are(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        let ids = fixture.claimed(&job, 40).await;
+        let ids = fixture.limited_runs(&job, 40).await;
         let rule = fixture.limit("db-export", 7).await;
         let slots = [key_of(&rule)];
         let nodes = ids.chunks(5).zip(1..).map(|(ids, token)| {
@@ -198,7 +198,7 @@ databases! {
     async fn the_audit_frees_what_no_run_at_work_has(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let job = fixture.ticking("tick").await;
-        let ids = fixture.claimed(&job, 4).await;
+        let ids = fixture.limited_runs(&job, 4).await;
         let rule = fixture.limit("db-export", 4).await;
         fixture.mark_limited(&ids, &[key_of(&rule)], 7).await;
         assert_eq!(fixture.store.limits().free_stale().await.unwrap(), []);
@@ -224,7 +224,7 @@ databases! {
         assert_eq!(users, [(job.id, "n".to_owned())]);
         let refused = fixture.store.limits().delete(rule.id, NOW, &actor()).await.unwrap_err();
         assert!(refused.to_string().contains("is used by jobs"), "{refused}");
-        let ids = fixture.claimed(&job, 1).await;
+        let ids = fixture.limited_runs(&job, 1).await;
         fixture.mark_limited(&ids, &[key_of(&rule)], 7).await;
         fixture.store.jobs().delete(job.id, NOW, &actor()).await.unwrap();
         fixture.store.limits().delete(rule.id, NOW, &actor()).await.unwrap();
@@ -259,7 +259,7 @@ databases! {
         let job = fixture.create(&draft).await;
         draft.priority = 3_600;
         let urgent = fixture.create(&draft).await;
-        let (ids, first) = (fixture.claimed(&job, 3).await, fixture.claimed(&urgent, 1).await);
+        let (ids, first) = (fixture.limited_runs(&job, 3).await, fixture.limited_runs(&urgent, 1).await);
         fixture.mark_limited(&ids[..1], &[key_of(&rule)], 7).await;
         fixture.store.limits().note_waiting(&[ids[1], ids[2], first[0], ids[0]]).await.unwrap();
         let waiting = fixture.store.limits().waiting(&rule).await.unwrap();
