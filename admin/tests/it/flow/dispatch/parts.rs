@@ -224,6 +224,7 @@ fn a_list_given_with_a_fire_is_for_that_fire_alone_and_its_rerun_repeats_it() {
             cause: Cause::Api,
             params: None,
             parts: Some(each(&["x {{scheduled_at|ms}}", "y"])),
+            priority: None,
             address: None,
             idempotency_key: None,
         };
