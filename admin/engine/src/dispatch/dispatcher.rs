@@ -392,6 +392,8 @@ impl Service for Dispatcher {
             turns = self.take_turns(&mut tick).await;
             freed = self.router.addresses.freed.take();
             runs = self.take_deferred(&freed);
+            // They have had their turns at their limits, and found no room then.
+            tick.turns.extend(runs.iter().map(|run| run.run_id));
         }
         self.cx.metrics.ring.set(self.queue.len() as i64);
         let has_due = !due.is_empty();
