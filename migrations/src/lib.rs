@@ -9,6 +9,7 @@ mod m0005_parts;
 mod m0006_map;
 mod m0007_http;
 mod m0008_delayed;
+mod m0009_limits;
 mod m0011_receipt;
 mod step;
 
@@ -26,6 +27,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0006_map", statements: m0006_map::STATEMENTS },
     Step { name: "m0007_http", statements: m0007_http::STATEMENTS },
     Step { name: "m0008_delayed", statements: m0008_delayed::STATEMENTS },
+    Step { name: "m0009_limits", statements: m0009_limits::STATEMENTS },
     Step { name: "m0011_receipt", statements: m0011_receipt::STATEMENTS },
 ];
 

@@ -12,6 +12,8 @@ use crate::node::{self, BenchDatabase};
 use crate::options::Options;
 use crate::report::Figures;
 
+const APP: &str = "bench";
+
 /// They belong to the start: connections, caches, the whole look-ahead claimed at once.
 pub const START: Duration = Duration::from_secs(6);
 /// What is late arrives within them.
@@ -85,7 +87,11 @@ impl Trial {
     }
 
     pub async fn create_jobs(&self, options: &Options, jobs: usize) {
-        node::create_jobs(&self.api, "bench", jobs, |job| options.schedule(job)).await;
+        node::create_jobs(&self.api, APP, jobs, |job| options.schedule(job)).await;
+        if options.limit > 0 {
+            let limit = json!({"name": "at-work", "app": APP, "max": options.limit, "all_jobs": true});
+            self.api.post("limits", limit).await.ok();
+        }
     }
 
     /// What the executors receive in these seconds, and what the first node needs for it.

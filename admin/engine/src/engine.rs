@@ -25,6 +25,8 @@ use crate::dispatch::app_pauses::AppPauses;
 use crate::dispatch::departures::Departures;
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::dispatch::expand::{Expander, MAX_EXPANSIONS};
+use crate::dispatch::limits::gate::LimitGate;
+use crate::dispatch::limits::rules::LimitRules;
 use crate::dispatch::mark::Marker;
 use crate::dispatch::mark_lead::MarkLead;
 use crate::dispatch::overlap_tracker::OverlapTracker;
@@ -52,6 +54,7 @@ use crate::lease::stalled_shards::StalledShards;
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
+use crate::maintain::limit_keeper::LimitKeeper;
 use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pause_refresher::PauseRefresher;
 use crate::maintain::pruner::Pruner;
@@ -104,6 +107,8 @@ pub struct Engine {
     pub(crate) http: Arc<HttpSender>,
     pub(crate) directory: Arc<ExecutorDirectory>,
     pub(crate) pauses: Arc<AppPauses>,
+    pub(crate) limit_rules: Arc<LimitRules>,
+    pub(crate) limits: Arc<LimitGate>,
     pub(crate) killer: Arc<RunKiller>,
     pub(crate) outcomes: Arc<OutcomeQueue>,
     pub(crate) backfill_runs: Arc<OpenBackfillRuns>,
@@ -187,6 +192,8 @@ impl Engine {
         let pauses = Arc::new(component!(AppPauses { cx; state, reading, changed }));
         let scanner_pool =
             component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, stalled, pauses, scanners });
+        let limit_rules = Arc::new(component!(LimitRules { cx; set, reading }));
+        let limits = Arc::new(component!(LimitGate { cx, held, queue, wakes, jobs, limit_rules; line }));
         let killer = Arc::new(component!(RunKiller { cx, client, directory, queue, followed }));
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
         let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
@@ -207,6 +214,7 @@ impl Engine {
             jobs,
             pauses,
             admitter,
+            limits,
             router,
             prober,
             expander,
@@ -217,7 +225,7 @@ impl Engine {
             lead,
             departures
         });
-        let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs, followed }));
+        let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs, followed, limits }));
         let refused = Arc::new(component!(RefusedReports { cx }));
         let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
         let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, scripts, outcomes, http }));
@@ -239,7 +247,7 @@ impl Engine {
                 cx, held, clock_guard, wakes;; seen_until: AtomicI64::new(i64::MIN)
             })),
             scanners: Arc::new(scanner_pool),
-            hint_listener: Arc::new(component!(HintListener { cx, held, wakes, lock; backoff })),
+            hint_listener: Arc::new(component!(HintListener { cx, held, wakes, lock, limits; backoff })),
             hint_sender: Arc::new(component!(HintSender { cx, held, lock, hints })),
             dispatcher: Arc::new(dispatcher),
             success_writer: Arc::new(SuccessWriter(completer.clone())),
@@ -247,7 +255,7 @@ impl Engine {
             advancer: Arc::new(component!(Advancer {
                 cx, held, wakes, followed, outcomes, killer, departures, tasks; next_look
             })),
-            unmarker: Arc::new(component!(Unmarker { cx, outcomes, queue })),
+            unmarker: Arc::new(component!(Unmarker { cx, outcomes, queue, limits })),
             resolver: Arc::new(resolver),
             lease_watcher: Arc::new(component!(LeaseEndWatcher { monitor; timers, observed })),
             monitor,
@@ -259,6 +267,9 @@ impl Engine {
                 cx, held, clock_guard; round, aged; orphans: Periodic::after_one()
             })),
             summarizer: Arc::new(component!(RunSummarizer { cx, held; progress })),
+            limit_keeper: Arc::new(component!(LimitKeeper {
+                cx, held, clock_guard, limit_rules, limits; refreshed, audited
+            })),
             overdue_flagger: Arc::new(component!(OverdueFlagger { cx, held, clock_guard, pauses; seen, begins })),
             alarm_escalator: Arc::new(component!(AlarmEscalator { cx, held, clock_guard })),
             clock_guard,
@@ -274,6 +285,8 @@ impl Engine {
             http,
             directory,
             pauses,
+            limit_rules,
+            limits,
             killer,
             outcomes,
             backfill_runs,
@@ -290,6 +303,7 @@ impl Engine {
             self.directory.restart_lease_grace(last_alive_at);
         }
         self.pauses.refresh().await?;
+        self.limit_rules.refresh().await?;
         self.directory.refresh().await
     }
 

@@ -53,6 +53,8 @@ views! {
     jobs -> JobStore;
     /// Leases of shards, and the nodes that hold them.
     leases -> LeaseStore;
+    /// Limits of runs that are at work together, and their slots.
+    limits -> LimitStore;
     /// Items of runs, their deliveries and outcomes.
     maps -> MapStore;
     /// Accounts, sessions, tokens and sign-ins.

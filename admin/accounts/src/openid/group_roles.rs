@@ -92,6 +92,7 @@ mod tests {
             title: String::new(),
             own_tokens_only: false,
             runs_scripts: false,
+            weight: 1,
             created_at: 0,
         }
     }

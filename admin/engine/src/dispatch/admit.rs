@@ -130,16 +130,14 @@ impl Admitter {
         let (of_open, runs): (Vec<_>, Vec<_>) =
             runs.into_iter().partition(|run| open.contains(&(run.cause, run.fire_no)));
         let fires = fires_of(runs);
-        let is_open = !open.is_empty() || rule == Overlap::Wait && self.has_earlier_due(&fires, others);
+        let earlier = if rule == Overlap::Wait { self.earlier_due(&fires, others) } else { 0 };
         let queue = usize::try_from(job.stored.overlap_queue).unwrap_or_default();
-        let decision = overlap::decide(rule, queue, is_open, fires.len());
+        let max = usize::try_from(job.stored.max_concurrent).unwrap_or(1).max(1);
+        let decision = overlap::decide(rule, queue, (open.len() + earlier, max), fires.len());
         let pick =
             |places: &[usize]| -> Vec<ClaimedRun> { places.iter().flat_map(|&place| fires[place].clone()).collect() };
         decided.cancel.extend(pick(&decision.cancel));
-        if decision.kill_open {
-            let running = others.iter().filter(|other| other.state == RunState::Running && !other.kill_asked);
-            decided.stop.extend(running.map(|other| other.run_id));
-        }
+        decided.stop.extend(runs_of_earliest(others, decision.kill));
         let wait = pick(&decision.wait);
         let new = wait.iter().filter(|run| !is_noted(others, run));
         decided.verdicts.wait.extend(new.map(|run| run.run_id));
@@ -153,21 +151,22 @@ impl Admitter {
             (run, Some(admission))
         });
         let go = same_fire.chain(admitted);
-        decided.go.extend(go.map(|(run, admission)| AdmittedRun { run, job: job.clone(), admission }));
+        decided.go.extend(go.map(|(run, admission)| AdmittedRun { run, job: job.clone(), admission, slots: None }));
     }
 
-    /// An earlier run is due as well and waits elsewhere, perhaps for an executor: it keeps its turn.
-    fn has_earlier_due(&self, fires: &[Vec<ClaimedRun>], others: &[OpenRun]) -> bool {
+    /// Earlier fires that are due as well and wait elsewhere, perhaps for an executor: they keep their turns.
+    fn earlier_due(&self, fires: &[Vec<ClaimedRun>], others: &[OpenRun]) -> usize {
         let Some(first) = fires.first().map(|fire| &fire[0]) else {
-            return false;
+            return 0;
         };
         let due = self.cx.clock.now() + ms(self.cx.settings.mark_ahead);
-        others.iter().any(|other| {
+        let earlier = others.iter().filter(|other| {
             other.state == RunState::Claimed
                 && other.due_at <= due
                 && (other.due_at, other.run_id) < (first.due_at, first.run_id)
                 && (other.cause, other.fire_no) != (first.cause, first.fire_no)
-        })
+        });
+        earlier.map(|other| (other.cause, other.fire_no)).collect::<HashSet<FireId>>().len()
     }
 
     /// Asks for the end of what is open, beside everything else.
@@ -200,6 +199,21 @@ fn rule_of(job: &CachedJob) -> Overlap {
 /// Its row says that it waits.
 fn is_noted(others: &[OpenRun], run: &ClaimedRun) -> bool {
     others.iter().any(|other| other.run_id == run.run_id && other.waits)
+}
+
+/// The running runs of the earliest open fires, as many of them; those that are asked to end already are left out.
+fn runs_of_earliest(others: &[OpenRun], fires: usize) -> Vec<i64> {
+    let mut running: Vec<&OpenRun> = others.iter().filter(|other| other.state == RunState::Running).collect();
+    running.sort_unstable_by_key(|other| (other.due_at, other.run_id));
+    let mut earliest: Vec<FireId> = vec![];
+    for other in &running {
+        let fire = (other.cause, other.fire_no);
+        if earliest.len() < fires && !earliest.contains(&fire) {
+            earliest.push(fire);
+        }
+    }
+    running.retain(|other| !other.kill_asked && earliest.contains(&(other.cause, other.fire_no)));
+    running.iter().map(|other| other.run_id).collect()
 }
 
 /// The runs of each fire, earliest fire first.

@@ -7,15 +7,23 @@ use carillon_store::run::adopt::ClaimedRun;
 
 use crate::dispatch::dispatcher::{BATCH, Dispatcher, Tick};
 use crate::dispatch::stages::AdmittedRun;
+use crate::job_cache::CachedJob;
 
 /// When a run that found no room is looked at again at the latest.
 const DEFERRED_MS: Millis = 1_000;
+
+/// The place of a run where runs wait in a line: a priority is a head start. It never changes, so what waits long enough goes first.
+pub(in crate::dispatch) fn order_of(run: &ClaimedRun, job: &CachedJob) -> Millis {
+    run.due_at - Millis::from(run.priority.unwrap_or(job.stored.priority)) * 1_000
+}
 
 impl Dispatcher {
     /// Until an executor of its app has room.
     pub(in crate::dispatch) fn defer(&self, admitted: AdmittedRun) {
         let until = self.cx.clock.now() + DEFERRED_MS;
-        self.queue.defer(admitted.run, &admitted.job.stored.app, until);
+        let AdmittedRun { run, job, .. } = admitted;
+        let order = order_of(&run, &job);
+        self.queue.defer(run, &job.stored.app, order, until);
     }
 
     /// Those of these apps that found no room before, 500 of each: an executor of theirs has room again.

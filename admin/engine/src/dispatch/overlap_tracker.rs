@@ -144,7 +144,8 @@ mod tests {
             asked_parts: None,
             expires_at: None,
             traceparent: None,
-            overlaps: true,
+            priority: None,
+            is_patient: true,
         }
     }
 

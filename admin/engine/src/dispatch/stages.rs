@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_scheduler::route::Probe;
-use carillon_scheduler::{Millis, RouteStrategy};
+use carillon_scheduler::{Millis, RouteStrategy, SlotKey};
 use foldhash::HashMap;
 
 use crate::dispatch::overlap_tracker::Admission;
@@ -24,6 +24,8 @@ pub struct AdmittedRun {
     pub job: Arc<CachedJob>,
     /// If its job does not allow its fires to overlap.
     pub admission: Option<Admission>,
+    /// The slots of limits that its mark takes. None: it needs none, or its turn has not come.
+    pub slots: Option<Arc<[SlotKey]>>,
 }
 
 /// Its candidates are in the order in which they are tried.
@@ -37,11 +39,19 @@ pub struct OrderedRun {
 pub struct RoutedRun {
     pub run: ClaimedRun,
     pub admission: Option<Admission>,
+    pub slots: Option<Arc<[SlotKey]>>,
     pub candidates: Vec<Candidate>,
     pub reservation: Reservation,
     /// It waits behind others, and nothing moves there.
     pub is_stalled: bool,
     pub decision: RouteDecision,
+}
+
+impl RoutedRun {
+    /// The slots that its mark takes.
+    pub fn slots(&self) -> &[SlotKey] {
+        self.slots.as_deref().unwrap_or_default()
+    }
 }
 
 /// Its row says `sending`.

@@ -178,6 +178,7 @@ impl Bulk<'_> {
                 params,
                 parts,
                 address: None,
+                priority: None,
                 idempotency_key,
                 traceparent: None,
                 rerun_of,

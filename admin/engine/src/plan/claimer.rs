@@ -125,7 +125,8 @@ impl Scanner {
             asked_parts: None,
             expires_at: None,
             traceparent: None,
-            overlaps: false,
+            priority: None,
+            is_patient: false,
         };
         self.queue.insert_all(fires.map(|fire| (run(fire), fire.2)));
     }

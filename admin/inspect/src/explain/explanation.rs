@@ -1,10 +1,11 @@
 //! The story of one instant of one job: what became of it, or why it is none or nothing came of it.
 
-use carillon_scheduler::{AuditAction, Cause, Millis};
+use carillon_scheduler::{AuditAction, Cause, Millis, RunReason, RunState};
 
 use crate::audit::difference::{GapKind, GapReason};
 use crate::audit::job_audit::AuditInput;
 use carillon_store as store;
+use carillon_store::app::limits::line::LimitPlace;
 use carillon_store::job::history::{Change, DefinitionVersion, VersionRules};
 use carillon_store::job::revisions::Revision;
 use carillon_store::run::route::RouteDecision;
@@ -43,6 +44,8 @@ pub struct ExplainedRun {
     pub run: RunView,
     pub params: RunParams,
     pub choice: Option<RouteDecision>,
+    /// The limits that it waits for, with its place at each.
+    pub places: Vec<LimitPlace>,
 }
 
 /// What became of it, or why nothing did.
@@ -175,6 +178,14 @@ fn contains(era: &DefinitionVersion, at: Millis) -> bool {
     era.from < at && era.to.is_none_or(|to| at <= to)
 }
 
+/// The limits that a run waits for, with its place at each; empty: it does not wait for any.
+pub async fn places_of(store: &Store, run: &RunView) -> store::Result<Vec<LimitPlace>> {
+    match run.state == RunState::Claimed && run.reason.as_deref() == Some(RunReason::Limit.as_str()) {
+        true => store.limits().places_of(run.id).await,
+        false => Ok(vec![]),
+    }
+}
+
 async fn explained_runs(
     store: &Store,
     job_id: i64,
@@ -192,7 +203,8 @@ async fn explained_runs(
         };
         let choice = store.runs().route_decision(&run).await?;
         let params = store.runs().params_of(&run).await?;
-        runs.push(ExplainedRun { run, params, choice });
+        let places = places_of(store, &run).await?;
+        runs.push(ExplainedRun { run, params, choice, places });
     }
     Ok(runs)
 }

@@ -86,6 +86,15 @@ pub struct JobDraft {
     /// How many runs may wait under `overlap` `wait`.
     #[serde(default = "default_queue")]
     pub overlap_queue: i32,
+    /// How many fires of the job may be open at once; more need a rule other than `allow`.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub max_concurrent: i32,
+    /// The names of limits that its runs keep, at most 4: of its app, or shared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
+    /// Where runs wait in a line, a run goes before those that have waited for at most this much longer, in seconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub priority: i32,
     /// The executor's rule for overlapping runs.
     #[serde(default)]
     pub block: BlockStrategy,
@@ -140,6 +149,9 @@ impl JobDraft {
             route_labels: String::new(),
             overlap: Overlap::default(),
             overlap_queue: DEFAULT_QUEUE,
+            max_concurrent: 1,
+            limits: vec![],
+            priority: 0,
             block: BlockStrategy::default(),
             timeout_seconds: 0,
             retries: 0,
@@ -170,6 +182,20 @@ const fn default_queue() -> i32 {
 
 const fn yes() -> bool {
     true
+}
+
+const fn one() -> i32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_one(count: &i32) -> bool {
+    *count == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &i32) -> bool {
+    *count == 0
 }
 
 #[cfg(test)]

@@ -22,4 +22,4 @@ pub use parts::Parts;
 pub use script::{ScriptDraft, ScriptKind};
 pub use spec::JobSpec;
 pub use template::JobTemplate;
-pub use validate::{check_split, validate_app_name};
+pub use validate::{check_priority, check_split, validate_app_name};

@@ -118,6 +118,7 @@ impl JobStore<'_> {
         self.insert_labels(&tx, jobs).await?;
         self.insert_scripts(&tx, &rows.scripts).await?;
         self.hold_used_jobs(&tx, jobs).await?;
+        self.limits().hold_named(&tx, jobs).await?;
         self.workflows().insert_graphs(&tx, jobs).await?;
         self.insert_parts(&tx, jobs).await?;
         if let Some(key) = idempotency_key {
@@ -259,7 +260,7 @@ fn job_row(job: &Job) -> impl Iterator<Item = NamedValue> {
 }
 
 /// What both the insert and the update write.
-pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 32] {
+pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 35] {
     let draft = &job.draft;
     let script = draft.script.as_ref();
     named![
@@ -283,6 +284,9 @@ pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 32] {
         route_labels: draft.route_labels.as_str(),
         overlap: draft.overlap.as_str(),
         overlap_queue: draft.overlap_queue,
+        max_concurrent: draft.max_concurrent,
+        limits: (!draft.limits.is_empty()).then(|| json!(draft.limits).to_string()),
+        priority: draft.priority,
         block: draft.block.as_str(),
         timeout_seconds: draft.timeout_seconds,
         retries: draft.retries,

@@ -19,6 +19,7 @@ fn a_scheduled_run_of_another_app_is_neither_shown_nor_changed() {
             expires_after_seconds: None,
             params: None,
             parts: None,
+            priority: None,
             address: None,
         };
         let ask = RunLaterRequest {

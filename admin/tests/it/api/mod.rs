@@ -10,6 +10,7 @@ mod document;
 mod executors;
 mod explain;
 pub mod jobs;
+mod limits;
 mod lists;
 mod many;
 mod pauses;

@@ -215,6 +215,7 @@ async fn workflow(live: &Live, app: &App) -> (i64, [i64; 2]) {
             cause: Cause::Api,
             params: None,
             parts: None,
+            priority: None,
             address: None,
             idempotency_key: None,
         };
@@ -235,7 +236,15 @@ async fn items(live: &Live, app: &App) -> [i64; 2] {
     let mut draft = JobDraft::new(app, LONG_NAME, "items");
     draft.params = "30".to_owned();
     let job_id = live.job(draft).await.id;
-    let ask = RunRequest { job_id, cause: Cause::Api, params: None, parts: None, address: None, idempotency_key: None };
+    let ask = RunRequest {
+        job_id,
+        cause: Cause::Api,
+        params: None,
+        parts: None,
+        priority: None,
+        address: None,
+        idempotency_key: None,
+    };
     let root = live.engine.jobs().run(ask, &Actor::unlimited("dana", "")).await.unwrap();
     let ended = async || live.store.runs().get(root).await.unwrap().unwrap().state == RunState::Succeeded;
     wait_for("the end of the items", ended).await;

@@ -319,6 +319,7 @@ impl Node {
             job_id: job.id,
             cause: Cause::Manual,
             params: None,
+            priority: None,
             address: None,
             idempotency_key: None,
         };

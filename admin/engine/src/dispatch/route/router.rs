@@ -45,10 +45,7 @@ impl Router {
 
     pub fn route(&self, admitted: AdmittedRun) -> RouteStep {
         let AdmittedRun { run, job, .. } = &admitted;
-        // An HTTP job has one place to go to.
-        let given = if job.http.is_some() { None } else { job.rules.as_ref().ok().map(|rules| rules.route) };
-        let strategy = given.unwrap_or(RouteStrategy::First);
-        let strategy = if run.cause == Cause::Item { strategy.of_items() } else { strategy };
+        let strategy = strategy_of(run, job);
         // Before anything can fail: each part has its own attempts.
         if has_parts_to_fix(run, job, strategy) {
             return RouteStep::Expand(admitted, Expansion::Parts);
@@ -174,14 +171,17 @@ impl Router {
         self.memory.forget(job_id);
     }
 
-    /// It may still wait for room: as late as its job lets it be.
-    pub fn may_still_wait(&self, job: &CachedJob, run: &ClaimedRun) -> bool {
+    /// It may still wait for room: as late as its job lets it be. A run that has waited for its slots is late already, and waits on.
+    pub fn may_still_wait(&self, AdmittedRun { run, job, slots, .. }: &AdmittedRun) -> bool {
+        if slots.is_some() {
+            return true;
+        }
         self.cx.clock.now() < self.directory.give_up_from(run.due_at) + job.stored.misfire_threshold_ms
     }
 
     /// Too many executors are being asked already. It waits as long as for an executor with room.
     pub fn wait_for_probe(&self, admitted: AdmittedRun) -> RouteStep {
-        if self.may_still_wait(&admitted.job, &admitted.run) {
+        if self.may_still_wait(&admitted) {
             return RouteStep::Wait(admitted);
         }
         let why = "the executors of its app are slow to answer: too many of its runs wait for a probe";
@@ -259,13 +259,21 @@ impl Router {
                 self.counts.add_routed(address);
             }
         }
-        RoutedRun { run, admission: admitted.admission, candidates, reservation, is_stalled: false, decision }
+        RoutedRun {
+            run,
+            admission: admitted.admission,
+            slots: admitted.slots,
+            candidates,
+            reservation,
+            is_stalled: false,
+            decision,
+        }
     }
 
     fn no_room(&self, ordered: OrderedRun, passed: &[(usize, &'static str)]) -> RouteStep {
         let OrderedRun { admitted, candidates, mut decision } = ordered;
         self.cx.metrics.saturated.inc();
-        if self.may_still_wait(&admitted.job, &admitted.run) {
+        if self.may_still_wait(&admitted) {
             return RouteStep::Full(admitted);
         }
         for (index, why) in passed {
@@ -283,6 +291,19 @@ impl Router {
         };
         RouteStep::NoExecutor(admitted, message, Box::new(decision.into_trace()))
     }
+}
+
+fn strategy_of(run: &ClaimedRun, job: &CachedJob) -> RouteStrategy {
+    // An HTTP job has one place to go to.
+    let given = if job.http.is_some() { None } else { job.rules.as_ref().ok().map(|rules| rules.route) };
+    let strategy = given.unwrap_or(RouteStrategy::First);
+    if run.cause == Cause::Item { strategy.of_items() } else { strategy }
+}
+
+/// A fire that becomes several runs before it is sent.
+pub fn is_to_be_split(run: &ClaimedRun, job: &CachedJob) -> bool {
+    let strategy = strategy_of(run, job);
+    has_parts_to_fix(run, job, strategy) || is_unexpanded(strategy, run)
 }
 
 /// A run of a broadcast job whose executors are not fixed yet: also a further attempt of one that found none, or only one.

@@ -70,7 +70,9 @@ impl SendTask {
     pub fn put_off(&self, why: String) -> Attempted {
         let routed = &self.marked.routed;
         let threshold = routed.decision.job.stored.misfire_threshold_ms;
-        let may_still_wait = self.sender.cx.clock.now() < routed.run.due_at + threshold;
+        let is_on_time = self.sender.cx.clock.now() < routed.run.due_at + threshold;
+        // One that has waited for its slots is late already.
+        let may_still_wait = is_on_time || routed.slots.is_some();
         if may_still_wait { Attempted::Unsent } else { Attempted::TryNext(why) }
     }
 }

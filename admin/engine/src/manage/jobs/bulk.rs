@@ -174,6 +174,7 @@ impl Bulk<'_> {
             created_at: 0,
             own_tokens_only: false,
             runs_scripts: false,
+            weight: 1,
         };
         let context = DefinitionContext::of(target.unwrap_or(&own), job, &job.calendars);
         let checked = Definition::check_in(context, &draft, self.engine.cx.clock.now());
@@ -188,6 +189,7 @@ impl Bulk<'_> {
             cause,
             params: None,
             address: None,
+            priority: None,
             idempotency_key: self.key.map(|key| hash(&format!("bulk {} {key}", job.id))),
             parts: None,
             traceparent: None,

@@ -3,7 +3,7 @@
 use carillon_accounts::policy::Action;
 use carillon_protocol::normal_address;
 use carillon_scheduler::job::limits::check_params;
-use carillon_scheduler::{FieldError, Millis, Parts, Traceparent};
+use carillon_scheduler::{FieldError, Millis, Parts, Traceparent, check_priority};
 use carillon_store::Page;
 use carillon_store::run::trigger::delayed::insert::{
     DelayedRequest, MAX_TRIGGERS, NewDelayed, RecordedTriggers, RequestKey,
@@ -44,6 +44,8 @@ pub struct DelayedRun {
     pub parts: Option<Parts>,
     /// The executor that is to run it, which must be registered for the job's app.
     pub address: Option<String>,
+    /// In place of the priority that the job has, in seconds.
+    pub priority: Option<i32>,
 }
 
 /// Runs of one job that are not due yet.
@@ -91,12 +93,16 @@ impl DelayedRun {
         if let Some(Err(message)) = self.params.as_deref().map(check_params) {
             faults.push(FieldError::new("params", message));
         }
+        if let Some(Err(message)) = self.priority.map(check_priority) {
+            faults.push(FieldError::new("priority", message));
+        }
         let item = NewDelayed {
             due_at,
             expires_at: self.expires_after_seconds.map(|seconds| due_at.saturating_add(seconds.saturating_mul(1000))),
             params: self.params.clone(),
             parts: self.parts.clone(),
             address: self.address.as_deref().map(normal_address),
+            priority: self.priority,
         };
         (item, faults)
     }
@@ -111,7 +117,11 @@ impl RunLaterRequest {
                 DueTime::InSeconds(seconds) => json!({"in": seconds}),
                 DueTime::Both => json!(null),
             };
-            json!([due, run.expires_after_seconds, run.params, run.parts, run.address])
+            let mut asked = vec![due, json!(run.expires_after_seconds), json!(run.params), json!(run.parts)];
+            asked.push(json!(run.address));
+            // Left out by requests of before.
+            asked.extend(run.priority.map(|priority| json!(priority)));
+            json!(asked)
         };
         let runs: Vec<_> = self.runs.iter().map(run).collect();
         Sha256::digest(json!(runs).to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -247,6 +257,7 @@ mod tests {
             params: Some("x".repeat(65_537)),
             parts: None,
             address: None,
+            priority: None,
         };
         let (_, faults) = run.check(0);
         let fields: Vec<&str> = faults.iter().map(|fault| &*fault.field).collect();

@@ -3,7 +3,7 @@
 use carillon_accounts::policy::Action;
 use carillon_scheduler::job::limits::check_params;
 use carillon_scheduler::job::placeholders::{fill_instant, has_placeholders};
-use carillon_scheduler::{Cause, Parts, Traceparent, check_split};
+use carillon_scheduler::{Cause, Parts, Traceparent, check_priority, check_split};
 use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Actor, Job, RunParams, RunView};
 
@@ -22,6 +22,8 @@ pub struct RunRequest {
     pub parts: Option<Parts>,
     /// The executor that is to run it, which must be registered for the job's app.
     pub address: Option<String>,
+    /// In place of the priority that the job has, in seconds.
+    pub priority: Option<i32>,
     /// A repeated request with the same key finds the run of the first one.
     pub idempotency_key: Option<String>,
 }
@@ -90,6 +92,9 @@ impl Jobs<'_> {
         if let Some(Err(message)) = request.params.as_deref().map(check_params) {
             return Err(Error::field("params", message));
         }
+        if let Some(Err(message)) = request.priority.map(check_priority) {
+            return Err(Error::field("priority", message));
+        }
         if let Some(parts) = &request.parts {
             let has_params = request.params.is_some();
             self.check_parts(request.job_id, parts, has_params).await?;
@@ -105,11 +110,21 @@ impl Jobs<'_> {
             }
         }
         self.engine.costly.count_runs(1, by)?;
-        let RunRequest { job_id, cause, params, parts, address, idempotency_key } = request;
+        let RunRequest { job_id, cause, params, parts, address, priority, idempotency_key } = request;
         let traceparent = traceparent.map(|it| it.to_string());
         let is_only_rerun = false;
-        let new =
-            NewTrigger { job, cause, params, parts, address, idempotency_key, traceparent, rerun_of, is_only_rerun };
+        let new = NewTrigger {
+            job,
+            cause,
+            params,
+            parts,
+            address,
+            priority,
+            idempotency_key,
+            traceparent,
+            rerun_of,
+            is_only_rerun,
+        };
         let made = self.engine.cx.store.runs().insert_triggered(&new, self.engine.cx.clock.now(), by).await?;
         let made = made.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.job_changed(made.shard);

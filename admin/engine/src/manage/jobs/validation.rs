@@ -129,6 +129,7 @@ impl ValidationContext {
             created_at: 0,
             own_tokens_only: false,
             runs_scripts: false,
+            weight: 1,
         };
         self.apps.entry(name.to_owned()).or_insert(app);
     }

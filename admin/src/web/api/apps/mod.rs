@@ -1,6 +1,7 @@
-//! Apps, their executors, and the tokens of those.
+//! Apps, their executors and the tokens of those, secrets, and limits of runs at work.
 
 pub mod executors;
+pub mod limits;
 mod list;
 pub mod secrets;
 pub mod tokens;

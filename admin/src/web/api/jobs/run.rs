@@ -36,7 +36,7 @@ pub async fn disable(state: Shared, id: Id, caller: Caller, body: Body<PauseRequ
 
 request! {
     /// How this run differs from the job; all members may be left out
-    pub struct RunRequest: "{\"params\"?,\"parts\"?,\"address\"?,\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?}", MAY_BE_EMPTY = true {
+    pub struct RunRequest: "{\"params\"?,\"parts\"?,\"address\"?,\"priority\"?,\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?}", MAY_BE_EMPTY = true {
         /// Instead of the job's own; at most 65,536 bytes
         #[schema(min_length = 0, max_length = 65_536)]
         params: Option<String>,
@@ -46,6 +46,9 @@ request! {
         parts: Option<Parts>,
         /// The registered executor that is to run it
         address: Option<String>,
+        /// Instead of the job's own, in seconds: where runs wait in a line, it goes before those that have waited for at most this much longer
+        #[schema(minimum = -3_600, maximum = 3_600)]
+        priority: Option<i32>,
         /// When it is due, at most five years ahead; a time that has passed means now. Without it the job runs now
         at: Option<Time>,
         /// In how many seconds it is due, in place of `at`
@@ -66,11 +69,11 @@ pub async fn run(
     trace: Trace,
     body: Body<RunRequest>,
 ) -> Answer<AnyRunView> {
-    let RunRequest { params, parts, address, at, delay_seconds, expires_after_seconds } = body.0;
+    let RunRequest { params, parts, address, priority, at, delay_seconds, expires_after_seconds } = body.0;
     let (job_id, idempotency_key, jobs) = (id.0, key.0, state.engine.jobs());
     let (run_id, is_new) = match due_time(at, delay_seconds) {
         Some(due) => {
-            let run = DelayedRun { due, expires_after_seconds, params, parts, address };
+            let run = DelayedRun { due, expires_after_seconds, params, parts, address, priority };
             let request =
                 RunLaterRequest { job_id, runs: vec![run], idempotency_key, traceparent: trace.0, is_list: false };
             let recorded = jobs.run_later(request, &caller.0).await?;
@@ -81,7 +84,8 @@ pub async fn run(
             return Err(Error::field("expires_after_seconds", why));
         }
         None => {
-            let request = manage::RunRequest { job_id, cause: Cause::Api, params, parts, address, idempotency_key };
+            let cause = Cause::Api;
+            let request = manage::RunRequest { job_id, cause, params, parts, address, priority, idempotency_key };
             (jobs.run_traced(request, trace.0, &caller.0).await?, true)
         }
     };

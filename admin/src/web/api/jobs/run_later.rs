@@ -37,11 +37,14 @@ pub struct RunItem {
     params: Option<String>,
     /// The registered executor that is to run it
     address: Option<String>,
+    /// Instead of the job's own, in seconds: where runs wait in a line, it goes before those that have waited for at most this much longer
+    #[schema(minimum = -3_600, maximum = 3_600)]
+    priority: Option<i32>,
 }
 
 request! {
     /// Runs of the job; 1 MiB at most in all
-    pub struct RunManyRequest: "{\"runs\":[{\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?,\"params\"?,\"address\"?}]}" {
+    pub struct RunManyRequest: "{\"runs\":[{\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?,\"params\"?,\"address\"?,\"priority\"?}]}" {
         #[schema(min_items = 1, max_items = 1_000)]
         runs: Vec<RunItem>,
     }
@@ -60,8 +63,8 @@ pub struct RunManyView {
 impl RunItem {
     fn read(self) -> DelayedRun {
         let due = due_time(self.at, self.delay_seconds).unwrap_or(DueTime::InSeconds(0));
-        let Self { expires_after_seconds, params, address, .. } = self;
-        DelayedRun { due, expires_after_seconds, params, parts: None, address }
+        let Self { expires_after_seconds, params, address, priority, .. } = self;
+        DelayedRun { due, expires_after_seconds, params, parts: None, address, priority }
     }
 }
 

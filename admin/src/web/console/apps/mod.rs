@@ -1,7 +1,8 @@
-//! Apps and their executors.
+//! Apps, their executors, and limits of runs at work.
 
 pub mod delete;
 pub mod executor;
+pub mod limits;
 pub mod list;
 pub mod new;
 pub mod page;

@@ -106,6 +106,15 @@ fn overlap(language: Language, draft: &JobDraft) -> Vec<SettingLine> {
         _ => text,
     };
     let mut lines = vec![("overlap", overlap)];
+    if draft.max_concurrent > 1 {
+        lines.push(("max-concurrent", draft.max_concurrent.to_string()));
+    }
+    if !draft.limits.is_empty() {
+        lines.push(("job-limits", draft.limits.join(", ")));
+    }
+    if draft.priority != 0 {
+        lines.push(("priority", language.text("priority-seconds").with("seconds", draft.priority).to_string()));
+    }
     // Neither is sent to an executor.
     if draft.workflow.is_none() && draft.http.is_none() {
         lines.push(("block-strategy", strategies::block(language, draft.block)));

@@ -6,6 +6,7 @@ use actix_web::HttpRequest;
 use actix_web::web::{Path, Query};
 use askama::Template;
 use carillon_engine::manage::FoundRun;
+use carillon_inspect::explain;
 use carillon_scheduler::job::placeholders::{PlaceholderValues, fill};
 use carillon_scheduler::{Cause, Millis, RunState, Traceparent, Zone};
 use carillon_store::map::view::DeliveryView;
@@ -54,6 +55,8 @@ struct Page {
     is_workflow: bool,
     /// Of a workflow that has begun.
     progress: Option<Progress>,
+    /// What it waits for, with its place in line.
+    waits: Vec<String>,
     /// The workflow's run of which it is a node, and the node's name. None: it is no node, or the viewer may not see that run.
     node_of: Option<(i64, String)>,
 }
@@ -213,7 +216,11 @@ pub async fn page(
         Cause::Item => state.store.maps().delivery(row.run.fire_no, row.run.part).await?,
         _ => None,
     };
+    let since = context.exact(&row.run.due_at);
+    let places = explain::places_of(&state.store, &row.run).await?;
+    let waits = places.iter().map(|place| explain::waits_for(context.language, place, &since).to_string()).collect();
     let page = Page {
+        waits,
         items,
         delivery,
         parent: match row.run.cause {

@@ -118,6 +118,8 @@ pub struct Settlement {
     pub to_scan: Vec<i32>,
     /// Runs whose ends others follow: [`advance`](crate::run::advance) does it.
     pub followed: Vec<i64>,
+    /// Runs whose slots of limits are free now.
+    pub freed: Vec<i64>,
     /// Runs of which nothing is stored yet, because another session holds their row or their job's.
     pub held_up: Vec<i64>,
     /// Runs of which nothing can be stored, because their row cannot be read.
@@ -134,6 +136,7 @@ impl Settlement {
         self.alarms.extend(other.alarms);
         self.to_scan.extend(other.to_scan);
         self.followed.extend(other.followed);
+        self.freed.extend(other.freed);
         self.held_up.extend(other.held_up);
         self.unreadable.extend(other.unreadable);
         self.unsent.extend(other.unsent);

@@ -94,6 +94,7 @@ pub fn sentence(reason: &str) -> Option<&'static str> {
         RunReason::Deleted => "The job was deleted before it was sent.",
         RunReason::Misfire => "It was missed, and the job's misfire policy skips it.",
         RunReason::Overlap => "An earlier run of the job had not ended.",
+        RunReason::Limit => "No slot of a limit was free.",
         RunReason::Operator => "Called off before it was sent.",
         RunReason::LateResult => "An earlier attempt turned out to have succeeded.",
         RunReason::Unconfirmed => "A kill was asked for; the executor never confirmed the end.",

@@ -75,6 +75,8 @@ pub enum Figure {
     DelayedTime,
     /// Cancelled and not asked to be, or sent although the answer was that it never would be.
     DelayedCancel,
+    /// More runs were at work than their limit allows, or one without a slot.
+    LimitExceeded,
     /// Marked although a disable or delete had been answered.
     MarkedAfterDisable,
     /// A row that is still open at the end.
@@ -93,7 +95,7 @@ pub enum Figure {
 }
 
 impl Figure {
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::MissedUnrecorded,
         Self::RecordedTwice,
         Self::Phantom,
@@ -126,6 +128,7 @@ impl Figure {
         Self::DelayedTwice,
         Self::DelayedTime,
         Self::DelayedCancel,
+        Self::LimitExceeded,
         Self::MarkedAfterDisable,
         Self::Stuck,
         Self::SentAfterLeave,

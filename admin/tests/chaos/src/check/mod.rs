@@ -9,6 +9,7 @@ mod followers;
 mod growth;
 mod index;
 mod lateness;
+mod limits;
 mod machine;
 mod matching;
 mod processes;
@@ -50,6 +51,7 @@ pub fn check(history: &History) -> Findings {
     followers::items::check(history, &index, &mut findings);
     retries::check(history, &index, &mut findings);
     edits::check(history, &mut findings);
+    limits::check(history, &mut findings);
     processes::check(history, &index, &mut findings);
     growth::check(history, &mut findings);
     unknown_outcomes::check(history, &index, &mut findings);

@@ -99,6 +99,12 @@ impl Api {
         Ok(())
     }
 
+    /// A limit that the jobs of all apps may name.
+    pub async fn create_limit(&self, name: &str, max: i64) -> anyhow::Result<()> {
+        self.must("api/v1/limits", &json!({"name": name, "max": max})).await?;
+        Ok(())
+    }
+
     /// All of them in one batch, while nothing is wrong yet.
     pub async fn create_jobs(&self, planned: Vec<super::Planned>) -> anyhow::Result<Vec<Job>> {
         let drafts: Vec<Value> = planned.iter().map(|job| job.draft.clone()).collect();

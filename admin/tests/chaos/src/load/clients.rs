@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, Reply, schedule};
 use super::jobs::step;
-use super::{CALENDAR, Calls, delayed};
+use super::{CALENDAR, Calls, delayed, limited};
 use crate::clock::{now, text};
 use crate::random::Random;
 use crate::record::{Call, Job, Op};
@@ -42,11 +42,13 @@ pub async fn work(
     let rests = of("resting").into_iter().enumerate().map(|(number, job)| rest(desk(number as u64 + 50), job));
     let counted = of("counted").into_iter().enumerate().map(|(number, job)| describe(desk(number as u64 + 70), job));
     let hands = trigger(desk(99), of("by_hand"));
+    let bursts = burst(desk(98), of(limited::GROUP));
     tokio::join!(
         futures_util::future::join_all(editors),
         futures_util::future::join_all(rests),
         futures_util::future::join_all(counted),
         hands,
+        bursts,
         delayed::clients(desk, of("delayed"))
     );
 }
@@ -158,14 +160,30 @@ async fn trigger(mut desk: Desk, jobs: Vec<Job>) {
         let Some(job) = desk.random.pick(&jobs).cloned() else {
             return;
         };
-        let node = desk.random.below(3) as usize;
-        let path = format!("api/v1/jobs/{}/run", job.id);
-        let invoked_at = now();
-        let nothing = json!({});
-        let reply = desk.api.ask(node, Method::POST, &path, Some(&nothing));
-        let asked = (job.id, desk.api.name(node));
-        note(&desk.calls, asked, Op::Run, invoked_at, &reply.await);
+        run_by_hand(&mut desk, &job).await;
     }
+}
+
+/// Twice as many runs at once as the limit of their jobs lets be at work.
+async fn burst(mut desk: Desk, jobs: Vec<Job>) {
+    while !jobs.is_empty() && desk.pause(1_500, 3_000).await {
+        for _ in 0..2 * limited::SLOTS {
+            let Some(job) = desk.random.pick(&jobs).cloned() else {
+                return;
+            };
+            run_by_hand(&mut desk, &job).await;
+        }
+    }
+}
+
+async fn run_by_hand(desk: &mut Desk, job: &Job) {
+    let node = desk.random.below(3) as usize;
+    let path = format!("api/v1/jobs/{}/run", job.id);
+    let invoked_at = now();
+    let nothing = json!({});
+    let reply = desk.api.ask(node, Method::POST, &path, Some(&nothing)).await;
+    let asked = (job.id, desk.api.name(node));
+    note(&desk.calls, asked, Op::Run, invoked_at, &reply);
 }
 
 /// Writes down a call that has returned just now: the job, the node that was asked, and the answer.

@@ -8,6 +8,7 @@ mod flows;
 mod http;
 pub mod items;
 mod jobs;
+pub mod limited;
 mod poison;
 
 pub use absent::Absent;
@@ -18,6 +19,7 @@ pub use flows::{flows, inner, steps};
 pub use http::{ANSWERED as HTTP_ANSWERED, http};
 pub use items::maps;
 pub use jobs::{Herd, Planned, busy, children, parents, plan};
+pub use limited::limited;
 pub use poison::poison;
 
 /// The app of the four recording executors.

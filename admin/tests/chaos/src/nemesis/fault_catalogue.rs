@@ -56,6 +56,7 @@ const REST: [FaultKind; 53] = [
     kind("abort_before_map_commit", At::Admin, Class::Holder),
     kind("abort_after_map_commit", At::Admin, Class::Holder),
     kind("http_sender_killed", At::Admin, Class::Holder),
+    kind("limit_holder_killed", At::Admin, Class::Holder),
     kind("admin_clock", At::Admin, Class::Harmless),
     kind("shards_set", At::Admin, Class::GracefulStop),
     kind("redis_kill", At::Redis, Class::Redis),

@@ -20,6 +20,7 @@ pub fn fire(job: &Job) -> NewTrigger {
         job: job.id.into(),
         cause: Cause::Manual,
         params: None,
+        priority: None,
         address: None,
         idempotency_key: None,
         traceparent: None,

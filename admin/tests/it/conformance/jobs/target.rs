@@ -27,6 +27,7 @@ fn trigger(job: TargetJob) -> NewTrigger {
         job,
         cause: Cause::Api,
         params: None,
+        priority: None,
         address: None,
         idempotency_key: None,
         traceparent: None,

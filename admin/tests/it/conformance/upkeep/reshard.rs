@@ -156,6 +156,7 @@ async fn fires(race: &Race) {
             job: job.id.into(),
             cause: Cause::Manual,
             params: None,
+            priority: None,
             address: None,
             idempotency_key,
             traceparent: None,

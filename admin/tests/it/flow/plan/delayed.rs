@@ -14,7 +14,7 @@ use crate::flow::node::{Node, START, on_node, with_executor, with_registered_exe
 use crate::services::{Kind, TestDatabase, on};
 
 fn later(due: DueTime) -> DelayedRun {
-    DelayedRun { due, expires_after_seconds: None, params: None, parts: None, address: None }
+    DelayedRun { due, expires_after_seconds: None, params: None, parts: None, priority: None, address: None }
 }
 
 impl Node {

@@ -13,7 +13,7 @@ use crate::conformance::fixture::{Fixture, NOW, actor, after};
 use crate::conformance::hot::rows::holder;
 
 fn item(due_at: Millis) -> NewDelayed {
-    NewDelayed { due_at, expires_at: None, params: None, parts: None, address: None }
+    NewDelayed { due_at, expires_at: None, params: None, parts: None, priority: None, address: None }
 }
 
 fn request(job: &Job, items: Vec<NewDelayed>) -> DelayedRequest {

@@ -15,6 +15,7 @@ fn fire(job_id: i64, key: Option<&str>) -> NewTrigger {
         job: job_id.into(),
         cause: Cause::Api,
         params: None,
+        priority: None,
         address: None,
         idempotency_key: key.map(Into::into),
         traceparent: None,

@@ -87,7 +87,8 @@ impl Fixture {
             asked_parts: None,
             expires_at: None,
             traceparent: None,
-            overlaps: false,
+            priority: None,
+            is_patient: false,
         }
     }
 
