@@ -38,6 +38,8 @@ pub const CAPABILITIES: &str = "Carillon-Capabilities";
 pub const WEIGHT: &str = "Carillon-Weight";
 /// On `/api/registry`: `key=value,key2=value2`; jobs may require labels. An operator's setting wins.
 pub const LABELS: &str = "Carillon-Labels";
+/// On `/api/registry`: the digest of the jobs that the executor's program declares, see [`Declaration`](crate::Declaration).
+pub const DECLARED: &str = "Carillon-Declared";
 /// On answers to `/run` for a run that the executor already has, and to `/log`: `queued`, `running` or `finished`.
 pub const RUN_STATE: &str = "Carillon-Run-State";
 
