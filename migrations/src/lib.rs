@@ -9,6 +9,7 @@ mod m0005_parts;
 mod m0006_map;
 mod m0007_http;
 mod m0008_delayed;
+mod m0010_declared;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -25,6 +26,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0006_map", statements: m0006_map::STATEMENTS },
     Step { name: "m0007_http", statements: m0007_http::STATEMENTS },
     Step { name: "m0008_delayed", statements: m0008_delayed::STATEMENTS },
+    Step { name: "m0010_declared", statements: m0010_declared::STATEMENTS },
 ];
 
 pub struct Migrator;

@@ -23,6 +23,7 @@ pub mod views;
 pub mod workflow;
 
 pub use app::apps::App;
+pub use app::declared::words::{DeclarationSetting, DeclaredState};
 pub use audit::actor::Actor;
 pub use audit::entry::AuditObject;
 pub use calendar::calendars::{CalendarVersion, NamedCalendar};

@@ -92,6 +92,7 @@ mod tests {
             title: String::new(),
             own_tokens_only: false,
             runs_scripts: false,
+            declarations: carillon_store::DeclarationSetting::default(),
             created_at: 0,
         }
     }

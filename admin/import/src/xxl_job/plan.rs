@@ -312,6 +312,7 @@ fn check(draft: &JobDraft, now: Millis) -> Result<(), String> {
         created_at: 0,
         own_tokens_only: false,
         runs_scripts: false,
+        declarations: carillon_store::DeclarationSetting::default(),
     };
     let checked = Definition::check_in(DefinitionContext::new(&app, &Calendars::default()), draft, now);
     checked.map(drop).map_err(|errors| FieldError::join(&errors))

@@ -38,7 +38,7 @@ impl AppStore<'_> {
         Ok(AppUse { jobs: jobs.unwrap_or(0), open_runs: open_runs.unwrap_or(0) })
     }
 
-    /// Deletes an app with its executors, tokens, secrets, pauses, maintenance windows, alert rules, retention and former names. The audit
+    /// Deletes an app with its executors, tokens, secrets, declarations, pauses, maintenance windows, alert rules, retention and former names. The audit
     /// stays; its past runs are not shown any more, and the retention removes them.
     ///
     /// # Errors
@@ -56,7 +56,16 @@ impl AppStore<'_> {
         for table in ["executor", "executor_setting"] {
             self.execute(&tx, &format!("DELETE FROM {table} WHERE app = ?"), values![app.name.as_str()]).await?;
         }
-        for table in ["executor_token", "app_pause", "maintenance_window", "alert_rule", "app_alias", "secret"] {
+        for table in [
+            "executor_token",
+            "app_pause",
+            "maintenance_window",
+            "alert_rule",
+            "app_alias",
+            "secret",
+            "declaration",
+            "declared_job",
+        ] {
             self.execute(&tx, &format!("DELETE FROM {table} WHERE app_id = ?"), values![app.id]).await?;
         }
         self.execute(&tx, "DELETE FROM app_starter WHERE app_id = ? OR starter_id = ?", values![app.id, app.id])

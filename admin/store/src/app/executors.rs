@@ -140,7 +140,7 @@ impl AppStore<'_> {
         let text = format!("DELETE FROM executor WHERE manual_since IS NULL AND {condition}");
         let ended = self.execute(tx, &text, values.clone()).await?;
         let text = format!(
-            "UPDATE executor SET boot_id = NULL, capabilities = NULL, journal_id = NULL, weight = NULL, labels = NULL, \
+            "UPDATE executor SET boot_id = NULL, capabilities = NULL, journal_id = NULL, weight = NULL, labels = NULL, declared = NULL, \
              token_id = NULL WHERE manual_since IS NOT NULL AND {condition}"
         );
         Ok(self.execute(tx, &text, values).await? + ended > 0)

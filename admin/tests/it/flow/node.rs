@@ -171,7 +171,7 @@ impl Node {
         self.post_with(path, &[], body).await
     }
 
-    async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Value {
+    pub async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Value {
         // A client of its own: the one of before may keep a connection that the server has cut.
         let client = reqwest::Client::new();
         let mut call =

@@ -174,6 +174,7 @@ impl Bulk<'_> {
             created_at: 0,
             own_tokens_only: false,
             runs_scripts: false,
+            declarations: carillon_store::DeclarationSetting::default(),
         };
         let context = DefinitionContext::of(target.unwrap_or(&own), job, &job.calendars);
         let checked = Definition::check_in(context, &draft, self.engine.cx.clock.now());

@@ -122,6 +122,7 @@ impl ValidationContext {
             created_at: 0,
             own_tokens_only: false,
             runs_scripts: false,
+            declarations: carillon_store::DeclarationSetting::default(),
         };
         self.apps.entry(name.to_owned()).or_insert(app);
     }
