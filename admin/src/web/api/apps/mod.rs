@@ -1,5 +1,6 @@
 //! Apps, their executors, and the tokens of those.
 
+pub mod declarations;
 pub mod executors;
 mod list;
 pub mod secrets;

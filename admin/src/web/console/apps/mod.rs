@@ -1,5 +1,6 @@
 //! Apps and their executors.
 
+pub mod declarations;
 pub mod delete;
 pub mod executor;
 pub mod list;
