@@ -1,9 +1,7 @@
 //! What heartbeats announce: which declarations are known, and which executor is asked for the one that is not.
 
-use std::hash::Hash;
-
 use carillon_scheduler::Millis;
-use foldhash::{HashMap, HashMapExt as _};
+use foldhash::HashMap;
 use parking_lot::Mutex;
 
 /// A declaration that is there is looked for again after this time.
@@ -31,7 +29,7 @@ pub struct Announced {
     /// By app and digest: until when the finding counts.
     checked: Mutex<HashMap<(String, String), Millis>>,
     /// By app and address: the digest that the database has of this executor.
-    noted: Mutex<HashMap<(String, String), Option<String>>>,
+    noted: Mutex<HashMap<(String, String), String>>,
 }
 
 impl Announced {
@@ -52,33 +50,24 @@ impl Announced {
         if checked.len() >= MOST {
             checked.retain(|_, until| *until > now);
         }
-        let before = put(&mut checked, (app.to_owned(), digest.to_owned()), now + lasts);
+        let before = checked.insert((app.to_owned(), digest.to_owned()), now + lasts);
         before.is_none_or(|until| until <= now)
     }
 
-    /// Whether the database has another digest of an executor than this. `is_new`: its row has just been made.
-    pub fn is_other(&self, app: &str, address: &str, digest: Option<&str>, is_new: bool) -> bool {
+    /// Whether the database has another digest of an executor than this. `is_new`: its row has just been made, or begun again.
+    pub fn is_other(&self, app: &str, address: &str, digest: &str, is_new: bool) -> bool {
         let noted = self.noted.lock();
-        match noted.get(&(app.to_owned(), address.to_owned())) {
-            _ if is_new => true,
-            // Without a digest a new row is right as it is.
-            None => digest.is_some(),
-            Some(known) => known.as_deref() != digest,
-        }
+        is_new || noted.get(&(app.to_owned(), address.to_owned())).is_none_or(|known| known != digest)
     }
 
     /// The database has it.
-    pub fn set_noted(&self, app: &str, address: &str, digest: Option<&str>) {
+    pub fn set_noted(&self, app: &str, address: &str, digest: &str) {
         let mut noted = self.noted.lock();
         if noted.len() >= MOST {
             noted.clear();
         }
-        noted.insert((app.to_owned(), address.to_owned()), digest.map(str::to_owned));
+        noted.insert((app.to_owned(), address.to_owned()), digest.to_owned());
     }
-}
-
-fn put<K: Eq + Hash>(map: &mut HashMap<K, Millis>, key: K, until: Millis) -> Option<Millis> {
-    map.insert(key, until)
 }
 
 #[cfg(test)]
@@ -100,14 +89,11 @@ mod tests {
     #[test]
     fn a_digest_is_written_when_it_is_new() {
         let announced = Announced::default();
-        assert!(
-            !announced.is_other("billing", "http://a", None, false)
-                && announced.is_other("billing", "http://a", None, true)
-        );
-        assert!(announced.is_other("billing", "http://a", Some("d"), false));
-        announced.set_noted("billing", "http://a", Some("d"));
-        assert!(!announced.is_other("billing", "http://a", Some("d"), false));
-        assert!(announced.is_other("billing", "http://a", Some("e"), false));
-        assert!(announced.is_other("billing", "http://a", None, false));
+        assert!(announced.is_other("billing", "http://a", "d", false));
+        announced.set_noted("billing", "http://a", "d");
+        assert!(!announced.is_other("billing", "http://a", "d", false));
+        assert!(announced.is_other("billing", "http://a", "d", true), "its row is another one");
+        assert!(announced.is_other("billing", "http://a", "e", false));
+        assert!(announced.is_other("billing", "http://b", "d", false));
     }
 }

@@ -69,6 +69,7 @@ impl Declarations {
     /// # Errors
     /// The database does not answer.
     pub async fn heartbeat(&self, app: &str, address: &str, digest: Option<&str>, is_new: bool) -> store::Result<bool> {
+        let Some(digest) = digest else { return Ok(false) };
         let declarations = self.engine.cx.store.declarations();
         if self.announced.is_other(app, address, digest, is_new) {
             declarations.announce(app, address, digest).await?;
@@ -76,7 +77,9 @@ impl Declarations {
             self.wake();
         }
         let now = self.engine.cx.clock.now();
-        let Some(digest) = digest.filter(|digest| self.announced.is_due(app, digest, now)) else { return Ok(false) };
+        if !self.announced.is_due(app, digest, now) {
+            return Ok(false);
+        }
         let finding = match self.engine.cx.store.apps().by_name(app).await? {
             None => Finding::Refused,
             Some(app) if app.declarations == DeclarationSetting::Off => Finding::Refused,
@@ -170,7 +173,7 @@ impl Applier {
         let now = self.engine.cx.clock.now();
         let notes = *self.noted_at.lock() + NOTE_EVERY_MS <= now;
         let mut written = 0;
-        for app in self.engine.cx.store.declarations().apps().await? {
+        for app in self.engine.cx.store.declarations().declaring_apps().await? {
             written += self.app(&app, notes, now).await?;
         }
         if notes {

@@ -49,7 +49,6 @@ pub fn expand(members: TokenStream, item: TokenStream) -> Result<TokenStream, Er
                     app: #app,
                     package: ::core::env!("CARGO_PKG_NAME"),
                     version: ::core::env!("CARGO_PKG_VERSION"),
-                    module: ::core::module_path!(),
                     declaration: __declaration,
                     run: __run,
                 }

@@ -104,7 +104,9 @@ impl AppStore<'_> {
         let written = match old {
             Some(_) => {
                 let key = (" WHERE app = ? AND address = ?", values![app, address]);
-                self.update_columns(&tx, "executor", set, key).await.map(drop)
+                // Another start of the executor may be of another build.
+                let forgotten = changed.then(|| ("declared", Value::from(None::<String>)));
+                self.update_columns(&tx, "executor", set.into_iter().chain(forgotten), key).await.map(drop)
             }
             None => self.insert_row(&tx, "executor", set.into_iter().chain(named![app, address])).await,
         };

@@ -24,9 +24,9 @@ pub struct Declaration {
 impl DeclarationStore<'_> {
     /// Whether the app has a declaration with this digest.
     pub async fn is_known(self, app_id: i64, digest: &str) -> Result<bool> {
-        let text = "SELECT 1 FROM declaration WHERE app_id = ? AND digest = ?";
-        let found: Option<i64> = self.tuple(&self.engine_reads, text, values![app_id, digest]).await?;
-        Ok(found.is_some())
+        let text = "SELECT COUNT(*) FROM declaration WHERE app_id = ? AND digest = ?";
+        let count: Option<i64> = self.tuple(&self.engine_reads, text, values![app_id, digest]).await?;
+        Ok(count.is_some_and(|count| count > 0))
     }
 
     /// Keeps a declaration; one that is there already stays.
@@ -43,13 +43,13 @@ impl DeclarationStore<'_> {
             Err(error) if error.is_unique_violation() => Ok(()),
             other => {
                 other?;
-                tx.commit().await
+                Ok(tx.commit().await?)
             }
         }
     }
 
-    /// Notes which declaration an executor announces; None: none.
-    pub async fn announce(self, app: &str, address: &str, digest: Option<&str>) -> Result<()> {
+    /// Notes which declaration an executor announces, until it starts again.
+    pub async fn announce(self, app: &str, address: &str, digest: &str) -> Result<()> {
         let text = "UPDATE executor SET declared = ? WHERE app = ? AND address = ?";
         self.execute(&self.changes, text, values![digest, app, address]).await.map(drop)
     }
@@ -71,7 +71,7 @@ impl DeclarationStore<'_> {
     }
 
     /// The apps that have declarations.
-    pub async fn apps(self) -> Result<Vec<App>> {
+    pub async fn declaring_apps(self) -> Result<Vec<App>> {
         let text = format!("SELECT {COLUMNS} FROM app WHERE id IN (SELECT app_id FROM declaration) ORDER BY id");
         self.all(&self.engine_reads, &text, vec![]).await
     }

@@ -73,7 +73,7 @@ impl DeclarationStore<'_> {
             app_id, job_key, was: former, job_id, state, build, policy, place, code, base, report, problem, changed_at, orphan_at
         ];
         self.insert_row(&tx, "declared_job", row).await?;
-        tx.commit().await
+        Ok(tx.commit().await?)
     }
 
     /// Forgets a declared job. The job itself stays.

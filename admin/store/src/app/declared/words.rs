@@ -38,6 +38,6 @@ words! {
 
 impl Default for DeclarationSetting {
     fn default() -> Self {
-        Self::Report
+        Self::ALL[0]
     }
 }

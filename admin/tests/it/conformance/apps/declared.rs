@@ -44,19 +44,21 @@ databases! {
         assert_eq!(live().await, [""; 0]);
         for (address, digest) in [("http://a:1", "old"), ("http://b:1", "new"), ("http://c:1", "unknown")] {
             store.apps().register_executor(&beat(address, Some("boot"), NOW)).await.unwrap();
-            store.declarations().announce(&app.name, address, Some(digest)).await.unwrap();
+            store.declarations().announce(&app.name, address, digest).await.unwrap();
         }
         assert_eq!(live().await, ["new", "old"], "a declaration that comes again keeps the time of its first one");
         assert_eq!(store.declarations().announcer(&app.name, "old", NOW).await.unwrap().as_deref(), Some("http://a:1"));
         assert!(store.declarations().is_known(app.id, "old").await.unwrap());
         assert!(!store.declarations().is_known(app.id, "unknown").await.unwrap());
-        store.declarations().announce(&app.name, "http://b:1", None).await.unwrap();
+        store.apps().register_executor(&beat("http://b:1", Some("boot"), NOW)).await.unwrap();
+        assert_eq!(live().await, ["new", "old"], "a heartbeat changes nothing");
+        store.apps().register_executor(&beat("http://b:1", Some("another start"), NOW)).await.unwrap();
         assert_eq!(live().await, ["old"]);
         let kept = store.declarations().live(app, NOW + 1).await.unwrap();
         store.declarations().note_live(app.id, &kept, NOW + 50, NOW + 100).await.unwrap();
         assert!(!store.declarations().is_known(app.id, "new").await.unwrap(), "no executor has announced it");
         assert_eq!(kept[0].definition, declaration("old", NOW).definition);
-        let apps: Vec<i64> = store.declarations().apps().await.unwrap().iter().map(|app| app.id).collect();
+        let apps: Vec<i64> = store.declarations().declaring_apps().await.unwrap().iter().map(|app| app.id).collect();
         assert_eq!(apps, [app.id]);
     }
 
