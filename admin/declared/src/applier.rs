@@ -143,6 +143,9 @@ fn check(declaration: &wire::Declaration) -> Result<(), String> {
     if declaration.jobs.len() > MOST_JOBS {
         return Err(format!("{} jobs are declared; at most {MOST_JOBS} are allowed", declaration.jobs.len()));
     }
+    if declaration.build.chars().any(char::is_control) {
+        return Err("the name of the build has control characters".to_owned());
+    }
     for (index, job) in declaration.jobs.iter().enumerate() {
         let wrong = |problem: String| Err(format!("job {:.64}: {problem}", job.key));
         if job.key.is_empty() {
@@ -150,6 +153,12 @@ fn check(declaration: &wire::Declaration) -> Result<(), String> {
         }
         if let Err(problem) = carillon_scheduler::check_key(&job.key) {
             return wrong(format!("key {problem}"));
+        }
+        if let Some(Err(problem)) = job.was.as_deref().map(carillon_scheduler::check_key) {
+            return wrong(format!("was {problem}"));
+        }
+        if job.file.chars().any(char::is_control) {
+            return wrong("the name of its source file has control characters".to_owned());
         }
         if declaration.jobs[..index].iter().any(|other| other.key == job.key) {
             return wrong("is declared twice".to_owned());

@@ -41,6 +41,11 @@ pub fn forbidden_member(job: &DeclaredJob) -> Option<&String> {
     job.members.keys().find(|member| !MEMBERS.contains(&member.as_str()))
 }
 
+/// The name of a new job.
+pub fn name(declared: &DeclaredJob, given: &Map<String, Value>) -> String {
+    given.get("name").and_then(Value::as_str).unwrap_or(&declared.key).to_owned()
+}
+
 /// The members of a job that can be compared with code.
 pub fn members(draft: &JobDraft) -> Map<String, Value> {
     let Ok(Value::Object(mut members)) = serde_json::to_value(draft) else { return Map::new() };

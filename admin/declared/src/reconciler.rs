@@ -17,6 +17,8 @@ use crate::order;
 /// Characters of the place in the source, and of the reason of a refusal, that are kept.
 const PLACE_CHARS: usize = 255;
 const PROBLEM_CHARS: usize = 1_000;
+/// Characters of the name of an actor, as the audit and pauses keep it.
+const ACTOR_CHARS: usize = 64;
 
 /// A round over one app.
 pub struct Reconciler<'a> {
@@ -34,7 +36,7 @@ pub struct Reconciler<'a> {
 }
 
 /// Why a round ends early, or a job fails.
-enum Stop {
+pub enum Stop {
     /// The database does not answer; the next round goes on.
     Store(store::Error),
     /// What is wrong with the job.
@@ -73,7 +75,8 @@ impl Outcome {
 
 /// The actor of the audit: it may edit the jobs of the app, and nothing else.
 pub fn actor(build: &str, address: &str, app: &App) -> Actor {
-    Actor::new(format!("declared by build {build}"), address, Grants::for_app(app.id, Role::Editor))
+    let name = cut(&format!("declared by build {build}"), ACTOR_CHARS);
+    Actor::new(name, address, Grants::for_app(app.id, Role::Editor))
 }
 
 impl Reconciler<'_> {
@@ -141,67 +144,14 @@ impl Reconciler<'_> {
         }
     }
 
-    /// The members that the code names, with ids in place of keys.
-    async fn given(&self, declared: &wire::DeclaredJob) -> Result<Map<String, Value>, Stop> {
-        let mut given = declared.members.clone();
-        given.insert("key".to_owned(), declared.key.as_str().into());
-        let mut ids: BTreeMap<&str, i64> = BTreeMap::new();
-        for key in order::started(declared) {
-            match self.id_of(key).await? {
-                Some(id) => drop(ids.insert(key, id)),
-                // Nothing is made under the setting `report`, so the others cannot name it yet.
-                None if !self.may_write => {
-                    given.remove("children");
-                    given.remove("workflow");
-                    return Ok(given);
-                }
-                None => return Err(Stop::Refused(format!("there is no job `{key}` in the app {}", self.app.name))),
-            }
-        }
-        let id = |key: &Value| key.as_str().and_then(|key| ids.get(key)).map_or(Value::Null, |id| (*id).into());
-        if let Some(Value::Array(children)) = given.get_mut("children") {
-            children.iter_mut().for_each(|child| *child = id(child));
-        }
-        let nodes = given.get_mut("workflow").and_then(|graph| graph.get_mut("nodes"));
-        for node in nodes.and_then(Value::as_object_mut).into_iter().flat_map(|nodes| nodes.values_mut()) {
-            if let Some(job) = node.get_mut("job") {
-                *job = id(job);
-            }
-        }
-        Ok(given)
-    }
-
-    async fn id_of(&self, key: &str) -> store::Result<Option<i64>> {
-        match self.rows.get(key).and_then(|row| row.job_id) {
-            Some(id) => Ok(Some(id)),
-            None => self.engine.cx.store.jobs().id_with_key(self.app.id, key).await,
-        }
-    }
-
-    /// A job that is not of the code: with the key, with the one before, or with the name and the handler.
-    async fn existing(&self, declared: &wire::DeclaredJob, given: &Map<String, Value>) -> Result<Option<Job>, Stop> {
-        let store = &self.engine.cx.store;
-        for key in [Some(&declared.key), declared.was.as_ref()].into_iter().flatten() {
-            if let Some(id) = store.jobs().id_with_key(self.app.id, key).await? {
-                return Ok(Some(self.engine.jobs().get(id).await?));
-            }
-        }
-        let text = |member: &str| given.get(member).and_then(Value::as_str).unwrap_or_default();
-        let (name, handler) = (name(declared, given), text("handler"));
-        if handler.is_empty() {
-            return Ok(None);
-        }
-        match store.declarations().job_named(self.app.id, &name, handler).await? {
-            Some(id) => Ok(Some(self.engine.jobs().get(id).await?)),
-            None => Ok(None),
-        }
-    }
-
     async fn created(&mut self, declared: &wire::DeclaredJob, given: &Map<String, Value>) -> Result<Outcome, Stop> {
-        let new = JobDraft::new(self.app.name.as_str(), name(declared, given), "");
+        let new = JobDraft::new(self.app.name.as_str(), code::name(declared, given), "");
         let draft = code::with_members(&new, given).map_err(Stop::Refused)?;
         if !self.may_write {
-            code::normal(&draft, given).map_err(Stop::Refused)?;
+            // Without the jobs that it starts, which are not there either, it cannot be checked.
+            if given.len() > declared.members.len() {
+                code::normal(&draft, given).map_err(Stop::Refused)?;
+            }
             return Ok(Outcome::without_job(DeclaredState::Pending));
         }
         let job = self.engine.jobs().create(draft, None, &self.actor).await?;
@@ -306,11 +256,6 @@ impl Reconciler<'_> {
     pub fn keys(&self) -> BTreeSet<&str> {
         self.declaration.jobs.iter().map(|job| job.key.as_str()).collect()
     }
-}
-
-/// The name of a new job.
-fn name(declared: &wire::DeclaredJob, given: &Map<String, Value>) -> String {
-    given.get("name").and_then(Value::as_str).unwrap_or(&declared.key).to_owned()
 }
 
 fn base(row: &DeclaredJob) -> Map<String, Value> {

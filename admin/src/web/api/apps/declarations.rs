@@ -7,7 +7,7 @@ use carillon_store::DeclarationSetting;
 use carillon_store::app::declared::declarations::Declaration;
 use serde_json::Value;
 
-use crate::web::api::answer::{Answer, Error};
+use crate::web::api::answer::Answer;
 use crate::web::api::extract::{Body, Caller, Id, request};
 use crate::web::api::view::{Time, view, words};
 use crate::web::state::Shared;
