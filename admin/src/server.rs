@@ -9,6 +9,7 @@ use carillon_accounts::openid::Provider;
 use carillon_accounts::setup::{self, FirstAdmin};
 use carillon_alerts::Alerts;
 use carillon_alerts::message::Links;
+use carillon_declared::Declarations;
 use carillon_engine::executor::{CallbackUrls, ExecutorClient, ExecutorTokens, HttpSender, Limits};
 use carillon_engine::lease::{Redis, ShardLock};
 use carillon_engine::manage::limits::rate::RateLimit;
@@ -52,6 +53,7 @@ pub struct Admin {
     pub store: Arc<Store>,
     pub engine: Arc<Engine>,
     pub alerts: Arc<Alerts>,
+    pub declarations: Arc<Declarations>,
     /// Whether anybody can log in to the console yet.
     pub first_admin: FirstAdmin,
     state: web::Shared,
@@ -139,12 +141,14 @@ impl Admin {
         let (keys, folder) = (config.secret_keys.clone(), config.data_dir.clone());
         let alerts = Alerts::new(engine.clone(), keys, folder, channels, links).await;
         let alerts = Arc::new(alerts.map_err(|error| Error::Settings(error.to_string()))?);
+        let declarations = Arc::new(Declarations::new(engine.clone()));
         let ready = Arc::new(AtomicBool::new(false));
         let most = config.body_memory;
         let state = web::State {
             store: store.clone(),
             engine: engine.clone(),
             alerts: alerts.clone(),
+            declarations: declarations.clone(),
             clock,
             requests: RateLimit::new(config.request_rate),
             // Its console goes on while one of its tokens is at its limit.
@@ -158,7 +162,8 @@ impl Admin {
             credential_look_ups: CredentialLookUps::default(),
             ready: ready.clone(),
         };
-        Ok(Self { first_admin, store, engine, alerts, state: web::Shared::new(state), listener, executors, ready })
+        let state = web::Shared::new(state);
+        Ok(Self { first_admin, store, engine, alerts, declarations, state, listener, executors, ready })
     }
 
     /// Where it listens; the port is known even if 0 was asked for.
@@ -201,6 +206,7 @@ impl Admin {
         let services = &self.engine.services;
         services.run_taking(&takers, &taking, &fatal);
         self.alerts.run(&takers, &taking, &fatal);
+        self.declarations.run(&takers, &taking, &fatal);
         services.run_scanners(&takers, &taking, &fatal);
         services.run_sending(&tasks, &sending, &fatal);
         self.ready.store(true, Ordering::Relaxed);

@@ -4,13 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use carillon_protocol::DeclarePolicy;
+
+use crate::declared::{JobName, Named, RegisteredJob, Workflow};
 use crate::error::Error;
 use crate::executor::Executor;
 use crate::handler::{BoxedHandler, JobHandler};
 use crate::journal::Durability;
 use crate::map::{MapJob, MapReduceJob, RegisteredMapJob};
 use crate::script::ScriptType;
-use crate::settings::{RegisteredJob, Settings};
+use crate::settings::Settings;
 
 /// Collects the settings of an executor; [`build`](Self::build) refuses wrong ones by name.
 pub struct ExecutorBuilder {
@@ -108,6 +111,13 @@ setters! {
     /// This executor's share of jobs that are spread by weight, 1 to 100: one with 3 gets three times as many runs as one
     /// with 1. An operator's setting in the admin overrides it. Default: not announced, which counts as 1.
     weight(weight: u32) => announcement.weight = Some(weight);
+
+    /// What becomes of differences between the declared jobs and the admin, as far as the app's setting in the admin allows it. Default:
+    /// what was changed in the admin stays ([`DeclarePolicy::Adopt`]).
+    declare_policy(policy: DeclarePolicy) => declared.policy = policy;
+
+    /// The name of this build, which the admin shows beside declared jobs. Default: name and version of the packages that declare them.
+    version(version: impl Into<String>) => declared.version = Some(version.into());
 }
 
 impl ExecutorBuilder {
@@ -128,27 +138,39 @@ impl ExecutorBuilder {
         self
     }
 
-    /// A handler and the name that jobs use for it; each name once. At least one, or [`map`](Self::map), [`map_reduce`](Self::map_reduce) or
-    /// [`scripts`](Self::scripts).
+    /// A handler and the name that jobs use for it, or the [`Declaration`](crate::Declaration) of its job; each name once. At least one job:
+    /// here, by the attribute [`job`](macro@crate::job), [`map`](Self::map), [`map_reduce`](Self::map_reduce) or [`scripts`](Self::scripts).
     #[must_use]
-    pub fn job(mut self, name: impl Into<String>, handler: impl JobHandler) -> Self {
-        self.settings.jobs.push((name.into(), RegisteredJob::Handler(Arc::new(handler))));
+    pub fn job(self, name: impl Into<JobName>, handler: impl JobHandler) -> Self {
+        self.registered(name.into(), RegisteredJob::Handler(Arc::new(handler)))
+    }
+
+    fn registered(mut self, JobName(name): JobName, job: RegisteredJob) -> Self {
+        match name {
+            Named::Handler(name) => self.settings.jobs.push((name, job)),
+            Named::Declared(declaration) => self.settings.declared.jobs.push((*declaration, job)),
+        }
+        self
+    }
+
+    /// Declares a workflow of jobs of the app.
+    #[must_use]
+    pub fn workflow(mut self, workflow: Workflow) -> Self {
+        self.settings.declared.workflows.push(workflow);
         self
     }
 
     /// A job that divides its work into items, which the admin delivers to the executors of the app; each name once. Needs a Carillon
     /// admin.
     #[must_use]
-    pub fn map(mut self, name: impl Into<String>, job: impl MapJob) -> Self {
-        self.settings.jobs.push((name.into(), RegisteredJob::Map(RegisteredMapJob::new(job))));
-        self
+    pub fn map(self, name: impl Into<JobName>, job: impl MapJob) -> Self {
+        self.registered(name.into(), RegisteredJob::Map(RegisteredMapJob::new(job)))
     }
 
     /// The same, with a last run that reads the results of the items.
     #[must_use]
-    pub fn map_reduce(mut self, name: impl Into<String>, job: impl MapReduceJob) -> Self {
-        self.settings.jobs.push((name.into(), RegisteredJob::Map(RegisteredMapJob::with_reduce(job))));
-        self
+    pub fn map_reduce(self, name: impl Into<JobName>, job: impl MapReduceJob) -> Self {
+        self.registered(name.into(), RegisteredJob::Map(RegisteredMapJob::with_reduce(job)))
     }
 
     /// Takes scripts of these types and announces them to the admin; the handler finds the script of its run in
@@ -164,7 +186,8 @@ impl ExecutorBuilder {
     ///
     /// # Errors
     /// A setting that is missing or wrong, an address that is taken, a data folder that is in use or not writable.
-    pub fn build(self) -> Result<Executor, Error> {
+    pub fn build(mut self) -> Result<Executor, Error> {
+        self.settings.add_declared()?;
         self.settings.check()?;
         Executor::open(self.settings)
     }

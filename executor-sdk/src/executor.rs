@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carillon_listener::{ConnectionLimiter, Limits, ServeOptions, Tls};
-use carillon_protocol::{Registration, headers};
+use carillon_protocol::{DeclaredJob, Registration, headers};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
@@ -97,6 +97,11 @@ impl Executor {
         self.handle.clone()
     }
 
+    /// The jobs that the program declares, sorted by key.
+    pub fn declared(&self) -> &[DeclaredJob] {
+        &self.settings.program.jobs
+    }
+
     pub(crate) fn open(mut settings: Settings) -> Result<Self, Error> {
         let (listener, bound) = settings.bind()?;
         let address = settings.advertised(bound)?;
@@ -104,7 +109,8 @@ impl Executor {
         let data_dir = DataDir::lock(settings.data_dir.clone().unwrap_or_else(default))?;
         let boot_id = format!("{:032x}", rand::random::<u128>());
         let bases = std::mem::take(&mut settings.admins);
-        let announced = settings.announcement.headers()?;
+        let mut announced = settings.announcement.headers()?;
+        announced.extend(settings.program.digest.clone().map(|digest| (headers::DECLARED, digest)));
         let logs = JobLogs::new(&data_dir.path("logs"), settings.log_megabytes.saturating_mul(1 << 20))?;
         let (outbox, outbox_messages) = mpsc::unbounded_channel();
         let (accepted, journaled) = mpsc::unbounded_channel();
@@ -130,6 +136,7 @@ impl Executor {
         let seen_runs = Arc::new(SeenRuns::default());
         seen_runs.restore(&recovered);
         let registered = watch::Sender::new(false);
+        settings.program.log();
         Ok(Self {
             handle: ExecutorHandle { bound, address, boot_id, registered: registered.subscribe() },
             settings,
@@ -177,7 +184,7 @@ impl Executor {
         ended
     }
 
-    fn start(self, handlers: Handle) -> Result<RunningExecutor, Error> {
+    fn start(mut self, handlers: Handle) -> Result<RunningExecutor, Error> {
         if self.settings.token.len() < 16 {
             tracing::warn!("the access token is shorter than 16 characters");
         }
@@ -208,6 +215,7 @@ impl Executor {
             registration: Registration::executor(&self.settings.app, &self.handle.address),
             registered: self.registered,
             reachable: Arc::clone(&reachable),
+            declaration: std::mem::take(&mut self.settings.program.body),
             stop: CancellationToken::new(),
         });
         let outbox = Outbox {

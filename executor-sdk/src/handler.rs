@@ -44,6 +44,10 @@ impl From<serde_json::Value> for Outcome {
     }
 }
 
+/// A value that a declared function returns as the JSON of its result: `Result<Json<Report>, JobError>`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
 /// Why a run failed. Every error type converts into it with `?`; the sources of an error are part of its text.
 ///
 /// Like `anyhow::Error`, it does not implement `std::error::Error`: the conversion from all error types would then be

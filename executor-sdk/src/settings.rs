@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use crate::admin::Announcement;
 use crate::certificates::Certificates;
+use crate::declared::{DeclaredProgram, DeclaredSettings, RegisteredJob, collect};
 use crate::error::Error;
 use crate::handler::BoxedHandler;
 use crate::journal::Durability;
-use crate::map::{ItemClient, RegisteredMapJob};
+use crate::map::ItemClient;
 use crate::script::ScriptType;
 
 /// What the builder collects.
@@ -33,13 +34,11 @@ pub(crate) struct Settings {
     pub(crate) durability: Durability,
     pub(crate) announcement: Announcement,
     pub(crate) jobs: Vec<(String, RegisteredJob)>,
+    /// What the builder says about declared jobs.
+    pub(crate) declared: DeclaredSettings,
+    /// All declared jobs of the program.
+    pub(crate) program: DeclaredProgram,
     pub(crate) scripts: BTreeMap<ScriptType, Arc<dyn BoxedHandler>>,
-}
-
-/// What the name of a handler stands for.
-pub(crate) enum RegisteredJob {
-    Handler(Arc<dyn BoxedHandler>),
-    Map(RegisteredMapJob),
 }
 
 impl Default for Settings {
@@ -62,6 +61,8 @@ impl Default for Settings {
             durability: Durability::Machine,
             announcement: Announcement::default(),
             jobs: Vec::new(),
+            declared: DeclaredSettings::default(),
+            program: DeclaredProgram::default(),
             scripts: BTreeMap::new(),
         }
     }
@@ -102,6 +103,19 @@ impl Settings {
         self.check_handlers()
     }
 
+    /// Finds the declared jobs of the program, and registers their handlers.
+    pub(crate) fn add_declared(&mut self) -> Result<(), Error> {
+        let (program, handlers) = collect(&self.app, std::mem::take(&mut self.declared))?;
+        let is_free = |name: &str| self.jobs.iter().chain(&handlers.own).all(|(known, _)| known != name);
+        let mut former = handlers.former.clone();
+        former.retain(|(name, _)| is_free(name));
+        let mut own = handlers.own;
+        self.jobs.append(&mut own);
+        self.jobs.append(&mut former);
+        self.program = program;
+        Ok(())
+    }
+
     /// The access tokens, the preferred one first.
     pub(crate) fn tokens(&self) -> impl Iterator<Item = &str> {
         [Some(self.token.as_str()), self.second_token.as_deref()].into_iter().flatten()
@@ -130,11 +144,7 @@ impl Settings {
 
     /// The handlers by name; map jobs send their items with `client`.
     pub(crate) fn handlers(&self, client: &ItemClient) -> HashMap<String, Arc<dyn BoxedHandler>> {
-        let handler = |job: &RegisteredJob| match job {
-            RegisteredJob::Handler(handler) => Arc::clone(handler),
-            RegisteredJob::Map(job) => job.connect(client.clone()),
-        };
-        self.jobs.iter().map(|(name, job)| (name.clone(), handler(job))).collect()
+        self.jobs.iter().map(|(name, job)| (name.clone(), job.connect(client))).collect()
     }
 
     /// Binds the address to listen on.

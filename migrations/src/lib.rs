@@ -10,6 +10,7 @@ mod m0006_map;
 mod m0007_http;
 mod m0008_delayed;
 mod m0009_limits;
+mod m0010_declared;
 mod m0011_receipt;
 mod step;
 
@@ -28,6 +29,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0007_http", statements: m0007_http::STATEMENTS },
     Step { name: "m0008_delayed", statements: m0008_delayed::STATEMENTS },
     Step { name: "m0009_limits", statements: m0009_limits::STATEMENTS },
+    Step { name: "m0010_declared", statements: m0010_declared::STATEMENTS },
     Step { name: "m0011_receipt", statements: m0011_receipt::STATEMENTS },
 ];
 

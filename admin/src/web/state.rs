@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use actix_web::web;
 use carillon_accounts::openid::Provider;
 use carillon_alerts::Alerts;
+use carillon_declared::Declarations;
 use carillon_engine::Engine;
 use carillon_engine::manage::limits::rate::RateLimit;
 use carillon_scheduler::Clock;
@@ -21,6 +22,8 @@ pub struct State {
     pub store: Arc<Store>,
     pub engine: Arc<Engine>,
     pub alerts: Arc<Alerts>,
+    /// Of the programs of executors.
+    pub declarations: Arc<Declarations>,
     pub clock: Arc<dyn Clock>,
     pub config: Config,
     /// The OpenID provider of the settings.

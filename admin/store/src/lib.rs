@@ -23,6 +23,7 @@ pub mod views;
 pub mod workflow;
 
 pub use app::apps::App;
+pub use app::declared::words::{DeclarationSetting, DeclaredState};
 pub use app::limits::rules::LimitRule;
 pub use audit::actor::Actor;
 pub use audit::entry::AuditObject;

@@ -45,6 +45,8 @@ views! {
     backfills -> BackfillStore;
     /// Calendars and their versions, and the time zone data that plans follow.
     calendars -> CalendarStore;
+    /// Jobs that programs declare in their code.
+    declarations -> DeclarationStore;
     /// Runs that are asked for and not due yet.
     delayed -> DelayedStore;
     /// What was brought here from other schedulers.

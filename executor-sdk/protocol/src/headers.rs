@@ -44,6 +44,8 @@ pub const WEIGHT: &str = "Carillon-Weight";
 pub const LABELS: &str = "Carillon-Labels";
 /// On answers to `/run`: when the executor received the request, by its own clock, UTC epoch milliseconds.
 pub const RECEIVED_AT: &str = "Carillon-Received-At";
+/// On `/api/registry`: the digest of the jobs that the executor's program declares, see [`Declaration`](crate::Declaration).
+pub const DECLARED: &str = "Carillon-Declared";
 /// On answers to `/run` for a run that the executor already has, and to `/log`: `queued`, `running` or `finished`.
 pub const RUN_STATE: &str = "Carillon-Run-State";
 

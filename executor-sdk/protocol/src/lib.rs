@@ -6,6 +6,7 @@ mod batch;
 mod block;
 mod callback;
 mod codes;
+mod declaration;
 pub mod headers;
 mod lenient;
 mod log;
@@ -23,6 +24,9 @@ pub use batch::{BatchAnswer, BatchRun, MAX_BATCH_RUNS, RunAnswer, RunBatch};
 pub use block::BlockStrategy;
 pub use callback::{CallbackItem, Callbacks, MAX_CALLBACK_ITEMS, parse_callbacks};
 pub use codes::{EXPIRED, FAILURE, OTHER_JOURNAL, SUCCESS, TIMEOUT, WRONG_TOKEN};
+pub use declaration::{
+    ASKS_FOR_DECLARATION, Declaration, DeclarePolicy, DeclaredJob, MAX_DECLARATION_BYTES, parse_declaration,
+};
 pub use log::{LogAnswer, LogPage, LogRequest, parse_cut_log_page, parse_log_page};
 pub use map::{
     DeliveredItem, Delivery, ItemQuery, ItemResult, ItemResults, MAX_ITEM_BYTES, MAX_ITEM_RESULT_BYTES, MAX_MAP_ITEMS,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_protocol::Registration;
+use carillon_protocol::{ASKS_FOR_DECLARATION, Registration};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
@@ -16,6 +16,8 @@ const INTERVAL: Duration = Duration::from_secs(10);
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// Failed heartbeats are logged at the first one, then once in this time.
 const WARN_EVERY: Duration = Duration::from_secs(60);
+/// Where declared jobs go.
+const DECLARE_PATH: &str = "/api/declare";
 
 /// Registers the executor with the admins, again and again.
 pub(crate) struct Heartbeats {
@@ -25,6 +27,8 @@ pub(crate) struct Heartbeats {
     pub(crate) registered: watch::Sender<bool>,
     /// Notified at the first heartbeat that is accepted after a failed one.
     pub(crate) reachable: Arc<Notify>,
+    /// The body that declares the jobs of the program; empty: it declares none.
+    pub(crate) declaration: Vec<u8>,
     /// Ends the heartbeats.
     pub(crate) stop: CancellationToken,
 }
@@ -37,12 +41,15 @@ impl Heartbeats {
             let posted = self.post("/api/registry").await;
             let was_registered = self.registered.send_replace(posted.is_ok());
             let pause = match posted {
-                Ok(()) => {
+                Ok(asked) => {
                     if !was_registered {
                         self.log_registered();
                         self.reachable.notify_one();
                     }
                     warned = None;
+                    if asked.is_some_and(|asked| asks_for_declaration(&asked)) {
+                        self.declare().await;
+                    }
                     INTERVAL
                 }
                 Err(reason) => {
@@ -80,9 +87,27 @@ impl Heartbeats {
         }
     }
 
-    async fn post(&self, path: &str) -> Result<(), PostError> {
+    /// Sends the declared jobs. If no admin takes them, one asks again with the next heartbeat.
+    async fn declare(&self) {
+        if self.declaration.is_empty() {
+            return;
+        }
+        match self.admins.post(DECLARE_PATH, self.declaration.clone()).await {
+            Ok(_) => tracing::info!(app.name = self.registration.key, "the admin has the declared jobs"),
+            Err(reason) => {
+                tracing::warn!(%reason, "no admin takes the declared jobs; they are sent again when one asks")
+            }
+        }
+    }
+
+    async fn post(&self, path: &str) -> Result<Option<String>, PostError> {
         // A struct of three strings cannot fail to serialize.
         let body = serde_json::to_vec(&self.registration).unwrap_or_default();
-        self.admins.post(path, body).await.map(drop)
+        self.admins.post(path, body).await
     }
+}
+
+/// The payload of an answer is JSON.
+fn asks_for_declaration(payload: &str) -> bool {
+    serde_json::from_str::<String>(payload).is_ok_and(|text| text == ASKS_FOR_DECLARATION)
 }

@@ -9,6 +9,7 @@ mod blocking;
 mod connections;
 mod contract;
 mod credentials;
+mod declared;
 mod endings;
 mod examples;
 mod killed;

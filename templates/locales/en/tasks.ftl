@@ -35,6 +35,7 @@ task-gaps = Gap audit
 task-prune = Deletion of old runs
 task-summarize = Reports
 task-alerts = Alert rules
+task-declarations = Jobs declared in code
 task-deliveries = Messages of alerts
 task-other = Other task
 did-claimed = { $count } recorded

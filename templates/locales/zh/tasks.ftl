@@ -32,6 +32,7 @@ task-gaps = 漏触发审计
 task-prune = 清理旧运行
 task-summarize = 报表
 task-alerts = 报警规则
+task-declarations = 代码声明的任务
 task-deliveries = 报警消息
 task-other = 其他循环
 did-claimed = 记录 { $count } 个

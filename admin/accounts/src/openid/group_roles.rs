@@ -93,6 +93,7 @@ mod tests {
             own_tokens_only: false,
             runs_scripts: false,
             weight: 1,
+            declarations: carillon_store::DeclarationSetting::default(),
             created_at: 0,
         }
     }

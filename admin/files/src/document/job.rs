@@ -198,24 +198,14 @@ impl Reader {
         let draft = JobDraft { schedule: ScheduleDraft { calendars: vec![], ..given.clone() }, ..draft };
         match draft.validate(&ScheduleContext::default(), None, 0) {
             Ok(spec) => {
-                let mut tags = draft.tags.clone();
-                tags.sort_unstable();
-                tags.dedup();
-                JobDraft {
-                    name: spec.name,
-                    handler: spec.handler,
-                    description: draft.description.trim().replace("\r\n", "\n"),
-                    owner: draft.owner.trim().to_owned(),
-                    tags,
-                    schedule: ScheduleDraft {
-                        calendars: given.calendars,
-                        anchor_at: given.anchor_at,
-                        spread_offset_seconds: given.spread_offset_seconds,
-                        ..spec.schedule.draft()
-                    },
-                    route_labels: spec.route_labels.to_string(),
-                    ..draft
-                }
+                let normal = spec.normal(&draft);
+                let schedule = ScheduleDraft {
+                    calendars: given.calendars,
+                    anchor_at: given.anchor_at,
+                    spread_offset_seconds: given.spread_offset_seconds,
+                    ..normal.schedule
+                };
+                JobDraft { schedule, ..normal }
             }
             Err(wrong) => {
                 let known: Vec<String> = self.faults.iter().map(|fault| fault.field.clone()).collect();

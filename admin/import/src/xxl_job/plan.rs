@@ -313,6 +313,7 @@ fn check(draft: &JobDraft, now: Millis) -> Result<(), String> {
         own_tokens_only: false,
         runs_scripts: false,
         weight: 1,
+        declarations: carillon_store::DeclarationSetting::default(),
     };
     let checked = Definition::check_in(DefinitionContext::new(&app, &Calendars::default()), draft, now);
     checked.map(drop).map_err(|errors| FieldError::join(&errors))

@@ -1,20 +1,12 @@
 //! A cron expression with its time zone.
 
+use carillon_cron::{CronFields, Dialect};
+
 use super::next::CronTimes;
-use super::{quartz, unix};
 use crate::calendar::{ClockChanges, NextRule, WallClock, WorkingDays};
 use crate::field_error::FieldError;
 use crate::time::Millis;
 use crate::zone::Zone;
-
-/// The syntax of an expression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// Six or seven fields, seconds first, as Quartz and xxl-job: kind `cron`.
-    Quartz,
-    /// Five fields, as in a crontab: kind `unix_cron`.
-    Unix,
-}
 
 /// A cron expression, its zone, and the policy for the zone's clock changes.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,11 +39,12 @@ impl CronSchedule {
         clock_changes: ClockChanges,
     ) -> Result<Self, FieldError> {
         let clock = WallClock::parse(timezone, clock_changes)?;
-        let times = match dialect {
-            Dialect::Quartz => quartz::parse(expression, clock_changes == ClockChanges::Xxl),
-            Dialect::Unix => unix::parse(expression),
+        let fields = match dialect {
+            Dialect::Quartz if clock_changes == ClockChanges::Xxl => CronFields::parse_strict(expression),
+            dialect => CronFields::parse(dialect, expression),
         };
-        let times = times.map_err(|error| FieldError::new("schedule.expression", error.to_string()))?;
+        let wrong = |problem: String| FieldError::new("schedule.expression", problem);
+        let times = CronTimes::new(fields.map_err(|error| wrong(error.to_string()))?).map_err(wrong)?;
         // On one line, as the field of a form holds it.
         let expression = expression.split_whitespace().collect::<Vec<_>>().join(" ");
         Ok(Self { expression, clock, times })

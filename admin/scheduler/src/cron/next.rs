@@ -1,10 +1,10 @@
 //! The search for the next wall-clock time: year → month → day → time of day. Time zones play no part here.
 
+use carillon_cron::{CronFields, DayRule, Years};
 use chrono::{Datelike, NaiveDate, NaiveDateTime, Timelike};
 
-use super::days::DayRule;
+use super::days::days_of_month;
 use super::plain_fields::{PlainFields, TimeOfDay, next_bit};
-use super::years::Years;
 use crate::calendar::WallTimes;
 
 /// Limit of the search, in years.
@@ -13,9 +13,9 @@ const SEARCH_YEARS: i32 = 100;
 /// The wall-clock times of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CronTimes {
-    pub plain: PlainFields,
-    pub days: DayRule,
-    pub years: Years,
+    plain: PlainFields,
+    days: DayRule,
+    years: Years,
 }
 
 impl WallTimes for CronTimes {
@@ -35,9 +35,14 @@ impl WallTimes for CronTimes {
 }
 
 impl CronTimes {
+    /// What the fields stand for; an error has the text of the crate `cron`.
+    pub fn new(fields: CronFields) -> Result<Self, String> {
+        Ok(Self { plain: PlainFields::parse(&fields.plain)?, days: fields.days, years: fields.years })
+    }
+
     fn matches_day(&self, date: NaiveDate) -> bool {
         self.months_of(date.year()) & 1 << date.month() != 0
-            && self.days.days(date.year(), date.month()) & 1 << date.day() != 0
+            && days_of_month(&self.days, date.year(), date.month()) & 1 << date.day() != 0
     }
 
     fn months_of(&self, year: i32) -> u64 {
@@ -50,7 +55,7 @@ impl CronTimes {
             let months = self.months_of(year);
             let mut month = if year == date.year() { date.month() } else { 1 };
             while let Some(matching) = next_bit(months, month) {
-                let days = u64::from(self.days.days(year, matching));
+                let days = u64::from(days_of_month(&self.days, year, matching));
                 let same = year == date.year() && matching == date.month();
                 if let Some(day) = next_bit(days, if same { date.day() + 1 } else { 1 }) {
                     return NaiveDate::from_ymd_opt(year, matching, day);

@@ -1,7 +1,5 @@
 use cron::TimeUnitSpec;
 
-use super::error::Error;
-
 /// The values of the plain fields as sets of bits, parsed by the crate `cron`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PlainFields {
@@ -16,8 +14,8 @@ pub(super) type TimeOfDay = (u32, u32, u32);
 
 impl PlainFields {
     /// Parses an expression of plain fields.
-    pub fn parse(plain: &str) -> Result<Self, Error> {
-        let schedule: cron::Schedule = plain.parse().map_err(|error| Error(format!("`{plain}`: {error}")))?;
+    pub fn parse(plain: &str) -> Result<Self, String> {
+        let schedule: cron::Schedule = plain.parse().map_err(|error| format!("`{plain}`: {error}"))?;
         Ok(Self {
             seconds: bits(schedule.seconds()),
             minutes: bits(schedule.minutes()),

@@ -1,6 +1,8 @@
 use chrono::{Datelike, NaiveDate, NaiveDateTime};
 
-use super::expression::{CronSchedule, Dialect};
+use carillon_cron::Dialect;
+
+use super::expression::CronSchedule;
 use crate::calendar::{ClockChanges, WallTimes};
 
 fn unix(expression: &str) -> CronSchedule {

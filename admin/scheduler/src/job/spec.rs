@@ -1,3 +1,4 @@
+use super::draft::JobDraft;
 use crate::route::Labels;
 use crate::schedule::Schedule;
 
@@ -12,4 +13,24 @@ pub struct JobSpec {
     pub schedule: Schedule,
     /// The labels that an executor must have to get runs of the job.
     pub route_labels: Labels,
+}
+
+impl JobSpec {
+    /// The draft that was checked, in the form in which the server keeps it: what was parsed, texts without blanks around them, tags in
+    /// order.
+    pub fn normal(&self, draft: &JobDraft) -> JobDraft {
+        let mut tags = draft.tags.clone();
+        tags.sort_unstable();
+        tags.dedup();
+        JobDraft {
+            name: self.name.clone(),
+            handler: self.handler.clone(),
+            description: draft.description.trim().replace("\r\n", "\n"),
+            owner: draft.owner.trim().to_owned(),
+            tags,
+            schedule: self.schedule.draft(),
+            route_labels: self.route_labels.to_string(),
+            ..draft.clone()
+        }
+    }
 }

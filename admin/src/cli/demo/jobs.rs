@@ -8,17 +8,19 @@ use carillon_alerts::manage::ChannelDraft;
 use carillon_engine::Engine;
 use carillon_engine::manage::{DelayedRun, DueTime, Error, RunLaterRequest};
 use carillon_scheduler::{JobDraft, RouteStrategy, ScheduleDraft};
-use carillon_store::Actor;
+use carillon_store::{Actor, DeclarationSetting};
 
 use super::app::{APP, tags};
 use super::page::{self, DemoPage};
 use super::{orders, pictures};
+use crate::Admin;
 
 /// Creates app and jobs, unless this database has had a demo before.
-pub async fn create(engine: &Arc<Engine>, alerts: &Alerts, page: &DemoPage) -> anyhow::Result<()> {
+pub async fn create(admin: &Admin, page: &DemoPage) -> anyhow::Result<()> {
+    let (engine, alerts) = (&admin.engine, &*admin.alerts);
     let by = Actor::engine();
     match engine.apps().create(APP, Some("Demonstration"), &by).await {
-        Ok(_) => {}
+        Ok(app) => drop(admin.declarations.set(app.id, DeclarationSetting::Apply, &by).await?),
         Err(Error::Taken(_)) => return follow_page(engine, page, &by).await,
         Err(error) => return Err(error.into()),
     }

@@ -34,7 +34,7 @@ pub async fn run(mut settings: ServeSettings) -> anyhow::Result<()> {
     another_port_if_taken(&mut config);
     let admin = Admin::build(config.clone(), Arc::new(SystemClock::new())).await?;
     let page = DemoPage::start().context("the demo's page")?;
-    jobs::create(&admin.engine, &admin.alerts, &page).await?;
+    jobs::create(&admin, &page).await?;
     let address = admin.address();
     let workers = workers::build(&config, address).context("the demo's workers")?;
     print!("{}", welcome(&config, &admin, &page, temporary.is_some()));

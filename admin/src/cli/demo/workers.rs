@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use crate::config::Config;
-use carillon_executor::{Error, Executor, JobContext, JobError, log};
+use carillon_executor::{Declaration, Error, Executor, JobContext, JobError, log};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +30,8 @@ pub fn build(config: &Config, node: SocketAddr) -> Result<[Executor; 2], Error> 
             .job("extract", orders::extract)
             .job("load", orders::load)
             .job("note", orders::note)
+            .job(tidy_declaration(), tidy)
+            .version("demo 1.0")
             .map_reduce("pictures", (pictures::list, pictures::shrink, pictures::count))
             .build()
     };
@@ -59,6 +61,18 @@ fn reachable(node: IpAddr) -> IpAddr {
         socket.local_addr()
     };
     outward().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |address| address.ip())
+}
+
+/// The job that is declared in code. A service writes `#[job(…)]` above its function; here that would declare the job in every program
+/// with this library.
+fn tidy_declaration() -> Declaration {
+    let every = Duration::from_secs(45);
+    Declaration::new("tidy-up").title("Tidy up (declared in code)").every(every).timeout(Duration::from_secs(60))
+}
+
+async fn tidy(ctx: JobContext) -> Result<&'static str, JobError> {
+    log!(ctx, "nothing lies about");
+    Ok("tidy")
 }
 
 async fn hello(ctx: JobContext) -> Result<String, JobError> {

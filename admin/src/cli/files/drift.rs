@@ -1,6 +1,6 @@
-//! `carillon drift`: what differs between the files that were applied and a server, and who changed it.
+//! `carillon drift`: what differs between a server and the files that were applied, or the code of the programs that declare jobs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use carillon_files::plan::{Options, Plan, build};
@@ -8,12 +8,15 @@ use clap::Args;
 
 use super::client::{Client, ServerArgs};
 use super::report::{Output, faulty, print};
-use super::{server, source};
+use super::{declared, server, source};
 
 #[derive(Args)]
 pub struct DriftArgs {
-    /// A file, or a folder with files of one set
-    path: PathBuf,
+    /// A file, or a folder with files of one set; without it, jobs that programs declare are compared
+    path: Option<PathBuf>,
+    /// Only declared jobs of this app
+    #[arg(long, conflicts_with = "path")]
+    app: Option<String>,
     /// How the differences are printed
     #[arg(long, value_enum, default_value_t)]
     output: Output,
@@ -22,16 +25,23 @@ pub struct DriftArgs {
 }
 
 pub async fn run(args: DriftArgs) -> anyhow::Result<ExitCode> {
-    let set = source::read(&args.path)?;
     let client = Client::new(&args.server)?;
-    let live = server::read(&client).await?;
+    match &args.path {
+        Some(path) => of_files(&client, path, args.output).await,
+        None => declared::drift(&client, args.app.as_deref(), args.output).await,
+    }
+}
+
+async fn of_files(client: &Client, path: &Path, output: Output) -> anyhow::Result<ExitCode> {
+    let set = source::read(path)?;
+    let live = server::read(client).await?;
     // Jobs of other owners are shown too.
     let options = Options { adopts: true, prunes: true };
     let mut plan = build(&set, &live, options).map_err(|faults| faulty(&faults))?;
     set_pauses_apart(&mut plan);
-    let code = print(&plan, args.output);
-    if args.output == Output::Text {
-        print_authors(&client, &plan).await?;
+    let code = print(&plan, output);
+    if output == Output::Text {
+        print_authors(client, &plan).await?;
     }
     Ok(code)
 }

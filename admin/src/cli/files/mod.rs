@@ -5,6 +5,7 @@
 
 mod apply;
 mod client;
+mod declared;
 mod drift;
 mod export;
 mod preview;

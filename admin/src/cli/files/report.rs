@@ -6,7 +6,7 @@ use carillon_files::document::Fault;
 use carillon_files::plan::Plan;
 
 /// A comparison found changes.
-const CHANGES: u8 = 2;
+pub const CHANGES: u8 = 2;
 
 /// How a plan is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -67,6 +67,10 @@ fn of_apps() -> Vec<Endpoint> {
                 "Set whether an app accepts its own tokens alone" => fails([409]);
             DELETE "/apps/{id}/tokens/{token}", Administer App: apps::tokens::revoke, revokeAppToken,
                 "Revoke a token; every node refuses it within two seconds";
+            GET "/apps/{id}/declarations", View App: apps::declarations::get, getDeclarations,
+                "What the programs of an app declare in their code, and what has become of it";
+            PUT "/apps/{id}/declarations", Administer App: apps::declarations::set, setDeclarations,
+                "Set what becomes of the declarations of an app's programs";
             GET "/apps/{id}/secrets", Administer App: apps::secrets::list, listSecrets,
                 "The names of the secrets of an app, which requests of HTTP jobs name";
             PUT "/apps/{id}/secrets/{name}", Administer App: apps::secrets::set, setSecret, "Set or replace a secret of an app"

@@ -1,7 +1,7 @@
 //! The badges of states: a word, an icon and a colour. The words are keys of the catalogue.
 
 use carillon_scheduler::RunState;
-use carillon_store::Job;
+use carillon_store::{DeclaredState, Job};
 
 /// A state as a word, an icon and a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,28 @@ pub fn job_badge(job: &Job) -> Badge {
         (true, _) => badge("enabled", "ok", "play", false),
         (false, Some(_)) => explained(badge("paused-by-engine", "failed", "warning", false), "paused-by-engine-hint"),
         (false, None) => badge("paused", "none", "pause", false),
+    }
+}
+
+pub const fn declared_badge(state: DeclaredState) -> Badge {
+    match state {
+        DeclaredState::Applied => badge("declared-applied", "ok", "check", false),
+        DeclaredState::Pending => {
+            explained(badge("declared-pending", "waiting", "clock", false), "declared-pending-hint")
+        }
+        DeclaredState::Overridden => {
+            explained(badge("declared-overridden", "waiting", "edit", false), "declared-overridden-hint")
+        }
+        DeclaredState::Drift => explained(badge("declared-drift", "waiting", "warning", false), "declared-drift-hint"),
+        DeclaredState::Twin => explained(badge("declared-twin", "waiting", "warning", false), "declared-twin-hint"),
+        DeclaredState::OfFiles => {
+            explained(badge("declared-of-files", "waiting", "warning", false), "declared-of-files-hint")
+        }
+        DeclaredState::Deleted => explained(badge("declared-deleted", "none", "trash", false), "declared-deleted-hint"),
+        DeclaredState::Orphan => {
+            explained(badge("declared-orphan", "waiting", "question", false), "declared-orphan-hint")
+        }
+        DeclaredState::Failed => explained(badge("declared-failed", "failed", "cross", false), "declared-failed-hint"),
     }
 }
 

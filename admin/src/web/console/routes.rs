@@ -120,6 +120,7 @@ pub fn all() -> Vec<Route> {
         "/apps/{id}/executor/remove" => POST Administer App: apps::executor::remove;
         "/apps/{id}/retention" => GET Administer App: retention_form::of_app, POST Administer App: retention_form::set_app;
         "/apps/{id}/tokens" => GET Administer App: apps::tokens::page, POST Administer App: apps::tokens::create;
+        "/apps/{id}/declarations" => GET View App: apps::declarations::page, POST Administer App: apps::declarations::set;
         "/apps/{id}/secrets" => GET Administer App: apps::secrets::page, POST Administer App: apps::secrets::set;
         "/apps/{id}/secrets/remove" => POST Administer App: apps::secrets::remove;
         "/apps/{id}/tokens/rule" => POST Administer App: apps::tokens::set_rule;

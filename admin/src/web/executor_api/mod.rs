@@ -1,4 +1,4 @@
-//! The executor protocol: registration and callbacks, as xxl-job's executors speak it, and items of runs.
+//! The executor protocol: registration and callbacks, as xxl-job's executors speak it, items of runs, and declared jobs.
 //!
 //! Each answer has HTTP status 200, and success or failure in the body. The token is checked before the body is read. A callback is
 //! answered when its results are committed; if they cannot be, the connection is cut, because an error answer makes some clients
@@ -8,6 +8,7 @@ mod answer;
 mod audit;
 mod authenticated_body;
 mod callback;
+mod declare;
 pub(super) mod guard;
 mod look_up;
 mod map;

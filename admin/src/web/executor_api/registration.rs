@@ -11,6 +11,7 @@ use carillon_store::run::mark::HTTP_REQUEST;
 use super::answer::{answered, header, id, refused};
 use super::audit::{record_denial_for, sender};
 use super::authenticated_body::AuthenticatedBody;
+use super::declare;
 use super::refusals::RefusalReason;
 use super::token::note_refusal;
 use crate::web::access::denial;
@@ -38,7 +39,7 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
                 if let Some(source) = client_address(&request) {
                     state.refused_executors.forget(source, &executor.app, state.clock.now());
                 }
-                answered(&Answer::ok())
+                answered(&accepted(&request, &executor, is_new, &state).await)
             }
             // The database works, and the next heartbeat would be refused as well.
             Err(error) if error.is_bad_value() => {
@@ -50,6 +51,20 @@ pub async fn register(request: HttpRequest, body: AuthenticatedBody, state: Shar
                 refused("the registration could not be stored; it is taken again with the next heartbeat")
             }
         },
+    }
+}
+
+/// Asks for the declared jobs of the program if they are not known.
+async fn accepted(request: &HttpRequest, executor: &Executor, is_new: bool, state: &State) -> Answer {
+    let digest = declare::digest(request);
+    match state.declarations.heartbeat(&executor.app, &executor.address, digest, is_new).await {
+        Ok(true) => Answer::ok_with(wire::ASKS_FOR_DECLARATION),
+        Ok(false) => Answer::ok(),
+        // The registration is stored, and the next heartbeat announces it again.
+        Err(error) => {
+            tracing::debug!(%error, executor.address = executor.address, "what an executor declares could not be noted");
+            Answer::ok()
+        }
     }
 }
 
@@ -84,7 +99,7 @@ async fn registration(request: &HttpRequest, body: &AuthenticatedBody, state: &S
 }
 
 /// Counts a registration with the token of the request.
-async fn count(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -> Result<(), String> {
+pub(super) async fn count(request: &HttpRequest, body: &AuthenticatedBody, state: &State) -> Result<(), String> {
     let counted = state.registrations.take(body.credential.token_id(), state.clock.monotonic());
     let Err(seconds) = counted else { return Ok(()) };
     state.engine.cx.metrics.rate_limited.inc();

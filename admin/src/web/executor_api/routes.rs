@@ -2,10 +2,11 @@
 
 use actix_web::http::Method;
 use actix_web::{HttpRequest, HttpResponse, web};
-use carillon_protocol::MAX_PAGE_BYTES;
+use carillon_protocol::{MAX_DECLARATION_BYTES, MAX_PAGE_BYTES};
 
 use super::answer::refused;
 use super::callback::callback;
+use super::declare::declare;
 use super::map;
 use super::paths::PREFIXES;
 use super::refusals::RefusalReason;
@@ -21,12 +22,13 @@ const CALLBACK_BODY: usize = 32 << 20;
 /// A page of items, with room for an executor that counts a little otherwise.
 const ITEMS_BODY: usize = MAX_PAGE_BYTES + (64 << 10);
 
-/// The six resources, under each of the prefixes.
+/// The seven resources, under each of the prefixes.
 pub fn configure(config: &mut web::ServiceConfig) {
     for (path, methods) in by_path(all()) {
         let limit = match path.rsplit('/').next() {
             Some("callback") => CALLBACK_BODY,
             Some("map" | "results") => ITEMS_BODY,
+            Some("declare") => MAX_DECLARATION_BYTES,
             _ => SMALL_BODY,
         };
         let resource = web::resource(path).app_data(web::PayloadConfig::new(limit));
@@ -58,6 +60,7 @@ pub fn all() -> Vec<Route> {
             Route::new(Method::POST, path("map"), Access::Executor, map::add_page),
             Route::new(Method::POST, path("map/results"), Access::Executor, map::add_results),
             Route::new(Method::POST, path("map/items"), Access::Executor, map::items),
+            Route::new(Method::POST, path("declare"), Access::Executor, declare),
         ]
     };
     PREFIXES.iter().flat_map(of_prefix).collect()

@@ -3,34 +3,41 @@
 use foldhash::HashMap;
 
 use carillon_scheduler::{AuditAction, Millis};
-use sea_orm::{FromQueryResult, Value};
+use sea_orm::Value;
 use serde_json::json;
 
+use crate::app::declared::words::DeclarationSetting;
 use crate::audit::actor::Actor;
 use crate::audit::entry::AuditObject;
 use crate::db::ids;
+use crate::db::sql::rows::WordOrDefault;
 use crate::db::sql::unique_key::UniqueKey;
 use crate::error::{Error, Result};
 use crate::people::grants::VisibleApps;
 use crate::views::AppStore;
 
-#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
-pub struct App {
-    pub id: i64,
-    /// What executors register under; unique.
-    pub name: String,
-    /// For people.
-    pub title: String,
-    pub created_at: Millis,
-    /// The token of all apps is not accepted from its executors, and not sent to them.
-    pub own_tokens_only: bool,
-    /// Its executors that announce nothing, as those in Java, run scripts of every type.
-    pub runs_scripts: bool,
-    /// The turns of its runs where runs of several apps wait for a limit; 1 unless set.
-    pub weight: i32,
+row_struct! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct App {
+        pub id: i64,
+        /// What executors register under; unique.
+        pub name: String,
+        /// For people.
+        pub title: String,
+        pub created_at: Millis,
+        /// The token of all apps is not accepted from its executors, and not sent to them.
+        pub own_tokens_only: bool,
+        /// Its executors that announce nothing, as those in Java, run scripts of every type.
+        pub runs_scripts: bool,
+        /// The turns of its runs where runs of several apps wait for a limit; 1 unless set.
+        pub weight: i32,
+        /// What becomes of the jobs that its programs declare.
+        pub declarations: DeclarationSetting as WordOrDefault,
+    }
 }
 
-pub(super) const COLUMNS: &str = "id, name, title, created_at, own_tokens_only, runs_scripts, weight";
+pub(in crate::app) const COLUMNS: &str =
+    "id, name, title, created_at, own_tokens_only, runs_scripts, weight, declarations";
 
 impl AppStore<'_> {
     /// The visible apps, by name.
@@ -76,6 +83,7 @@ impl AppStore<'_> {
             own_tokens_only,
             runs_scripts: false,
             weight: 1,
+            declarations: DeclarationSetting::default(),
         };
         let row = named![id, name, title, created_at: now, own_tokens_only];
         let inserted = self.insert_row(&tx, "app", row).await;

@@ -38,8 +38,8 @@ impl AppStore<'_> {
         Ok(AppUse { jobs: jobs.unwrap_or(0), open_runs: open_runs.unwrap_or(0) })
     }
 
-    /// Deletes an app with its executors, tokens, secrets, limits, pauses, maintenance windows, alert rules, retention and former names. The audit
-    /// stays; its past runs are not shown any more, and the retention removes them.
+    /// Deletes an app with its executors, tokens, secrets, limits, declarations, pauses, maintenance windows, alert rules, retention and former
+    /// names. The audit stays; its past runs are not shown any more, and the retention removes them.
     ///
     /// # Errors
     /// `Missing`. `InUse`: it has jobs or open runs; the text says how many.
@@ -58,9 +58,17 @@ impl AppStore<'_> {
         for table in ["executor", "executor_setting"] {
             self.execute(&tx, &format!("DELETE FROM {table} WHERE app = ?"), values![app.name.as_str()]).await?;
         }
-        for table in
-            ["executor_token", "app_pause", "maintenance_window", "alert_rule", "app_alias", "secret", "limit_rule"]
-        {
+        for table in [
+            "executor_token",
+            "app_pause",
+            "maintenance_window",
+            "alert_rule",
+            "app_alias",
+            "secret",
+            "limit_rule",
+            "declaration",
+            "declared_job",
+        ] {
             self.execute(&tx, &format!("DELETE FROM {table} WHERE app_id = ?"), values![app.id]).await?;
         }
         self.execute(&tx, "DELETE FROM app_starter WHERE app_id = ? OR starter_id = ?", values![app.id, app.id])

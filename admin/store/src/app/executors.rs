@@ -104,7 +104,9 @@ impl AppStore<'_> {
         let written = match old {
             Some(_) => {
                 let key = (" WHERE app = ? AND address = ?", values![app, address]);
-                self.update_columns(&tx, "executor", set, key).await.map(drop)
+                // Another start of the executor may be of another build.
+                let forgotten = changed.then(|| ("declared", Value::from(None::<String>)));
+                self.update_columns(&tx, "executor", set.into_iter().chain(forgotten), key).await.map(drop)
             }
             None => self.insert_row(&tx, "executor", set.into_iter().chain(named![app, address])).await,
         };
@@ -140,7 +142,7 @@ impl AppStore<'_> {
         let text = format!("DELETE FROM executor WHERE manual_since IS NULL AND {condition}");
         let ended = self.execute(tx, &text, values.clone()).await?;
         let text = format!(
-            "UPDATE executor SET boot_id = NULL, capabilities = NULL, journal_id = NULL, weight = NULL, labels = NULL, \
+            "UPDATE executor SET boot_id = NULL, capabilities = NULL, journal_id = NULL, weight = NULL, labels = NULL, declared = NULL, \
              token_id = NULL WHERE manual_since IS NOT NULL AND {condition}"
         );
         Ok(self.execute(tx, &text, values).await? + ended > 0)

@@ -1,6 +1,7 @@
 //! Apps and their executors; limits of apps, and shared ones.
 
 pub(crate) mod apps;
+pub mod declared;
 pub mod delete_app;
 pub(crate) mod executor_settings;
 pub mod executor_tokens;

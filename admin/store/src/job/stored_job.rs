@@ -18,7 +18,7 @@ use crate::db::sql::filter::Conditions;
 use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
 use crate::job::labels::script_reference::{check_script, script_of};
-use crate::job::labels::tags::{in_order, tags_of};
+use crate::job::labels::tags::tags_of;
 use crate::job::pause::JobPause;
 use crate::run::follow;
 use crate::views::JobStore;
@@ -165,18 +165,7 @@ impl Definition {
                     return Err(errors);
                 }
             };
-        let draft = JobDraft {
-            app: app.name.clone(),
-            name: spec.name.clone(),
-            handler: spec.handler.clone(),
-            script,
-            description: draft.description.trim().replace("\r\n", "\n"),
-            owner: draft.owner.trim().to_owned(),
-            tags: in_order(&draft.tags),
-            schedule: spec.schedule.draft(),
-            route_labels: spec.route_labels.to_string(),
-            ..draft.clone()
-        };
+        let draft = JobDraft { app: app.name.clone(), script, ..spec.normal(draft) };
         Ok(Self { app_id: app.id, draft, spec, anchor_at, has_anchor, spread_offset, calendars, script_source })
     }
 

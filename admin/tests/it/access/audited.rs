@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use carillon_admin::web::{RouteEntry, route_table};
 use carillon_scheduler::{AuditAction, Clock as _};
-use carillon_store::Actor;
 use carillon_store::app::executors::ExecutorSettings;
 use carillon_store::audit::list::{AuditFilter, AuditRow};
+use carillon_store::{Actor, DeclarationSetting};
 use reqwest::Client;
 use reqwest::redirect::Policy;
 
@@ -108,6 +108,10 @@ impl Audited {
                 session(world, world.guest).await;
                 let Caller::Account { id, .. } = &self.callers[ADMIN] else { panic!("no account") };
                 session(world, *id).await;
+            }
+            "declarations" => {
+                let (app, now) = (world.own.app.id, world.clock.now());
+                world.store.declarations().set(app, DeclarationSetting::Report, now, &by).await.unwrap();
             }
             _ if route.path.contains("/secrets/") && route.method != "PUT" => {
                 for name in ["KEY", "bank"] {

@@ -192,6 +192,7 @@ fn json_body(route: &RouteEntry, names: &Names) -> Value {
         ("POST", "/apps") => json!({"name": unique}),
         ("PUT", "/apps/{id}/secrets/{name}") => json!({"value": unique}),
         ("POST", "/apps/{id}/tokens") => json!({"name": "new"}),
+        ("PUT", "/apps/{id}/declarations") => json!({"setting": "apply"}),
         ("PUT", "/apps/{id}/starters") => json!({"apps": []}),
         ("PUT", "/apps/{id}/tokens") => json!({"own_tokens_only": true}),
         ("PUT", "/apps/{id}") => json!({"title": unique}),
@@ -253,6 +254,7 @@ fn fields(route: &RouteEntry, names: &Names, world: &World) -> Vec<(&'static str
         "/apps/{id}/executor/drain" => vec![("address", names.executor.clone()), ("draining", "yes".into())],
         "/apps/{id}/executor/remove" => vec![("address", names.executor.clone())],
         "/apps/{id}/executors" => vec![("address", address())],
+        "/apps/{id}/declarations" => vec![("setting", "apply".into())],
         "/apps/{id}/secrets" => vec![("name", "KEY".into()), ("value", unique())],
         "/apps/{id}/secrets/remove" => vec![("name", "KEY".into())],
         "/apps/{id}/tokens" => vec![("name", "new".into())],
@@ -304,7 +306,12 @@ pub async fn request(
             Some("map") => json!({"logId": 1, "page": 0, "items": []}),
             Some("results") => json!({"logId": 1, "results": []}),
             Some("items") => json!({"logId": 1, "after": -1}),
+            _ if route.path.ends_with("/declare") => json!({"build": "own 1.0.0", "jobs": []}),
             _ => json!({"registryGroup": "EXECUTOR", "registryKey": "app-own", "registryValue": "http://10.9.9.9:9/"}),
+        };
+        let call = match route.path.ends_with("/declare") {
+            true => call.header("XXL-JOB-APPNAME", "app-own"),
+            false => call,
         };
         return call.json(&body);
     }

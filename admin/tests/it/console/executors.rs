@@ -1,6 +1,8 @@
 //! Executors: what is set of them, and how runs come to them.
 
 use carillon_engine::runtime::Service as _;
+use carillon_store::app::declared::jobs::DeclaredJob;
+use carillon_store::{DeclarationSetting, DeclaredState};
 use carillon_testkit::wait_for;
 
 use super::client::{Console, START};
@@ -232,5 +234,47 @@ fn an_executor_that_refuses_connections_is_not_called_online() {
         }
         services.dispatcher.step().await;
         wait_for("its state is another one", async || says("registers, but this node cannot reach it").await).await;
+    });
+}
+
+#[test]
+fn declared_jobs_are_shown_with_their_differences_and_applied_from_then_on() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let app = console.store.apps().by_name("orders").await.unwrap().unwrap();
+        let page = format!("/apps/{}/declarations", app.id);
+        assert!(admin.get("/apps").await.body.contains(&format!("href=\"{page}\"")));
+        assert!(admin.get(&page).await.body.contains("data-testid=\"empty\""));
+        let job = console.job(|draft| draft.key = "close-day".into()).await;
+        let row = DeclaredJob {
+            job_key: "close-day".to_owned(),
+            was: String::new(),
+            job_id: Some(job.id),
+            state: DeclaredState::Overridden,
+            build: "billing 4.2.1".to_owned(),
+            policy: "enforce".to_owned(),
+            place: "src/<jobs>.rs:12".to_owned(),
+            code: r#"{"handler":"close-day","retries":2}"#.to_owned(),
+            base: "{}".to_owned(),
+            report: r#"[{"member":"retries","code":2,"here":5,"since":1}]"#.to_owned(),
+            problem: String::new(),
+            changed_at: START,
+            orphan_at: None,
+        };
+        console.store.declarations().write_job(app.id, "close-day", &row).await.unwrap();
+        let body = admin.get(&page).await.body;
+        assert!(body.contains("data-key=\"close-day\" data-state=\"overridden\""), "{body}");
+        assert!(body.contains("billing 4.2.1") && body.contains("src/&#60;jobs&#62;.rs:12"));
+        assert!(body.contains("retries: code 2, here 5") && body.contains("data-testid=\"apply-form\""));
+        let saved = admin.submit(&page, &[("setting", "apply")]).await;
+        assert_eq!((saved.status, saved.location()), (303, page.as_str()));
+        assert!(!admin.get(&page).await.body.contains("data-testid=\"apply-form\""));
+        let app = console.store.apps().get(app.id).await.unwrap().unwrap();
+        assert_eq!(app.declarations, DeclarationSetting::Apply);
+        let body = admin.get(&format!("/jobs/{}", job.id)).await.body;
+        assert!(body.contains("Declared in billing 4.2.1") && body.contains("overridden here"), "{body}");
+        let body = admin.get(&format!("/jobs/{}/edit", job.id)).await.body;
+        assert!(body.contains("The program enforces these members") && body.contains("handler, retries"));
     });
 }

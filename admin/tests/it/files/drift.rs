@@ -3,8 +3,11 @@
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use super::{file, line, printed, with_key};
-use crate::api::client::{api, job};
+use carillon_store::DeclaredState;
+use carillon_store::app::declared::jobs::DeclaredJob;
+
+use super::{file, line, printed, refused, with_key};
+use crate::api::client::{NOW, api, job};
 use crate::program::{carillon, ended};
 
 // covers: J8
@@ -32,6 +35,41 @@ fn drift_names_what_differs_and_who_changed_it() {
         printed(api, 0, &["apply", &path, "--prune"]).await;
         assert_eq!(with_key(api, "a").await["retries"], 0);
         printed(api, 0, &["drift", &path]).await;
+    });
+}
+
+#[test]
+fn drift_of_declared_jobs_is_printed_without_a_file() {
+    api(async |api| {
+        let app = api.post("/apps", json!({"name": "shipping"})).await.ok()["id"].as_i64().unwrap();
+        assert_eq!(printed(api, 0, &["drift"]).await, "= 0 declared jobs without a difference\n");
+        let mut row = DeclaredJob {
+            job_key: "pack".to_owned(),
+            was: String::new(),
+            job_id: None,
+            state: DeclaredState::Applied,
+            build: "shipping 1.0".to_owned(),
+            policy: "adopt".to_owned(),
+            place: "src/jobs.rs:7".to_owned(),
+            code: "{}".to_owned(),
+            base: "{}".to_owned(),
+            report: "[]".to_owned(),
+            problem: String::new(),
+            changed_at: NOW,
+            orphan_at: None,
+        };
+        api.store.declarations().write_job(app, "pack", &row).await.unwrap();
+        assert_eq!(printed(api, 0, &["drift"]).await, "= 1 declared job without a difference\n");
+        row.state = DeclaredState::Overridden;
+        row.report = r#"[{"member":"retries","code":2,"here":5,"since":1760000040400}]"#.to_owned();
+        api.store.declarations().write_job(app, "pack", &row).await.unwrap();
+        let shown = printed(api, 2, &["drift", "--app", "shipping"]).await;
+        let expected = "! shipping/pack: overridden since 2025-10-09T08:54:00.400Z, declared by shipping 1.0 at src/jobs.rs:7\n    \
+                        retries: code 2, here 5\n= 0 declared jobs without a difference\n";
+        assert_eq!(shown, expected);
+        let shown: Value = serde_json::from_str(&printed(api, 2, &["drift", "--output", "json"]).await).unwrap();
+        assert_eq!(shown["jobs"][0]["job"]["differences"][0]["code"], 2);
+        assert!(refused(api, &["drift", "--app", "nowhere"]).await.contains("there is no app nowhere"));
     });
 }
 

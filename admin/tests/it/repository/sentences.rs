@@ -16,6 +16,7 @@ const SOURCES: &[&str] = &[
     "admin/scheduler/src",
     "admin/src",
     "admin/store/src",
+    "executor-sdk/cron/src",
     "executor-sdk/protocol/src",
 ];
 
@@ -45,6 +46,13 @@ const REFUSING: &[&str] = &[
     "admin/store/src/job/",
     "admin/store/src/people/",
     "admin/store/src/retention/",
+    "executor-sdk/cron/src/days.rs",
+    "executor-sdk/cron/src/error.rs",
+    "executor-sdk/cron/src/field_text.rs",
+    "executor-sdk/cron/src/item.rs",
+    "executor-sdk/cron/src/quartz.rs",
+    "executor-sdk/cron/src/unix.rs",
+    "executor-sdk/cron/src/years.rs",
 ];
 
 /// The calls whose arguments are such sentences.

@@ -2,6 +2,7 @@
 
 mod answers;
 mod callbacks;
+mod declarations;
 mod items;
 mod memory;
 mod requests;

@@ -175,6 +175,7 @@ impl Bulk<'_> {
             own_tokens_only: false,
             runs_scripts: false,
             weight: 1,
+            declarations: carillon_store::DeclarationSetting::default(),
         };
         let context = DefinitionContext::of(target.unwrap_or(&own), job, &job.calendars);
         let checked = Definition::check_in(context, &draft, self.engine.cx.clock.now());

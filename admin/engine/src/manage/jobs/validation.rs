@@ -130,6 +130,7 @@ impl ValidationContext {
             own_tokens_only: false,
             runs_scripts: false,
             weight: 1,
+            declarations: carillon_store::DeclarationSetting::default(),
         };
         self.apps.entry(name.to_owned()).or_insert(app);
     }

@@ -1,5 +1,6 @@
 //! Apps, their executors and the tokens of those, secrets, and limits of runs at work.
 
+pub mod declarations;
 pub mod executors;
 pub mod limits;
 mod list;

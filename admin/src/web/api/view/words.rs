@@ -37,6 +37,9 @@ words! {
     Cause = all!(Cause), "Why a fire exists";
     ChannelKind = carillon_alerts::channel::ChannelKind::ALL.iter().map(|word| word.as_str()).collect(), "What messages of alerts are sent with";
     ClockChanges = all!(ClockChanges), "What happens when the clocks change";
+    DeclarationSetting = carillon_store::DeclarationSetting::ALL.iter().map(|word| word.as_str()).collect(), "What becomes of declarations. `report`: differences are shown, and nothing is written. `apply`: jobs are made and changed as the code says. `off`: executors are not asked for them";
+    DeclaredState = carillon_store::DeclaredState::ALL.iter().map(|word| word.as_str()).collect(), "What has become of a declared job. `pending`: it would be made or changed under the setting `apply`. `overridden` and `drift`: members were changed here. `twin`: another job has its key, or its name and handler. `of_files`: a set of files defines it. `deleted`: it was deleted here. `orphan`: no live build declares it. `failed`: what the code says was refused";
+    DeclarePolicy = vec!["warn", "adopt", "enforce"], "What the program asks for where the job was changed here. `warn`: nothing is written. `adopt`: what was changed here stays. `enforce`: the code is written";
     Excluded = all!(Excluded), "What becomes of an instant on an excluded day";
     HttpMethod = all!(HttpMethod), "The method of a request";
     MisfirePolicy = all!(MisfirePolicy), "What is done with instants that are later than the misfire threshold";

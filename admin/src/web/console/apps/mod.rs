@@ -1,5 +1,6 @@
 //! Apps, their executors, and limits of runs at work.
 
+pub mod declarations;
 pub mod delete;
 pub mod executor;
 pub mod limits;

@@ -26,6 +26,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("cause", "cause"),
     ("count", "member-count"),
     ("days", "retention-runs"),
+    ("declarations", "declared-setting"),
     ("deleted", "member-deleted"),
     ("delayed", "scheduled-runs"),
     ("draining", "member-draining"),

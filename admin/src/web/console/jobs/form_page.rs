@@ -69,6 +69,8 @@ pub struct Page {
     asks_password: bool,
     /// The set of files that defines the job that is edited.
     set: Option<String>,
+    /// What becomes of the members that code declares, if they are changed here.
+    declared: Option<Message>,
     /// The workflow that is filled in, if it can be drawn.
     definition: Option<Definition>,
 }
@@ -234,6 +236,7 @@ pub async fn page(
         asks_password: context.viewer.as_ref().is_some_and(|viewer| viewer.issuer.is_none()),
         has_script: before.is_some_and(|job| job.draft.script.is_some()),
         set: before.map(|job| job.draft.set.clone()).filter(|set| !set.is_empty()),
+        declared: declared_warning(state, &context, before).await?,
         origin: origin.map(|job| (job.id, job.draft.name.clone())),
         action,
         back,
@@ -279,4 +282,20 @@ async fn editable_apps(state: &State, context: &PageContext, before: Option<&Job
 fn routes(language: Language, of_xxl_job: bool) -> Vec<Choice> {
     let routes = RouteStrategy::ALL.iter().filter(|route| strategies::is_of_xxl_job(**route) == of_xxl_job);
     routes.map(|route| Choice { word: route.as_str(), text: strategies::route(language, *route) }).collect()
+}
+
+/// The members that code declares, and whether a change of them lasts.
+async fn declared_warning(
+    state: &State,
+    context: &PageContext,
+    before: Option<&Job>,
+) -> Result<Option<Message>, PageError> {
+    let Some(job) = before else { return Ok(None) };
+    let Some(declared) = state.declarations.of_job(job.id).await? else { return Ok(None) };
+    let app = state.engine.apps().get(job.app_id).await?;
+    let (key, members) = match declared.enforced(app.declarations) {
+        [] => ("declared-kept", declared.members.as_slice()),
+        enforced => ("declared-enforced", enforced),
+    };
+    Ok(Some(context.t(key).with("members", members.join(", "))))
 }

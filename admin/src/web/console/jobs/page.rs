@@ -2,10 +2,12 @@
 
 use actix_web::web::Path;
 use askama::Template;
+use carillon_declared::DeclaredJobView;
 use carillon_scheduler::Millis;
 use carillon_store::{Job, Misfire, MisfireFilter, RunFilter, ScheduledFilter, ScheduledRun};
 
-use crate::web::console::badge::{APP_PAUSED, Badge, job_badge, job_state};
+use crate::web::console::apps::declarations::differences;
+use crate::web::console::badge::{APP_PAUSED, Badge, declared_badge, job_badge, job_state};
 use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::jobs::settings::{SettingLine, request_lines, settings_lines};
 use crate::web::console::runs::row::RunRow;
@@ -43,6 +45,8 @@ struct Page {
     users: Vec<ChildJob>,
     /// Children that this job may not start, and parents that may not start this job.
     unstarted: Vec<i64>,
+    /// What code says of it.
+    declared: Option<DeclaredJobView>,
     preview: Preview,
     runs: Vec<RunRow>,
     misfires: Vec<Misfire>,
@@ -68,6 +72,14 @@ impl Page {
     /// No fire is sent before somebody ends the pause of the app.
     fn has_fires(&self) -> bool {
         !self.job.draft.enabled || self.context.pause_of(self.job.app_id).is_none_or(|pause| pause.ends_at.is_some())
+    }
+
+    fn declared_badge(&self, declared: &DeclaredJobView) -> Badge {
+        declared_badge(declared.state)
+    }
+
+    fn differences(&self, declared: &DeclaredJobView) -> Vec<Message> {
+        differences(&self.context, declared)
     }
 
     fn why(&self, misfire: &Misfire) -> Message {
@@ -110,6 +122,7 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
             .filter(|link| !link.is_started)
             .map(|link| if link.child == job.id { link.parent } else { link.child })
             .collect(),
+        declared: state.declarations.of_job(job.id).await?,
         preview: preview::of_job(&context, &job),
         runs: runs.items.into_iter().map(|run| RunRow::new(&context, run)).collect(),
         misfires: state.store.runs().misfires(&misfires).await?.items,

@@ -91,6 +91,7 @@ fn title(name: &str) -> &'static str {
         "prune" => "task-prune",
         "summarize" => "task-summarize",
         "alerts" => "task-alerts",
+        "declarations" => "task-declarations",
         "deliveries" => "task-deliveries",
         _ => "task-other",
     }

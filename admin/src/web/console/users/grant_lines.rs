@@ -97,6 +97,7 @@ mod tests {
             own_tokens_only: false,
             runs_scripts: false,
             weight: 1,
+            declarations: carillon_store::DeclarationSetting::default(),
         };
         let apps = [app(7), app(9)];
         for text in ["", "all:admin", "all:viewer 7:editor", "7:viewer 9:admin", "all:editor all:script 9:script"] {

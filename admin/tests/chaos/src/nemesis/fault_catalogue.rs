@@ -35,7 +35,7 @@ const fn kind(name: &'static str, at: At, class: Class) -> FaultKind {
 const OPENING: [FaultKind; 2] =
     [kind("lease_stolen", At::Admin, Class::Holder), kind("answer_lost_stock", At::Executor, Class::Executor)];
 
-const REST: [FaultKind; 53] = [
+const REST: [FaultKind; 54] = [
     kind("admin_kill", At::Admin, Class::Holder),
     kind("admin_stop_1s", At::Admin, Class::Holder),
     kind("admin_stop_below_ttl", At::Admin, Class::Holder),

@@ -2,6 +2,7 @@
 
 mod app_metrics;
 mod candidate_sets;
+mod declared;
 mod explain;
 mod gaps;
 mod job_pauses;

@@ -3,18 +3,17 @@
 //! The day rule is that of Vixie cron and its descendants: if both day fields are restricted, a day matches if either
 //! matches. A day field that begins with `*` counts as unrestricted; the rest of it (`*/2`) must then match as well.
 
-use super::days::DayRule;
-use super::error::Error;
-use super::field_text::{FieldText, split_fields};
-use super::item::{DAY, Field, HOUR, MINUTE, MONTH, UNIX_WEEKDAY};
-use super::next::CronTimes;
-use super::plain_fields::PlainFields;
-use super::years::Years;
+use crate::days::DayRule;
+use crate::error::Error;
+use crate::field_text::{FieldText, split_fields};
+use crate::fields::CronFields;
+use crate::item::{DAY, Field, HOUR, MINUTE, MONTH, UNIX_WEEKDAY};
+use crate::years::Years;
 
 const ORDER: &str = "minute hour day-of-month month day-of-week";
 
 /// Parses an expression of five fields, or a word.
-pub(super) fn parse(expression: &str) -> Result<CronTimes, Error> {
+pub(crate) fn parse(expression: &str) -> Result<CronFields, Error> {
     let mut fields = split_fields(expression)?;
     if let [word] = fields.as_slice()
         && word.starts_with('@')
@@ -30,8 +29,8 @@ pub(super) fn parse(expression: &str) -> Result<CronTimes, Error> {
     let hours = text_of(&HOUR, hour).plain()?;
     let days = day_rule(text_of(&DAY, day), text_of(&UNIX_WEEKDAY, weekday))?;
     let months = text_of(&MONTH, month).plain()?;
-    let plain = PlainFields::parse(&format!("0 {minutes} {hours} * {months} ?"))?;
-    Ok(CronTimes { plain, days, years: Years::default() })
+    let plain = format!("0 {minutes} {hours} * {months} ?");
+    Ok(CronFields { plain, days, years: Years::default() })
 }
 
 fn day_rule(day: FieldText<'_>, weekday: FieldText<'_>) -> Result<DayRule, Error> {

@@ -1,17 +1,16 @@
 //! The dialect of Quartz and xxl-job: six or seven fields.
 
-use super::days::{self, DayRule};
-use super::error::Error;
-use super::field_text::{FieldText, split_fields};
-use super::item::{DAY, Field, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, YEAR};
-use super::next::CronTimes;
-use super::plain_fields::PlainFields;
-use super::years::Years;
+use crate::days::{self, DayRule};
+use crate::error::Error;
+use crate::field_text::{FieldText, split_fields};
+use crate::fields::CronFields;
+use crate::item::{DAY, Field, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, YEAR};
+use crate::years::Years;
 
 const ORDER: &str = "second minute hour day-of-month month day-of-week [year]";
 
 /// Parses an expression. `strict`: exactly one of the two day fields must be `?`.
-pub(super) fn parse(expression: &str, strict: bool) -> Result<CronTimes, Error> {
+pub(crate) fn parse(expression: &str, strict: bool) -> Result<CronFields, Error> {
     let fields = split(expression)?;
     let count = fields.len();
     let text_of =
@@ -25,8 +24,8 @@ pub(super) fn parse(expression: &str, strict: bool) -> Result<CronTimes, Error> 
     };
     let [second, minute, hour, month] = plain;
     let (day, weekday) = days.plain_fields();
-    let plain = PlainFields::parse(&format!("{second} {minute} {hour} {day} {month} {weekday}"))?;
-    Ok(CronTimes { plain, days: days.rule, years })
+    let plain = format!("{second} {minute} {hour} {day} {month} {weekday}");
+    Ok(CronFields { plain, days: days.rule, years })
 }
 
 fn split(expression: &str) -> Result<Vec<&str>, Error> {
@@ -53,10 +52,10 @@ fn replacement_of(word: &str) -> &'static str {
     }
 }
 
-/// The day fields as a rule, and as plain fields for the crate `cron`.
+/// The day fields as a rule, and as plain fields.
 struct Days {
     rule: DayRule,
-    /// `*` stands for a rule that the crate does not support; the other field is `?`.
+    /// `*` stands for a rule that a plain field cannot express; the other field is `?`.
     day: String,
     weekday: String,
 }

@@ -2,7 +2,7 @@
 
 /// The range and the names of a field.
 #[derive(Debug, PartialEq)]
-pub(super) struct Field {
+pub(crate) struct Field {
     pub name: &'static str,
     /// For messages such as "hours are 0 to 23".
     pub plural: &'static str,
@@ -47,25 +47,25 @@ const fn field(name: &'static str, plural: &'static str, position: usize, min: u
     Field { name, plural, position, min, max, cycle: max - min + 1, note: "", names: &[] }
 }
 
-pub(super) const SECOND: Field = field("second", "seconds", 1, 0, 59);
-pub(super) const MINUTE: Field = field("minute", "minutes", 2, 0, 59);
-pub(super) const HOUR: Field = field("hour", "hours", 3, 0, 23);
-pub(super) const DAY: Field = field("day-of-month", "days of the month", 4, 1, 31);
-pub(super) const MONTH: Field = Field { names: MONTHS, ..field("month", "months", 5, 1, 12) };
-pub(super) const WEEKDAY: Field =
+pub(crate) const SECOND: Field = field("second", "seconds", 1, 0, 59);
+pub(crate) const MINUTE: Field = field("minute", "minutes", 2, 0, 59);
+pub(crate) const HOUR: Field = field("hour", "hours", 3, 0, 23);
+pub(crate) const DAY: Field = field("day-of-month", "days of the month", 4, 1, 31);
+pub(crate) const MONTH: Field = Field { names: MONTHS, ..field("month", "months", 5, 1, 12) };
+pub(crate) const WEEKDAY: Field =
     Field { names: WEEKDAYS, note: " (1 is Sunday)", ..field("day-of-week", "days of the week", 6, 1, 7) };
 /// In the numbers of Unix; 7 means the same as 0.
-pub(super) const UNIX_WEEKDAY: Field = Field {
+pub(crate) const UNIX_WEEKDAY: Field = Field {
     names: WEEKDAYS,
     note: " (0 and 7 are Sunday)",
     cycle: 7,
     ..field("day-of-week", "days of the week", 6, 0, 7)
 };
-pub(super) const YEAR: Field = field("year", "years", 7, 1970, 9999);
+pub(crate) const YEAR: Field = field("year", "years", 7, 1970, 9999);
 
 /// `a`, `a-b`, `*`, `a/s`, `a-b/s`, `*/s`, `/s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Item {
+pub(crate) struct Item {
     pub from: u32,
     /// `None`: up to the field's maximum.
     pub to: Option<u32>,

@@ -1,10 +1,10 @@
 //! The year field, because the crate `cron` ends at 2100.
 
-use super::item::{Item, YEAR};
+use crate::item::{Item, YEAR};
 
 /// The years that match, from 1970 on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Years(Vec<Item>);
+pub struct Years(Vec<Item>);
 
 impl Default for Years {
     fn default() -> Self {
@@ -13,10 +13,11 @@ impl Default for Years {
 }
 
 impl Years {
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         text.split(',').map(year_item).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Whether a year matches.
     pub fn includes(&self, year: i32) -> bool {
         let Ok(year) = u32::try_from(year) else {
             return false;

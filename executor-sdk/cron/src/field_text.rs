@@ -1,13 +1,13 @@
 //! The text of one field of an expression, with its position for error messages.
 
-use super::error::Error;
-use super::item::Field;
+use crate::error::Error;
+use crate::item::Field;
 
 /// The longest expression, in bytes. It is enough for a list of all minutes, and bounds the work.
 const MAX_BYTES: usize = 500;
 
 /// Splits an expression at blanks, if it is not too long.
-pub(super) fn split_fields(expression: &str) -> Result<Vec<&str>, Error> {
+pub(crate) fn split_fields(expression: &str) -> Result<Vec<&str>, Error> {
     if expression.len() > MAX_BYTES {
         return Err(Error(format!("has {} bytes; at most {MAX_BYTES} are allowed", expression.len())));
     }
@@ -19,7 +19,7 @@ pub(super) fn split_fields(expression: &str) -> Result<Vec<&str>, Error> {
 
 /// The text of one field.
 #[derive(Clone, Copy)]
-pub(super) struct FieldText<'a> {
+pub(crate) struct FieldText<'a> {
     pub field: &'static Field,
     pub text: &'a str,
     /// Its position, counted from 1.
@@ -39,7 +39,7 @@ impl FieldText<'_> {
         })
     }
 
-    /// A field without day rules as `*` or a plain list, the only forms that are given to the crate `cron`.
+    /// A field without day rules as `*` or a plain list, the only forms that [`CronFields::plain`](crate::CronFields::plain) has.
     pub fn plain(&self) -> Result<String, Error> {
         self.parse(|text| {
             if text == "*" {
