@@ -11,7 +11,7 @@ pub struct Node {
     pub address: String,
     pub version: String,
     pub seen_at: Millis,
-    /// See [`FEATURES`]. None: a node of an earlier version.
+    /// What its build can do. None: a node of an earlier version.
     pub features: Option<String>,
 }
 

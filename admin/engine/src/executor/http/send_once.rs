@@ -46,7 +46,7 @@ impl SentOnce {
 }
 
 impl HttpSender {
-    /// Sends the request of a job for no run, and waits for the answer for [`TEST_LIMIT`] at most.
+    /// Sends the request of a job for no run, and waits for the answer for 10 seconds at most.
     pub async fn send_once(&self, cx: &Context, app_id: i64, draft: &HttpDraft, given: (&str, Zone)) -> SentOnce {
         let (params, zone) = given;
         let about = RequestAbout::test(zone, cx);

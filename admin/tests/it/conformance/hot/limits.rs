@@ -4,7 +4,7 @@ use carillon_scheduler::RunState::{Claimed, Running, Sending};
 use carillon_scheduler::run::limit::NO_KEY;
 use carillon_scheduler::{LimitDraft, RunEvent, RunReason, SlotKey};
 use carillon_store::app::limits::take::{LimitedMark, LimitedMarks};
-use carillon_store::run::settle::finding::SettleContext;
+use carillon_store::run::settle::finding::{AcceptedRun, SettleContext};
 use carillon_store::run::unmark::Unsent;
 use carillon_store::{Job, LimitRule};
 use futures_util::future::join_all;
@@ -130,7 +130,7 @@ databases! {
         let ids = fixture.limited_runs(&job, 5).await;
         let rule = fixture.limit("db-export", 5).await;
         fixture.mark_limited(&ids, &[key_of(&rule)], 7).await;
-        fixture.store.runs().accept_runs(&[(ids[0], NOW), (ids[1], NOW), (ids[2], NOW)]).await.unwrap();
+        fixture.store.runs().accept_runs(&[0, 1, 2].map(|place: usize| AcceptedRun::sent(ids[place], NOW))).await.unwrap();
         let settled = fixture.settle(&[
             success(ids[0]),
             found(ids[1], RunEvent::ExecutorGone, RunReason::Lost),
