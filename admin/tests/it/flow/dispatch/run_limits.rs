@@ -165,7 +165,8 @@ fn an_edit_that_takes_the_limit_away_lets_its_runs_go() {
         draft.limits.clear();
         node.edit(&job, draft).await;
         // It is looked at again after ten seconds at the latest.
-        node.advance(10_100).await;
+        node.advance(5_100).await;
+        node.advance(5_100).await;
         assert_eq!(node.states_of(&runs).await, [Running, Running]);
     });
 }
