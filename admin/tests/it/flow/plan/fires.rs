@@ -138,8 +138,9 @@ fn when_its_executor_received_it_is_on_the_run() {
         assert_eq!(node.runs(&job).await[0].received_at, None, "it has not said so");
         let boot_id = node.boot_id_of(run_id).await;
         let headers = boot_id.as_ref().map(|boot_id| [("Carillon-Boot-Id", boot_id.as_str())]);
-        let result = json!([{"logId": run_id, "logDateTim": 1, "handleCode": 200, "receivedAt": START + 1_317}]);
-        let told = node.post_with("api/callback", headers.as_ref().map_or(&[], |it| &it[..]), &result);
+        let result = json!({"logId": run_id, "logDateTim": 1, "handleCode": 200, "receivedAt": START + 1_317});
+        let body = json!([result]);
+        let told = node.post_with("api/callback", headers.as_ref().map_or(&[], |it| &it[..]), &body);
         assert_eq!(node.while_completing(told).await["code"], 200);
         let run = &node.runs(&job).await[0];
         assert_eq!((run.state, run.sent_at), (RunState::Succeeded, Some(START + 1_300)));

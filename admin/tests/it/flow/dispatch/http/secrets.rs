@@ -35,7 +35,7 @@ fn a_secret_reaches_the_service_and_is_shown_nowhere_though_the_service_repeats_
                 HttpAuth::Bearer(_) => format!("authorization: Bearer {SECRET}\r\n"),
                 HttpAuth::Basic(_) => "authorization: Basic dTpzM2NyZXQvIndvcmQi\r\n".to_owned(),
                 HttpAuth::Hmac(_) => format!("webhook-id: {}\r\n", run.id),
-                HttpAuth::Oauth2(_) => unreachable!("its tokens have tests of their own"),
+                HttpAuth::Oauth2(_) => unreachable!("it has tests of its own"),
             };
             assert!(sent.contains(&expected), "{sent}");
             let log = node.engine.runs().log(run.id, 1, &actor()).await.unwrap().content;
