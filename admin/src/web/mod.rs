@@ -4,7 +4,6 @@
 mod access;
 mod api;
 mod audit_export;
-mod callbacks;
 mod console;
 mod csv;
 pub mod executor_api;

@@ -11,7 +11,6 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument as _;
 
 use super::execute::execute;
 use crate::context::JobContext;
@@ -205,7 +204,7 @@ impl Lanes {
                 self.seen_runs.set_running(run.request.log_id);
                 let ctx = JobContext::new(Arc::clone(&run), self.logs.open(&run.request));
                 let span = run.span();
-                self.report(execute(&run, &*handler, ctx).instrument(span).await);
+                self.report(tracing::Instrument::instrument(execute(&run, &*handler, ctx), span).await);
             }
         };
         tokio::select! {

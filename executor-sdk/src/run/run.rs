@@ -42,7 +42,7 @@ impl Run {
         Self { request, meta, stop: CancellationToken::new(), cancel_reason: OnceLock::new() }
     }
 
-    /// What the handler logs through `tracing` is told apart by it.
+    /// What the handler logs through `tracing` carries its fields.
     pub(crate) fn span(&self) -> tracing::Span {
         let RunRequest { log_id, job_id, .. } = self.request;
         tracing::info_span!("run", run.id = log_id, job.id = job_id, trace.id = self.trace_id())

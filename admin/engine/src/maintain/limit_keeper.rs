@@ -72,10 +72,14 @@ impl LimitKeeper {
 }
 
 fn alarm_text(StaleSlot { run_id, limit, state }: &StaleSlot) -> String {
-    let what = match state {
-        Some(state) => format!("is {state}"),
-        None => "does not exist".to_owned(),
-    };
-    let of = limit.as_ref().map_or_else(|| "a limit".to_owned(), |name| format!("the limit {name}"));
-    format!("run {run_id} {what} and had a slot of {of}, which is free now")
+    match (state, limit) {
+        (Some(state), Some(name)) => {
+            format!("run {run_id} is {state} and had a slot of the limit {name}, which is free now")
+        }
+        (None, Some(name)) => {
+            format!("run {run_id} does not exist and had a slot of the limit {name}, which is free now")
+        }
+        (Some(state), None) => format!("run {run_id} is {state} and had a slot of a limit, which is free now"),
+        (None, None) => format!("run {run_id} does not exist and had a slot of a limit, which is free now"),
+    }
 }

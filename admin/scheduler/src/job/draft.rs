@@ -87,13 +87,13 @@ pub struct JobDraft {
     #[serde(default = "default_queue")]
     pub overlap_queue: i32,
     /// How many fires of the job may be open at once; more need a rule other than `allow`.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one")]
     pub max_concurrent: i32,
     /// The names of limits that its runs keep, at most 4: of its app, or shared.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub limits: Vec<String>,
     /// Where runs wait in a line, a run goes before those that have waited for at most this much longer, in seconds.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub priority: i32,
     /// The executor's rule for overlapping runs.
     #[serde(default)]
@@ -186,16 +186,6 @@ const fn yes() -> bool {
 
 const fn one() -> i32 {
     1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_one(count: &i32) -> bool {
-    *count == 1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_zero(count: &i32) -> bool {
-    *count == 0
 }
 
 #[cfg(test)]

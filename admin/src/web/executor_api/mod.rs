@@ -16,6 +16,7 @@ pub(super) mod paths;
 pub(crate) mod refusals;
 mod registration;
 mod routes;
+pub(super) mod service_callbacks;
 mod token;
 
 pub use callback::STORE_WITHIN;

@@ -2,7 +2,7 @@
 
 use carillon_admin::web::route_table;
 use carillon_engine::manage::RunRequest;
-use carillon_scheduler::{AlertKind, Cause, JobDraft, RunState, ScheduleDraft, ScriptDraft, ScriptKind};
+use carillon_scheduler::{AlertKind, Cause, JobDraft, LimitDraft, RunState, ScheduleDraft, ScriptDraft, ScriptKind};
 use carillon_store::alert::alerts::AlertFilter;
 use carillon_store::alert::channels::ChannelRow;
 use carillon_store::alert::routing::AlertEvent;
@@ -89,6 +89,7 @@ struct Ids {
     channel: i64,
     guest: i64,
     script: i64,
+    limit: i64,
     workflow: i64,
     /// Its runs: one that has failed, and one that is held.
     failed_run: i64,
@@ -160,6 +161,7 @@ impl Filled {
             "alerts" if route.starts_with("/alerts/rules") => self.ids.rule.to_string(),
             "alerts" if route.starts_with("/alerts/channels") => self.ids.channel.to_string(),
             "alerts" => self.ids.alert.to_string(),
+            "limits" => self.ids.limit.to_string(),
             "jobs" if route.ends_with("/script") => self.ids.script.to_string(),
             _ => "1".to_owned(),
         };
@@ -252,6 +254,17 @@ async fn items(live: &Live, app: &App) -> [i64; 2] {
     [root, runs[0].run_id]
 }
 
+/// A limit that a job keeps.
+async fn limit(live: &Live, app: &App) -> i64 {
+    let by = Actor::unlimited("dana", "");
+    let draft = LimitDraft { description: "d".repeat(200), ..LimitDraft::new(LONG_NAME, 1) };
+    let limit = live.engine.run_limits().create(draft, &by).await.unwrap().rule.id;
+    let mut job = JobDraft::new(&app.name, "Count", "echo");
+    job.limits = vec![LONG_NAME.to_owned()];
+    live.job(job).await;
+    limit
+}
+
 async fn ids(live: &Live, app: &App) -> Ids {
     let (store, by, now) = (&live.store, Actor::engine(), live.clock.now());
     let channel = store.alerts().next_channel_id().await.unwrap();
@@ -302,5 +315,6 @@ async fn ids(live: &Live, app: &App) -> Ids {
     let script = live.job(job).await.id;
     let (workflow, [failed_run, held_run]) = workflow(live, app).await;
     let items_runs = items(live, app).await;
-    Ids { app: app.id, rule, alert, channel, guest, script, workflow, failed_run, held_run, items_runs }
+    let limit = limit(live, app).await;
+    Ids { app: app.id, rule, alert, channel, guest, script, limit, workflow, failed_run, held_run, items_runs }
 }

@@ -104,13 +104,15 @@ pub async fn create(state: Shared, own: Own, context: PageContext, mut form: For
     if form.is("step", "send_once") {
         return send_once(&state, context, purpose, (form, &draft, None)).await;
     }
-    // What differs from the original is seen before it is saved.
+    // What differs from the original is seen before it is saved, when it has no mistakes.
     if let Some(original) = &original
         && merge::mark_of(&unlike(&context, &form, original)) != form.value(UNLIKE)
     {
+        form.accept(state.engine.jobs().check(&draft, None, &context.actor).await)?;
+        let (status, is_valid) = (form.status(), form.is_valid());
         let mut page = page(&state, context, purpose, form).await?;
-        page.is_unlike_first = true;
-        return Ok(page.answer(StatusCode::OK));
+        page.is_unlike_first = is_valid;
+        return Ok(page.answer(status));
     }
     let (mut by, has_script) = (own.by.0.clone(), draft.script.is_some());
     if has_script {

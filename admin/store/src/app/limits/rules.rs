@@ -182,7 +182,8 @@ impl LimitStore<'_> {
         if !users.is_empty() {
             let first: Vec<String> = users.iter().take(5).map(|(id, name)| format!("{id} ({name})")).collect();
             let more = if users.len() > first.len() { " …" } else { "" };
-            let message = format!("the limit {:?} is used by jobs: {}{more}", old.name, first.join(", "));
+            let (name, jobs) = (&old.name, first.join(", ") + more);
+            let message = format!("the limit {name:?} is used by jobs: {jobs}");
             return Err(Error::InUse(message));
         }
         for text in ["DELETE FROM limit_slot WHERE limit_id = ?", "DELETE FROM limit_rule WHERE id = ?"] {

@@ -15,7 +15,7 @@ use crate::record::{Job, Op};
 const JOBS: usize = 20;
 /// How far ahead runs are asked for, ms: inside the look-ahead, and behind it.
 const AHEAD: (u64, u64) = (500, 12_000);
-/// A trigger is cancelled only so long before its time, ms. A later request would mostly meet a run that was sent.
+/// A trigger is cancelled at least this long before its time, ms. A later request would mostly meet a run that was sent.
 const CANCELLED_BEFORE: Millis = 3_000;
 /// Requests with one key before its outcome stays unclear.
 const TRIES: usize = 12;

@@ -97,13 +97,13 @@ fn a_run_may_be_asked_for_without_a_body() {
         for (body, told) in [
             (
                 json!({"param": "x"}),
-                "param: there is no member `param`; expected one of `params`, `parts`, `address`, `at`, `delay_seconds`, `expires_after_seconds`",
+                "param: there is no member `param`; expected one of `params`, `parts`, `address`, `priority`, `at`, `delay_seconds`, `expires_after_seconds`",
             ),
             (json!({"params": 5}), "params: invalid type: integer `5`, expected a string"),
             (json!({"params": "x".repeat(65_537)}), "params: has 65537 bytes; at most 65536 (64 KiB) are allowed"),
             (
                 json!([]),
-                "the body must be {\"params\"?,\"parts\"?,\"address\"?,\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?} as an object",
+                "the body must be {\"params\"?,\"parts\"?,\"address\"?,\"priority\"?,\"at\"?,\"delay_seconds\"?,\"expires_after_seconds\"?} as an object",
             ),
         ] {
             assert_eq!(api.post(&path, body).await.error(), format!("400 invalid {told}"));

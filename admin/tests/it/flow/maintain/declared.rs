@@ -143,7 +143,8 @@ databases! {
         assert_eq!((&*job.draft.name, &*job.draft.handler, job.draft.retries), ("close-day", "close-day", 2));
         let entries = async || all.node.store.audit().list(&AuditFilter { limit: 1000, ..AuditFilter::default() }).await.unwrap().items;
         let made = entries().await;
-        assert!(made.iter().any(|entry| entry.actor == "declared by build billing 4.2.1" && entry.source == ONE));
+        let by: Vec<_> = made.iter().map(|entry| (&*entry.actor, &*entry.source)).collect();
+        assert!(by.contains(&("declared by build billing 4.2.1", ONE)), "{by:?}");
         let second = Program::new(TWO, "billing 4.2.1", "adopt", members);
         assert!(!all.beat(&second).await, "the declaration is there already");
         all.node.clock.advance(Duration::from_secs(10));

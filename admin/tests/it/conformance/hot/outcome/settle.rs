@@ -183,7 +183,8 @@ databases! {
         assert_eq!(fixture.row(ids[0]).await.sent_at, Some(NOW + 9));
         assert_eq!(fixture.count("run", &format!("received_at = {}", NOW + 12)).await, 5);
         // One that was faster than the answer brings them, whether it is a success or not.
-        let faster = fixture.runs_in(&job, &[Sending, Sending]).await;
+        let other = fixture.ticking("tock").await;
+        let faster = fixture.runs_in(&other, &[Sending, Sending]).await;
         let failed = RunReport { received_at: Some(NOW + 78), ..failure(faster[1]) };
         fixture.settle(&[later(faster[0]), failed]).await;
         assert_eq!(fixture.count("run", &format!("received_at = {}", NOW + 78)).await, 2);

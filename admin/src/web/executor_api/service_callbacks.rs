@@ -9,9 +9,9 @@ use carillon_store::run::settle::finding::RunReport;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::callback::STORE_WITHIN;
 use crate::web::access::{Access, Route, guarded};
 use crate::web::api::{Error, ROOT};
-use crate::web::executor_api::STORE_WITHIN;
 use crate::web::state::Shared;
 
 /// The result, and some more for its escapes.
