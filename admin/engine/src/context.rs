@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use carillon_scheduler::{AlarmKind, Clock};
 
-use crate::executor::CallbackUrls;
+use crate::executor::http::callback::CallbackUrls;
 use crate::metrics::Metrics;
 use crate::runtime::task_list::TaskList;
 use crate::settings::Settings;

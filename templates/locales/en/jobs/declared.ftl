@@ -1,5 +1,5 @@
 declared = Declared in code
-declared-of = Jobs that programs of { $name } declare
+declared-of = Declared in code: jobs of { $name }
 declared-text = Programs of <code>{ $app }</code> say in their code which jobs they have. Only the members that the code names are compared; everything else of a job belongs to you.
 declared-none = No program has declared a job yet. Executors with the Rust SDK declare jobs with the attribute <code>#[job]</code>.
 declared-live = Live builds

@@ -1,5 +1,5 @@
 declared = 代码中声明
-declared-of = { $name } 的程序声明的任务
+declared-of = 代码中声明：{ $name } 的任务
 declared-text = <code>{ $app }</code> 的程序在代码中说明有哪些任务。只比较代码写明的字段，任务的其他内容由您决定。
 declared-none = 还没有程序声明任务。使用 Rust SDK 的执行器通过属性 <code>#[job]</code> 声明任务。
 declared-live = 在线版本

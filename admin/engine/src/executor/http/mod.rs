@@ -2,7 +2,7 @@
 
 mod access_tokens;
 mod answer;
-mod callback;
+pub(crate) mod callback;
 mod credentials;
 mod log;
 mod request;

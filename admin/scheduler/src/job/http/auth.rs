@@ -117,9 +117,8 @@ impl OauthClient {
         if self.token_url.contains("{{") {
             return Err("token_url: must not have a placeholder".to_owned());
         }
-        let texts = [("client_id", &self.client_id, 1), ("scope", &self.scope, 0), ("audience", &self.audience, 0)];
-        texts.into_iter().try_for_each(|(member, text, least)| {
-            check_line(text, least..=CLIENT_CHARS).map_err(|why| format!("{member}: {why}"))
-        })
+        check_line(&self.client_id, 1..=CLIENT_CHARS).map_err(|why| format!("client_id: {why}"))?;
+        check_line(&self.scope, 0..=CLIENT_CHARS).map_err(|why| format!("scope: {why}"))?;
+        check_line(&self.audience, 0..=CLIENT_CHARS).map_err(|why| format!("audience: {why}"))
     }
 }

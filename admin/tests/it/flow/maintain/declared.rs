@@ -128,8 +128,8 @@ impl Declaring {
     }
 }
 
-const ONE: &str = "http://10.0.0.1:9999/";
-const TWO: &str = "http://10.0.0.2:9999/";
+const ONE: &str = "http://10.0.0.1:9999";
+const TWO: &str = "http://10.0.0.2:9999";
 
 databases! {
     // covers: 004-22
