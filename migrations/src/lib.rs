@@ -12,6 +12,7 @@ mod m0008_delayed;
 mod m0009_limits;
 mod m0010_declared;
 mod m0011_receipt;
+mod m0012_refused;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -31,6 +32,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0009_limits", statements: m0009_limits::STATEMENTS },
     Step { name: "m0010_declared", statements: m0010_declared::STATEMENTS },
     Step { name: "m0011_receipt", statements: m0011_receipt::STATEMENTS },
+    Step { name: "m0012_refused", statements: m0012_refused::STATEMENTS },
 ];
 
 pub struct Migrator;

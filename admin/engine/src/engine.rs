@@ -317,6 +317,21 @@ impl Engine {
         self.outcomes.report(reports).await
     }
 
+    /// What the service of a run reports, with `***` in place of the secrets that its job names now.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn masked(&self, run_id: i64, text: &str) -> Result<String, String> {
+        let store = &self.cx.store;
+        let run = store.runs().get(run_id).await.map_err(|error| error.to_string())?;
+        let Some(run) = run else { return Ok(text.to_owned()) };
+        let job = store.jobs().with_ids(&[run.job_id]).await.map_err(|error| error.to_string())?.pop();
+        match job.as_ref().and_then(|job| Some((job.app_id, job.draft.http.as_ref()?))) {
+            Some(request) => self.http.masked(store, request, text).await,
+            None => Ok(text.to_owned()),
+        }
+    }
+
     /// Whether runs of this app still wait for executors that could not register while no node, or no database, took heartbeats.
     pub fn waits_for_executors(&self, app: &str) -> bool {
         !self.directory.live(app).is_empty() || self.cx.clock.now() < self.directory.awaited_until(Millis::MIN)

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::dispatch::given_params::given_params;
 use crate::executor::client::{ExecutorClient, LogAnswer, OTHER_JOURNAL, RunHeaders};
 use crate::executor::directory::{Candidate, ExecutorDirectory};
-use crate::executor::http::HttpSender;
+use crate::executor::http::{HttpOutcome, HttpSender};
 use crate::executor::outcome::Outcome;
 use crate::executor::request::{body, headers, is_unsendable};
 use crate::executor::scripts::ScriptCache;
@@ -45,6 +45,8 @@ pub(super) enum Resolution {
     Accepted,
     /// It has not run and will not.
     Refused { code: i32, message: String },
+    /// Its end was asked for, and no node waits for its answer any more.
+    Killed,
     /// Nothing yet, but its executor is there: again in the next round.
     Later,
     /// Nothing, and there is no one left to ask: why.
@@ -82,6 +84,11 @@ impl Evidence {
             Resolution::Refused { code, message } => {
                 let refused = RunReport::internal(run_id, RunEvent::Refused, RunReason::Refused, message);
                 self.outcomes.enqueue_internal(RunReport { code: Some(code), ..refused });
+            }
+            Resolution::Killed => {
+                if let Some(killed) = HttpOutcome::Killed.into_report(run_id) {
+                    self.outcomes.enqueue_internal(killed);
+                }
             }
             Resolution::Later => {}
             // Decided once, here: the run may have arrived, so it is not sent again unless the job allows retries.
@@ -130,6 +137,8 @@ impl Evidence {
         }
         let idempotent = sent.filter(|job| job.request().is_some_and(|request| request.idempotent));
         match idempotent {
+            // It would be sent before the kill is seen.
+            Some(_) if self.cx.store.runs().is_kill_requested(unanswered.run.run_id).await? => Ok(Resolution::Killed),
             Some(job) if unanswered.sends < MOST_SENDS => self.send_request_again(unanswered, job).await,
             Some(_) => Ok(Resolution::Unresolved(NO_ANSWERS)),
             None => Ok(Resolution::Unresolved(NO_HTTP_ANSWER)),

@@ -54,11 +54,16 @@ async fn callback(state: Shared, name: Path<String>, payload: Payload) -> Result
     // Before the body is read: memory is not spent on clients that were given no URL.
     let run_id = state.engine.cx.callbacks.run_of(&name);
     let run_id = run_id.ok_or_else(|| Error::not_found("there is no such callback".to_owned()))?;
-    let report = read(payload).await?;
+    let mut report = read(payload).await?;
+    let unstored = || Error::unavailable("the result could not be stored; send it again".to_owned());
+    // Before it is cut: a secret of which a part is left would not be found.
+    if let Some(text) = report.text() {
+        report.result = Some(state.engine.masked(run_id, &text).await.map_err(|_| unstored())?.into());
+    }
     let stored =
         actix_web::rt::time::timeout(STORE_WITHIN, state.engine.report(vec![report.into_finding(run_id)])).await;
     if !matches!(stored, Ok(Ok(()))) {
-        return Err(Error::unavailable("the result could not be stored; send it again".to_owned()));
+        return Err(unstored());
     }
     let run = state.store.runs().get(run_id).await.map_err(Error::from)?;
     let run = run.ok_or_else(|| Error::not_found("the run is not kept any more".to_owned()))?;
@@ -79,17 +84,20 @@ async fn read(payload: Payload) -> Result<Report, Error> {
 }
 
 impl Report {
+    fn text(&self) -> Option<String> {
+        match &self.result {
+            None | Some(Value::Null) => None,
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(other) => Some(other.to_string()),
+        }
+    }
+
     fn into_finding(self, run_id: i64) -> RunReport {
         let (outcome, reason) = match self.code {
             SUCCESS => (Outcome::Succeeded, None),
             _ => (Outcome::Failed, Some(RunReason::Result)),
         };
-        let text = match self.result {
-            None | Some(Value::Null) => None,
-            Some(Value::String(text)) => Some(text),
-            Some(other) => Some(other.to_string()),
-        };
-        let text = text.map(|text| printable(&text[..text.floor_char_boundary(RESULT_BYTES)]));
+        let text = self.text().map(|text| printable(&text[..text.floor_char_boundary(RESULT_BYTES)]));
         RunReport { code: Some(self.code), ..RunReport::found(run_id, RunEvent::Reported(outcome), reason, text) }
     }
 }

@@ -157,7 +157,10 @@ async fn ask(clients: &HttpClients, client: &OauthClient, secret: &str) -> Resul
     match status {
         200 => granted(&body).map_err(refused),
         408 | 429 | 500.. => Err(unavailable(format!("HTTP {status}"))),
-        _ => Err(refused(masked(&refusal(status, &body), &[secret.to_owned()]))),
+        _ => {
+            let encoded = basic(&escaped(&client.client_id), &escaped(secret));
+            Err(refused(refusal(status, &body, &[secret.to_owned(), encoded])))
+        }
     }
 }
 
@@ -172,11 +175,11 @@ fn granted(body: &[u8]) -> Result<Granted, String> {
     }
 }
 
-/// `error` and `error_description`, as section 5.2 has them.
-fn refusal(status: u16, body: &[u8]) -> String {
+/// `error` and `error_description`, as section 5.2 has them, without these secrets: cut after that, as the beginning of one is none.
+fn refusal(status: u16, body: &[u8], secrets: &[String]) -> String {
     let said: Value = serde_json::from_slice(body).unwrap_or_default();
     let members = ["error", "error_description"].map(|name| said[name].as_str().unwrap_or_default());
-    let said = members.join(" ");
+    let said = masked(&members.join(" "), secrets);
     let said = said.trim();
     format!("HTTP {status} {}", &said[..said.floor_char_boundary(SHOWN_BYTES)]).trim_end().to_owned()
 }
@@ -221,7 +224,11 @@ mod tests {
         assert!(token(r#"{"access_token":"t","token_type":"mac"}"#).is_err());
         assert!(token(r#"{"token":"t"}"#).is_err_and(|why| !why.contains("\"t\"")));
         let said = br#"{"error":"invalid_client","error_description":"no such client"}"#;
-        assert_eq!(refusal(401, said), "HTTP 401 invalid_client no such client");
-        assert_eq!(refusal(404, b"<html>"), "HTTP 404");
+        assert_eq!(refusal(401, said, &[]), "HTTP 401 invalid_client no such client");
+        assert_eq!(refusal(404, b"<html>", &[]), "HTTP 404");
+        // A secret where the text is cut.
+        let said = format!(r#"{{"error":"{}s3cret-of-the-client"}}"#, "x".repeat(SHOWN_BYTES - 6));
+        let shown = refusal(401, said.as_bytes(), &["s3cret-of-the-client".to_owned()]);
+        assert!(shown.ends_with("x***") && !shown.contains("s3"), "{shown}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carillon_scheduler::job::http::{HttpAuth, HttpDraft, OauthClient};
+use carillon_scheduler::job::http::{HttpAuth, HttpDraft, OauthClient, masked};
 use carillon_store as store;
 
 use super::access_tokens::{NoToken, TokenKey};
@@ -40,6 +40,24 @@ impl HttpSender {
         if let Some((client, secret)) = client_of(draft, &secrets) {
             self.tokens.forget(&TokenKey::new(app_id, client, secret));
         }
+    }
+
+    /// A text of the service, with `***` in place of the secrets that the job names.
+    ///
+    /// # Errors
+    /// The secrets cannot be read.
+    pub async fn masked(
+        &self,
+        store: &store::Store,
+        (app_id, draft): (i64, &HttpDraft),
+        text: &str,
+    ) -> Result<String, String> {
+        let names = draft.secrets();
+        if names.is_empty() {
+            return Ok(text.to_owned());
+        }
+        let secrets: Vec<String> = self.secrets(store, app_id, &names).await?.into_values().collect();
+        Ok(masked(text, &secrets))
     }
 
     /// Those of these secrets that the app has and that can be decrypted.

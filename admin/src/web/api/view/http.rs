@@ -53,7 +53,7 @@ pub struct HttpExpect {
     /// A test of the body as in `when` of a workflow: `{"path": "/ok", "eq": true}`
     #[schema(value_type = Option<Value>, default = json!(null), required = false)]
     body: Option<Value>,
-    /// A regular expression that must be found in the first 64 KiB of the body. Empty: none
+    /// A regular expression that must be found in the first 16 KiB of the body. Empty: none
     #[schema(max_length = 300, default = "", required = false)]
     pattern: String,
 }

@@ -291,7 +291,7 @@ async fn declared_warning(
     before: Option<&Job>,
 ) -> Result<Option<Message>, PageError> {
     let Some(job) = before else { return Ok(None) };
-    let Some(declared) = state.declarations.of_job(job.id).await? else { return Ok(None) };
+    let Some(declared) = state.declarations.of_job(job).await? else { return Ok(None) };
     let app = state.engine.apps().get(job.app_id).await?;
     let (key, members) = match declared.enforced(app.declarations) {
         [] => ("declared-kept", declared.members.as_slice()),

@@ -55,6 +55,25 @@ fn a_callback_ends_the_run_and_counts_once() {
 
 // covers: 001-44
 #[test]
+fn a_secret_in_the_result_of_a_callback_is_masked() {
+    with_node(async |node| {
+        node.engine.app_secrets().set(node.app.id, "KEY", "s3cret-of-the-app", &actor()).await.unwrap();
+        let service = Service::start(answer(202, "", "taken")).await;
+        let job = job(node, &service.url, |_, request| {
+            request.callback_seconds = Some(60);
+            request.headers.insert("X-Key".into(), "{{secret.KEY}}".into());
+        })
+        .await;
+        assert_eq!(fired(node, &job).await.state, RunState::Running);
+        let path = path_of(node, &service);
+        let done = report(node, &path, json!({"code": 500, "result": "refused: X-Key: s3cret-of-the-app"})).await;
+        assert_eq!(done["state"], "failed");
+        assert_eq!(run_of(node, &job).await.message(), "refused: X-Key: ***");
+    });
+}
+
+// covers: 001-44
+#[test]
 fn a_callback_with_a_wrong_signature_is_of_no_run() {
     with_node(async |node| {
         let service = Service::start(answer(202, "", "")).await;

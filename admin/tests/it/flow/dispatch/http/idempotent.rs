@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use carillon_engine::manage::KillResult;
 use carillon_scheduler::{Clock as _, RunState};
 
 use super::service::{Reply, Service, answer};
 use super::under_way::{begin, is_called};
 use super::{fired, job, run_of, with_node};
+use crate::conformance::fixture::actor;
 use crate::flow::node::Node;
 
 /// The resolver has looked after the time for the answer, and what it has sent has an answer.
@@ -58,6 +60,25 @@ fn after_four_requests_the_run_is_unknown() {
         assert_eq!((run.state, run.sends), (RunState::Unknown, 4));
         assert_eq!(run.message(), "sent several times, and no answer came");
         assert_eq!(service.received().len(), 4);
+    });
+}
+
+// covers: 001-44
+#[test]
+fn a_run_whose_kill_was_asked_for_is_not_sent_again() {
+    with_node(async |node| {
+        let service = Service::start(Reply::Cut).await;
+        let job = job(node, &service.url, |_, request| request.idempotent = true).await;
+        let run = fired(node, &job).await;
+        assert_eq!(run.state, RunState::Sending);
+        assert_eq!(node.engine.runs().kill(run.id, &actor()).await.unwrap(), KillResult::Asked);
+        service.reply(answer(200, "", "done"));
+        carillon_testkit::wait_for("the run is killed", async || {
+            resolved(node).await;
+            node.states(&job).await == [RunState::Killed]
+        })
+        .await;
+        assert_eq!(service.received().len(), 1);
     });
 }
 
