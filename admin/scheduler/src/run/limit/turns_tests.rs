@@ -78,6 +78,18 @@ fn one_limit_does_not_count_at_another() {
 }
 
 #[test]
+fn an_app_with_a_limit_of_its_own_keeps_its_turns_at_a_shared_one() {
+    for (own_of_first, own_of_second) in [(&[A, B][..], &[A][..]), (&[A], &[A, B])] {
+        let mut turns = Turns::default();
+        (0..50).for_each(|n| turns.insert(n, 1, n, slots(own_of_first)));
+        (100..150).for_each(|n| turns.insert(n, 2, n, slots(own_of_second)));
+        let chosen: Vec<i64> = (0..20).flat_map(|_| choose(&mut turns, &[(A, 1), (B, 10)], 10)).collect();
+        let of_second = chosen.iter().filter(|run_id| **run_id >= 100).count();
+        assert_eq!((chosen.len(), of_second), (20, 10), "{chosen:?}");
+    }
+}
+
+#[test]
 fn a_key_has_slots_of_its_own() {
     let mut turns = Turns::default();
     let key = |key| SlotKey { limit_id: 1, key };
