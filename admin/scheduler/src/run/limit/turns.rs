@@ -90,13 +90,13 @@ impl Turns {
         self.lanes.keys().flat_map(|lane| lane.slots.iter().copied()).collect()
     }
 
-    /// Takes out the runs that go now, at most `most` of them, in their order. `free`: how many slots may be taken; what is not there has none.
-    pub fn choose(&mut self, free: &HashMap<SlotKey, u32>, weight: impl Fn(i64) -> u32, most: usize) -> Vec<i64> {
-        let mut free = free.clone();
+    /// Takes out the runs that go now, at most `most` of them, in their order. `free`: how many slots may be taken, and
+    /// afterwards how many are left; what is not there has none.
+    pub fn choose(&mut self, free: &mut HashMap<SlotKey, u32>, weight: impl Fn(i64) -> u32, most: usize) -> Vec<i64> {
         let contested = self.contested();
         let mut heads = BinaryHeap::new();
         for (lane, runs) in &self.lanes {
-            if is_open(lane, &free)
+            if is_open(lane, free)
                 && let Some(first) = runs.first()
             {
                 heads.push(Reverse((self.rank(lane, &contested), first.0, first.1)));
@@ -109,7 +109,7 @@ impl Turns {
         {
             let Some((lane, _)) = self.runs.get(&run_id) else { continue };
             let lane = lane.clone();
-            if !is_open(&lane, &free) {
+            if !is_open(&lane, free) {
                 continue;
             }
             // Ranks only grow: what has grown since it was put there goes back to its place.

@@ -11,7 +11,7 @@ fn slots(list: &[SlotKey]) -> Arc<[SlotKey]> {
 }
 
 fn choose(turns: &mut Turns, free: &[(SlotKey, u32)], most: usize) -> Vec<i64> {
-    turns.choose(&free.iter().copied().collect::<HashMap<_, _>>(), |_| 1, most)
+    turns.choose(&mut free.iter().copied().collect::<HashMap<_, _>>(), |_| 1, most)
 }
 
 #[test]
@@ -51,9 +51,9 @@ fn weights_divide_the_slots() {
     for app_id in [1, 2] {
         (0..100).for_each(|n| turns.insert(app_id * 1_000 + n, app_id, n, slots(&[A])));
     }
-    let free = HashMap::from([(A, 40)]);
-    let chosen = turns.choose(&free, |app_id| if app_id == 1 { 3 } else { 1 }, 100);
-    assert_eq!(chosen.len(), 40);
+    let mut free = HashMap::from([(A, 40), (B, 1)]);
+    let chosen = turns.choose(&mut free, |app_id| if app_id == 1 { 3 } else { 1 }, 100);
+    assert_eq!((chosen.len(), free), (40, HashMap::from([(A, 0), (B, 1)])));
     assert_eq!(chosen.iter().filter(|run_id| **run_id < 2_000).count(), 30);
 }
 
