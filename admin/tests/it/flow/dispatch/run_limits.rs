@@ -108,6 +108,34 @@ fn each_value_of_the_key_has_slots_of_its_own() {
 }
 
 #[test]
+fn the_parameters_of_a_run_that_waits_are_read_once() {
+    with_registered_executor(async |node, _| {
+        node.limit(LimitDraft { key: "customer".into(), ..LimitDraft::new("per-customer", 1) }).await;
+        let job = node.with_limits(&["per-customer"]).await;
+        let mut runs = vec![];
+        for _ in 0..2 {
+            let params = Some("{\"customer\": 1}".to_owned());
+            runs.push(node.fire_with(&job, |ask| ask.params = params).await);
+        }
+        node.round().await;
+        assert_eq!(node.states_of(&runs).await, [Running, Claimed]);
+        // Nothing changes them but this test, which shows so that they are not read again.
+        let other = "{\"customer\": 2}";
+        node.sql(&format!("UPDATE run_input SET params = '{other}' WHERE run_id = {}", runs[1])).await;
+        for _ in 0..3 {
+            node.services.limit_keeper.step().await;
+            node.advance(5_000).await;
+        }
+        assert_eq!(node.states_of(&runs).await, [Running, Claimed]);
+        node.edit(&job, carillon_scheduler::JobDraft { name: "edited".into(), ..job.draft.clone() }).await;
+        for _ in 0..3 {
+            node.advance(5_000).await;
+        }
+        assert_eq!(node.states_of(&runs).await, [Running, Running], "a job that was edited may have another limit");
+    });
+}
+
+#[test]
 fn the_key_is_taken_from_the_parameters_that_the_executor_gets() {
     with_registered_executor(async |node, _| {
         node.limit(LimitDraft { key: "run".into(), ..LimitDraft::new("per-run", 1) }).await;
