@@ -192,11 +192,11 @@ impl Engine {
         let pauses = Arc::new(component!(AppPauses { cx; state, reading, changed }));
         let scanner_pool =
             component!(ScannerPool { cx, held, clock_guard, queue, jobs, wakes, stalled, pauses, scanners });
-        let limit_rules = Arc::new(component!(LimitRules { cx; set, reading }));
+        let limit_rules = Arc::new(component!(LimitRules { cx; set, read_at, reading }));
         let limits = Arc::new(component!(LimitGate { cx, held, queue, wakes, jobs, limit_rules; line }));
         let killer = Arc::new(component!(RunKiller { cx, client, directory, queue, followed }));
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
-        let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, killer, tasks }));
+        let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, limits, killer, tasks }));
         let prober = Arc::new(component!(Prober { cx, client, router, queue; runs, answered }));
         let expander = Arc::new(component!(Expander {
             cx, held, queue, wakes, followed, tasks; open; places: Semaphore::new(MAX_EXPANSIONS)

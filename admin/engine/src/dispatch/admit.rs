@@ -11,6 +11,7 @@ use foldhash::{HashMap, HashMapExt as _, HashSet};
 use tokio_util::task::TaskTracker;
 
 use crate::context::Context;
+use crate::dispatch::limits::gate::LimitGate;
 use crate::dispatch::overlap_tracker::{FireId, OverlapTracker, POLL};
 use crate::dispatch::stages::AdmittedRun;
 use crate::job_cache::{CachedJob, JobsById};
@@ -25,6 +26,7 @@ pub struct Admitter {
     pub cx: Arc<Context>,
     pub overlaps: Arc<OverlapTracker>,
     pub queue: Arc<DueQueue>,
+    pub limits: Arc<LimitGate>,
     pub killer: Arc<RunKiller>,
     pub tasks: TaskTracker,
 }
@@ -130,10 +132,13 @@ impl Admitter {
         let (of_open, runs): (Vec<_>, Vec<_>) =
             runs.into_iter().partition(|run| open.contains(&(run.cause, run.fire_no)));
         let fires = fires_of(runs);
-        let earlier = if rule == Overlap::Wait { self.earlier_due(&fires, others) } else { 0 };
+        let ahead = if rule == Overlap::Wait { self.ahead_of(&fires, others) } else { 0 };
         let queue = usize::try_from(job.stored.overlap_queue).unwrap_or_default();
         let max = usize::try_from(job.stored.max_concurrent).unwrap_or(1).max(1);
-        let decision = overlap::decide(rule, queue, (open.len() + earlier, max), fires.len());
+        let mut decision = overlap::decide(rule, queue, (open.len() + ahead, max), fires.len());
+        if rule == Overlap::Wait {
+            self.keep_accepted(&fires, others, &mut decision);
+        }
         let pick =
             |places: &[usize]| -> Vec<ClaimedRun> { places.iter().flat_map(|&place| fires[place].clone()).collect() };
         decided.cancel.extend(pick(&decision.cancel));
@@ -151,22 +156,38 @@ impl Admitter {
             (run, Some(admission))
         });
         let go = same_fire.chain(admitted);
-        decided.go.extend(go.map(|(run, admission)| AdmittedRun { run, job: job.clone(), admission, slots: None }));
+        decided.go.extend(go.map(|(run, admission)| AdmittedRun {
+            run,
+            job: job.clone(),
+            admission,
+            slots: None,
+            turn: None,
+        }));
     }
 
-    /// Earlier fires that are due as well and wait elsewhere, perhaps for an executor: they keep their turns.
-    fn earlier_due(&self, fires: &[Vec<ClaimedRun>], others: &[OpenRun]) -> usize {
+    /// What waits was accepted, and is not cancelled where fires that come back have taken the places before it.
+    fn keep_accepted(&self, fires: &[Vec<ClaimedRun>], others: &[OpenRun], decision: &mut overlap::Decision) {
+        let is_accepted =
+            |place: &usize| fires[*place].iter().any(|run| is_noted(others, run) || self.limits.is_in_line(run.run_id));
+        decision.wait.extend(decision.cancel.extract_if(.., |place| is_accepted(place)));
+    }
+
+    /// Fires that are due as well and wait elsewhere keep their turns: earlier ones, perhaps for an executor, and those that stand in the line
+    /// of a limit.
+    fn ahead_of(&self, fires: &[Vec<ClaimedRun>], others: &[OpenRun]) -> usize {
         let Some(first) = fires.first().map(|fire| &fire[0]) else {
             return 0;
         };
         let due = self.cx.clock.now() + ms(self.cx.settings.mark_ahead);
-        let earlier = others.iter().filter(|other| {
+        let here: HashSet<FireId> = fires.iter().map(|fire| (fire[0].cause, fire[0].fire_no)).collect();
+        let ahead = others.iter().filter(|other| {
+            let is_earlier = (other.due_at, other.run_id) < (first.due_at, first.run_id);
             other.state == RunState::Claimed
                 && other.due_at <= due
-                && (other.due_at, other.run_id) < (first.due_at, first.run_id)
-                && (other.cause, other.fire_no) != (first.cause, first.fire_no)
+                && !here.contains(&(other.cause, other.fire_no))
+                && (is_earlier || self.limits.is_in_line(other.run_id))
         });
-        earlier.map(|other| (other.cause, other.fire_no)).collect::<HashSet<FireId>>().len()
+        ahead.map(|other| (other.cause, other.fire_no)).collect::<HashSet<FireId>>().len()
     }
 
     /// Asks for the end of what is open, beside everything else.

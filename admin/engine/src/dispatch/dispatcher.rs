@@ -126,7 +126,7 @@ impl Dispatcher {
             match jobs.get(&run.job_id) {
                 // The run that items are of is open already: they do not wait for it.
                 Some(job) if self.admitter.is_free(job) || run.cause == Cause::Item => {
-                    self.go(AdmittedRun { run, job: job.clone(), admission: None, slots: None }, tick);
+                    self.go(AdmittedRun { run, job: job.clone(), admission: None, slots: None, turn: None }, tick);
                 }
                 Some(_) => guarded.push(run),
                 None => self.fail_without_job(run, tick),
@@ -323,21 +323,23 @@ impl Dispatcher {
     async fn mark_and_send(&self, tick: &mut Tick) {
         let mut routed = std::mem::take(&mut tick.routed);
         let now = self.cx.clock.now();
-        for routed in &routed {
-            tick.notes.add(routed.run.job_id, &routed.candidates[0].address, &routed.decision, now);
-        }
+        self.limits.clear_notes(&routed).await;
         small_apps_first(&mut routed, |routed| &routed.decision.job.stored.app);
         let mut routed = routed.into_iter().peekable();
         while routed.peek().is_some() {
             let batch: Vec<RoutedRun> = routed.by_ref().take(BATCH).collect();
             let (limited, free): (Vec<_>, Vec<_>) = batch.into_iter().partition(|routed| routed.slots.is_some());
             if !free.is_empty() {
+                free.iter().for_each(|routed| tick.notes.add_run(routed, now));
                 self.send(self.marker.mark(free).await, tick);
             }
             if !limited.is_empty() {
-                let (marked, without_slot) = self.marker.mark_limited(limited).await;
-                self.send(marked, tick);
-                self.wait_for_slots(without_slot, tick);
+                let done = self.marker.mark_limited(limited).await;
+                done.marked.iter().for_each(|marked| tick.notes.add_run(&marked.routed, now));
+                self.send(done.marked, tick);
+                self.wait_for_slots(done.without_slot, tick);
+                tick.report.waiting += done.held_up.len();
+                done.held_up.into_iter().for_each(|routed| self.retry(routed.run));
             }
         }
     }

@@ -24,6 +24,15 @@ pub struct Marker {
     pub outcomes: Arc<OutcomeQueue>,
 }
 
+/// What became of a batch of runs that need slots.
+#[derive(Default)]
+pub struct LimitedBatch {
+    pub marked: Vec<MarkedRun>,
+    pub without_slot: Vec<RoutedRun>,
+    /// Another session holds their rows.
+    pub held_up: Vec<RoutedRun>,
+}
+
 impl Marker {
     /// The runs that are marked now and may be sent.
     #[tracing::instrument(level = "debug", skip_all, fields(run.count = batch.len()))]
@@ -34,20 +43,22 @@ impl Marker {
         self.marked(batch, stamp, won).await
     }
 
-    /// The same of runs that need slots; and those for which there was none.
+    /// The same of runs that need slots.
     #[tracing::instrument(level = "debug", skip_all, fields(run.count = batch.len()))]
-    pub async fn mark_limited(&self, mut batch: Vec<RoutedRun>) -> (Vec<MarkedRun>, Vec<RoutedRun>) {
+    pub async fn mark_limited(&self, mut batch: Vec<RoutedRun>) -> LimitedBatch {
         let stamp = self.stamp();
         let marks = batch.iter().map(|routed| LimitedMark { mark: request(routed), slots: routed.slots() });
         let marks: Vec<LimitedMark<'_>> = marks.collect();
         let limits = self.cx.store.limits();
         match limits.mark_limited(&marks, stamp.token, &self.cx.node, stamp.marked_at).await {
-            Ok(LimitedMarks { won, without_slot }) => {
-                let is_without = |routed: &mut RoutedRun| without_slot.contains(&routed.run.run_id);
-                let without: Vec<RoutedRun> = batch.extract_if(.., is_without).collect();
-                (self.marked(batch, stamp, Ok(won)).await, without)
+            Ok(LimitedMarks { won, without_slot: without, held_up: held }) => {
+                let without_slot = batch.extract_if(.., |routed| without.contains(&routed.run.run_id)).collect();
+                let held_up = batch.extract_if(.., |routed| held.contains(&routed.run.run_id)).collect();
+                LimitedBatch { marked: self.marked(batch, stamp, Ok(won)).await, without_slot, held_up }
             }
-            Err(error) => (self.marked(batch, stamp, Err(error)).await, vec![]),
+            Err(error) => {
+                LimitedBatch { marked: self.marked(batch, stamp, Err(error)).await, ..LimitedBatch::default() }
+            }
         }
     }
 

@@ -180,7 +180,7 @@ impl SendTask {
             Ok(Ok(slot)) => slot,
             Ok(Err(WaitAborted::Stalled)) => return Attempted::Saturated,
             Ok(Err(WaitAborted::Closed)) => return Attempted::Unsent,
-            Err(_) => return self.put_off("other requests of this node wait for its answer".to_owned()),
+            Err(_) => return self.put_off("other requests of this node wait for its answer".to_owned(), true),
         };
         if self.is_stale() {
             return Attempted::Unsent;

@@ -7,6 +7,7 @@ use carillon_scheduler::route::Probe;
 use carillon_scheduler::{Millis, RouteStrategy, SlotKey};
 use foldhash::HashMap;
 
+use crate::dispatch::limits::notes::Turn;
 use crate::dispatch::overlap_tracker::Admission;
 use crate::dispatch::route::decision::RouteDecision;
 use crate::executor::address_gate::Reservation;
@@ -26,6 +27,8 @@ pub struct AdmittedRun {
     pub admission: Option<Admission>,
     /// The slots of limits that its mark takes. None: it needs none, or its turn has not come.
     pub slots: Option<Arc<[SlotKey]>>,
+    /// Its first turn at its limits. None: it has none, or its turn has not come.
+    pub turn: Option<Turn>,
 }
 
 /// Its candidates are in the order in which they are tried.
@@ -40,6 +43,7 @@ pub struct RoutedRun {
     pub run: ClaimedRun,
     pub admission: Option<Admission>,
     pub slots: Option<Arc<[SlotKey]>>,
+    pub turn: Option<Turn>,
     pub candidates: Vec<Candidate>,
     pub reservation: Reservation,
     /// It waits behind others, and nothing moves there.

@@ -87,7 +87,7 @@ impl HintListener {
         while let Ok(Some(shards)) = tokio::time::timeout(SILENCE, hints.next()).await {
             for shard in shards {
                 if shard == FREE_SLOTS {
-                    self.limits.wake();
+                    self.limits.follow_hint();
                 } else if self.held.epoch(shard).is_some() {
                     self.cx.metrics.hints_followed.inc();
                     self.wakes.wake(shard);

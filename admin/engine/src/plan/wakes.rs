@@ -58,6 +58,11 @@ impl ScanWakes {
         }
     }
 
+    /// Other nodes can be told.
+    pub fn can_hint(&self) -> bool {
+        self.hints.is_some()
+    }
+
     /// Something of this shard may wait in its rows alone: its scans look for it, the first one now.
     pub fn read_again(&self, shard: i32) {
         self.read_again_later(shard);

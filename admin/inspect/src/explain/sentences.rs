@@ -104,12 +104,13 @@ fn run(language: Language, explained: &ExplainedRun) -> Vec<String> {
 /// What a run waits for at a limit since a time, as it is shown.
 pub fn waits_for(language: Language, place: &LimitPlace, since: &str) -> Message {
     let runs: Vec<String> = place.holders.iter().take(SHOWN_HOLDERS).map(i64::to_string).collect();
-    let more = if place.holders.len() > runs.len() { " …" } else { "" };
+    let more = if place.taken > runs.len() { " …" } else { "" };
+    let key = if runs.is_empty() { "explain-waits-for-unseen" } else { "explain-waits-for" };
     language
-        .text("explain-waits-for")
+        .text(key)
         .with("since", since)
         .with("limit", &place.rule.name)
-        .with("taken", place.holders.len())
+        .with("taken", place.taken)
         .with("max", place.rule.max_runs)
         .with("runs", format!("{}{more}", runs.join(", ")))
         .with("place", place.place)

@@ -118,7 +118,6 @@ impl JobStore<'_> {
         self.insert_labels(&tx, jobs).await?;
         self.insert_scripts(&tx, &rows.scripts).await?;
         self.hold_used_jobs(&tx, jobs).await?;
-        self.limits().hold_named(&tx, jobs).await?;
         self.workflows().insert_graphs(&tx, jobs).await?;
         self.insert_parts(&tx, jobs).await?;
         if let Some(key) = idempotency_key {
@@ -126,6 +125,7 @@ impl JobStore<'_> {
             self.remember_all(&tx, key, &objects, jobs[0].created_at).await?;
         }
         self.audit().insert(&tx, rows.audit, audit_ids).await?;
+        self.limits().hold_named(&tx, jobs).await?;
         tx.commit().await?;
         Ok(Created::Now { shards })
     }

@@ -32,10 +32,6 @@ impl JobStore<'_> {
             resume_from_at: resume_point(old, overdue).filter(|at| *at <= now),
             ..old.clone()
         };
-        // Before the runs, in the order in which a mark that takes slots locks them.
-        if (old.app_id, &old.draft.limits) != (new.app_id, &new.draft.limits) {
-            self.limits().hold_named(tx, std::slice::from_ref(&new)).await?;
-        }
         if old.draft.enabled && !new.draft.enabled {
             self.cancel_claimed(tx, old, RunReason::Disabled, now).await?;
         } else {
@@ -73,6 +69,10 @@ impl JobStore<'_> {
         self.write_children(tx, old, &new).await?;
         self.write_labels(tx, old, &new).await?;
         self.write_parts(tx, old, &new).await?;
+        // After the runs: a mark that has limits waits for no run.
+        if (old.app_id, &old.draft.limits) != (new.app_id, &new.draft.limits) {
+            self.limits().hold_named(tx, std::slice::from_ref(&new)).await?;
+        }
         Ok(new)
     }
 

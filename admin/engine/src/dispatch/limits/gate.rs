@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use carillon_scheduler::run::limit::Turns;
 use carillon_scheduler::{Millis, SlotKey};
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 use parking_lot::Mutex;
 
 use crate::context::Context;
 use crate::dispatch::deferral::order_of;
+use crate::dispatch::dispatcher::BATCH;
+use crate::dispatch::limits::notes::Turn;
 use crate::dispatch::limits::rules::LimitRules;
-use crate::dispatch::limits::slots_of_runs::Needs;
+use crate::dispatch::limits::slots_of_runs::{KnownSlots, Needs};
+use crate::dispatch::limits::yields::Yields;
 use crate::dispatch::stages::AdmittedRun;
 use crate::job_cache::{CachedJob, JobCache};
 use crate::lease::held_shards::HeldShards;
@@ -21,25 +24,63 @@ use crate::plan::wakes::ScanWakes;
 use carillon_store as store;
 use carillon_store::run::adopt::ClaimedRun;
 
-/// How often slots are looked at, if nothing that ends here wakes it: the end may come to another node.
+/// How often slots are looked at, if nothing that ends here wakes it.
 pub(crate) const POLL: Duration = Duration::from_millis(500);
-/// When slots are looked at again of which another node was quicker to take one.
-const OUTRUN: Duration = Duration::from_millis(20);
-/// When a run that waits is looked at as if it had just become due: its job may have been edited, or its time be over.
-const RENEWED: Millis = 10_000;
+/// The same beside other nodes: a run may end at one of them, and what it says of that may be lost.
+const POLL_BESIDE_OTHERS: Duration = Duration::from_millis(100);
+/// Where runs wait for more sets of slots, their look costs more than it brings.
+const FEW: usize = 100;
+/// When slots are looked at again of which another node was quicker to take one, in milliseconds. Two that met do not meet again.
+const OUTRUN: std::ops::Range<u64> = 10..30;
+/// How long others go first, in milliseconds: a hint takes 10 ms and a look.
+const YIELD: std::ops::Range<u64> = 20..40;
+/// The same where nodes can send each other no hints: longer than they rest.
+const YIELD_UNHINTED: std::ops::Range<u64> = 110..150;
+/// When a run that waits is looked at as if it had just become due: its job may have been edited, or its time be over. Those that have come
+/// together do not come back together.
+const RENEWED: std::ops::Range<Millis> = 8_000..10_000;
 /// When a run is looked at again whose limits are not known.
 const UNKNOWN: Millis = 1_000;
-/// Runs that get their turn in one tick.
-const BATCH: usize = 500;
+/// When a run is looked at again whose parameters are too many for one tick.
+const LATER: Millis = 50;
 
 #[derive(Default)]
 pub(crate) struct Line {
-    turns: Turns,
+    pub(crate) turns: Turns,
     /// When slots are looked at next, on the monotonic clock.
     look_at: Duration,
+    /// Another node has said that slots are free, and nothing was looked at since.
+    is_hinted: bool,
+    yields: Yields,
     /// Runs whose rows say that they wait.
-    noted: HashSet<i64>,
+    pub(crate) noted: HashSet<i64>,
+    /// Runs whose jobs name limits that are not known.
+    pub(crate) unknown: HashSet<i64>,
+    /// Of runs that have had their turn and are not sent yet.
+    pub(crate) had_turns: HashMap<i64, Turn>,
+    /// The slots of runs whose limits have keys.
+    pub(crate) known: HashMap<i64, KnownSlots>,
 }
+
+impl Line {
+    /// What is not in the ring is sent or gone; or in this tick, and loses little.
+    pub(crate) fn forget_what_is_not_in(&mut self, queue: &DueQueue) {
+        let Self { turns, noted, unknown, had_turns, known, .. } = self;
+        for run_id in queue.not_there(unknown.iter().copied()) {
+            unknown.remove(&run_id);
+        }
+        noted.retain(|run_id| turns.contains(*run_id) || unknown.contains(run_id));
+        for run_id in queue.not_there(had_turns.keys().copied()) {
+            had_turns.remove(&run_id);
+        }
+        for run_id in queue.not_there(known.keys().copied()) {
+            known.remove(&run_id);
+        }
+    }
+}
+
+/// How many slots, by what they are of.
+type FreeSlots = std::collections::HashMap<SlotKey, u32>;
 
 pub struct LimitGate {
     pub(crate) cx: Arc<Context>,
@@ -61,7 +102,7 @@ impl LimitGate {
     pub fn park(&self, run: ClaimedRun, job: &CachedJob, slots: Arc<[SlotKey]>) {
         let (run_id, order) = (run.run_id, order_of(&run, job));
         // In this order: what stands in line and is not in the ring is taken for gone.
-        self.queue.insert(run, self.cx.clock.now() + RENEWED);
+        self.queue.insert(run, self.cx.clock.now() + rand::random_range(RENEWED));
         self.line.lock().turns.insert(run_id, job.stored.app_id, order, slots);
     }
 
@@ -74,6 +115,12 @@ impl LimitGate {
         }
     }
 
+    /// Slots have become free at another node.
+    pub fn follow_hint(&self) {
+        self.line.lock().is_hinted = true;
+        self.wake();
+    }
+
     /// Runs with slots have ended at this node: it may have runs that wait, and others may too.
     pub fn freed(&self) {
         self.wake();
@@ -84,25 +131,26 @@ impl LimitGate {
 
     /// The runs whose turn it is. They are out of the line; those that are not in the ring any more are left out when they are taken.
     pub async fn take_turns(&self) -> Vec<i64> {
-        let now = self.cx.clock.monotonic();
-        let slots: Vec<SlotKey> = {
+        let (now, is_alone) = (self.cx.clock.monotonic(), self.is_alone());
+        let (slots, is_hinted): (Vec<SlotKey>, bool) = {
             let mut line = self.line.lock();
             if line.turns.is_empty() || line.look_at > now {
                 return vec![];
             }
-            line.look_at = now + POLL;
-            line.turns.slots().into_iter().collect()
+            let slots = line.turns.slots();
+            let is_brief = !is_alone && slots.len() <= FEW;
+            line.look_at = now + if is_brief { POLL_BESIDE_OTHERS } else { POLL };
+            (slots.into_iter().collect(), std::mem::take(&mut line.is_hinted))
         };
         match self.free(&slots).await {
+            Ok(free) if is_alone => self.choose(&mut self.line.lock(), free).0,
             Ok(free) => {
-                let set = self.limit_rules.current();
                 let mut line = self.line.lock();
-                let chosen = line.turns.choose(&free, |app_id| set.weight(app_id), BATCH);
-                if !chosen.is_empty() {
-                    line.look_at = Duration::ZERO;
-                }
-                for run_id in &chosen {
-                    line.noted.remove(run_id);
+                let share = self.share(&mut line, &free, is_hinted);
+                let (chosen, left) = self.choose(&mut line, share.clone());
+                // Half of one is one: this was the last.
+                for (slot, _) in share.iter().filter(|(slot, count)| **count == 1 && left.get(slot) == Some(&0)) {
+                    line.yields.took_last(*slot);
                 }
                 chosen
             }
@@ -113,22 +161,57 @@ impl LimitGate {
         }
     }
 
-    /// Another node has taken slots that were thought to be free.
-    pub fn was_outrun(&self) {
-        self.line.lock().look_at = self.cx.clock.monotonic() + OUTRUN;
+    /// How many of the free slots this node may take now, beside other nodes: half of them, so that their runs come to their turns too. The
+    /// next look follows at once. Of those of which it had the last one none for a moment.
+    fn share(&self, line: &mut Line, free: &FreeSlots, is_hinted: bool) -> FreeSlots {
+        let now = self.cx.clock.monotonic();
+        let pause = if self.wakes.can_hint() { YIELD } else { YIELD_UNHINTED };
+        line.yields.retain(|slot| free.contains_key(slot));
+        let share = free.iter().map(|(slot, count)| {
+            let pause = Duration::from_millis(rand::random_range(pause.clone()));
+            (*slot, line.yields.allowed(*slot, *count, now, pause, is_hinted).div_ceil(2))
+        });
+        let share = share.collect();
+        if let Some(end) = line.yields.next_end(now) {
+            line.look_at = line.look_at.min(end);
+        }
+        share
     }
 
-    /// How many slots this node may take now: beside other nodes half of those that are free, so that their runs come to their turns too. The
-    /// next look follows at once.
-    async fn free(&self, slots: &[SlotKey]) -> store::Result<std::collections::HashMap<SlotKey, u32>> {
-        let taken: std::collections::HashMap<SlotKey, u32> =
-            self.cx.store.limits().taken(slots).await?.into_iter().collect();
-        let (set, is_alone) = (self.limit_rules.current(), self.is_alone());
+    /// The runs that go now, and the slots that are left then.
+    fn choose(&self, line: &mut Line, mut free: FreeSlots) -> (Vec<i64>, FreeSlots) {
+        let (set, now) = (self.limit_rules.current(), self.cx.clock.now());
+        let chosen = line.turns.choose(&mut free, |app_id| set.weight(app_id), BATCH);
+        if !chosen.is_empty() {
+            line.look_at = Duration::ZERO;
+        }
+        for run_id in &chosen {
+            let has_waited = line.noted.contains(run_id);
+            let turn = line.had_turns.entry(*run_id).or_insert(Turn { at: now, has_waited });
+            turn.has_waited |= has_waited;
+            line.noted.remove(run_id);
+        }
+        (chosen, free)
+    }
+
+    /// Another node has taken slots that were thought to be free: these runs wait for them.
+    pub fn was_outrun(&self, run_ids: &[i64]) {
+        let mut line = self.line.lock();
+        for run_id in run_ids {
+            if let Some(turn) = line.had_turns.get_mut(run_id) {
+                turn.has_waited = true;
+            }
+        }
+        line.look_at = self.cx.clock.monotonic() + Duration::from_millis(rand::random_range(OUTRUN));
+    }
+
+    async fn free(&self, slots: &[SlotKey]) -> store::Result<FreeSlots> {
+        let taken: FreeSlots = self.cx.store.limits().taken(slots).await?.into_iter().collect();
+        let set = self.limit_rules.current();
         let free = |slot: &SlotKey| {
             // Of a limit that is gone the mark wants no slot.
             let most = set.get(slot.limit_id).map_or(u32::MAX, |rule| rule.max_runs.max(0).unsigned_abs());
-            let free = most.saturating_sub(taken.get(slot).copied().unwrap_or(0));
-            (*slot, if is_alone { free } else { free.div_ceil(2) })
+            (*slot, most.saturating_sub(taken.get(slot).copied().unwrap_or(0)))
         };
         Ok(slots.iter().map(free).collect())
     }
@@ -148,26 +231,6 @@ impl LimitGate {
         self.line.lock().turns.len()
     }
 
-    /// Says in the rows of runs that they wait, once for each. Answers of how many.
-    pub async fn note_waiting(&self) -> store::Result<usize> {
-        let new: Vec<i64> = {
-            let mut line = self.line.lock();
-            let gone = self.queue.not_there(line.turns.run_ids());
-            for run_id in gone {
-                line.turns.remove(run_id);
-            }
-            let Line { turns, noted, .. } = &mut *line;
-            noted.retain(|run_id| turns.contains(*run_id));
-            turns.run_ids().filter(|run_id| !noted.contains(run_id)).take(BATCH).collect()
-        };
-        if new.is_empty() {
-            return Ok(0);
-        }
-        self.cx.store.limits().note_waiting(&new).await?;
-        self.line.lock().noted.extend(new.iter().copied());
-        Ok(new.len())
-    }
-
     /// Each of these runs with its slots, or none if its limits are gone; those whose slots are not known yet go back into the ring.
     pub async fn with_slots(&self, runs: Vec<AdmittedRun>) -> Vec<AdmittedRun> {
         if runs.is_empty() {
@@ -180,16 +243,21 @@ impl LimitGate {
                 runs.iter().map(|_| Needs::Unknown).collect()
             }
         };
-        let again_at = self.cx.clock.now() + UNKNOWN;
+        let now = self.cx.clock.now();
         let mut known = Vec::with_capacity(runs.len());
         for (mut run, needs) in runs.into_iter().zip(needs) {
             match needs {
                 Needs::Nothing => known.push(run),
                 Needs::Slots(slots) => {
                     run.slots = Some(slots);
+                    run.turn = self.line.lock().had_turns.get(&run.run.run_id).copied();
                     known.push(run);
                 }
-                Needs::Unknown => self.queue.insert(run.run, again_at),
+                Needs::Unknown => {
+                    self.line.lock().unknown.insert(run.run.run_id);
+                    self.queue.insert(run.run, now + UNKNOWN);
+                }
+                Needs::Later => self.queue.insert(run.run, now + LATER),
             }
         }
         known

@@ -1,6 +1,7 @@
 //! The limits and the weights of apps, as this node last read them: once a second, and when a change comes through this node.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use carillon_scheduler::run::limit::MAX_WEIGHT;
 use foldhash::HashMap;
@@ -10,6 +11,9 @@ use crate::context::Context;
 use crate::job_cache::CachedJob;
 use carillon_store as store;
 use carillon_store::LimitRule;
+
+/// How often they are read at most for jobs that name unknown ones.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// The limits of one moment.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -70,6 +74,8 @@ impl LimitSet {
 pub struct LimitRules {
     pub(crate) cx: Arc<Context>,
     pub(crate) set: Mutex<Arc<LimitSet>>,
+    /// When they were read, on the monotonic clock.
+    pub(crate) read_at: Mutex<Option<Duration>>,
     /// One reads at a time: an earlier answer never replaces a later one.
     pub(crate) reading: tokio::sync::Mutex<()>,
 }
@@ -78,15 +84,22 @@ impl LimitRules {
     /// Whether they are others than before.
     pub async fn refresh(&self) -> store::Result<bool> {
         let _reading = self.reading.lock().await;
+        let now = self.cx.clock.monotonic();
         let rules = self.cx.store.limits().in_force().await?;
         let weights = if rules.is_empty() { vec![] } else { self.cx.store.apps().weights().await? };
         let new = LimitSet::new(rules, weights);
+        *self.read_at.lock() = Some(now);
         let mut set = self.set.lock();
         let has_changed = new != **set;
         if has_changed {
             *set = Arc::new(new);
         }
         Ok(has_changed)
+    }
+
+    /// They were read a moment ago: a limit that is not among them is not there.
+    pub fn is_fresh(&self) -> bool {
+        self.read_at.lock().is_some_and(|at| self.cx.clock.monotonic() < at + FRESH)
     }
 
     pub fn current(&self) -> Arc<LimitSet> {

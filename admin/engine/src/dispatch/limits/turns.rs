@@ -47,11 +47,12 @@ impl Dispatcher {
             return;
         }
         tick.report.waiting += runs.len();
+        let run_ids: Vec<i64> = runs.iter().map(|routed| routed.run.run_id).collect();
         for RoutedRun { run, slots, decision, .. } in runs {
             if let Some(slots) = slots {
                 self.limits.park(run, &decision.job, slots);
             }
         }
-        self.limits.was_outrun();
+        self.limits.was_outrun(&run_ids);
     }
 }

@@ -171,12 +171,15 @@ impl Router {
         self.memory.forget(job_id);
     }
 
-    /// It may still wait for room: as late as its job lets it be. A run that has waited for its slots is late already, and waits on.
-    pub fn may_still_wait(&self, AdmittedRun { run, job, slots, .. }: &AdmittedRun) -> bool {
-        if slots.is_some() {
-            return true;
-        }
-        self.cx.clock.now() < self.directory.give_up_from(run.due_at) + job.stored.misfire_threshold_ms
+    /// It may still wait for room: as late as its job lets it be. A run to which a slot was refused is late already, and waits on.
+    pub fn may_still_wait(&self, admitted: &AdmittedRun) -> bool {
+        admitted.turn.is_some_and(|turn| turn.has_waited) || self.is_in_time(admitted)
+    }
+
+    /// It is as late as its job lets it be, counted from its turn if it keeps limits.
+    fn is_in_time(&self, AdmittedRun { run, job, turn, .. }: &AdmittedRun) -> bool {
+        let begun = turn.map_or(run.due_at, |turn| turn.at.max(run.due_at));
+        self.cx.clock.now() < self.directory.give_up_from(begun) + job.stored.misfire_threshold_ms
     }
 
     /// Too many executors are being asked already. It waits as long as for an executor with room.
@@ -263,6 +266,7 @@ impl Router {
             run,
             admission: admitted.admission,
             slots: admitted.slots,
+            turn: admitted.turn,
             candidates,
             reservation,
             is_stalled: false,
@@ -273,7 +277,9 @@ impl Router {
     fn no_room(&self, ordered: OrderedRun, passed: &[(usize, &'static str)]) -> RouteStep {
         let OrderedRun { admitted, candidates, mut decision } = ordered;
         self.cx.metrics.saturated.inc();
-        if self.may_still_wait(&admitted) {
+        // What does not answer is no room that comes.
+        let is_broken = !passed.is_empty() && passed.iter().all(|(_, why)| *why == BROKEN);
+        if self.is_in_time(&admitted) || !is_broken && self.may_still_wait(&admitted) {
             return RouteStep::Full(admitted);
         }
         for (index, why) in passed {

@@ -51,7 +51,9 @@ impl SendTask {
 
     fn conclude_http(&self, outcome: HttpOutcome, sent_at: i64) -> Attempted {
         match outcome {
-            HttpOutcome::PutOff(why) | HttpOutcome::NotSent(Outcome::NotSent { why }) => return self.put_off(why),
+            HttpOutcome::PutOff(why) | HttpOutcome::NotSent(Outcome::NotSent { why }) => {
+                return self.put_off(why, false);
+            }
             HttpOutcome::NotSent(outcome) => return Attempted::TryNext(outcome.into_reason()),
             _ => {}
         }
@@ -66,13 +68,15 @@ impl SendTask {
         Attempted::Done
     }
 
-    /// Nothing was written: the run goes back as long as its job lets it be late.
-    pub fn put_off(&self, why: String) -> Attempted {
+    /// Nothing was written: the run goes back as long as its job lets it be late. `has_room_later`: the service is busy, and a run to which a
+    /// slot was refused before waits on.
+    pub fn put_off(&self, why: String, has_room_later: bool) -> Attempted {
         let routed = &self.marked.routed;
+        let begun = routed.turn.map_or(routed.run.due_at, |turn| turn.at.max(routed.run.due_at));
         let threshold = routed.decision.job.stored.misfire_threshold_ms;
-        let is_on_time = self.sender.cx.clock.now() < routed.run.due_at + threshold;
-        // One that has waited for its slots is late already.
-        let may_still_wait = is_on_time || routed.slots.is_some();
+        let is_on_time = self.sender.cx.clock.now() < begun + threshold;
+        let is_patient = routed.turn.is_some_and(|turn| turn.has_waited);
+        let may_still_wait = is_on_time || has_room_later && is_patient;
         if may_still_wait { Attempted::Unsent } else { Attempted::TryNext(why) }
     }
 }

@@ -1,5 +1,5 @@
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::key::SlotKey;
@@ -90,15 +90,16 @@ impl Turns {
         self.lanes.keys().flat_map(|lane| lane.slots.iter().copied()).collect()
     }
 
-    /// Takes out the runs that go now, at most `most` of them, in their order. `free`: how many slots may be taken; what is not there has none.
-    pub fn choose(&mut self, free: &HashMap<SlotKey, u32>, weight: impl Fn(i64) -> u32, most: usize) -> Vec<i64> {
-        let mut free = free.clone();
+    /// Takes out the runs that go now, at most `most` of them, in their order. `free`: how many slots may be taken, and
+    /// afterwards how many are left; what is not there has none.
+    pub fn choose(&mut self, free: &mut HashMap<SlotKey, u32>, weight: impl Fn(i64) -> u32, most: usize) -> Vec<i64> {
+        let contested = self.contested();
         let mut heads = BinaryHeap::new();
         for (lane, runs) in &self.lanes {
-            if is_open(lane, &free)
+            if is_open(lane, free)
                 && let Some(first) = runs.first()
             {
-                heads.push(Reverse((self.rank(lane), first.0, first.1)));
+                heads.push(Reverse((self.rank(lane, &contested), first.0, first.1)));
             }
         }
         let mut chosen = Vec::new();
@@ -108,11 +109,11 @@ impl Turns {
         {
             let Some((lane, _)) = self.runs.get(&run_id) else { continue };
             let lane = lane.clone();
-            if !is_open(&lane, &free) {
+            if !is_open(&lane, free) {
                 continue;
             }
             // Ranks only grow: what has grown since it was put there goes back to its place.
-            let current = self.rank(&lane);
+            let current = self.rank(&lane, &contested);
             if current > rank {
                 heads.push(Reverse((current, order, run_id)));
                 continue;
@@ -131,7 +132,7 @@ impl Turns {
             self.remove(run_id);
             chosen.push(run_id);
             if let Some(first) = self.lanes.get(&lane).and_then(BTreeSet::first) {
-                heads.push(Reverse((self.rank(&lane), first.0, first.1)));
+                heads.push(Reverse((self.rank(&lane, &contested), first.0, first.1)));
             }
         }
         for (slot, start) in started {
@@ -144,13 +145,28 @@ impl Turns {
         chosen
     }
 
-    /// How far its app is ahead where it is furthest.
-    fn rank(&self, lane: &Lane) -> u64 {
+    /// The slots that more than one app waits for. Where an app waits alone it is always ahead of the others by its own last run, which says
+    /// nothing of its turn elsewhere.
+    fn contested(&self) -> HashSet<SlotKey> {
+        let mut first_app: HashMap<SlotKey, i64> = HashMap::new();
+        let mut contested = HashSet::new();
+        for lane in self.lanes.keys() {
+            for slot in &*lane.slots {
+                if *first_app.entry(*slot).or_insert(lane.app_id) != lane.app_id {
+                    contested.insert(*slot);
+                }
+            }
+        }
+        contested
+    }
+
+    /// How far its app is ahead where it is furthest, of the slots that other apps wait for too.
+    fn rank(&self, lane: &Lane, contested: &HashSet<SlotKey>) -> u64 {
         let ahead = |slot| {
             let progress: &Progress = self.progress.get(slot)?;
             Some(progress.start_of(lane.app_id) - progress.now)
         };
-        lane.slots.iter().filter_map(ahead).max().unwrap_or(0)
+        lane.slots.iter().filter(|slot| contested.contains(slot)).filter_map(ahead).max().unwrap_or(0)
     }
 }
 

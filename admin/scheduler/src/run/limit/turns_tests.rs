@@ -11,7 +11,7 @@ fn slots(list: &[SlotKey]) -> Arc<[SlotKey]> {
 }
 
 fn choose(turns: &mut Turns, free: &[(SlotKey, u32)], most: usize) -> Vec<i64> {
-    turns.choose(&free.iter().copied().collect::<HashMap<_, _>>(), |_| 1, most)
+    turns.choose(&mut free.iter().copied().collect::<HashMap<_, _>>(), |_| 1, most)
 }
 
 #[test]
@@ -51,9 +51,9 @@ fn weights_divide_the_slots() {
     for app_id in [1, 2] {
         (0..100).for_each(|n| turns.insert(app_id * 1_000 + n, app_id, n, slots(&[A])));
     }
-    let free = HashMap::from([(A, 40)]);
-    let chosen = turns.choose(&free, |app_id| if app_id == 1 { 3 } else { 1 }, 100);
-    assert_eq!(chosen.len(), 40);
+    let mut free = HashMap::from([(A, 40), (B, 1)]);
+    let chosen = turns.choose(&mut free, |app_id| if app_id == 1 { 3 } else { 1 }, 100);
+    assert_eq!((chosen.len(), free), (40, HashMap::from([(A, 0), (B, 1)])));
     assert_eq!(chosen.iter().filter(|run_id| **run_id < 2_000).count(), 30);
 }
 
@@ -75,6 +75,18 @@ fn one_limit_does_not_count_at_another() {
     let chosen = choose(&mut turns, &[(A, 20), (B, 50)], 1_000);
     let of = |from: i64| chosen.iter().filter(|run_id| (from..from + 50).contains(*run_id)).count();
     assert_eq!((of(0), of(100), of(200)), (50, 10, 10));
+}
+
+#[test]
+fn an_app_with_a_limit_of_its_own_keeps_its_turns_at_a_shared_one() {
+    for (own_of_first, own_of_second) in [(&[A, B][..], &[A][..]), (&[A], &[A, B])] {
+        let mut turns = Turns::default();
+        (0..50).for_each(|n| turns.insert(n, 1, n, slots(own_of_first)));
+        (100..150).for_each(|n| turns.insert(n, 2, n, slots(own_of_second)));
+        let chosen: Vec<i64> = (0..20).flat_map(|_| choose(&mut turns, &[(A, 1), (B, 10)], 10)).collect();
+        let of_second = chosen.iter().filter(|run_id| **run_id >= 100).count();
+        assert_eq!((chosen.len(), of_second), (20, 10), "{chosen:?}");
+    }
 }
 
 #[test]

@@ -71,7 +71,9 @@ view! {
         /// How many runs may have a slot
         #[schema(minimum = 1)]
         max: i32 = place.rule.max_runs,
-        /// The runs that have one
+        /// How many runs have one
+        taken: usize,
+        /// Those of them whose apps the caller sees
         runs: Vec<i64> = place.holders,
         /// The place in line, from 1, as if all runs that wait were of one app
         #[schema(minimum = 1)]

@@ -217,8 +217,12 @@ pub async fn page(
         _ => None,
     };
     let since = context.exact(&row.run.due_at);
-    let places = explain::places_of(&state.store, &row.run).await?;
-    let waits = places.iter().map(|place| explain::waits_for(context.language, place, &since).to_string()).collect();
+    let places = explain::places_of(&state.store, &[&row.run], &context.visible()).await?;
+    let waits = places
+        .values()
+        .flatten()
+        .map(|place| explain::waits_for(context.language, place, &since).to_string())
+        .collect();
     let page = Page {
         waits,
         items,

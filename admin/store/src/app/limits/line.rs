@@ -1,5 +1,7 @@
 //! Who has slots, and who waits for them: for people. The engine asks nothing here.
 
+use std::collections::BTreeMap;
+
 use carillon_scheduler::run::limit::{NO_KEY, slot_key};
 use carillon_scheduler::{Millis, RunReason, SlotKey};
 use foldhash::HashMap;
@@ -8,6 +10,8 @@ use crate::app::limits::named::names_of;
 use crate::app::limits::rules::LimitRule;
 use crate::db::sql::retry;
 use crate::error::Result;
+use crate::people::grants::VisibleApps;
+use crate::run::lock::LockMode;
 use crate::run::open::overlapping::NOTE_OVERLAP;
 use crate::views::LimitStore;
 
@@ -50,7 +54,9 @@ impl WaitingRun {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitPlace {
     pub rule: LimitRule,
-    /// The runs that have the slots which it needs.
+    /// How many of the slots that it could have are taken.
+    pub taken: usize,
+    /// The runs that have them, of the apps that the reader sees.
     pub holders: Vec<i64>,
     /// Its place among the runs that wait for the same slots, from 1: as if all were of one app.
     pub place: usize,
@@ -59,7 +65,7 @@ pub struct LimitPlace {
 impl LimitPlace {
     /// All slots that the run could have are taken.
     pub fn is_full(&self) -> bool {
-        self.holders.len() >= usize::try_from(self.rule.max_runs).unwrap_or_default()
+        self.taken >= usize::try_from(self.rule.max_runs).unwrap_or_default()
     }
 }
 
@@ -83,12 +89,26 @@ impl LimitRule {
 }
 
 impl LimitStore<'_> {
-    /// Says in the rows of runs that are still `claimed` that they wait for a slot.
-    pub async fn note_waiting(self, run_ids: &[i64]) -> Result<()> {
-        let mut run_ids = run_ids.to_vec();
-        run_ids.sort_unstable();
-        let values = named![reason: RunReason::Limit.as_str()];
-        retry::on_conflict(|| self.bulk(&self.write, &NOTE_OVERLAP, &values, &run_ids)).await.map(drop)
+    /// Says in the rows of runs that are still `claimed` that they wait for a slot, and answers of which. A row that another session holds is
+    /// left out.
+    pub async fn note_waiting(self, run_ids: &[i64]) -> Result<Vec<i64>> {
+        retry::on_conflict(|| self.try_note(run_ids, Some(RunReason::Limit))).await
+    }
+
+    /// The contrary.
+    pub async fn clear_notes(self, run_ids: &[i64]) -> Result<()> {
+        retry::on_conflict(|| self.try_note(run_ids, None)).await.map(drop)
+    }
+
+    async fn try_note(self, run_ids: &[i64], reason: Option<RunReason>) -> Result<Vec<i64>> {
+        let tx = self.begin().await?;
+        let locked = self.runs().lock_runs(&tx, run_ids, LockMode::SkipLocked).await?;
+        let mut free: Vec<i64> = run_ids.iter().filter(|id| !locked.held_up.contains(id)).copied().collect();
+        free.sort_unstable();
+        let reason = reason.map(RunReason::as_str);
+        self.bulk(&tx, &NOTE_OVERLAP, &named![reason], &free).await?;
+        tx.commit().await?;
+        Ok(free)
     }
 
     /// How many runs have slots of each limit; those without any are left out.
@@ -109,19 +129,23 @@ impl LimitStore<'_> {
 
     /// The runs that wait for slots of a limit, in their order as if all were of one app.
     pub async fn waiting(self, rule: &LimitRule) -> Result<Vec<WaitingRun>> {
+        let line = self.whole_line().await?;
+        self.line_of(&line, rule).await
+    }
+
+    async fn whole_line(self) -> Result<WholeLine> {
         let rules = self.list().await?;
-        let own = |app_id: i64| -> Vec<String> {
-            rules.iter().filter(|rule| rule.app_id == Some(app_id)).map(|rule| rule.name.clone()).collect()
-        };
-        type Row = (i64, i64, i64, Millis, i32, Option<String>);
-        let rows: Vec<Row> = self.tuples(&self.read, WAITING, values![MOST_WAITING as i64]).await?;
-        let waiting = rows.into_iter().filter_map(|(run_id, job_id, app_id, due_at, priority, limits)| {
-            let names = limits.as_deref().map(names_of).unwrap_or_default();
-            let key = SlotKey { limit_id: rule.id, key: NO_KEY };
-            let run = WaitingRun { run_id, job_id, app_id, due_at, priority, key };
-            rule.holds_for(app_id, &names, &own(app_id)).then_some(run)
-        });
-        let mut waiting: Vec<WaitingRun> = waiting.collect();
+        let mut own: HashMap<i64, Vec<String>> = HashMap::default();
+        for rule in &rules {
+            own.entry(rule.app_id.unwrap_or(0)).or_default().push(rule.name.clone());
+        }
+        let runs = self.tuples(&self.read, WAITING, values![MOST_WAITING as i64]).await?;
+        Ok(WholeLine { rules, own, runs })
+    }
+
+    async fn line_of(self, line: &WholeLine, rule: &LimitRule) -> Result<Vec<WaitingRun>> {
+        let mut waiting: Vec<WaitingRun> =
+            line.runs.iter().filter(|row| line.needs(row, rule)).map(|row| waiting_run(row, rule)).collect();
         if !rule.key_path.is_empty() {
             self.add_keys(rule, &mut waiting).await?;
         }
@@ -144,23 +168,53 @@ impl LimitStore<'_> {
         Ok(())
     }
 
-    /// The limits that a run waits for, only those that are full if any is, each with the run's place. Empty: it does not wait for any, or
-    /// has just begun to.
-    pub async fn places_of(self, run_id: i64) -> Result<Vec<LimitPlace>> {
-        let mut places = vec![];
-        for rule in self.list().await? {
-            let waiting = self.waiting(&rule).await?;
-            let Some(own) = waiting.iter().find(|run| run.run_id == run_id) else { continue };
-            let alike = waiting.iter().filter(|run| run.key == own.key);
-            let place = alike.take_while(|run| run.run_id != run_id).count() + 1;
+    /// The limits that each of these runs waits for, only those that are full if any is, each with the run's place. A run that is not there
+    /// does not wait for any, or has just begun to. Other runs are named as far as the reader sees their apps. The line is read once.
+    pub async fn places_of(self, run_ids: &[i64], visible: &VisibleApps) -> Result<BTreeMap<i64, Vec<LimitPlace>>> {
+        let line = self.whole_line().await?;
+        let asked: Vec<&Row> = line.runs.iter().filter(|row| run_ids.contains(&row.0)).collect();
+        let mut places: BTreeMap<i64, Vec<LimitPlace>> = BTreeMap::new();
+        for rule in line.rules.iter().filter(|rule| asked.iter().any(|row| line.needs(row, rule))) {
+            let waiting = self.line_of(&line, rule).await?;
             let holders = self.holders(rule.id, MOST_HOLDERS).await?;
-            let holders: Vec<i64> =
-                holders.iter().filter(|holder| holder.key == own.key).map(|holder| holder.run_id).collect();
-            places.push(LimitPlace { rule, holders, place });
+            for own in waiting.iter().filter(|run| run_ids.contains(&run.run_id)) {
+                let alike = waiting.iter().filter(|run| run.key == own.key);
+                let place = alike.take_while(|run| run.run_id != own.run_id).count() + 1;
+                let holders: Vec<&SlotHolder> = holders.iter().filter(|holder| holder.key == own.key).collect();
+                let taken = holders.len();
+                let seen = holders.iter().filter(|holder| visible.has(holder.app_id));
+                let holders = seen.map(|holder| holder.run_id).collect();
+                let found = LimitPlace { rule: rule.clone(), taken, holders, place };
+                places.entry(own.run_id).or_default().push(found);
+            }
         }
-        if places.iter().any(LimitPlace::is_full) {
-            places.retain(LimitPlace::is_full);
+        for places in places.values_mut() {
+            if places.iter().any(LimitPlace::is_full) {
+                places.retain(LimitPlace::is_full);
+            }
         }
         Ok(places)
     }
+}
+
+/// Of a run that waits: its id, its job, its app, its due time, its priority, and the names of the limits of its job.
+type Row = (i64, i64, i64, Millis, i32, Option<String>);
+
+/// All limits, and the first runs that wait for any of them.
+struct WholeLine {
+    rules: Vec<LimitRule>,
+    /// The names of each app's own limits; 0: of the shared ones.
+    own: HashMap<i64, Vec<String>>,
+    runs: Vec<Row>,
+}
+
+impl WholeLine {
+    fn needs(&self, (_, _, app_id, _, _, limits): &Row, rule: &LimitRule) -> bool {
+        let names = limits.as_deref().map(names_of).unwrap_or_default();
+        rule.holds_for(*app_id, &names, self.own.get(app_id).map(Vec::as_slice).unwrap_or_default())
+    }
+}
+
+fn waiting_run(&(run_id, job_id, app_id, due_at, priority, _): &Row, rule: &LimitRule) -> WaitingRun {
+    WaitingRun { run_id, job_id, app_id, due_at, priority, key: SlotKey { limit_id: rule.id, key: NO_KEY } }
 }

@@ -1,29 +1,41 @@
 //! The limits that jobs name. An app's own limit goes before a shared one of the same name.
 
+use std::collections::BTreeSet;
+
 use carillon_scheduler::FieldError;
+use foldhash::HashMap;
 use sea_orm::ConnectionTrait;
 
 use crate::app::limits::rules::LimitRule;
 use crate::db::pool::transaction::Transaction;
-use crate::db::sql::filter::Conditions;
 use crate::error::{Error, Result};
 use crate::job::stored_job::Job;
+use crate::run::lock::LockMode;
 use crate::views::LimitStore;
 
 impl LimitStore<'_> {
-    /// Holds the limits that these jobs name until the end of the transaction: none of them can be deleted meanwhile.
+    /// Holds the limits that these jobs name until the end of the transaction: none of them can be deleted meanwhile. In the order of their
+    /// ids, as a mark does. Called last: meanwhile no run takes a slot of them.
     ///
     /// # Errors
     /// `Refused`, if one of them does not exist, or is another app's.
     pub(crate) async fn hold_named(self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
-        for (index, job) in jobs.iter().enumerate().filter(|(_, job)| !job.draft.limits.is_empty()) {
-            let mut conditions = Conditions::default();
-            conditions.among("name", job.draft.limits.iter().map(String::as_str));
-            conditions.among("app_id", [0, job.app_id]);
-            let (filter, values) = conditions.finish();
-            let text = format!("SELECT name FROM limit_rule{filter} ORDER BY id{{for_update}}");
-            let found: Vec<String> = self.tuples(tx, &text, values).await?;
-            if let Some(name) = job.draft.limits.iter().find(|name| !found.contains(name)) {
+        let naming = || jobs.iter().enumerate().filter(|(_, job)| !job.draft.limits.is_empty());
+        if naming().next().is_none() {
+            return Ok(());
+        }
+        let all: Vec<(i64, i64, String)> = self.tuples(tx, "SELECT id, app_id, name FROM limit_rule", vec![]).await?;
+        let by_name: HashMap<(i64, &str), i64> =
+            all.iter().map(|(id, app, name)| ((*app, name.as_str()), *id)).collect();
+        // An app's own one and the shared one of the name: the own one may be deleted later.
+        let ids_of = |job: &Job, name: &str| [0, job.app_id].map(|app| by_name.get(&(app, name)).copied());
+        let all_names = naming().flat_map(|(_, job)| job.draft.limits.iter().map(move |name| (job, name)));
+        let wanted: BTreeSet<i64> = all_names.flat_map(|(job, name)| ids_of(job, name)).flatten().collect();
+        let wanted: Vec<i64> = wanted.into_iter().collect();
+        let (held, _) = self.lock_rules(tx, &wanted, LockMode::Wait).await?;
+        for (index, job) in naming() {
+            let is_there = |name: &String| ids_of(job, name).iter().flatten().any(|id| held.contains_key(id));
+            if let Some(name) = job.draft.limits.iter().find(|name| !is_there(name)) {
                 let field = if jobs.len() == 1 { "limits".to_owned() } else { format!("[{index}].limits") };
                 let message = format!("there is no limit {name:?} of app {}, and no shared one", job.draft.app);
                 return Err(Error::Refused(FieldError::new(field, message)));

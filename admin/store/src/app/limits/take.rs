@@ -10,6 +10,7 @@ use crate::db::sql::forms::Lock;
 use crate::db::sql::list::{ListColumn, long};
 use crate::db::sql::retry;
 use crate::error::Result;
+use crate::run::lock::LockMode;
 use crate::run::mark::{MARK_LIMITED, MarkRequest};
 use crate::views::LimitStore;
 
@@ -25,8 +26,10 @@ pub struct LimitedMark<'a> {
 pub struct LimitedMarks {
     /// They are `sending`, and have their slots.
     pub won: HashSet<i64>,
-    /// They are as they were: a slot that they need is taken.
+    /// They are as they were: a slot that they need is taken, or another session takes slots of the limit just now.
     pub without_slot: HashSet<i64>,
+    /// They are as they were: another session holds their rows.
+    pub held_up: HashSet<i64>,
 }
 
 /// One takes slots of a limit at a time: what it has read holds until it commits.
@@ -76,7 +79,8 @@ impl FreeSlots {
 
 impl LimitStore<'_> {
     /// Allows the sending of these runs as [`mark`](crate::views::RunStore::mark) does, as far as there are slots for them, in the order of
-    /// the list. A run takes all slots that it needs or none. A limit that does not exist any more limits nothing.
+    /// the list. A run takes all slots that it needs or none. A limit that does not exist any more limits nothing. It waits for no row that
+    /// another session holds: the runs of one limit would hold up those of all others.
     ///
     /// # Errors
     /// Some may be marked all the same: `unmark` them, which frees their slots too.
@@ -99,9 +103,11 @@ impl LimitStore<'_> {
     ) -> Result<LimitedMarks> {
         let tx = self.begin().await?;
         let mut free = self.lock_free_slots(&tx, marks).await?;
-        let mut done = LimitedMarks::default();
+        let ids: Vec<i64> = marks.iter().map(|limited| limited.mark.run_id).collect();
+        let held_up = self.runs().lock_runs(&tx, &ids, LockMode::SkipLocked).await?.held_up;
+        let mut done = LimitedMarks { held_up, ..LimitedMarks::default() };
         let (mut rows, mut slots) = (vec![], vec![]);
-        for LimitedMark { mark, slots: needed } in marks {
+        for LimitedMark { mark, slots: needed } in marks.iter().filter(|it| !done.held_up.contains(&it.mark.run_id)) {
             let found: Option<Vec<(SlotKey, i32)>> =
                 needed.iter().filter_map(|key| free.get_mut(key).map(|free| Some((*key, free.peek()?)))).collect();
             let Some(found) = found else {
@@ -144,12 +150,13 @@ impl LimitStore<'_> {
         keys.dedup();
         let mut limits: Vec<i64> = keys.iter().map(|key| key.limit_id).collect();
         limits.dedup();
-        let rules: Vec<(i64, i32)> = self.bulk_tuples(tx, &LOCK_RULES, &[], &limits).await?;
-        let rules: HashMap<i64, i32> = rules.into_iter().collect();
+        let (rules, held_up) = self.lock_rules(tx, &limits, LockMode::SkipLocked).await?;
         let mut free: HashMap<SlotKey, FreeSlots> = keys
             .iter()
             .filter_map(|key| {
-                let most = *rules.get(&key.limit_id)?;
+                let most = rules.get(&key.limit_id).copied();
+                // Of a limit that another session holds nothing is known, so nothing is free.
+                let most = most.or_else(|| held_up.contains(&key.limit_id).then_some(0))?;
                 let left = usize::try_from(most).unwrap_or_default();
                 Some((*key, FreeSlots { most, left, taken: HashSet::new(), next: 0 }))
             })
@@ -163,6 +170,32 @@ impl LimitStore<'_> {
             }
         }
         Ok(free)
+    }
+
+    /// How many runs each of these limits allows; and those of them that another session holds.
+    pub(crate) async fn lock_rules(
+        self,
+        tx: &Transaction,
+        ids: &[i64],
+        mode: LockMode,
+    ) -> Result<(HashMap<i64, i32>, HashSet<i64>)> {
+        let mut statement = LOCK_RULES.statement(self.backend, &[], ids);
+        let may_miss = mode == LockMode::SkipLocked && !self.is_exclusive();
+        if may_miss {
+            statement.sql.push_str(" SKIP LOCKED");
+        }
+        let rows = tx.query_all_raw(statement).await?;
+        let mut rules: HashMap<i64, i32> = HashMap::default();
+        for row in rows {
+            rules.insert(row.try_get_by_index(0)?, row.try_get_by_index(1)?);
+        }
+        let missing: Vec<i64> = ids.iter().filter(|id| may_miss && !rules.contains_key(*id)).copied().collect();
+        if missing.is_empty() {
+            return Ok((rules, HashSet::new()));
+        }
+        let text = "SELECT id FROM limit_rule WHERE id IN ({ids})";
+        let held_up: Vec<i64> = self.tuples(tx, text, values![self.ids(&missing)]).await?;
+        Ok((rules, held_up.into_iter().collect()))
     }
 
     /// How many slots of these are taken; those of which none is are left out.

@@ -6,8 +6,9 @@ use carillon_scheduler::{LimitDraft, RunEvent, RunReason, SlotKey};
 use carillon_store::app::limits::take::{LimitedMark, LimitedMarks};
 use carillon_store::run::settle::finding::{AcceptedRun, SettleContext};
 use carillon_store::run::unmark::Unsent;
-use carillon_store::{Job, LimitRule};
+use carillon_store::{Job, LimitRule, VisibleApps};
 use futures_util::future::join_all;
+use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 
 use super::mark::mark;
 use super::outcome::settle::{found, success};
@@ -187,12 +188,66 @@ databases! {
             let (store, ids) = (fixture.store.clone(), ids.to_vec());
             tokio::spawn(async move {
                 let marks: Vec<_> = ids.iter().map(|id| LimitedMark { mark: mark(*id), slots: &slots }).collect();
-                store.limits().mark_limited(&marks, token, "a", NOW).await.unwrap().won.len()
+                let mut won = 0;
+                // One that meets another at the limit comes again.
+                while store.limits().taken(&slots).await.unwrap().first().is_none_or(|(_, taken)| *taken < 7) {
+                    won += store.limits().mark_limited(&marks, token, "a", NOW).await.unwrap().won.len();
+                }
+                won
             })
         });
         let won: usize = join_all(nodes).await.into_iter().map(Result::unwrap).sum();
         assert_eq!((won, fixture.slots().await.len()), (7, 7));
         assert_eq!(fixture.count("run", "state = 1").await, 7);
+    }
+
+    // covers: F7
+    async fn what_another_session_holds_delays_no_other_limit_and_no_other_run(db: &TestDatabase) {
+        // SQLite locks its whole file, for one statement.
+        if db.kind() == Kind::Sqlite {
+            return;
+        }
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let ids = fixture.limited_runs(&job, 4).await;
+        let (one, other) = (fixture.limit("one", 1).await, fixture.limit("other", 2).await);
+        let (of_one, of_other) = ([key_of(&one)], [key_of(&other)]);
+        let marks: Vec<_> = ids
+            .iter()
+            .zip([&of_one, &of_other, &of_other, &of_other])
+            .map(|(id, slots)| LimitedMark { mark: mark(*id), slots })
+            .collect();
+        let session = fixture.raw.begin().await.unwrap();
+        let lock = format!("SELECT id FROM limit_rule WHERE id = {} FOR UPDATE", one.id);
+        session.execute_unprepared(&lock).await.unwrap();
+        let lock = format!("SELECT id FROM run WHERE id = {} FOR UPDATE", ids[1]);
+        session.execute_unprepared(&lock).await.unwrap();
+        let done = fixture.store.limits().mark_limited(&marks, 7, "a", NOW).await.unwrap();
+        assert_eq!(done.won, [ids[2], ids[3]].into_iter().collect());
+        assert_eq!(done.without_slot, [ids[0]].into_iter().collect());
+        assert_eq!(done.held_up, [ids[1]].into_iter().collect());
+        assert_eq!(fixture.store.limits().note_waiting(&ids[..2]).await.unwrap(), [ids[0]]);
+        session.rollback().await.unwrap();
+        let done = fixture.store.limits().mark_limited(&marks[..1], 8, "a", NOW).await.unwrap();
+        assert_eq!(done.won, [ids[0]].into_iter().collect());
+    }
+
+    async fn many_jobs_hold_their_limits_by_one_statement_and_a_missing_one_has_its_place(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        fixture.limit("one", 1).await;
+        fixture.limit("two", 1).await;
+        let definition = |names: &[&str]| {
+            let mut draft = carillon_scheduler::JobDraft::new("billing", "n", "h");
+            draft.limits = names.iter().map(|name| (*name).to_owned()).collect();
+            fixture.definition(&draft)
+        };
+        let good = vec![definition(&["two"]), definition(&[]), definition(&["one", "two"])];
+        assert_eq!(fixture.store.jobs().create(good, NOW, &actor(), None).await.unwrap().len(), 3);
+        let wrong = vec![definition(&["two"]), definition(&["one", "three"])];
+        let refused = fixture.store.jobs().create(wrong, NOW, &actor(), None).await.unwrap_err();
+        let carillon_store::Error::Refused(fault) = &refused else { panic!("{refused}") };
+        assert_eq!(fault.field, "[1].limits");
+        assert!(fault.message.contains("there is no limit \"three\""), "{refused}");
     }
 
     async fn the_audit_frees_what_no_run_at_work_has(db: &TestDatabase) {
@@ -264,9 +319,21 @@ databases! {
         fixture.store.limits().note_waiting(&[ids[1], ids[2], first[0], ids[0]]).await.unwrap();
         let waiting = fixture.store.limits().waiting(&rule).await.unwrap();
         assert_eq!(waiting.iter().map(|run| run.run_id).collect::<Vec<_>>(), [first[0], ids[1], ids[2]]);
-        let places = fixture.store.limits().places_of(ids[2]).await.unwrap();
-        let places: Vec<_> = places.iter().map(|it| (it.rule.name.as_str(), it.place, it.holders.clone())).collect();
-        assert_eq!(places, [("db-export", 3, vec![ids[0]])]);
-        assert_eq!(fixture.store.limits().places_of(ids[0]).await.unwrap(), [], "it has its slot");
+        let asked = [ids[0], ids[1], ids[2]];
+        let places = fixture.store.limits().places_of(&asked, &VisibleApps::All).await.unwrap();
+        let of = |id: i64| -> Vec<_> {
+            let places = places.get(&id).into_iter().flatten();
+            places.map(|it| (it.rule.name.as_str(), it.place, it.taken, it.holders.clone())).collect()
+        };
+        assert_eq!(of(ids[2]), [("db-export", 3, 1, vec![ids[0]])]);
+        assert_eq!(of(ids[1]), [("db-export", 2, 1, vec![ids[0]])]);
+        assert_eq!(of(ids[0]).len(), 0, "it has its slot");
+        // Of runs of other apps only the number is shown.
+        let unseen = fixture.store.limits().places_of(&ids[2..], &VisibleApps::Only(vec![])).await.unwrap();
+        let place = &unseen[&ids[2]][0];
+        assert_eq!((place.taken, place.holders.len(), place.is_full()), (1, 0, true));
+        // Its job needs no limit any more.
+        fixture.store.limits().clear_notes(&ids[2..]).await.unwrap();
+        assert_eq!(fixture.store.limits().waiting(&rule).await.unwrap().len(), 2);
     }
 }
