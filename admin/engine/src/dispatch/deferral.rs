@@ -5,17 +5,12 @@ use foldhash::HashSet;
 use carillon_scheduler::Millis;
 use carillon_store::run::adopt::ClaimedRun;
 
-use crate::dispatch::dispatcher::{BATCH, Dispatcher, Tick};
-use crate::dispatch::stages::AdmittedRun;
+use crate::dispatch::dispatcher::{Dispatcher, Tick};
+use crate::dispatch::stages::{AdmittedRun, BATCH, order_of};
 use crate::job_cache::CachedJob;
 
 /// When a run that found no room is looked at again at the latest.
 const DEFERRED_MS: Millis = 1_000;
-
-/// The place of a run where runs wait in a line: a priority is a head start. It never changes, so what waits long enough goes first.
-pub(in crate::dispatch) fn order_of(run: &ClaimedRun, job: &CachedJob) -> Millis {
-    run.due_at - Millis::from(run.priority.unwrap_or(job.stored.priority)) * 1_000
-}
 
 impl Dispatcher {
     /// Until an executor of its app has room.

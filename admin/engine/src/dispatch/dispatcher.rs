@@ -22,7 +22,7 @@ use crate::dispatch::probe::Prober;
 use crate::dispatch::route::notes::RouteNotes;
 use crate::dispatch::route::router::Router;
 use crate::dispatch::send_task::Sender;
-use crate::dispatch::stages::{AdmittedRun, MarkedRun, RouteStep, RoutedRun, SaturatedApps};
+use crate::dispatch::stages::{AdmittedRun, BATCH, MarkedRun, RouteStep, RoutedRun, SaturatedApps};
 use crate::dispatch::trace::TraceBuffer;
 use crate::job_cache::{JobCache, JobsById};
 use crate::lease::clock_guard::ClockGuard;
@@ -37,9 +37,6 @@ use carillon_store::run::route::RouteTrace;
 
 /// When a run that waits for the end of its app's pause is looked at again.
 const PAUSED_MS: Millis = 1_000;
-
-/// Runs of one mark.
-pub(in crate::dispatch) const BATCH: usize = 500;
 
 pub struct Dispatcher {
     pub cx: Arc<Context>,

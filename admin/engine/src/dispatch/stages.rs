@@ -7,7 +7,7 @@ use carillon_scheduler::route::Probe;
 use carillon_scheduler::{Millis, RouteStrategy, SlotKey};
 use foldhash::HashMap;
 
-use crate::dispatch::limits::notes::Turn;
+use crate::dispatch::limits::line::Turn;
 use crate::dispatch::overlap_tracker::Admission;
 use crate::dispatch::route::decision::RouteDecision;
 use crate::executor::address_gate::Reservation;
@@ -17,6 +17,14 @@ use carillon_store::job::job_row::GivenParams;
 use carillon_store::run::adopt::ClaimedRun;
 use carillon_store::run::expand::Expansion;
 use carillon_store::run::route::RouteTrace;
+
+/// Runs of one mark.
+pub(in crate::dispatch) const BATCH: usize = 500;
+
+/// The place of a run where runs wait in a line: a priority is a head start. It never changes, so what waits long enough goes first.
+pub(in crate::dispatch) fn order_of(run: &ClaimedRun, job: &CachedJob) -> Millis {
+    run.due_at - Millis::from(run.priority.unwrap_or(job.stored.priority)) * 1_000
+}
 
 /// It may go now, as far as other fires of its job are concerned.
 pub struct AdmittedRun {

@@ -4,19 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_scheduler::run::limit::Turns;
 use carillon_scheduler::{Millis, SlotKey};
-use foldhash::{HashMap, HashSet};
 use parking_lot::Mutex;
 
 use crate::context::Context;
-use crate::dispatch::deferral::order_of;
-use crate::dispatch::dispatcher::BATCH;
-use crate::dispatch::limits::notes::Turn;
+use crate::dispatch::limits::line::{Line, Needs, Turn};
 use crate::dispatch::limits::rules::LimitRules;
-use crate::dispatch::limits::slots_of_runs::{KnownSlots, Needs};
-use crate::dispatch::limits::yields::Yields;
-use crate::dispatch::stages::AdmittedRun;
+use crate::dispatch::stages::{AdmittedRun, BATCH, order_of};
 use crate::job_cache::{CachedJob, JobCache};
 use crate::lease::held_shards::HeldShards;
 use crate::plan::due_queue::DueQueue;
@@ -43,41 +37,6 @@ const RENEWED: std::ops::Range<Millis> = 8_000..10_000;
 const UNKNOWN: Millis = 1_000;
 /// When a run is looked at again whose parameters are too many for one tick.
 const LATER: Millis = 50;
-
-#[derive(Default)]
-pub(crate) struct Line {
-    pub(crate) turns: Turns,
-    /// When slots are looked at next, on the monotonic clock.
-    look_at: Duration,
-    /// Another node has said that slots are free, and nothing was looked at since.
-    is_hinted: bool,
-    yields: Yields,
-    /// Runs whose rows say that they wait.
-    pub(crate) noted: HashSet<i64>,
-    /// Runs whose jobs name limits that are not known.
-    pub(crate) unknown: HashSet<i64>,
-    /// Of runs that have had their turn and are not sent yet.
-    pub(crate) had_turns: HashMap<i64, Turn>,
-    /// The slots of runs whose limits have keys.
-    pub(crate) known: HashMap<i64, KnownSlots>,
-}
-
-impl Line {
-    /// What is not in the ring is sent or gone; or in this tick, and loses little.
-    pub(crate) fn forget_what_is_not_in(&mut self, queue: &DueQueue) {
-        let Self { turns, noted, unknown, had_turns, known, .. } = self;
-        for run_id in queue.not_there(unknown.iter().copied()) {
-            unknown.remove(&run_id);
-        }
-        noted.retain(|run_id| turns.contains(*run_id) || unknown.contains(run_id));
-        for run_id in queue.not_there(had_turns.keys().copied()) {
-            had_turns.remove(&run_id);
-        }
-        for run_id in queue.not_there(known.keys().copied()) {
-            known.remove(&run_id);
-        }
-    }
-}
 
 /// How many slots, by what they are of.
 type FreeSlots = std::collections::HashMap<SlotKey, u32>;

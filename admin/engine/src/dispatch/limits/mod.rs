@@ -2,8 +2,9 @@
 //! (`carillon_store::limit`), which takes it. So what this node believes of slots and limits may be out of date without harm.
 
 pub(crate) mod gate;
-pub(crate) mod notes;
+pub(crate) mod line;
+mod notes;
 pub(crate) mod rules;
-pub(crate) mod slots_of_runs;
+mod slots_of_runs;
 mod turns;
 pub(crate) mod yields;

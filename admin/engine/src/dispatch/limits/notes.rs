@@ -1,20 +1,9 @@
 //! What is noted of runs that wait for slots: in their rows that they wait, and here since when they have had their turns.
 
-use carillon_scheduler::Millis;
-
-use crate::dispatch::dispatcher::BATCH;
-use crate::dispatch::limits::gate::{LimitGate, Line};
-use crate::dispatch::stages::RoutedRun;
+use crate::dispatch::limits::gate::LimitGate;
+use crate::dispatch::limits::line::Line;
+use crate::dispatch::stages::{BATCH, RoutedRun};
 use carillon_store as store;
-
-/// The turn of a run at its limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// When it came first.
-    pub at: Millis,
-    /// A slot was refused to it before: it is late because of that.
-    pub has_waited: bool,
-}
 
 impl LimitGate {
     /// Says in the rows of runs that they wait, once for each. Answers of how many.

@@ -1,13 +1,12 @@
 //! Which slots runs need: of each limit of their job, and of the value of its key in their parameters.
 
-use std::sync::Arc;
-
 use carillon_scheduler::SlotKey;
 use carillon_scheduler::run::limit::slot_key;
 use foldhash::HashMap;
 
 use crate::dispatch::given_params::given_params;
 use crate::dispatch::limits::gate::LimitGate;
+use crate::dispatch::limits::line::{KnownSlots, Needs};
 use crate::dispatch::limits::rules::LimitSet;
 use crate::dispatch::stages::AdmittedRun;
 use crate::executor::request::{filled_params, own_params};
@@ -15,30 +14,10 @@ use crate::job_cache::CachedJob;
 use carillon_store as store;
 use carillon_store::job::job_row::GivenParams;
 
-/// What a run needs of limits.
-pub enum Needs {
-    /// Nothing: its limits are gone.
-    Nothing,
-    Slots(Arc<[SlotKey]>),
-    /// Its job names a limit that is not known here yet.
-    Unknown,
-    /// Its parameters are not read in this tick.
-    Later,
-}
-
 /// Runs whose parameters are read at once: they may be long.
 const PAGE: usize = 50;
 /// The same in one tick: others wait for it.
 const MOST_READ: usize = 500;
-
-/// The slots of a run, and of what they were found out.
-#[derive(Debug)]
-pub(crate) struct KnownSlots {
-    job_version: (i64, i64),
-    /// Id and version of each limit.
-    rules: Vec<(i64, i64)>,
-    slots: Arc<[SlotKey]>,
-}
 
 impl LimitGate {
     /// What each of these runs needs, in their order.
