@@ -7,7 +7,6 @@ use carillon_store::run::adopt::ClaimedRun;
 
 use crate::dispatch::dispatcher::{Dispatcher, Tick};
 use crate::dispatch::stages::{AdmittedRun, BATCH, order_of};
-use crate::job_cache::CachedJob;
 
 /// When a run that found no room is looked at again at the latest.
 const DEFERRED_MS: Millis = 1_000;

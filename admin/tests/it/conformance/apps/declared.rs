@@ -95,7 +95,7 @@ databases! {
         store.declarations().add(app, &refused, "").await.unwrap();
         store.apps().register_executor(&beat("http://a:1", Some("boot"), NOW)).await.unwrap();
         store.declarations().announce(&app.name, "http://a:1", "d").await.unwrap();
-        assert_eq!(store.declarations().live(app, NOW).await.unwrap(), [refused.clone()]);
+        assert_eq!(store.declarations().live(app, NOW).await.unwrap(), std::slice::from_ref(&refused));
         assert!(!store.declarations().is_known(app.id, "d").await.unwrap(), "it is asked for again");
         store.declarations().add(app, &declaration("d", NOW + 1), DEFINITION).await.unwrap();
         store.declarations().add(app, &refused, "").await.unwrap();
