@@ -187,11 +187,14 @@ databases! {
         let nodes = ids.chunks(5).zip(1..).map(|(ids, token)| {
             let (store, ids) = (fixture.store.clone(), ids.to_vec());
             tokio::spawn(async move {
-                let marks: Vec<_> = ids.iter().map(|id| LimitedMark { mark: mark(*id), slots: &slots }).collect();
-                let mut won = 0;
-                // One that meets another at the limit comes again.
+                let mut marks: Vec<_> = ids.iter().map(|id| LimitedMark { mark: mark(*id), slots: &slots }).collect();
+                let (mut won, mut tokens) = (0, (token..).step_by(8));
+                // One that meets another at the limit comes again, with what it has not won yet and a token of its own.
                 while store.limits().taken(&slots).await.unwrap().first().is_none_or(|(_, taken)| *taken < 7) {
-                    won += store.limits().mark_limited(&marks, token, "a", NOW).await.unwrap().won.len();
+                    let token = tokens.next().unwrap();
+                    let done = store.limits().mark_limited(&marks, token, "a", NOW).await.unwrap();
+                    marks.retain(|it| !done.won.contains(&it.mark.run_id));
+                    won += done.won.len();
                 }
                 won
             })
