@@ -114,7 +114,12 @@ impl Declarations {
             Err(error) => return Err(unstored(app, &error)),
         }
         if !problem.is_empty() {
-            tracing::warn!(app.name = app, build.name = declaration.build, problem, "a declaration was refused");
+            tracing::warn!(
+                app.name = app,
+                build.name = declaration.build,
+                reason = problem,
+                "a declaration was refused"
+            );
             self.announced.note(app, &digest, Finding::Faulty, now);
             return Err(problem);
         }

@@ -106,7 +106,8 @@ impl Applier {
         if is_complete {
             reconciler.orphans(&live).await?;
         }
-        if !reconciler.is_open {
+        // What was seen is from before: where the round has written, the next one looks again.
+        if !reconciler.is_open && reconciler.written == 0 {
             self.settled.note(app.id, seen, is_complete, now);
         }
         Ok(reconciler.written)

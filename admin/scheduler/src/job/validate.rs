@@ -10,7 +10,7 @@ use super::spec::JobSpec;
 use crate::checks::{check_line, check_number};
 use crate::field_error::FieldError;
 use crate::route::{LabelError, Labels, RouteStrategy};
-use crate::run::limit::validate_limit_name;
+use crate::run::limit::name::validate_limit_name;
 use crate::run::overlap::Overlap;
 use crate::schedule::{KindDraft, Schedule, ScheduleContext, ScheduleDraft};
 use crate::time::Millis;

@@ -10,7 +10,6 @@ mod document;
 mod executors;
 mod explain;
 pub mod jobs;
-mod limits;
 mod lists;
 mod many;
 mod pauses;

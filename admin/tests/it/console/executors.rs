@@ -274,6 +274,8 @@ fn declared_jobs_are_shown_with_their_differences_and_applied_from_then_on() {
         assert_eq!(app.declarations, DeclarationSetting::Apply);
         let body = admin.get(&format!("/jobs/{}", job.id)).await.body;
         assert!(body.contains("Declared in billing 4.2.1") && body.contains("overridden here"), "{body}");
+        let applied = DeclaredJob { state: DeclaredState::Applied, ..row };
+        console.store.declarations().write_job(app.id, "close-day", &applied).await.unwrap();
         let body = admin.get(&format!("/jobs/{}/edit", job.id)).await.body;
         assert!(body.contains("The program enforces these members") && body.contains("handler, retries"));
     });

@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::checks::{check_line, check_number};
 use crate::field_error::FieldError;
 use crate::job::validate_app_name;
+use crate::run::limit::name::validate_limit_name;
 
-/// Maximum number of characters of a limit's name.
-pub const NAME_CHARS: usize = 64;
 /// Range of the number of runs.
 pub const MAX_RUNS: RangeInclusive<i64> = 1..=10_000;
 /// Maximum number of characters of the path of a key.
@@ -71,22 +70,6 @@ impl LimitDraft {
         let errors: Vec<FieldError> =
             checks.into_iter().filter_map(|(field, result)| Some(FieldError::new(field, result.err()?))).collect();
         if errors.is_empty() { Ok(()) } else { Err(errors) }
-    }
-}
-
-/// Checks the name of a limit: 1 to 64 letters, digits, `-`, `_` and `.`, the first a letter or a digit.
-///
-/// # Errors
-/// Says which rule is broken.
-pub fn validate_limit_name(name: &str) -> Result<(), String> {
-    check_line(name, 1..=NAME_CHARS)?;
-    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if let Some(wrong) = name.chars().find(|&c| !allowed(c)) {
-        return Err(format!("{wrong:?} is not allowed; the name of a limit has letters, digits, `-`, `_` and `.`"));
-    }
-    match name.starts_with(char::is_alphanumeric) {
-        true => Ok(()),
-        false => Err("the name of a limit begins with a letter or a digit".to_owned()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs on request, and what is done with runs.
 
 mod delayed;
+mod limits;
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::client::{Api, api};
+use crate::api::client::{Api, api};
 
 fn export() -> Value {
     json!({"name": "db-export", "app": "billing", "max": 2, "key": "customer.id", "all_jobs": false, "description": "One database"})
