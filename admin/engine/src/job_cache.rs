@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use crate::clock_cache::ClockCache;
 use carillon_store as store;
 use carillon_store::Store;
-use carillon_store::app::limits::named::names_of;
 use carillon_store::job::job_row::{Params, StoredDefinition};
+use carillon_store::job::labels::limit_names::names_of;
 
 /// A job as the engine works with it.
 #[derive(Debug)]

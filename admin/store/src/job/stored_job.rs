@@ -11,12 +11,12 @@ use sea_orm::{ConnectionTrait, DbErr, FromQueryResult, QueryResult, TryGetable, 
 use serde::de::DeserializeOwned;
 
 use crate::app::apps::App;
-use crate::app::limits::named::names_of;
 use crate::calendar::pinned::Calendars;
 use crate::db::sql::execute::read;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
+use crate::job::labels::limit_names::names_of;
 use crate::job::labels::script_reference::{check_script, script_of};
 use crate::job::labels::tags::tags_of;
 use crate::job::pause::JobPause;

@@ -6,10 +6,10 @@ use carillon_scheduler::run::limit::{NO_KEY, slot_key};
 use carillon_scheduler::{Millis, RunReason, SlotKey};
 use foldhash::HashMap;
 
-use crate::app::limits::named::names_of;
 use crate::app::limits::rules::LimitRule;
 use crate::db::sql::retry;
 use crate::error::Result;
+use crate::job::labels::limit_names::names_of;
 use crate::people::grants::VisibleApps;
 use crate::run::lock::LockMode;
 use crate::run::open::overlapping::NOTE_OVERLAP;

@@ -9,6 +9,7 @@ use sea_orm::ConnectionTrait;
 use crate::app::limits::rules::LimitRule;
 use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
+use crate::job::labels::limit_names::names_of;
 use crate::job::stored_job::Job;
 use crate::run::lock::LockMode;
 use crate::views::LimitStore;
@@ -57,9 +58,4 @@ impl LimitStore<'_> {
         };
         Ok(rows.into_iter().filter(names_it).map(|(id, name, ..)| (id, name)).collect())
     }
-}
-
-/// What is stored of the limits that a job names.
-pub fn names_of(limits: &str) -> Vec<String> {
-    serde_json::from_str(limits).unwrap_or_default()
 }
