@@ -6,12 +6,12 @@ use carillon_engine::manage::limits::rate::RateLimit;
 use carillon_engine::runtime::run;
 use carillon_engine::{Engine, Error};
 use carillon_protocol::parse_declaration;
+use carillon_scheduler::hex_digest;
 use carillon_store as store;
 use carillon_store::app::declared::declarations::Declaration;
 use carillon_store::db::sql::text::printable;
 use carillon_store::{App, DeclarationSetting};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -146,7 +146,7 @@ impl Declarations {
 
 /// The digest that names a declaration.
 pub fn digest(body: &[u8]) -> String {
-    Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex_digest(body)
 }
 
 fn unstored(app: &str, error: &store::Error) -> String {

@@ -1,4 +1,4 @@
-//! What a declaration must not have, whatever its app: it is looked at once, before it is stored.
+//! What no declaration may have, of any app. Each is checked once, before it is stored.
 
 use carillon_protocol::{Declaration, DeclaredJob};
 use carillon_scheduler::check_key;

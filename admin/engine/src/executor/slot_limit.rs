@@ -1,7 +1,7 @@
 //! How many requests may be under way at one address: all its slots, or fewer while more of them only make it slower.
 //!
 //! An answer is slow if it took several times as long as answers take while few requests are under way. So an executor that serves one
-//! request after the other has few waiting inside it, and one that is slow whatever it has to do keeps its slots. The limit falls by a
+//! request after the other has few waiting inside it, and one that is slow with a single request too keeps its slots. The limit falls by a
 //! quarter with a slow answer and by half with none, once for each generation of requests; it rises by one slot for as many answers as there are slots
 //! (additive increase, multiplicative decrease). It stays between 1 and the configured number.
 
@@ -193,7 +193,7 @@ mod tests {
         Duration::from_millis(ms as u64)
     }
 
-    /// At once, whatever their number.
+    /// At once, also if they are many.
     fn quick(_: usize) -> Duration {
         ms(20)
     }

@@ -35,7 +35,7 @@ impl Evidence {
         let under_way = self.outcomes.in_flight.begin(run.run_id, sent_at);
         let outcome = Box::pin(self.http.send(cx, HttpRun { run, job, draft, params, send_until })).await;
         match outcome {
-            // An earlier request may have been read, whatever became of this one.
+            // An earlier request may have been read, though this one has no answer either.
             HttpOutcome::NotSent(_) | HttpOutcome::PutOff(_) | HttpOutcome::Unknown(_) => {}
             HttpOutcome::Awaited => {
                 self.outcomes.accepted(AcceptedRun::sent(run.run_id, sent_at), cx.clock.monotonic());

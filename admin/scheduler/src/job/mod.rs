@@ -1,6 +1,7 @@
 //! A job's definition: as a user writes it ([`JobDraft`]), and what its check parses ([`JobSpec`]).
 
 mod block;
+mod digest;
 mod draft;
 pub mod http;
 mod labels;
@@ -15,6 +16,7 @@ mod validate;
 mod validate_tests;
 
 pub use block::BlockStrategy;
+pub use digest::hex_digest;
 pub use draft::JobDraft;
 pub use http::{HttpAuth, HttpDraft, HttpMethod};
 pub use labels::{check_key, check_tag};

@@ -36,6 +36,22 @@ row_struct! {
     }
 }
 
+impl App {
+    /// One that nothing is set of.
+    pub fn new(id: i64, name: &str) -> Self {
+        Self {
+            id,
+            name: name.to_owned(),
+            title: String::new(),
+            created_at: 0,
+            own_tokens_only: false,
+            runs_scripts: false,
+            weight: 1,
+            declarations: DeclarationSetting::default(),
+        }
+    }
+}
+
 pub(in crate::app) const COLUMNS: &str =
     "id, name, title, created_at, own_tokens_only, runs_scripts, weight, declarations";
 
@@ -75,16 +91,7 @@ impl AppStore<'_> {
         self.refuse_former_name(&tx, name, None).await?;
         let any: Option<i64> = self.tuple(&tx, "SELECT id FROM executor_token LIMIT 1", vec![]).await?;
         let own_tokens_only = any.is_some();
-        let app = App {
-            id,
-            name: name.to_owned(),
-            title: title.to_owned(),
-            created_at: now,
-            own_tokens_only,
-            runs_scripts: false,
-            weight: 1,
-            declarations: DeclarationSetting::default(),
-        };
+        let app = App { title: title.to_owned(), created_at: now, own_tokens_only, ..App::new(id, name) };
         let row = named![id, name, title, created_at: now, own_tokens_only];
         let inserted = self.insert_row(&tx, "app", row).await;
         inserted.map_err(|error| error.or_taken(UniqueKey::AppName, name))?;

@@ -19,7 +19,7 @@ use crate::outgoing::HttpClients;
 
 /// A token is used no longer than until this time before its end.
 const MARGIN: Duration = Duration::from_secs(60);
-/// The longest time for which a token is kept, whatever its server says.
+/// The longest time for which a token is kept, also if its server allows more.
 const LONGEST: Duration = Duration::from_secs(86_400);
 /// How long a server that has given no token is left alone.
 const AGAIN: Duration = Duration::from_secs(5);

@@ -3,7 +3,7 @@
 use carillon_accounts::policy::Action;
 use carillon_protocol::normal_address;
 use carillon_scheduler::job::limits::check_params;
-use carillon_scheduler::{FieldError, Millis, Parts, Traceparent, check_priority};
+use carillon_scheduler::{FieldError, Millis, Parts, Traceparent, check_priority, hex_digest};
 use carillon_store::Page;
 use carillon_store::run::trigger::delayed::insert::{
     DelayedRequest, MAX_TRIGGERS, NewDelayed, RecordedTriggers, RequestKey,
@@ -11,7 +11,6 @@ use carillon_store::run::trigger::delayed::insert::{
 use carillon_store::{Actor, ScheduledFilter, ScheduledKey, ScheduledRun};
 use foldhash::{HashMap, HashMapExt as _};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use crate::manage::entry_points::Jobs;
 use crate::manage::error::Error;
@@ -124,7 +123,7 @@ impl RunLaterRequest {
             json!(asked)
         };
         let runs: Vec<_> = self.runs.iter().map(run).collect();
-        Sha256::digest(json!(runs).to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+        hex_digest(json!(runs).to_string())
     }
 }
 

@@ -122,16 +122,7 @@ impl ValidationContext {
 
     /// Takes an app as existing, for a look at a draft that is not to be saved.
     pub fn add_placeholder(&mut self, name: &str) {
-        let app = App {
-            id: 0,
-            name: name.to_owned(),
-            title: String::new(),
-            created_at: 0,
-            own_tokens_only: false,
-            runs_scripts: false,
-            weight: 1,
-            declarations: carillon_store::DeclarationSetting::default(),
-        };
+        let app = App::new(0, name);
         self.apps.entry(name.to_owned()).or_insert(app);
     }
 
