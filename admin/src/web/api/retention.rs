@@ -3,8 +3,8 @@
 
 use actix_web::web::Json;
 use carillon_scheduler::Millis;
-use carillon_store::retention::prune_runs;
 use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
+use carillon_store::retention::remains;
 use chrono::{Days, NaiveDate};
 
 use super::answer::Answer;
@@ -44,7 +44,7 @@ view! {
 
 view! {
     /// Counts of deleted runs
-    pub struct DayCounts as DayCounts from counts: Vec<prune_runs::DayCounts> {
+    pub struct DayCounts as DayCounts from counts: Vec<remains::DayCounts> {
         /// Earliest first
         items: Vec<DayCount> = counts.into_view(),
         /// There is no second page
@@ -55,7 +55,7 @@ view! {
 
 view! {
     /// Counts of the deleted runs of one day
-    struct DayCount as DayCount from counts: prune_runs::DayCounts {
+    struct DayCount as DayCount from counts: remains::DayCounts {
         /// Of their instants, in the zone of the reports
         day: NaiveDate = {
             let days = Days::new(u64::from(counts.day.unsigned_abs()));

@@ -2,4 +2,5 @@
 
 pub(crate) mod prune_rest;
 pub mod prune_runs;
+pub mod remains;
 pub mod rules;

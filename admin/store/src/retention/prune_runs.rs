@@ -10,7 +10,6 @@
 use foldhash::{HashMap, HashMapExt as _};
 
 use carillon_scheduler::{Cause, Millis, RunState};
-use sea_orm::FromQueryResult;
 
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
@@ -37,16 +36,16 @@ row_struct! {
 
 row_struct! {
     /// A run that is about to go.
-    struct LockedPrunable {
-        id: i64,
-        job_id: i64,
-        app_id: i64,
+    pub(super) struct LockedPrunable {
+        pub id: i64,
+        pub job_id: i64,
+        pub app_id: i64,
         cause: Cause as Code,
         fire_no: i64,
         part: i32,
         attempt: i32,
-        state: RunState as Code,
-        scheduled_at: Millis,
+        pub state: RunState as Code,
+        pub scheduled_at: Millis,
     }
 }
 
@@ -64,21 +63,6 @@ pub(crate) static LOCK_PRUNABLE: Bulk = Bulk::lock(Lock {
             WHERE r.cause = {cause.child} AND p.id = r.fire_no AND q.state < {state.final}) \
             AND NOT EXISTS (SELECT 1 FROM workflow_run w WHERE r.cause = {cause.node} AND w.run_id = r.fire_no >> 10)",
 });
-
-/// Runs of one job and day that are gone, by how they ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromQueryResult)]
-pub struct DayCounts {
-    /// Days since 1970-01-01 of their instants, in the zone of the reports.
-    pub day: i32,
-    pub job_id: i64,
-    pub app_id: i64,
-    pub succeeded: i64,
-    pub failed: i64,
-    pub killed: i64,
-    pub cancelled: i64,
-}
-
-const DAY_COUNTS: &str = "day, job_id, app_id, succeeded, failed, killed, cancelled";
 
 impl RetentionStore<'_> {
     /// Runs with a greater id than this, in the order of their ids.
@@ -135,13 +119,7 @@ impl RetentionStore<'_> {
             return Ok(0);
         }
         self.count_days(&tx, &going).await?;
-        for run in going.iter().filter(|run| (run.part, run.attempt) == (0, 1)) {
-            match run.cause {
-                Cause::Schedule => self.note_pruned(&tx, run.job_id, "runs_to", run.fire_no).await?,
-                Cause::Backfill => self.note_backfilled(&tx, run).await?,
-                _ => {}
-            }
-        }
+        self.note_instants(&tx, &going).await?;
         let ids: Vec<i64> = going.iter().map(|run| run.id).collect();
         self.prune_input(&tx, &ids).await?;
         self.delete_by_id(&tx, "run_choice", "run_id", &ids).await?;
@@ -185,75 +163,27 @@ impl RetentionStore<'_> {
         Ok(self.readable("run", &rows))
     }
 
-    async fn count_days(self, tx: &Transaction, going: &[LockedPrunable]) -> Result<()> {
-        let mut days: HashMap<(i32, i64), DayCounts> = HashMap::new();
-        for run in going {
-            let day = self.report_day(run.scheduled_at);
-            let counts = days.entry((day, run.job_id)).or_insert(DayCounts {
-                day,
-                job_id: run.job_id,
-                app_id: run.app_id,
-                ..DayCounts::default()
-            });
-            *counts.of(run.state) += 1;
+    /// The latest instant of each job's schedule whose run goes is noted; of a backfill each, so that a further backfill leaves it out
+    /// all the same.
+    async fn note_instants(self, tx: &Transaction, going: &[LockedPrunable]) -> Result<()> {
+        let first =
+            |cause: Cause| going.iter().filter(move |run| run.cause == cause && (run.part, run.attempt) == (0, 1));
+        let mut latest: HashMap<i64, Millis> = HashMap::new();
+        for run in first(Cause::Schedule) {
+            let at = latest.entry(run.job_id).or_insert(run.fire_no);
+            *at = run.fire_no.max(*at);
         }
-        let mut days: Vec<DayCounts> = days.into_values().collect();
-        days.sort_unstable_by_key(|counts| (counts.day, counts.job_id));
-        for counts in days {
-            let numbers = values![counts.succeeded, counts.failed, counts.killed, counts.cancelled];
-            let text = "UPDATE run_day SET succeeded = succeeded + ?, failed = failed + ?, killed = killed + ?, cancelled = cancelled + ? \
-                        WHERE day = ? AND job_id = ?";
-            let values = [numbers.clone(), values![counts.day, counts.job_id]].concat();
-            if self.execute(tx, text, values).await? == 0 {
-                let row = [values![counts.day, counts.job_id, counts.app_id], numbers].concat();
-                self.insert_rows(tx, "run_day", DAY_COUNTS, vec![row]).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Instants up to this one may have no record any more.
-    async fn note_pruned(self, tx: &Transaction, job_id: i64, column: &str, to: Millis) -> Result<()> {
-        let text =
-            format!("UPDATE pruned SET {column} = CASE WHEN {column} < ? THEN ? ELSE {column} END WHERE job_id = ?");
-        let values = values![to, to, job_id];
-        if self.execute(tx, &text, values).await? == 0 {
-            let (runs, misfires) = if column == "runs_to" { (to, 0) } else { (0, to) };
-            let row = values![job_id, runs, misfires];
-            self.insert_rows(tx, "pruned", "job_id, runs_to, misfires_to", vec![row]).await?;
-        }
-        Ok(())
-    }
-
-    /// A further backfill leaves the instant out all the same.
-    async fn note_backfilled(self, tx: &Transaction, run: &LockedPrunable) -> Result<()> {
-        let row = values![run.job_id, run.fire_no];
-        self.insert_rows(tx, "backfill_done", "job_id, at", vec![row]).await
+        self.note_pruned(tx, latest.into_iter().map(|(job_id, at)| (job_id, at, 0)).collect()).await?;
+        let backfilled = first(Cause::Backfill).map(|run| values![run.job_id, run.fire_no]).collect();
+        self.insert_rows(tx, "backfill_done", "job_id, at", backfilled).await
     }
 
     /// Deletes a range of skipped instants.
     pub async fn prune_misfire(self, job_id: i64, from_at: Millis, to_at: Millis) -> Result<()> {
         let tx = self.begin().await?;
-        self.note_pruned(&tx, job_id, "misfires_to", to_at).await?;
+        self.note_pruned(&tx, vec![(job_id, 0, to_at)]).await?;
         let text = "DELETE FROM misfire WHERE job_id = ? AND from_at = ?";
         self.execute(&tx, text, values![job_id, from_at]).await?;
         Ok(tx.commit().await?)
-    }
-
-    /// What is left of a job's runs that are gone, day by day, the earliest first.
-    pub async fn day_counts(self, job_id: i64, from_day: i32, to_day: i32) -> Result<Vec<DayCounts>> {
-        let text = format!("SELECT {DAY_COUNTS} FROM run_day WHERE job_id = ? AND day >= ? AND day <= ? ORDER BY day");
-        self.all(&self.engine_reads, &text, values![job_id, from_day, to_day]).await
-    }
-}
-
-impl DayCounts {
-    fn of(&mut self, state: RunState) -> &mut i64 {
-        match state {
-            RunState::Succeeded => &mut self.succeeded,
-            RunState::Killed => &mut self.killed,
-            RunState::Cancelled => &mut self.cancelled,
-            _ => &mut self.failed,
-        }
     }
 }
