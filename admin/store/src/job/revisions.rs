@@ -1,11 +1,10 @@
 //! The definitions that a job has had, each with what it changed: to look at, and to go back to.
 
-use carillon_scheduler::{FieldError, JobDraft};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::audit::entry::difference;
-use crate::error::{Error, Result};
-use crate::job::audit_snapshot::{MOST_PARAMS, STORED_APART};
+use crate::error::Result;
+use crate::job::audit_snapshot::STORED_APART;
 use crate::job::history::{Change, CurrentDefinition, undo};
 use crate::job::stored_job::Job;
 use crate::views::JobStore;
@@ -45,45 +44,10 @@ impl Revision {
         Some(difference(&restored(&CurrentDefinition::of(job).members).into(), &then.into()))
     }
 
-    /// The definition, to be given to the job as it is now: whether its schedule fires stays as it is.
-    ///
-    /// # Errors
-    /// `Invalid`: a member has a form that this version does not know, or is not kept as a whole.
-    pub fn draft(&self, job: &Job) -> Result<JobDraft> {
-        let wrong = |field: &str, message: String| Error::Invalid(FieldError::new(field, message));
-        let Some(mut members) = self.members.clone() else {
-            return Err(wrong("revision", "it is not known any more: a later change has left no entry".to_owned()));
-        };
-        members.retain(|name, _| !STORED_APART.contains(&name.as_str()));
-        members.insert("enabled".to_owned(), job.draft.enabled.into());
-        let now = CurrentDefinition::of(job).members;
-        if is_short_list(members.get("parts")) {
-            if members.get("parts") != now.get("parts") {
-                return Err(wrong("parts", "only the beginning of this former list of parts is kept".to_owned()));
-            }
-            members.insert("parts".to_owned(), json!(job.draft.parts));
-        }
-        match members.get("params").and_then(Value::as_str) {
-            Some(text) if text.chars().nth(MOST_PARAMS).is_none() => {}
-            Some(_) if members.get("params") == now.get("params") => {
-                members.insert("params".to_owned(), job.draft.params.clone().into());
-            }
-            _ => {
-                let text = format!("only the first {MOST_PARAMS} characters of former parameters are kept");
-                return Err(wrong("params", text));
-            }
-        }
-        serde_json::from_value(members.into()).map_err(|error| {
-            let text = error.to_string();
-            let field = text.split('`').nth(1).unwrap_or("definition").to_owned();
-            wrong(&field, text)
-        })
+    /// The whole definition, as the audit keeps it.
+    pub(crate) fn members(&self) -> Option<&Map<String, Value>> {
+        self.members.as_ref()
     }
-}
-
-/// A list that was too long to be kept stands there as one text; a list has two at least.
-fn is_short_list(parts: Option<&Value>) -> bool {
-    parts.and_then(Value::as_array).is_some_and(|texts| texts.len() == 1)
 }
 
 impl JobStore<'_> {
