@@ -7,6 +7,7 @@ mod prose;
 mod row_evidence;
 mod rows;
 mod rust_text;
+mod secret_comparisons;
 mod sentences;
 pub mod sources;
 mod texts;
