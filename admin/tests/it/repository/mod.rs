@@ -1,5 +1,6 @@
 //! What the files of the repository must hold: sources, documents, templates and the tests' own claims.
 
+mod ceiling_report;
 mod checklist;
 mod demands;
 mod log_fields;

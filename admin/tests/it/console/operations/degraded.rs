@@ -133,7 +133,9 @@ fn runs_that_were_sent_late_are_shown_for_a_day_with_the_time_of_the_last() {
         let admin = console.admin().await;
         admin.submit("/jobs/1/run", &[("key", "k")]).await;
         let raw = sea_orm::Database::connect(console.database_url()).await.unwrap();
-        let sent = format!("UPDATE run SET state = 9, due_at = {START}, sent_at = {START} + 120000, finished_at = {START} + 120000");
+        let sent = format!(
+            "UPDATE run SET state = 9, due_at = {START}, sent_at = {START} + 120000, finished_at = {START} + 120000"
+        );
         raw.execute_unprepared(&sent).await.unwrap();
         // Since then 15 minutes have passed: the line says that it is over.
         console.advance_minutes(15);
