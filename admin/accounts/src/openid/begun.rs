@@ -8,13 +8,19 @@ use carillon_scheduler::Millis;
 use ring::hmac::{HMAC_SHA256, Key, sign};
 use subtle::ConstantTimeEq as _;
 
-use crate::openid::provider::Secrets;
 use crate::secret::{is_secret, random_secret};
 
 /// Time to sign in at the provider.
 const LIMIT_MS: i64 = 10 * 60_000;
 /// Characters of the address in the console: the state is a part of the provider's address.
 const NEXT_MAX: usize = 1_000;
+
+/// Known again when the browser comes back.
+#[derive(Clone)]
+pub(super) struct Secrets {
+    pub nonce: String,
+    pub verifier: String,
+}
 
 pub(super) struct BegunSignIn {
     /// Comes back with the browser.
@@ -80,7 +86,7 @@ mod tests {
         assert!(found(&key, &random_secret(), &begun.state, 1_000).is_none(), "another browser");
         assert!(found(&super::key("another"), &browser, &begun.state, 1_000).is_none(), "another database");
         let later = begun.state.replacen(&(1_000 + LIMIT_MS).to_string(), &(2_000 + LIMIT_MS).to_string(), 1);
-        for changed in [&later, "", "...", &begun.state[1..], &begun.state[..begun.state.len() - 1]] {
+        for changed in [later.as_str(), "", "...", &begun.state[1..], &begun.state[..begun.state.len() - 1]] {
             assert!(found(&key, &browser, changed, 1_000).is_none(), "{changed}");
         }
         assert!(found(&key, "", &BegunSignIn::new(&key, "", "/", 1_000).state, 1_000).is_none(), "no browser");

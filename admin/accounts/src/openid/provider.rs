@@ -13,7 +13,7 @@ use reqwest::Certificate;
 use ring::hmac::Key;
 use tokio::sync::OnceCell;
 
-use crate::openid::begun;
+use crate::openid::begun::{self, Secrets};
 use crate::openid::claims::{Client, IdClaims, Metadata, Tokens, UserInfo, groups};
 use crate::openid::discovery::{Discovery, chain};
 use crate::openid::http;
@@ -50,15 +50,8 @@ pub struct Provider {
     key: OnceCell<Key>,
 }
 
-/// The secrets of a sign-in, known again when the browser comes back.
-#[derive(Clone)]
-pub struct Secrets {
-    pub nonce: String,
-    pub verifier: String,
-}
-
 /// What the browser has brought back.
-pub struct Returned<'a> {
+pub(super) struct Returned<'a> {
     pub code: &'a str,
     /// RFC 9207.
     pub issuer: Option<&'a str>,
