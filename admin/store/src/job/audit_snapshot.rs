@@ -31,7 +31,7 @@ pub struct AuditSnapshot<'a> {
 }
 
 impl<'a> AuditSnapshot<'a> {
-    /// Parameters and the texts of parts may be long: only their beginning is kept here, and the whole beside it, as `former_draft.rs` says.
+    /// Parameters and the texts of parts may be long: only their beginning is kept here, and the whole beside it, as `revisions.rs` says.
     pub fn new(job: &'a Job) -> Self {
         let mut draft = Cow::Borrowed(&job.draft);
         if let Cow::Owned(params) = short_params(&job.draft.params) {

@@ -7,7 +7,6 @@ pub(crate) mod children;
 pub(crate) mod create;
 pub mod deleted;
 pub mod filter;
-pub(crate) mod former_draft;
 pub mod history;
 pub(crate) mod in_force;
 pub mod job_row;
