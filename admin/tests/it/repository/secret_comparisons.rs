@@ -78,8 +78,8 @@ fn is_secret(name: &str) -> bool {
 /// Whether a line compares a value with such a name by `==` or `!=`.
 fn compares_a_secret(line: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.:()&*[]?\"'".contains(c);
-    let operators = [" == ", " != "].into_iter().flat_map(|operator| line.match_indices(operator));
-    operators.into_iter().any(|(at, operator)| {
+    let mut operators = [" == ", " != "].into_iter().flat_map(|operator| line.match_indices(operator));
+    operators.any(|(at, operator)| {
         let before = line[..at].rsplit(|c| !is_part(c)).next().unwrap_or_default();
         let after = line[at + operator.len()..].split(|c| !is_part(c)).next().unwrap_or_default();
         let mut names =
