@@ -13,9 +13,9 @@
 
 #[path = "../node/database.rs"]
 mod database;
+mod report;
 mod session;
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -27,6 +27,7 @@ use futures_util::future::join_all;
 use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
 
 use database::{BenchDatabase, DatabaseChoice};
+use report::{DatabaseRow, Measurement, report};
 use session::{Session, WriteTimes};
 
 #[derive(Parser)]
@@ -51,29 +52,23 @@ struct Options {
     bench: bool,
 }
 
-const HEAD: &str = "| database | runs/s | claim / mark / settle, ms for 1000 runs of a session | client CPU s per 1000 runs |\n\
-                    | --- | --- | --- | --- |\n";
-
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
     let options = Options::parse();
     rustls::crypto::ring::default_provider().install_default().unwrap_or(());
-    let mut table = HEAD.to_owned();
+    let mut rows = vec![];
     for choice in &options.db {
-        measure(choice, &options, &mut table).await;
+        rows.push(measure(choice, &options).await);
     }
     let Options { sessions, batch, seconds, .. } = options;
-    let text = format!(
-        "# Ceiling of the databases\n\nWritten by `cargo bench -p carillon-admin --bench ceiling -- --report FILE`: {sessions} sessions, \
-         batches of {batch}, {seconds} s each, durability as the engine wants it; client and server on the same machine.\n\n{table}"
-    );
+    let text = report(&Measurement { sessions, batch, seconds }, &rows);
     print!("{text}");
     if let Some(file) = &options.report {
         std::fs::write(file, text).unwrap();
     }
 }
 
-async fn measure(choice: &DatabaseChoice, options: &Options, table: &mut String) {
+async fn measure(choice: &DatabaseChoice, options: &Options) -> DatabaseRow {
     let (folder, own) = (tempfile::tempdir().unwrap(), BenchDatabase::create(choice).await);
     let database = match &own.url {
         Some(url) => config::Database::parse(url).unwrap(),
@@ -94,19 +89,15 @@ async fn measure(choice: &DatabaseChoice, options: &Options, table: &mut String)
     let (cpu, took) = (cpu_seconds() - cpu, begun.elapsed());
     let thousands = times.runs as f64 / 1000.0;
     let ms = |time: Duration| time.as_secs_f64() * 1000.0 / thousands;
-    writeln!(
-        table,
-        "| {} | {:.0} | {:.1} / {:.1} / {:.1} | {:.4} |",
-        version(&own, folder.path()).await,
-        times.runs as f64 / took.as_secs_f64(),
-        ms(times.claim),
-        ms(times.mark),
-        ms(times.settle),
-        cpu / thousands
-    )
-    .unwrap();
+    let row = DatabaseRow {
+        database: version(&own, folder.path()).await,
+        runs_a_second: times.runs as f64 / took.as_secs_f64(),
+        writes_ms: [ms(times.claim), ms(times.mark), ms(times.settle)],
+        cpu_seconds: cpu / thousands,
+    };
     drop((sessions, store));
     own.drop_database().await;
+    row
 }
 
 /// Five batches of jobs for each shard: a claim is of jobs that the one before it did not move.

@@ -68,6 +68,7 @@ late-runs = { $count ->
     [one] { $count } of the newest runs was sent late, or waits to be sent.
    *[other] { $count } of the newest runs were sent late, or wait to be sent.
 }
+late-last = the last one was due
 open-alerts = { $count ->
     [one] { $count } alert is open.
    *[other] { $count } alerts are open.

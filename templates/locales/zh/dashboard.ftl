@@ -64,6 +64,7 @@ node-and-version = 节点 <span translate="no">{ $id }</span>，版本 <span tra
 shards-of-all = { $count } / { $all } 个分片
 next-fires-none = 没有任务有下一次触发。
 late-runs = 最近的运行中有 { $count } 次发送较晚，或仍在等待发送。
+late-last = 最近一次到期：
 open-alerts = 有 { $count } 条未结束的报警。
 failing-others = 及 <span translate="no">{ $app }</span> 的另外 { $count } 个任务
 failing-more = 连续失败最多的任务。

@@ -1,6 +1,7 @@
 //! Sign-in by an OpenID Connect provider: authorization code with PKCE, state and nonce bound to the browser, and groups of the
 //! provider as roles. Nothing outside of this folder names the crate `openidconnect`.
 
+mod begun;
 mod claims;
 mod discovery;
 mod group_roles;

@@ -1,6 +1,7 @@
 //! The provider: where the browser is sent, and who the person is that comes back.
 
 use carillon_scheduler::Millis;
+use carillon_store::Store;
 use chrono::{DateTime, TimeDelta, Utc};
 use openidconnect::core::{CoreAuthenticationFlow, CoreClientAuthMethod, CoreJwsSigningAlgorithm};
 use openidconnect::{
@@ -9,7 +10,10 @@ use openidconnect::{
     Scope, TokenResponse as _,
 };
 use reqwest::Certificate;
+use ring::hmac::Key;
+use tokio::sync::OnceCell;
 
+use crate::openid::begun::{self, Secrets};
 use crate::openid::claims::{Client, IdClaims, Metadata, Tokens, UserInfo, groups};
 use crate::openid::discovery::{Discovery, chain};
 use crate::openid::http;
@@ -42,17 +46,12 @@ pub struct Provider {
     redirect: RedirectUrl,
     client: reqwest::Client,
     discovery: Discovery,
-}
-
-/// The secrets of a sign-in, kept until the browser comes back.
-#[derive(Clone, serde::Serialize, serde::Deserialize)]
-pub struct Secrets {
-    pub nonce: String,
-    pub verifier: String,
+    /// Signs what browsers carry to the provider and back; the same on all nodes of the database.
+    key: OnceCell<Key>,
 }
 
 /// What the browser has brought back.
-pub struct Returned<'a> {
+pub(super) struct Returned<'a> {
     pub code: &'a str,
     /// RFC 9207.
     pub issuer: Option<&'a str>,
@@ -81,7 +80,8 @@ impl Provider {
         let issuer = IssuerUrl::new(settings.issuer.clone()).map_err(|error| error.to_string())?;
         let redirect = RedirectUrl::new(redirect.to_owned()).map_err(|error| error.to_string())?;
         let client = http::client(authorities).map_err(|error| error.to_string())?;
-        Ok(Self { settings, redirect, discovery: Discovery::new(issuer, client.clone()), client })
+        let (discovery, key) = (Discovery::new(issuer, client.clone()), OnceCell::new());
+        Ok(Self { settings, redirect, discovery, client, key })
     }
 
     /// Why the provider could not be reached the last time.
@@ -96,16 +96,21 @@ impl Provider {
         }
     }
 
-    /// Where to send the browser, and the secrets to keep. `state` comes back with it.
-    pub(super) async fn authorization(&self, state: &str, now: Millis) -> Result<(String, Secrets), Error> {
+    pub(super) async fn key(&self, store: &Store) -> Result<&Key, Error> {
+        let read = || async { Ok::<_, Error>(begun::key(&store.leases().sign_in_key().await?)) };
+        self.key.get_or_try_init(read).await
+    }
+
+    /// Where to send the browser. `state` comes back with it.
+    pub(super) async fn authorization(&self, state: &str, secrets: &Secrets, now: Millis) -> Result<String, Error> {
         let client = self.connected(self.discovery.metadata(now).await.map_err(Error::Unavailable)?);
-        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
-        let state = CsrfToken::new(state.to_owned());
-        let request = client.authorize_url(CoreAuthenticationFlow::AuthorizationCode, move || state, Nonce::new_random);
+        let challenge = PkceCodeChallenge::from_code_verifier_sha256(&PkceCodeVerifier::new(secrets.verifier.clone()));
+        let (state, nonce) = (CsrfToken::new(state.to_owned()), Nonce::new(secrets.nonce.clone()));
+        let flow = CoreAuthenticationFlow::AuthorizationCode;
+        let request = client.authorize_url(flow, move || state, move || nonce);
         let scopes = self.settings.scopes.iter().map(|scope| Scope::new(scope.clone()));
-        let (url, _, nonce) = request.add_scopes(scopes).set_pkce_challenge(challenge).url();
-        let secrets = Secrets { nonce: nonce.secret().clone(), verifier: verifier.secret().clone() };
-        Ok((url.to_string(), secrets))
+        let (url, ..) = request.add_scopes(scopes).set_pkce_challenge(challenge).url();
+        Ok(url.to_string())
     }
 
     /// Exchanges the code, and checks what the provider says of the person.

@@ -2,26 +2,17 @@
 
 use carillon_scheduler::Millis;
 use carillon_store::people::provided::{ProvidedPerson, ProvidedSignIn};
-use carillon_store::people::sign_in_steps::StepKind;
+use carillon_store::people::sign_in_steps::{NewStep, StepKind};
 use carillon_store::{Actor, Store, VisibleApps};
-use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::openid::provider::{Error, Person, Provider, Returned, Secrets};
+use crate::openid::begun::BegunSignIn;
+use crate::openid::provider::{Error, Person, Provider, Returned};
 use crate::people::{is_reserved, is_visible};
 use crate::secret::hash;
-use crate::step;
 
-/// Time to sign in at the provider.
-const LIMIT_MS: i64 = 10 * 60_000;
 /// Characters of an account's name.
 const NAME_MAX: usize = 64;
-
-#[derive(Serialize, Deserialize)]
-struct Detail {
-    secrets: Secrets,
-    next: String,
-}
 
 /// A sign-in that has begun.
 pub struct StartedSignIn {
@@ -39,20 +30,16 @@ pub struct Finished {
 /// Begins a sign-in of the browser that holds this secret.
 ///
 /// # Errors
-/// The provider cannot be used, or the database not be written.
+/// The provider cannot be used, or the database not be read.
 pub async fn begin(
     store: &Store,
     provider: &Provider,
-    (browser, by): (&str, &Actor),
+    browser: &str,
     next: &str,
     now: Millis,
 ) -> Result<StartedSignIn, Error> {
-    let state = crate::secret::random_secret();
-    let (url, secrets) = provider.authorization(&state, now).await?;
-    let next: String = next.chars().take(2000).collect();
-    let detail = serde_json::to_string(&Detail { secrets, next }).map_err(|error| Error::Invalid(error.to_string()))?;
-    let place = step::StepKey { browser, handle: &state };
-    step::begin(store, &place, (StepKind::Provider, &detail), (&by.source, now + LIMIT_MS), now).await?;
+    let BegunSignIn { state, secrets, .. } = BegunSignIn::new(provider.key(store).await?, browser, next, now);
+    let url = provider.authorization(&state, &secrets, now).await?;
     Ok(StartedSignIn { url })
 }
 
@@ -67,15 +54,26 @@ pub async fn finish(
     (state, code, issuer): (&str, &str, Option<&str>),
     now: Millis,
 ) -> Result<Finished, Error> {
-    let place = step::StepKey { browser, handle: state };
-    let found = step::find(store, &place, StepKind::Provider, now).await?.ok_or(Error::Unknown)?;
-    if !step::end(store, &place).await? {
+    let begun = BegunSignIn::of_state(provider.key(store).await?, browser, state, now).ok_or(Error::Unknown)?;
+    let id_hash = hash(&begun.state);
+    if store.people().sign_in_step(&id_hash, StepKind::Provider, now).await?.is_some() {
         return Err(Error::Unknown);
     }
-    let detail: Detail = serde_json::from_str(&found).map_err(|_| Error::Unknown)?;
-    let person = provider.person(Returned { code, issuer, secrets: detail.secrets }, now).await?;
+    let person = provider.person(Returned { code, issuer, secrets: begun.secrets }, now).await?;
+    // Only sign-ins that the provider has confirmed leave a row, so strangers can make none.
+    let source = hash(&person.subject);
+    let used = NewStep {
+        id_hash: &id_hash,
+        kind: StepKind::Provider,
+        detail: "",
+        source: &source,
+        expires_at: begun.expires_at,
+    };
+    if !store.people().use_step(&used, now).await? {
+        return Err(Error::Unknown);
+    }
     let account = account_of(store, provider, &person, by, now).await?;
-    Ok(Finished { account, next: detail.next })
+    Ok(Finished { account, next: begun.next })
 }
 
 async fn account_of(

@@ -228,6 +228,7 @@ impl Pruner {
         }
         let monotonic = self.cx.clock.monotonic();
         if self.orphans.start_if_due(monotonic, ORPHANS) {
+            rest += store.retention().prune_former_texts(now).await?;
             rest += store.retention().prune_orphans().await?;
         }
         let runs = std::mem::take(&mut round.deleted);

@@ -131,7 +131,7 @@ impl JobStore<'_> {
         ]);
         self.update_columns(tx, "job", set, (" WHERE id = ?", values![new.id])).await?;
         if old.draft.params != new.draft.params {
-            self.runs().keep_params(tx, old).await?;
+            self.runs().keep_params(tx, old, now).await?;
             let text = "UPDATE job_params SET params = ? WHERE job_id = ?";
             self.execute(tx, text, values![new.draft.params.as_str(), new.id]).await?;
         }

@@ -1,14 +1,18 @@
-//! The definitions that a job has had, each with what it changed: to look at, and to go back to.
+//! The definitions that a job has had, each with what it changed: to look at, and to go back to. The audit keeps long parameters and long lists of
+//! parts by their beginning; the change that replaces them keeps them whole, under the last revision that had them, as long as the audit reaches
+//! back.
 
-use carillon_scheduler::{FieldError, JobDraft};
+use carillon_scheduler::{FieldError, JobDraft, Millis, Parts};
 use serde_json::{Map, Value, json};
 
 use crate::audit::entry::difference;
+use crate::db::pool::transaction::Transaction;
 use crate::error::{Error, Result};
-use crate::job::audit_snapshot::{MOST_PARAMS, STORED_APART};
+use crate::job::audit_snapshot::{STORED_APART, is_short_list, is_short_text, short_params, short_parts};
 use crate::job::history::{Change, CurrentDefinition, undo};
 use crate::job::stored_job::Job;
-use crate::views::JobStore;
+use crate::retention::prune_rest::AUDIT_MS;
+use crate::views::{JobStore, RetentionStore};
 
 /// A change of a job, and the definition that it made.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,46 +48,6 @@ impl Revision {
         let then = restored(self.members.as_ref()?);
         Some(difference(&restored(&CurrentDefinition::of(job).members).into(), &then.into()))
     }
-
-    /// The definition, to be given to the job as it is now: whether its schedule fires stays as it is.
-    ///
-    /// # Errors
-    /// `Invalid`: a member has a form that this version does not know, or is not kept as a whole.
-    pub fn draft(&self, job: &Job) -> Result<JobDraft> {
-        let wrong = |field: &str, message: String| Error::Invalid(FieldError::new(field, message));
-        let Some(mut members) = self.members.clone() else {
-            return Err(wrong("revision", "it is not known any more: a later change has left no entry".to_owned()));
-        };
-        members.retain(|name, _| !STORED_APART.contains(&name.as_str()));
-        members.insert("enabled".to_owned(), job.draft.enabled.into());
-        let now = CurrentDefinition::of(job).members;
-        if is_short_list(members.get("parts")) {
-            if members.get("parts") != now.get("parts") {
-                return Err(wrong("parts", "only the beginning of this former list of parts is kept".to_owned()));
-            }
-            members.insert("parts".to_owned(), json!(job.draft.parts));
-        }
-        match members.get("params").and_then(Value::as_str) {
-            Some(text) if text.chars().nth(MOST_PARAMS).is_none() => {}
-            Some(_) if members.get("params") == now.get("params") => {
-                members.insert("params".to_owned(), job.draft.params.clone().into());
-            }
-            _ => {
-                let text = format!("only the first {MOST_PARAMS} characters of former parameters are kept");
-                return Err(wrong("params", text));
-            }
-        }
-        serde_json::from_value(members.into()).map_err(|error| {
-            let text = error.to_string();
-            let field = text.split('`').nth(1).unwrap_or("definition").to_owned();
-            wrong(&field, text)
-        })
-    }
-}
-
-/// A list that was too long to be kept stands there as one text; a list has two at least.
-fn is_short_list(parts: Option<&Value>) -> bool {
-    parts.and_then(Value::as_array).is_some_and(|texts| texts.len() == 1)
 }
 
 impl JobStore<'_> {
@@ -121,5 +85,102 @@ impl JobStore<'_> {
             number = number.map(|number| number - 1);
         }
         Ok(revisions)
+    }
+
+    /// A former definition, to be given to the job as it is now: whether its schedule fires stays as it is.
+    ///
+    /// # Errors
+    /// `Invalid`: a member has a form that this version does not know, or is not on record any more.
+    pub async fn former_draft(self, job: &Job, revision: &Revision) -> Result<JobDraft> {
+        let (Some(mut members), Some(number)) = (revision.members.clone(), revision.number) else {
+            return Err(wrong("revision", "it is not known any more: a later change has left no entry"));
+        };
+        members.retain(|name, _| !STORED_APART.contains(&name.as_str()));
+        members.insert("enabled".to_owned(), job.draft.enabled.into());
+        if let Some(kept) = members.get("parts").filter(|kept| is_short_list(kept)) {
+            let found = self.parts_at(job, number).await?;
+            let found = found.filter(|found| is_beginning_of(&kept[0], &json!(short_parts(found))[0]));
+            let parts =
+                found.ok_or_else(|| wrong("parts", "only the beginning of this former list of parts is kept"))?;
+            members.insert("parts".to_owned(), json!(parts));
+        }
+        if let Some(kept) = members.get("params").filter(|kept| is_short_text(kept)) {
+            let found = self.runs().params_at(job.id, number).await?;
+            let found = found.filter(|found| is_beginning_of(kept, &json!(short_params(found))));
+            let params =
+                found.ok_or_else(|| wrong("params", "only the beginning of these former parameters is kept"))?;
+            members.insert("params".to_owned(), params.into());
+        }
+        serde_json::from_value(members.into()).map_err(|error| {
+            let text = error.to_string();
+            let field = text.split('`').nth(1).unwrap_or("definition");
+            wrong(field, &text)
+        })
+    }
+
+    /// The list of parts of a job under a revision for which the audit keeps only its beginning: the one that was replaced next after it, or
+    /// else the present one.
+    async fn parts_at(self, job: &Job, revision: i64) -> Result<Option<Parts>> {
+        let text = "SELECT params FROM job_part_history WHERE job_id = ? AND revision >= ? ORDER BY revision LIMIT 1";
+        let found: Option<String> = self.tuple(&self.read, text, values![job.id, revision]).await?;
+        Ok(match found {
+            Some(texts) => serde_json::from_str(&texts).ok().map(Parts::Each),
+            None => Some(job.draft.parts.clone()),
+        })
+    }
+
+    /// Keeps a list of parts that is about to be replaced, if the audit does not keep it whole.
+    pub(crate) async fn keep_parts(self, tx: &Transaction, old: &Job, now: Millis) -> Result<()> {
+        let parts = &old.draft.parts;
+        if short_parts(parts).as_ref() == parts {
+            return Ok(());
+        }
+        let row = values![old.id, old.revision, json!(parts.texts()).to_string(), now];
+        self.insert_rows(tx, "job_part_history", "job_id, revision, params, replaced_at", vec![row]).await
+    }
+}
+
+impl RetentionStore<'_> {
+    /// Deletes long texts of former definitions that the audit does not reach any more; answers how many. Parameters go with the last run that
+    /// was sent with them. It reads each such text: once a day is enough.
+    pub async fn prune_former_texts(self, now: Millis) -> Result<u64> {
+        let before = now - AUDIT_MS;
+        let text = "UPDATE job_params_history SET replaced_at = 0 WHERE replaced_at > 0 AND (replaced_at < ? \
+                    OR NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_params_history.job_id))";
+        self.execute(&self.write, text, values![before]).await?;
+        let text = "DELETE FROM job_part_history WHERE replaced_at < ? \
+                    OR NOT EXISTS (SELECT 1 FROM job WHERE job.id = job_part_history.job_id)";
+        self.execute(&self.write, text, values![before]).await
+    }
+}
+
+fn wrong(field: &str, message: &str) -> Error {
+    Error::Invalid(FieldError::new(field, message))
+}
+
+/// Whether this is what the audit keeps of a text. Entries of earlier versions have no digest.
+fn is_beginning_of(kept: &Value, short: &Value) -> bool {
+    match (kept.as_str(), short.as_str()) {
+        (Some(kept), Some(short)) => kept == short || short.starts_with(&format!("{}, ", kept.trim_end_matches(')'))),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // covers: 001-16
+    #[test]
+    fn a_text_that_differs_late_is_not_the_one_that_was_kept() {
+        let text = |end: char| format!("{}{end}", "é".repeat(2_000));
+        let short = |text: &str| json!(short_params(text));
+        assert_ne!(short(&text('a')), short(&text('b')), "with the same beginning and length");
+        assert!(is_beginning_of(&short(&text('a')), &short(&text('a'))));
+        assert!(!is_beginning_of(&short(&text('a')), &short(&text('b'))));
+        let earlier = json!(format!("{}… (4001 bytes)", "é".repeat(1_000)));
+        assert!(is_beginning_of(&earlier, &short(&text('a'))), "of an earlier version");
+        assert!(!is_beginning_of(&earlier, &short(&format!("{}a", "é".repeat(3_000)))));
+        assert!(!is_short_text(&json!("a".repeat(1_000))) && is_short_text(&short(&text('a'))));
     }
 }

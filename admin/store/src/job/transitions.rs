@@ -68,7 +68,7 @@ impl JobStore<'_> {
         self.calendars().write_calendars(tx, old, &new).await?;
         self.write_children(tx, old, &new).await?;
         self.write_labels(tx, old, &new).await?;
-        self.write_parts(tx, old, &new).await?;
+        self.write_parts(tx, old, &new, now).await?;
         // After the runs: a mark that has limits waits for no run.
         if (old.app_id, &old.draft.limits) != (new.app_id, &new.draft.limits) {
             self.limits().hold_named(tx, std::slice::from_ref(&new)).await?;
@@ -169,7 +169,7 @@ impl JobStore<'_> {
         self.workflows().drop_graph(tx, old).await?;
         self.drop_parts(tx, old.id).await?;
         self.drop_pause(tx, old.id).await?;
-        self.runs().keep_params(tx, old).await?;
+        self.runs().keep_params(tx, old, now).await?;
         self.execute(tx, "DELETE FROM job_params WHERE job_id = ?", values![old.id]).await?;
         self.execute(tx, "DELETE FROM sticky WHERE job_id = ?", values![old.id]).await?;
         self.execute(tx, "DELETE FROM job WHERE id = ?", values![old.id]).await?;

@@ -79,6 +79,12 @@ impl LeaseStore<'_> {
         .await
     }
 
+    /// The key that signs what browsers carry to the OpenID provider and back, random, the same for all nodes of the database.
+    pub async fn sign_in_key(self) -> Result<String> {
+        self.random_setting("sign_in_key", || format!("{:032x}{:032x}", rand::random::<u128>(), rand::random::<u128>()))
+            .await
+    }
+
     async fn random_setting(self, name: &str, make: impl Fn() -> String) -> Result<String> {
         if self.setting(&self.write, name).await?.is_none() {
             let row = values![name, make()];

@@ -1,5 +1,5 @@
-//! Sign-ins that have begun: the password was right and a code is awaited, or the browser is at the OpenID provider. Each counts
-//! once and for some minutes, on all nodes.
+//! Sign-ins that have begun: the password was right and a code is awaited. And those that the OpenID provider has confirmed, until their time
+//! is over. Each counts once and for some minutes, on all nodes.
 
 use carillon_scheduler::words;
 
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::people::source_network::source_network;
 use crate::views::PeopleStore;
 
-/// Steps of one source and kind at once. Anyone may begin a sign-in; this bounds the rows.
+/// Steps of one source and kind at once: this bounds the rows.
 const MAX_OF_SOURCE: i64 = 1_000;
 
 words! {
@@ -15,7 +15,7 @@ words! {
     pub enum StepKind: "kind of step" {
         /// A code, after the password.
         Code = 0 "code",
-        /// The answer of the OpenID provider.
+        /// Nothing: the OpenID provider has confirmed it, and it does not count again.
         Provider = 1 "provider",
     }
 }
@@ -48,6 +48,14 @@ impl PeopleStore<'_> {
         let NewStep { id_hash, detail, expires_at, .. } = *new;
         let row = named![id_hash, kind: new.kind.as_str(), detail, source, expires_at];
         self.insert_row(&self.changes, "sign_in_step", row).await
+    }
+
+    /// Stores a step that is used up. False: another request was faster.
+    pub async fn use_step(self, used: &NewStep<'_>, now: i64) -> Result<bool> {
+        match self.begin_step(used, now).await {
+            Err(error) if error.is_unique_violation() => Ok(false),
+            done => done.map(|()| true),
+        }
     }
 
     /// What a step holds, while it is valid.

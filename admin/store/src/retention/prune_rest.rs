@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::views::RetentionStore;
 
 const DAY: Millis = 86_400_000;
-/// Retention of audit entries and of idempotency keys, in days.
-const AUDIT_DAYS: i64 = 365;
+/// Retention of audit entries, and of idempotency keys in days.
+pub(crate) const AUDIT_MS: Millis = 365 * DAY;
 const KEY_DAYS: i64 = 7;
 /// Rows that one statement deletes.
 const AT_ONCE: i64 = 200;
@@ -36,7 +36,7 @@ impl RetentionStore<'_> {
             done += self.prune_by_id("alert_delivery", OLD_DELIVERIES, before).await?;
             done += self.prune_alerts(before).await?;
         }
-        let before = now - AUDIT_DAYS * DAY;
+        let before = now - AUDIT_MS;
         done += self.prune_by_id("audit", OLD_AUDIT, before).await?;
         for (table, key, old, before) in [
             ("idempotency", "request_key", OLD_KEYS, now - KEY_DAYS * DAY),

@@ -2,6 +2,7 @@
 //! The change that gives a job other parameters keeps the old ones under their last revision; they go when no run is left
 //! that was sent with them.
 
+use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
 use carillon_scheduler::{Cause, Millis, Parts};
@@ -10,6 +11,7 @@ use sea_orm::FromQueryResult;
 
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
+use crate::job::audit_snapshot::short_params;
 use crate::job::job_row::GivenParams;
 use crate::job::stored_job::Job;
 use crate::run::view::run_view::RunView;
@@ -53,7 +55,7 @@ struct FireInput {
     part_params: Option<String>,
 }
 
-const HISTORY: &str = "job_id, revision, params, runs_to";
+const HISTORY: &str = "job_id, revision, params, runs_to, replaced_at";
 /// The oldest runs, among which a job's are looked for before its earlier parameters go. Retention leaves few old ones, so
 /// these reach far; where they do not, the parameters stay.
 const LOOKED_AT: i64 = 20_000;
@@ -128,7 +130,7 @@ impl RunStore<'_> {
     }
 
     /// The parameters of a job under a revision: those that were replaced next after it, or else the present ones.
-    async fn params_at(self, job_id: i64, revision: i64) -> Result<Option<String>> {
+    pub(crate) async fn params_at(self, job_id: i64, revision: i64) -> Result<Option<String>> {
         let text = "SELECT COALESCE((SELECT params FROM job_params_history WHERE job_id = ? AND revision >= ? ORDER BY revision LIMIT 1), \
                     (SELECT params FROM job_params WHERE job_id = ?))";
         let values = values![job_id, revision, job_id];
@@ -136,20 +138,23 @@ impl RunStore<'_> {
     }
 
     /// Keeps the parameters of a job that is about to get others, or to go.
-    pub(crate) async fn keep_params(self, tx: &Transaction, old: &Job) -> Result<()> {
+    pub(crate) async fn keep_params(self, tx: &Transaction, old: &Job, now: Millis) -> Result<()> {
         let newest: Option<i64> = self.tuple::<Option<i64>>(tx, "SELECT MAX(id) FROM run", vec![]).await?.flatten();
-        let row = values![old.id, old.revision, old.draft.params.as_str(), newest.unwrap_or(0)];
+        let params = old.draft.params.as_str();
+        // What the audit keeps whole is not needed here to restore the definition.
+        let replaced_at = if matches!(short_params(params), Cow::Owned(_)) { now } else { 0 };
+        let row = values![old.id, old.revision, params, newest.unwrap_or(0), replaced_at];
         self.insert_rows(tx, "job_params_history", HISTORY, vec![row]).await
     }
 
-    /// Deletes earlier parameters with which no run is left; answers how many.
+    /// Deletes earlier parameters with which no run is left, and which are not kept for former definitions; answers how many.
     pub(crate) async fn prune_params(self) -> Result<u64> {
         // The end of what is looked at is found first: runs that go meanwhile only make the rest of this smaller.
         let text = "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM run ORDER BY id LIMIT ?) AS oldest";
         let (count, last): (i64, Option<i64>) =
             self.tuple(&self.engine_reads, text, values![LOOKED_AT]).await?.unwrap_or_default();
         let last = last.filter(|_| count >= LOOKED_AT).unwrap_or(i64::MAX);
-        let text = "SELECT job_id, revision FROM job_params_history h WHERE h.runs_to <= ? AND NOT EXISTS \
+        let text = "SELECT job_id, revision FROM job_params_history h WHERE h.runs_to <= ? AND h.replaced_at = 0 AND NOT EXISTS \
                     (SELECT 1 FROM (SELECT job_id, MIN(id) AS first FROM run WHERE id <= ? GROUP BY job_id) AS kept \
                     WHERE kept.job_id = h.job_id AND kept.first <= h.runs_to) LIMIT 1000";
         let mut done = 0;

@@ -92,9 +92,11 @@ fn a_former_definition_is_listed_and_restored_exactly() {
         let first = json!({"name": "first", "schedule": schedule, "params": "{\"a\":1}", "retries": 3});
         let made = api.job(first).await;
         let path = format!("/jobs/{}", made["id"]);
-        let long = "x".repeat(3000);
+        // They differ in the last of as many characters.
+        let long = format!("{}é", "x".repeat(64_000));
+        let other = format!("{}è", "x".repeat(64_000));
         api.put(&path, job(json!({"name": "second", "params": long}))).await.ok();
-        api.put(&path, job(json!({"name": "third", "params": long, "retries": 1}))).await.ok();
+        api.put(&path, job(json!({"name": "third", "params": other, "retries": 1}))).await.ok();
         let list = api.get(&format!("{path}/history")).await;
         assert_eq!(list.column("revision"), [3, 2, 1]);
         assert_eq!(list.column("action"), ["update", "update", "create"]);
@@ -104,7 +106,6 @@ fn a_former_definition_is_listed_and_restored_exactly() {
         assert_eq!((&newest["restorable"], &newest["actor"]), (&json!(true), &json!("api-token")));
         let page = api.get(&format!("{path}/history?limit=1&after=3")).await.ok();
         assert_eq!((&page["items"][0]["revision"], &page["next"]), (&json!(2), &json!(2)));
-        // Long parameters that are the present ones too are restored as a whole.
         let restored = api.post(&format!("{path}/history/2/restore"), Value::Null).await.ok();
         assert_eq!(
             (&restored["name"], &restored["revision"], &restored["params"]),
@@ -114,9 +115,15 @@ fn a_former_definition_is_listed_and_restored_exactly() {
         for member in ["app", "name", "handler", "params", "schedule", "retries", "route", "misfire", "enabled"] {
             assert_eq!(restored[member], made[member], "{member}");
         }
-        // Of long parameters that were replaced only the beginning is kept.
-        let refused = api.post(&format!("{path}/history/2/restore"), Value::Null).await.error();
-        assert!(refused.starts_with("409 unusable params: only the first 1000 characters"), "{refused}");
+        let restored = api.post(&format!("{path}/history/3/restore?expected=5"), Value::Null).await.ok();
+        assert_eq!(
+            (&restored["name"], &restored["retries"], &restored["params"]),
+            (&json!("third"), &json!(1), &json!(other))
+        );
+        let list = api.get(&format!("{path}/history?limit=4")).await.ok();
+        let kept = list["items"][3]["after"]["params"].as_str().unwrap();
+        assert!(kept.starts_with("xxx") && kept.len() < 1_100, "the list itself has only the beginning: {kept}");
+        assert!(list["items"][3]["before"]["params"] != kept, "and says that they differ");
         let refused = api.post(&format!("{path}/history/2/restore?expected=3"), Value::Null).await.error();
         assert!(refused.starts_with("409 "), "{refused}");
         let refused = api.post(&format!("{path}/history/1/restore?expected=3"), Value::Null).await.error();
@@ -128,7 +135,7 @@ fn a_former_definition_is_listed_and_restored_exactly() {
         api.put(&path, job(json!({"name": "parent", "children": [child["id"]]}))).await.ok();
         api.put(&path, job(json!({"name": "alone"}))).await.ok();
         api.delete(&format!("/jobs/{}", child["id"])).await.ok();
-        let refused = api.post(&format!("{path}/history/6/restore"), Value::Null).await.error();
+        let refused = api.post(&format!("{path}/history/7/restore"), Value::Null).await.error();
         assert!(refused.starts_with("400 invalid children"), "{refused}");
     });
 }

@@ -54,6 +54,35 @@ databases! {
         let error = fixture.store.apps().list(&carillon_store::VisibleApps::All).await.unwrap_err();
         assert!(error.is_too_slow(), "{error}");
     }
+
+    // covers: F24
+    async fn renewals_do_not_wait_behind_slow_statements(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.ticking("tick").await;
+        let epoch = fixture.take(job.shard).await;
+        let (store, mut slow) = (&fixture.store, vec![]);
+        make_endless(db, "app").await;
+        // More than pages have connections, and on a server more than the engine has for what it reads.
+        for _ in 0..12 {
+            let store = store.clone();
+            slow.push(tokio::spawn(async move { drop(store.apps().list(&carillon_store::VisibleApps::All).await) }));
+        }
+        if db.kind() != Kind::Sqlite {
+            make_endless(db, "job_clock").await;
+            for _ in 0..6 {
+                let (store, shard) = (store.clone(), job.shard);
+                slow.push(tokio::spawn(async move { drop(store.runs().due_jobs(shard, NOW, 10).await) }));
+            }
+        }
+        // Until the database ends the first of them after 5 s.
+        let mut renewals = 0;
+        while !slow.iter().any(tokio::task::JoinHandle::is_finished) {
+            assert!(store.leases().renew(job.shard, epoch, NOW, TTL).await.unwrap(), "the lease is still ours");
+            renewals += 1;
+        }
+        assert!(renewals >= 20, "{renewals} renewals beside slow statements");
+        slow.iter().for_each(tokio::task::JoinHandle::abort);
+    }
 }
 
 // covers: F15

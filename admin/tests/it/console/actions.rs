@@ -5,8 +5,9 @@ use carillon_scheduler::{RunState, ScheduleDraft};
 use carillon_store::audit::list::AuditFilter;
 use sea_orm::ConnectionTrait as _;
 
-use super::client::Console;
+use super::client::{Console, START};
 use super::run;
+use crate::conformance::fixture::actor;
 
 #[test]
 fn pause_resume_and_delete_lead_back_with_a_message() {
@@ -90,6 +91,40 @@ fn a_kill_asks_first_and_cancels_what_was_not_sent() {
         assert!(page.contains("The run is cancelled; it had not been sent."));
         assert!(page.contains("data-state=\"cancelled\"") && !page.contains("/kill\""));
         assert!(page.contains("There is no log"));
+    });
+}
+
+// covers: A11
+#[test]
+fn the_page_of_a_killed_run_says_who_asked_and_what_became_of_it() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        let address = admin.submit("/jobs/1/run", &[("key", "k")]).await.location().to_owned();
+        let id: i64 = address.strip_prefix("/runs/").unwrap().parse().unwrap();
+        let raw = sea_orm::Database::connect(console.database_url()).await.unwrap();
+        let sent = format!("UPDATE run SET state = 2, marked_at = {START}, sent_at = {START} WHERE id = {id}");
+        raw.execute_unprepared(&sent).await.unwrap();
+        console.store.runs().request_kill(id, START + 1, Some(&actor())).await.unwrap();
+        let page = admin.get(&address).await.body;
+        assert!(page.contains("Kill asked") && page.contains("by ada"), "{page}");
+        let ended = format!(
+            "UPDATE run SET state = 11, reason = 'unconfirmed', result_msg = 'killed; its end was not reported', \
+             finished_at = {START} WHERE id = {id}"
+        );
+        raw.execute_unprepared(&ended).await.unwrap();
+        let page = admin.get(&address).await.body;
+        for text in [
+            "data-state=\"killed\"",
+            "Ended by a kill.",
+            "Kill asked",
+            "by ada",
+            "Killed",
+            "killed; its end was not reported",
+        ] {
+            assert!(page.contains(text), "{text}: {page}");
+        }
     });
 }
 

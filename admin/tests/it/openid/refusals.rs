@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 
 use super::fake::Bent;
@@ -149,13 +150,24 @@ fn the_providers_refusal_is_shown_in_our_words() {
 
 // covers: W2
 #[test]
-fn two_hundred_sign_ins_that_others_have_begun_keep_nobody_out() {
+fn sign_ins_that_others_have_begun_leave_nothing_and_end_none() {
     run(async {
         let world = World::start().await;
         let (stranger, visitor) = (world.console.visitor(), world.console.visitor());
-        for _ in 0..200 {
+        let back = world.begin(&visitor).await;
+        for _ in 0..1_100 {
             assert_eq!(stranger.get("/login/openid").await.status, 303);
         }
-        assert_eq!(visitor.get("/login/openid").await.status, 303);
+        let raw = sea_orm::Database::connect(world._database.direct_url()).await.unwrap();
+        let rows = async || {
+            let text = "SELECT COUNT(*) FROM sign_in_step";
+            let counted = sea_orm::Statement::from_string(sea_orm::DbBackend::Sqlite, text);
+            let row = raw.query_one_raw(counted).await.unwrap().unwrap();
+            row.try_get_by_index::<i64>(0).unwrap()
+        };
+        assert_eq!(rows().await, 0, "nothing is stored of a sign-in that has begun");
+        assert_eq!(visitor.get(&back).await.location(), "/jobs", "and its own goes on");
+        assert_eq!(rows().await, 1, "that it was used");
+        assert_eq!(world.console.visitor().get("/login/openid").await.status, 303);
     });
 }

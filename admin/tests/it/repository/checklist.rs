@@ -160,3 +160,28 @@ fn the_program_holds_no_known_token() {
         assert_eq!(found.code(), Some(1), "{secret}");
     }
 }
+
+// covers: S38
+#[test]
+fn own_crates_have_no_unsafe_code_and_the_gate_checks_dependencies() {
+    let files = files("");
+    let workspace = &files["Cargo.toml"];
+    assert!(workspace.contains("[workspace.lints.rust]\nunsafe_code = \"forbid\"\n"), "{workspace}");
+    assert!(workspace.contains("overflow-checks = true"), "{workspace}");
+    let is_own = |path: &str| path.ends_with("/Cargo.toml") && !path.contains("tests/interop/clients/");
+    let without: Vec<_> =
+        files.iter().filter(|(path, text)| is_own(path) && !text.contains("[lints]\nworkspace = true")).collect();
+    assert!(without.is_empty(), "{without:?}");
+    let (make, gate) = (&files["Makefile"], &files[".ci/check"]);
+    assert!(make.contains("--locked check licenses bans sources\n") && gate.contains("\nstage deny "), "{gate}");
+}
+
+/// The gate has no network, so it cannot do it.
+// covers: V12.10
+#[test]
+fn one_command_checks_advisories_and_the_documents_say_when_to_run_it() {
+    let files = files("");
+    assert!(files["Makefile"].contains("\nadvisories: ## ") && files["Makefile"].contains("--locked check advisories"));
+    let development = &files["admin/docs/development.md"];
+    assert!(development.contains("Before a release, on a machine with a network: `make advisories`"), "{development}");
+}

@@ -1,5 +1,6 @@
 //! What the files of the repository must hold: sources, documents, templates and the tests' own claims.
 
+mod ceiling_report;
 mod checklist;
 mod demands;
 mod log_fields;
@@ -7,6 +8,7 @@ mod prose;
 mod row_evidence;
 mod rows;
 mod rust_text;
+mod secret_comparisons;
 mod sentences;
 pub mod sources;
 mod texts;

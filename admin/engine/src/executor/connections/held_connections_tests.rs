@@ -128,6 +128,27 @@ async fn no_answer_in_time_is_unknown() {
     assert_eq!(answer, Err(Outcome::Unknown { why: "no answer in time".into() }));
 }
 
+/// The time-out is set before the call: it ends one that does not come as far as to wait for an answer.
+// covers: 002-27
+#[tokio::test]
+async fn a_request_that_cannot_be_written_to_its_end_is_over_in_time_too() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    // It reads nothing, so the buffers of the connection are full after a part of the request.
+    let accepts = tokio::spawn(async move {
+        let accepted = listener.accept().await.unwrap();
+        std::future::pending::<()>().await;
+        drop(accepted);
+    });
+    let limits = Limits { connect: Duration::from_secs(5), request: Duration::from_millis(200) };
+    let held = HeldConnections::new(limits, on_loopback());
+    let target = held.target(&address).unwrap();
+    let body = vec![b'x'; 64 << 20];
+    let answer = held.post(&target, "run", &RequestHeaders::new(), &body, 100).await;
+    assert_eq!(answer.err(), Some(Outcome::Unknown { why: "no answer in time".into() }));
+    accepts.abort();
+}
+
 #[tokio::test]
 async fn what_could_not_be_written_was_not_sent() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -42,7 +42,7 @@ impl Jobs<'_> {
     /// `Forbidden`, `Missing`, `Changed`; `Invalid` or `Unusable`, if the former definition cannot be used any more
     pub async fn restore(&self, id: i64, revision: i64, expected: Option<i64>, by: &Actor) -> Result<Job, Error> {
         let (job, found) = self.former(id, revision, by).await?;
-        let draft = found.draft(&job)?;
+        let draft = self.engine.cx.store.jobs().former_draft(&job, &found).await?;
         self.update(id, &draft, Some(expected.unwrap_or(job.revision)), by).await
     }
 
@@ -52,7 +52,7 @@ impl Jobs<'_> {
     /// `Missing`
     pub async fn restorable(&self, id: i64, revision: i64, by: &Actor) -> Result<Restorable, Error> {
         let (job, found) = self.former(id, revision, by).await?;
-        let draft = found.draft(&job).map_err(Error::from);
+        let draft = self.engine.cx.store.jobs().former_draft(&job, &found).await.map_err(Error::from);
         let version = |draft: &JobDraft| draft.script.as_ref().and_then(|script| script.version);
         let brings_script = draft.as_ref().is_ok_and(|it| it.script.is_some() && version(it) != version(&job.draft));
         let checked = match draft {

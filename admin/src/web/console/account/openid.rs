@@ -32,8 +32,8 @@ pub async fn begin(state: Shared, request: HttpRequest, context: PageContext, qu
     if site.is_some_and(|site| site != "same-origin" && site != "none") {
         return Ok(redirect("/login"));
     }
-    let (browser, by) = (step_cookie::secret(&request), login::sender(&request));
-    match openid::begin(&state.store, provider, (&browser, &by), next, state.clock.now()).await {
+    let browser = step_cookie::secret(&request);
+    match openid::begin(&state.store, provider, &browser, next, state.clock.now()).await {
         Ok(begun) => {
             let mut answer = redirect(&begun.url);
             answer.add_cookie(&step_cookie::cookie(browser)).map_err(PageError::from_cookie)?;

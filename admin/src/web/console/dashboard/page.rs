@@ -78,6 +78,8 @@ struct Page {
     stuck: Vec<PausedByEngine>,
     /// Runs that were sent late, or wait to be.
     late: i64,
+    /// When the last of them was due.
+    last_late_at: Option<i64>,
     /// Open alerts.
     alerts: usize,
 }
@@ -146,6 +148,7 @@ pub async fn page(state: Shared, request: HttpRequest, context: PageContext, que
         runs,
         failed,
         late: recent.late,
+        last_late_at: recent.last_late_at,
         alerts: open_alerts(&state, visible).await?,
         running: open_runs(&state, visible).await?,
         online: live.len(),

@@ -1,7 +1,7 @@
 //! The lists of jobs whose fires are split into parts with parameters of their own. They lie beside the job's row, as each may have
 //! 64 KiB: an expansion reads them, and what shows or changes the job.
 
-use carillon_scheduler::Parts;
+use carillon_scheduler::{Millis, Parts};
 use foldhash::HashMap;
 use sea_orm::{ConnectionTrait, Value};
 
@@ -35,10 +35,11 @@ impl JobStore<'_> {
     }
 
     /// Fires that are expanded from now on get the new list.
-    pub(crate) async fn write_parts(self, tx: &Transaction, old: &Job, new: &Job) -> Result<()> {
+    pub(crate) async fn write_parts(self, tx: &Transaction, old: &Job, new: &Job, now: Millis) -> Result<()> {
         if old.draft.parts == new.draft.parts {
             return Ok(());
         }
+        self.keep_parts(tx, old, now).await?;
         self.drop_parts(tx, old.id).await?;
         self.insert_parts(tx, std::slice::from_ref(new)).await
     }

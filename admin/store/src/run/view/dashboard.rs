@@ -38,6 +38,8 @@ pub struct RecentRuns {
     /// How many are in each state.
     pub states: HashMap<RunState, i64>,
     pub late: i64,
+    /// When the last of those was due.
+    pub last_late_at: Option<Millis>,
     /// There may have been more before those.
     pub is_cut: bool,
 }
@@ -88,18 +90,19 @@ impl RunStore<'_> {
     /// Runs since then. `late`: sent, or still to be sent, this many milliseconds after they were due.
     pub async fn recent(self, since: Millis, late: Millis, now: Millis, visible: &VisibleApps) -> Result<RecentRuns> {
         let above = self.newest_run().await? - RECENT_RUN_IDS;
+        let is_late = "CASE WHEN scheduled_at >= ? AND (sent_at - due_at > ? OR sent_at IS NULL AND state = {state.claimed} AND due_at < ?) THEN";
         let text = format!(
-            "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END), COUNT(CASE WHEN scheduled_at >= ? AND \
-             (sent_at - due_at > ? OR sent_at IS NULL AND state = {{state.claimed}} AND due_at < ?) THEN 1 END) \
+            "SELECT state, COUNT(*), COUNT(CASE WHEN scheduled_at >= ? THEN 1 END), COUNT({is_late} 1 END), MAX({is_late} due_at END) \
              FROM run WHERE id > ?{} GROUP BY state",
             visible.and("app_id")
         );
-        let values = values![since, since, late, now - late, above];
-        let rows: Vec<(i16, i64, i64, i64)> = self.tuples(&self.read, &text, values).await?;
+        let values = values![since, since, late, now - late, since, late, now - late, above];
+        let rows: Vec<(i16, i64, i64, i64, Option<Millis>)> = self.tuples(&self.read, &text, values).await?;
         let all: i64 = rows.iter().map(|row| row.1).sum();
         let counted: i64 = rows.iter().map(|row| row.2).sum();
         Ok(RecentRuns {
             late: rows.iter().map(|row| row.3).sum(),
+            last_late_at: rows.iter().filter_map(|row| row.4).max(),
             is_cut: above > 0 && all == counted,
             states: rows.into_iter().filter_map(|row| Some((RunState::from_code(row.0)?, row.2))).collect(),
         })

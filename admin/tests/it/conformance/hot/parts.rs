@@ -149,7 +149,8 @@ databases! {
         // History: each change is on record, and the former list can be had again.
         let revisions = fixture.store.jobs().revisions(&edited, None).await.unwrap();
         assert_eq!(revisions[0].before["parts"], serde_json::json!(["eu", "us", "ap"]));
-        assert_eq!(revisions[1].draft(&edited).unwrap().parts, each(&["eu", "us", "ap"]));
+        let former = fixture.store.jobs().former_draft(&edited, &revisions[1]).await.unwrap();
+        assert_eq!(former.parts, each(&["eu", "us", "ap"]));
         let edited = edit(&fixture, &edited, |draft| draft.parts = each(&["eu", "us"])).await;
         fixture.store.jobs().delete(edited.id, NOW, &actor()).await.unwrap();
         assert_eq!(fixture.count("job_part", "1 = 1").await, 0);
@@ -157,7 +158,8 @@ databases! {
         assert_eq!(expand(&fixture, &run).await, [], "its job is gone");
     }
 
-    async fn a_long_list_is_in_the_audit_by_its_beginning_alone(db: &TestDatabase) {
+    // covers: 001-16
+    async fn a_long_list_is_in_the_audit_by_its_beginning_and_can_be_had_again(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;
         let long = Parts::Each(vec!["secret ä".repeat(60); 100]);
         let job = split_job(&fixture, long.clone()).await;
@@ -165,12 +167,18 @@ databases! {
         assert_eq!(read.draft.parts, long);
         let short = edit(&fixture, &job, |draft| draft.name = "other".into()).await;
         let revisions = fixture.store.jobs().revisions(&short, None).await.unwrap();
-        assert_eq!(revisions[1].draft(&short).unwrap().parts, long, "the job has it still");
+        let former = fixture.store.jobs().former_draft(&short, &revisions[1]).await.unwrap();
+        assert_eq!(former.parts, long, "the job has it still");
         let short = edit(&fixture, &short, |draft| draft.parts = Parts::Count(2)).await;
         let revisions = fixture.store.jobs().revisions(&short, None).await.unwrap();
         let text = revisions[0].before["parts"][0].as_str().unwrap().to_owned();
-        assert!(text.ends_with("… (100 texts, 54000 bytes)") && text.len() < 200, "{text}");
-        let refused = revisions[1].draft(&short).unwrap_err().to_string();
+        assert!(text.contains("… (100 texts, 54000 bytes, SHA-256 ") && text.len() < 200, "{text}");
+        let former = fixture.store.jobs().former_draft(&short, &revisions[1]).await.unwrap();
+        assert_eq!(former.parts, long, "it was kept when it was replaced");
+        fixture.sql("DELETE FROM job_part_history").await;
+        let other = edit(&fixture, &short, |draft| draft.parts = Parts::Each(vec!["secret é".repeat(60); 100])).await;
+        let revisions = fixture.store.jobs().revisions(&other, None).await.unwrap();
+        let refused = fixture.store.jobs().former_draft(&other, &revisions[2]).await.unwrap_err().to_string();
         assert_eq!(refused, "parts: only the beginning of this former list of parts is kept");
     }
 }

@@ -5,6 +5,7 @@ mod delete;
 mod disable;
 mod edit;
 mod edit_race;
+mod former;
 mod http;
 mod job;
 mod labels;

@@ -62,8 +62,10 @@ databases! {
         let lately = recent(SECOND + 1000, SECOND + 33_000).await;
         let count = |state| lately.states.get(&state).copied().unwrap_or(0);
         assert_eq!((count(RunState::Succeeded), count(RunState::Failed), count(RunState::Claimed)), (1, 1, 1));
-        assert_eq!((lately.late, lately.is_cut), (1, false));
-        assert_eq!(recent(SECOND + 1000, SECOND + 33_001).await.late, 2, "one is late and still waits");
+        assert_eq!((lately.late, lately.last_late_at, lately.is_cut), (1, Some(SECOND + 1000), false));
+        let waits = recent(SECOND + 1000, SECOND + 33_001).await;
+        assert_eq!((waits.late, waits.last_late_at), (2, Some(SECOND + 3000)), "one is late and still waits");
+        assert_eq!(recent(SECOND + 4000, SECOND + 33_001).await.last_late_at, None);
         fixture.run(&job, Row { id: 3 + RECENT_RUN_IDS, fire_no: NOW + 60_000, state: SUCCEEDED, ..Row::default() }).await;
         assert!(recent(SECOND, SECOND).await.is_cut, "there were earlier ones of the same time");
     }

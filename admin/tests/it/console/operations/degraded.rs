@@ -124,6 +124,31 @@ fn executors_that_have_not_registered_again_are_waited_for() {
     });
 }
 
+// covers: B18
+#[test]
+fn runs_that_were_sent_late_are_shown_for_a_day_with_the_time_of_the_last() {
+    run(async {
+        let console = Console::start().await;
+        console.job(|_| ()).await;
+        let admin = console.admin().await;
+        admin.submit("/jobs/1/run", &[("key", "k")]).await;
+        let raw = sea_orm::Database::connect(console.database_url()).await.unwrap();
+        let sent = format!(
+            "UPDATE run SET state = 9, due_at = {START}, sent_at = {START} + 120000, finished_at = {START} + 120000"
+        );
+        raw.execute_unprepared(&sent).await.unwrap();
+        // Since then 15 minutes have passed: the line says that it is over.
+        console.advance_minutes(15);
+        let page = admin.get("/").await.body;
+        let line = page.lines().find(|line| line.contains("data-testid=\"late\"")).unwrap();
+        assert!(line.contains("1 of the newest runs was sent late") && line.contains("the last one was due"), "{line}");
+        assert!(line.contains("15 min ago"), "{line}");
+        console.advance_minutes(24 * 60);
+        let page = console.admin().await.get("/").await.body;
+        assert!(!page.contains("data-testid=\"late\""), "{page}");
+    });
+}
+
 #[test]
 fn the_zone_data_is_shown_and_current_names_are_offered() {
     run(async {

@@ -104,6 +104,7 @@ fn without_an_executor_a_run_fails_a_second_after_it_was_due_and_says_why() {
     });
 }
 
+// covers: A11
 #[test]
 fn a_kill_is_asked_by_run_and_its_end_counts_as_killed() {
     with_registered_executor(async |node, executor| {
@@ -120,6 +121,8 @@ fn a_kill_is_asked_by_run_and_its_end_counts_as_killed() {
         assert_eq!(node.states(&job).await, [RunState::Running], "asked is not stopped");
         node.callback(&[(run_id, 500, "scheduling center kill job. [job running, killed]")]).await;
         assert_eq!(node.states(&job).await, [RunState::Killed]);
+        let said = node.runs(&job).await[0].message();
+        assert_eq!(said, "scheduling center kill job. [job running, killed]", "the executor's own words");
         assert_eq!(
             node.engine.runs().kill(run_id, &Actor::engine()).await.unwrap(),
             carillon_engine::manage::KillResult::AlreadyEnded
@@ -127,6 +130,7 @@ fn a_kill_is_asked_by_run_and_its_end_counts_as_killed() {
     });
 }
 
+// covers: A11
 #[test]
 fn a_kill_whose_end_is_never_reported_counts_when_the_executor_no_longer_has_the_run() {
     with_registered_executor(async |node, _| {
@@ -142,6 +146,7 @@ fn a_kill_whose_end_is_never_reported_counts_when_the_executor_no_longer_has_the
         }
         let run = &node.runs(&job).await[0];
         assert_eq!((run.state, run.reason.as_deref()), (RunState::Killed, Some("unconfirmed")));
+        assert_eq!(run.message(), "killed; its end was not reported");
     });
 }
 
