@@ -19,6 +19,8 @@ const AT_ONCE: usize = 4;
 const RATE: usize = 1_000;
 /// Between the recording of those that are sent and the first of them: what is due within a minute has the limit of runs by hand.
 const AHEAD_MS: i64 = 75_000;
+/// The node goes by the clock of the database, the executors by that of the machine.
+const CLOCK_ERROR_MS: i64 = 2;
 /// Looks at each page before and after.
 const LOOKS: usize = 20;
 const WANTED_ROWS: f64 = 20_000.0;
@@ -57,10 +59,16 @@ pub async fn measure(options: &Options) {
     let mut late: Vec<i64> = executors.take_receipts().iter().map(|it| it.received_at - it.due_at).collect();
     late.sort_unstable();
     let share = |share: f64| late[((late.len() - 1) as f64 * share) as usize];
-    let all = late.len() == seconds * RATE && share(1.0) <= 1_000 && share(0.0) >= 0;
+    let all = late.len() == seconds * RATE && share(1.0) <= 1_000 && share(0.0) >= -CLOCK_ERROR_MS;
     println!("{} of {} sent at {RATE} a second", late.len(), seconds * RATE);
     let verdict = if all { "all within their second" } else { "NOT all within their second" };
-    println!("lateness p50 {} / p99 {} / max {} ms: {verdict}", share(0.5), share(0.99), share(1.0));
+    println!(
+        "lateness min {} / p50 {} / p99 {} / max {} ms: {verdict}",
+        share(0.0),
+        share(0.5),
+        share(0.99),
+        share(1.0)
+    );
     print_scans(&cluster.api).await;
     cluster.end().await;
 }

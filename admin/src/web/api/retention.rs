@@ -3,8 +3,8 @@
 
 use actix_web::web::Json;
 use carillon_scheduler::Millis;
-use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
 use carillon_store::retention::remains;
+use carillon_store::retention::rules::{EffectiveRetention, Retention, Scope};
 use chrono::{Days, NaiveDate};
 
 use super::answer::Answer;
