@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
 use carillon_engine::executor::SentOnce;
+use carillon_scheduler::job::Note;
 use carillon_scheduler::{
     BlockStrategy, HttpMethod, JobDraft, JobTemplate, Overlap, RouteStrategy, ScriptKind, Weekday,
 };
@@ -13,7 +14,7 @@ use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::workflows::definition::{self, Definition};
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::curl_form::CurlNotes;
-use crate::web::forms::job_form::{filled, labels, normal};
+use crate::web::forms::job_form::{filled, labels, normal, notes};
 use crate::web::forms::merge::{self, Conflict, Difference, UNLIKE};
 use crate::web::forms::moment::zone_of;
 use crate::web::forms::{Form, workflow_form};
@@ -91,6 +92,10 @@ impl Page {
     fn label(&self, name: &str) -> &'static str {
         let found = labels().into_iter().find(|(field, _)| *field == name);
         found.map_or("", |(_, label)| label)
+    }
+
+    fn notes(&self) -> impl Iterator<Item = (&'static Note, &'static str)> {
+        notes()
     }
 
     /// Where the link of an error leads.

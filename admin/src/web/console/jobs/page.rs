@@ -4,6 +4,7 @@ use actix_web::web::Path;
 use askama::Template;
 use carillon_declared::DeclaredJobView;
 use carillon_scheduler::Millis;
+use carillon_scheduler::job::NOTES;
 use carillon_store::{Job, Misfire, MisfireFilter, RunFilter, ScheduledFilter, ScheduledRun};
 
 use crate::web::console::apps::declarations::differences;
@@ -56,6 +57,17 @@ struct Page {
 }
 
 impl Page {
+    /// The notes that it has, with the keys of their labels.
+    fn notes(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let draft = &self.job.draft;
+        NOTES.iter().map(|note| (note.member, note.of(draft))).filter(|(_, text)| !text.is_empty())
+    }
+
+    /// Only these schemes are linked: others could run a script.
+    fn is_address(&self, text: &str) -> bool {
+        text.starts_with("https://") || text.starts_with("http://")
+    }
+
     /// What is to be said before the next fires: why they come later, or not at all.
     fn before_fires(&self) -> Option<Message> {
         let until = |key, end: &Millis| self.context.t(key).with("end", self.context.full(end));
