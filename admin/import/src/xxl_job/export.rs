@@ -194,7 +194,8 @@ fn lost(draft: &JobDraft, is_child: bool) -> Vec<&'static str> {
         (draft.name.chars().count() > NAME, "name beyond 50 characters"),
     ];
     // The owner is the author there.
-    let notes = NOTES.iter().filter(|note| note.member != "owner").map(|note| (!note.of(draft).is_empty(), note.member));
+    let notes =
+        NOTES.iter().filter(|note| note.member != "owner").map(|note| (!note.of(draft).is_empty(), note.member));
     members.into_iter().chain(notes).filter(|(is_lost, _)| *is_lost).map(|(_, member)| member).collect()
 }
 

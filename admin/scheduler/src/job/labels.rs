@@ -1,7 +1,7 @@
 //! What users note of a job: key, description, owner and tags.
 
-use super::limits::{DESCRIPTION_CHARS, KEY_CHARS, OWNER_CHARS, TAG_CHARS, TAGS};
 use super::draft::JobDraft;
+use super::limits::{DESCRIPTION_CHARS, KEY_CHARS, OWNER_CHARS, TAG_CHARS, TAGS};
 use crate::checks::check_line;
 
 /// A member that is one line of text for people: the server checks, keeps and shows it, and nothing else reads it.
@@ -16,12 +16,8 @@ pub struct Note {
 }
 
 /// All notes of a job, in the order of its page. A new one is a member of [`JobDraft`] and a row here.
-pub const NOTES: &[Note] = &[Note {
-    member: "owner",
-    max_chars: OWNER_CHARS,
-    get: |draft| &draft.owner,
-    get_mut: |draft| &mut draft.owner,
-}];
+pub const NOTES: &[Note] =
+    &[Note { member: "owner", max_chars: OWNER_CHARS, get: |draft| &draft.owner, get_mut: |draft| &mut draft.owner }];
 
 impl Note {
     /// Its text; empty: there is none.

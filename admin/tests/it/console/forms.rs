@@ -2,6 +2,7 @@
 
 use carillon_scheduler::AuditObjectKind;
 use carillon_scheduler::ScheduleDraft;
+use carillon_scheduler::job::NOTES;
 use carillon_store::audit::list::AuditFilter;
 
 use super::client::Console;
