@@ -28,7 +28,10 @@ pub(crate) fn read_labels(row: &QueryResult, draft: &mut JobDraft) -> std::resul
     let text = |column| Ok::<_, DbErr>(row.try_get::<Option<String>>("", column)?.unwrap_or_default());
     draft.description = text("description")?;
     draft.tags = tags::tags_of(&text("tags")?);
-    NOTES.iter().try_for_each(|note| Ok(note.set(draft, text(note.member)?)))
+    for note in NOTES {
+        note.set(draft, text(note.member)?);
+    }
+    Ok(())
 }
 
 impl JobStore<'_> {
