@@ -14,7 +14,7 @@ use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::workflows::definition::{self, Definition};
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::curl_form::CurlNotes;
-use crate::web::forms::job_form::{filled, labels, normal, notes};
+use crate::web::forms::job_form::{filled, labels, normal};
 use crate::web::forms::merge::{self, Conflict, Difference, UNLIKE};
 use crate::web::forms::moment::zone_of;
 use crate::web::forms::{Form, workflow_form};
@@ -95,7 +95,7 @@ impl Page {
     }
 
     fn notes(&self) -> impl Iterator<Item = (&'static Note, &'static str)> {
-        notes()
+        crate::web::forms::job_form::notes()
     }
 
     /// Where the link of an error leads.

@@ -4,7 +4,6 @@ use actix_web::web::Path;
 use askama::Template;
 use carillon_declared::DeclaredJobView;
 use carillon_scheduler::Millis;
-use carillon_scheduler::job::NOTES;
 use carillon_store::{Job, Misfire, MisfireFilter, RunFilter, ScheduledFilter, ScheduledRun};
 
 use crate::web::console::apps::declarations::differences;
@@ -60,7 +59,10 @@ impl Page {
     /// The notes that it has, with the keys of their labels.
     fn notes(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let draft = &self.job.draft;
-        NOTES.iter().map(|note| (note.member, note.of(draft))).filter(|(_, text)| !text.is_empty())
+        carillon_scheduler::job::NOTES
+            .iter()
+            .map(|note| (note.member, note.of(draft)))
+            .filter(|(_, text)| !text.is_empty())
     }
 
     /// Only these schemes are linked: others could run a script.
