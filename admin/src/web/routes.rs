@@ -3,10 +3,9 @@
 use actix_web::web;
 
 use crate::web::access::{Route, RouteEntry};
-use crate::web::console::routes as console;
 use crate::web::executor_api::service_callbacks;
 use crate::web::state::State;
-use crate::web::{api, executor_api, health, xxl_console};
+use crate::web::{api, console, executor_api, health, xxl_console};
 
 /// What a listener serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,11 +7,10 @@ use carillon_engine::outgoing::Connector;
 use carillon_scheduler::Millis;
 use carillon_store::alert::deliveries::Delivery;
 
-use crate::channel::attempt::{Answer, Attempt, Call};
+use crate::channel::attempt::Attempt;
 use crate::channel::client::HttpClient;
-use crate::channel::kind::ChannelKind;
 use crate::channel::settings::Channel;
-use crate::channel::{dingtalk, email, feishu, file, pagerduty, slack, teams, webhook, wecom};
+use crate::channel::{ChannelKind, email, file};
 use crate::message::Message;
 
 /// For one try, from the resolution of a name to the end of the answer.
@@ -51,18 +50,11 @@ impl Sender {
     async fn attempt(&self, channel: &Channel, delivery: &Delivery, message: &Message, now: Millis) -> Attempt {
         // A receiver knows by it a message that comes twice.
         let event_id = format!("{}-{}", self.cluster, delivery.id);
-        let (call, check_reply): (Call, fn(&Answer) -> Attempt) = match channel.kind {
-            ChannelKind::Email => {
-                return email::send(&self.connector, channel, &event_id, message, delivery.attempts).await;
-            }
-            ChannelKind::File => return file::send(&self.folder, &channel.locale, &event_id, message).await,
-            ChannelKind::Webhook => (webhook::call(channel, &event_id, message, now), Answer::by_status),
-            ChannelKind::Slack => (slack::call(channel, message), Answer::by_status),
-            ChannelKind::Teams => (teams::call(channel, message), Answer::by_status),
-            ChannelKind::Dingtalk => (dingtalk::call(channel, message, now), dingtalk::check_reply),
-            ChannelKind::Feishu => (feishu::call(channel, message, now), feishu::check_reply),
-            ChannelKind::Wecom => (wecom::call(channel, message), wecom::check_reply),
-            ChannelKind::Pagerduty => (pagerduty::call(channel, &self.cluster, &event_id, message), Answer::by_status),
+        let Some((call, check_reply)) = channel.request(&self.cluster, &event_id, message, now) else {
+            return match channel.kind {
+                ChannelKind::File => file::send(&self.folder, &channel.locale, &event_id, message).await,
+                _ => email::send(&self.connector, channel, &event_id, message, delivery.attempts).await,
+            };
         };
         match self.http.post(call, now).await {
             Ok(answer) => check_reply(&answer),

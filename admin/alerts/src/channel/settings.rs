@@ -7,8 +7,8 @@ use lettre::Address;
 use serde::{Deserialize, Serialize};
 use url::{Host, Position, Url};
 
+use crate::channel::ChannelKind;
 use crate::channel::authority::is_authority;
-use crate::channel::kind::ChannelKind;
 use crate::channel::template;
 use crate::message::Locale;
 
@@ -174,26 +174,21 @@ pub enum PlainHttp {
 pub fn check(channel: &Channel, plain: PlainHttp) -> Vec<FieldError> {
     let mut errors = Errors(vec![]);
     let (settings, secrets, kind) = (&channel.settings, &channel.secrets, channel.kind);
-    let is_mail = kind == ChannelKind::Email;
-    let may_have = [
-        ("host", is_mail, !settings.host.is_empty()),
-        ("port", is_mail, settings.port.is_some()),
-        ("tls", is_mail, settings.tls.is_some()),
-        ("ca", is_mail, !settings.ca.is_empty()),
-        ("user", is_mail, !settings.user.is_empty()),
-        ("from", is_mail, !settings.from.is_empty()),
-        ("to", is_mail, !settings.to.is_empty()),
-        ("template", kind == ChannelKind::Webhook, !settings.template.is_empty()),
-        ("password", is_mail, secrets.password.is_some()),
-        ("routing_key", kind == ChannelKind::Pagerduty, secrets.routing_key.is_some()),
-        ("secret", kind.may_sign(), secrets.secret.is_some()),
-        (
-            "url",
-            matches!(kind, ChannelKind::Webhook | ChannelKind::Pagerduty) || kind.has_secret_url(),
-            !settings.url.is_empty() || secrets.url.is_some(),
-        ),
+    let given = [
+        ("host", !settings.host.is_empty()),
+        ("port", settings.port.is_some()),
+        ("tls", settings.tls.is_some()),
+        ("ca", !settings.ca.is_empty()),
+        ("user", !settings.user.is_empty()),
+        ("from", !settings.from.is_empty()),
+        ("to", !settings.to.is_empty()),
+        ("template", !settings.template.is_empty()),
+        ("password", secrets.password.is_some()),
+        ("routing_key", secrets.routing_key.is_some()),
+        ("secret", secrets.secret.is_some()),
+        ("url", !settings.url.is_empty() || secrets.url.is_some()),
     ];
-    for (name, _, _) in may_have.iter().filter(|(_, may, has)| *has && !may) {
+    for (name, _) in given.iter().filter(|(name, is_given)| *is_given && !kind.may_have(name)) {
         errors.add(name, format!("a channel of the kind {kind} has no `{name}`"));
     }
     match kind {

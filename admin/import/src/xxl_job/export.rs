@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use carillon_scheduler::job::NOTES;
 use carillon_scheduler::{CatchUp, ClockChanges, JobDraft, KindDraft, ScheduleDraft};
 use carillon_store::{App, Job};
 use foldhash::{HashMap, HashSet};
@@ -192,7 +193,10 @@ fn lost(draft: &JobDraft, is_child: bool) -> Vec<&'static str> {
         (has_own_tag, "tags"),
         (draft.name.chars().count() > NAME, "name beyond 50 characters"),
     ];
-    members.iter().filter(|(is_lost, _)| *is_lost).map(|(_, member)| *member).collect()
+    // The owner is the author there.
+    let notes =
+        NOTES.iter().filter(|note| note.member != "owner").map(|note| (!note.of(draft).is_empty(), note.member));
+    members.into_iter().chain(notes).filter(|(is_lost, _)| *is_lost).map(|(_, member)| member).collect()
 }
 
 /// By which a job that was made here is found there again.

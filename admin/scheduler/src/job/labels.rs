@@ -1,7 +1,39 @@
 //! What users note of a job: key, description, owner and tags.
 
+use super::draft::JobDraft;
 use super::limits::{DESCRIPTION_CHARS, KEY_CHARS, OWNER_CHARS, TAG_CHARS, TAGS};
 use crate::checks::check_line;
+
+/// A member that is one line of text for people: the server checks, keeps and shows it, and nothing else reads it.
+#[derive(Debug, Clone, Copy)]
+pub struct Note {
+    /// The name of the member, of its column and of its field; the key of its label.
+    pub member: &'static str,
+    /// Maximum number of characters.
+    pub max_chars: usize,
+    get: fn(&JobDraft) -> &String,
+    get_mut: fn(&mut JobDraft) -> &mut String,
+}
+
+/// All notes of a job, in the order of its page. A new one is a member of [`JobDraft`] and a row here.
+pub const NOTES: &[Note] =
+    &[Note { member: "owner", max_chars: OWNER_CHARS, get: |draft| &draft.owner, get_mut: |draft| &mut draft.owner }];
+
+impl Note {
+    /// Its text; empty: there is none.
+    pub fn of(self, draft: &JobDraft) -> &str {
+        (self.get)(draft)
+    }
+
+    /// Gives the job this text.
+    pub fn set(self, draft: &mut JobDraft, text: String) {
+        *(self.get_mut)(draft) = text;
+    }
+
+    pub(super) fn check(self, draft: &JobDraft) -> Result<(), String> {
+        check_line(self.of(draft), 0..=self.max_chars)
+    }
+}
 
 /// Checks a key of a job or the name of a set of files: empty, or at most 64 lower case letters, digits, `-`, `_` and `.`.
 ///
@@ -39,10 +71,6 @@ pub(super) fn check_description(text: &str) -> Result<(), String> {
     }
 }
 
-pub(super) fn check_owner(text: &str) -> Result<(), String> {
-    check_line(text, 0..=OWNER_CHARS)
-}
-
 pub(super) fn check_tags(tags: &[String]) -> Result<(), String> {
     if tags.len() > TAGS {
         return Err(format!("has {} tags; at most {TAGS} are allowed", tags.len()));
@@ -70,6 +98,7 @@ pub fn check_tag(tag: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::ScheduleContext;
 
     #[test]
     fn a_wrong_key_is_answered_with_what_is_allowed() {
@@ -96,10 +125,29 @@ mod tests {
     }
 
     #[test]
-    fn a_description_may_have_lines_and_an_owner_is_one_line() {
+    fn a_description_may_have_lines() {
         assert_eq!(check_description("one\r\ntwo\tthree"), Ok(()));
-        assert!(check_description("\0").is_err() && check_owner("a\nb").is_err());
+        assert!(check_description("\0").is_err());
         assert!(check_description(&"x".repeat(1_001)).is_err());
-        assert_eq!(check_owner(""), Ok(()));
+    }
+
+    #[test]
+    fn each_note_is_the_member_that_it_names_and_one_line() {
+        for note in NOTES {
+            let checked = |text: &str| {
+                let mut draft = JobDraft::new("billing", "Close", "close");
+                note.set(&mut draft, text.to_owned());
+                assert_eq!(serde_json::to_value(&draft).unwrap()[note.member], text);
+                let spec = draft.validate(&ScheduleContext::default(), None, 0);
+                spec.map(|spec| note.of(&spec.normal(&draft)).to_owned())
+            };
+            let longest = "ä".repeat(note.max_chars);
+            assert_eq!(checked(""), Ok(String::new()));
+            assert_eq!(checked(&format!(" {longest} ")), Ok(longest.clone()));
+            for wrong in [format!("{longest}x"), "a\nb".to_owned()] {
+                let errors = checked(&wrong).unwrap_err();
+                assert_eq!(errors.iter().map(|error| &*error.field).collect::<Vec<_>>(), [note.member]);
+            }
+        }
     }
 }

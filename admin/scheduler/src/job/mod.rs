@@ -19,7 +19,7 @@ pub use block::BlockStrategy;
 pub use digest::hex_digest;
 pub use draft::JobDraft;
 pub use http::{HttpAuth, HttpDraft, HttpMethod};
-pub use labels::{check_key, check_tag};
+pub use labels::{NOTES, Note, check_key, check_tag};
 pub use parts::Parts;
 pub use script::{ScriptDraft, ScriptKind};
 pub use spec::JobSpec;

@@ -1,4 +1,5 @@
 use super::draft::JobDraft;
+use super::labels::NOTES;
 use crate::route::Labels;
 use crate::schedule::Schedule;
 
@@ -22,15 +23,18 @@ impl JobSpec {
         let mut tags = draft.tags.clone();
         tags.sort_unstable();
         tags.dedup();
-        JobDraft {
+        let mut normal = JobDraft {
             name: self.name.clone(),
             handler: self.handler.clone(),
             description: draft.description.trim().replace("\r\n", "\n"),
-            owner: draft.owner.trim().to_owned(),
             tags,
             schedule: self.schedule.draft(),
             route_labels: self.route_labels.to_string(),
             ..draft.clone()
+        };
+        for note in NOTES {
+            note.set(&mut normal, note.of(draft).trim().to_owned());
         }
+        normal
     }
 }

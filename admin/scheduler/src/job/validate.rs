@@ -3,7 +3,7 @@
 use super::block::BlockStrategy;
 use super::draft::JobDraft;
 use super::http::HttpDraft;
-use super::labels::{check_description, check_key, check_owner, check_tags};
+use super::labels::{NOTES, check_description, check_key, check_tags};
 use super::limits::{self, check_params};
 use super::script::ScriptDraft;
 use super::spec::JobSpec;
@@ -43,7 +43,7 @@ impl JobDraft {
         check("key", check_key(&self.key));
         check("set", check_key(&self.set));
         check("description", check_description(&self.description));
-        check("owner", check_owner(&self.owner));
+        NOTES.iter().for_each(|note| check(note.member, note.check(self)));
         check("tags", check_tags(&self.tags));
         check("params", check_params(&self.params));
         check("parts", self.check_parts());

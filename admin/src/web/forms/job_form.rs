@@ -1,5 +1,6 @@
 //! The fields of a job's form: the keys of their labels, how a job fills them, and the definition that they describe.
 
+use carillon_scheduler::job::{NOTES, Note};
 use carillon_scheduler::{BlockStrategy, JobDraft, RouteStrategy, Zone};
 
 use crate::web::forms::form::Form;
@@ -35,6 +36,14 @@ macro_rules! fields {
     (@read yes $form:ident, $name:expr, $default:expr) => { $form.is($name, "yes") };
     (@read word $form:ident, $name:expr, $default:expr) => { $form.word($name) };
     (@read $kind:ident $form:ident, $name:expr, $default:expr) => { $form.$kind($name, $default) };
+}
+
+/// The keys of the hints of notes, in their order.
+const HINTS: [&str; NOTES.len()] = ["owner-hint"];
+
+/// The notes of a job, each with the key of its hint.
+pub fn notes() -> impl Iterator<Item = (&'static Note, &'static str)> {
+    NOTES.iter().zip(HINTS)
 }
 
 const WHAT: &[Field] = fields! {

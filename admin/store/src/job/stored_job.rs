@@ -16,9 +16,9 @@ use crate::db::sql::execute::read;
 use crate::db::sql::filter::Conditions;
 use crate::db::sql::rows::{Word, WordOrDefault};
 use crate::error::Result;
+use crate::job::labels::job_labels;
 use crate::job::labels::limit_names::names_of;
 use crate::job::labels::script_reference::{check_script, script_of};
-use crate::job::labels::tags::tags_of;
 use crate::job::pause::JobPause;
 use crate::run::follow;
 use crate::views::JobStore;
@@ -226,7 +226,7 @@ const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, j.max_concurrent, j.limits, j.priority, \
      j.block, j.timeout_seconds, j.retries, j.retry_delay, j.follow, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
      j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, j.script_type, j.script_version, j.parts, \
-     j.graph_version, g.graph, j.http, c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, l.description, l.owner, l.tags, \
+     j.graph_version, g.graph, j.http, c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, \
      s.note AS pause_note, s.author AS pause_author, s.paused_at, s.ends_at AS pause_ends_at";
 const OTHERS: &str = "JOIN app a ON a.id = j.app_id LEFT JOIN job_params p ON p.job_id = j.id LEFT JOIN job_label l ON l.job_id = j.id \
      LEFT JOIN job_pause s ON s.job_id = j.id LEFT JOIN job_script c ON c.job_id = j.id AND c.version = j.script_version \
@@ -271,7 +271,8 @@ impl JobStore<'_> {
         from: &str,
         values: Vec<Value>,
     ) -> Result<Vec<QueryResult>> {
-        self.query(db, &format!("SELECT {COLUMNS} FROM {from} {OTHERS} ORDER BY j.id DESC"), values).await
+        let labels = job_labels::selected();
+        self.query(db, &format!("SELECT {COLUMNS}, {labels} FROM {from} {OTHERS} ORDER BY j.id DESC"), values).await
     }
 
     /// Adds the children, parts and calendars.
@@ -312,7 +313,7 @@ impl FromQueryResult for Job {
         fn word<T: FromStr<Err: Display>>(row: &QueryResult, column: &str) -> std::result::Result<T, DbErr> {
             Ok(get::<Word<T>>(row, column)?.0)
         }
-        let draft = JobDraft {
+        let mut draft = JobDraft {
             app: get(row, "app")?,
             name: get(row, "name")?,
             handler: get(row, "handler")?,
@@ -321,9 +322,6 @@ impl FromQueryResult for Job {
             http: json_of(get(row, "http")?)?,
             key: get::<Option<String>>(row, "job_key")?.unwrap_or_default(),
             set: get::<Option<String>>(row, "set_name")?.unwrap_or_default(),
-            description: get::<Option<String>>(row, "description")?.unwrap_or_default(),
-            owner: get::<Option<String>>(row, "owner")?.unwrap_or_default(),
-            tags: get::<Option<String>>(row, "tags")?.as_deref().map(tags_of).unwrap_or_default(),
             params: get::<Option<String>>(row, "params")?.unwrap_or_default(),
             takes_result: get(row, "takes_result")?,
             schedule: schedule_of(get(row, "schedule_text")?),
@@ -350,7 +348,10 @@ impl FromQueryResult for Job {
             enabled: get(row, "enabled")?,
             // A list is read with the others.
             parts: Parts::Count(get(row, "parts")?),
+            // Labels.
+            ..JobDraft::new("", "", "")
         };
+        job_labels::read_labels(row, &mut draft)?;
         let pause = match get::<Option<Millis>>(row, "paused_at")? {
             Some(paused_at) if !draft.enabled => Some(JobPause {
                 note: get(row, "pause_note")?,

@@ -1,5 +1,6 @@
 //! Lists, counts and forms hold what is of the own apps and nothing of others.
 
+use carillon_admin::web::RouteEntry;
 use carillon_scheduler::JobDraft;
 use carillon_store::{Actor, Grants, Role};
 use reqwest::{Client, Method};
@@ -7,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::callers::{account, session, token, unknown_token};
 use super::world::{NOW, World};
+use crate::browser::pages::lists;
 use crate::services::{Kind, TestDatabase, on};
 
 pub(super) struct Member {
@@ -83,23 +85,12 @@ fn pages_show_the_own_app_alone_and_what_the_role_allows() {
         let own_job = format!("/jobs/{}", viewer.world.own.job);
         let own_run = format!("/runs/{}", viewer.world.own.run);
         let (explain, backfill) = (format!("{own_job}/explain"), format!("{own_job}/backfill"));
-        let lists = [
-            "/",
-            "/jobs",
-            "/runs",
-            "/apps",
-            "/forecast",
-            "/reports",
-            "/reports?group=job",
-            "/calendars",
-            "/misfires",
-            "/gaps",
-            "/retention",
-            "/pauses",
-            "/alerts/rules",
-        ];
-        let others = ["/jobs/names?app=app-other", &own_job, &own_run, &explain, &backfill];
-        for path in lists.into_iter().chain(others) {
+        // A search for nothing leads to the list of jobs.
+        let is_shown =
+            |route: &RouteEntry| ["view any app", "view shared"].contains(&&*route.access) && route.path != "/search";
+        let lists = lists(is_shown);
+        let others = ["/reports?group=job", "/jobs/names?app=app-other", &own_job, &own_run, &explain, &backfill];
+        for path in lists.iter().map(String::as_str).chain(others) {
             let page = viewer.page(path).await;
             assert!(!page.contains("app-other"), "{path} shows another app");
             for action in [

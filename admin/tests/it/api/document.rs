@@ -7,10 +7,16 @@ use serde_json::{Value, json};
 
 use super::client::{Api, api};
 
-async fn document(api: &Api) -> Value {
+pub async fn document(api: &Api) -> Value {
     let answer = api.send(api.request(Method::GET, "/openapi.json")).await;
     assert_eq!(answer.headers["content-type"], "application/json");
     answer.ok()
+}
+
+/// The members of a job that have a default, with it.
+pub fn job_defaults(document: &Value) -> Value {
+    let members = document["components"]["schemas"]["JobRequest"]["properties"].as_object().unwrap();
+    members.iter().filter_map(|(name, schema)| Some((name.clone(), schema.get("default")?.clone()))).collect()
 }
 
 /// The members of an answer are those of its schema, no more and no fewer.

@@ -1,7 +1,9 @@
 use serde_json::{Value, json};
 
 use super::client::{api, job};
+use super::document::{document, job_defaults};
 use carillon_scheduler::AuditObjectKind;
+use carillon_scheduler::job::NOTES;
 use carillon_store::audit::list::AuditFilter;
 
 // covers: 000-4
@@ -9,17 +11,15 @@ use carillon_store::audit::list::AuditFilter;
 fn a_job_is_answered_with_all_its_members() {
     api(async |api| {
         let made = api.job(json!({"schedule": {"kind": "cron", "expression": "*/10 * * * * ?"}})).await;
-        let mut expected = json!({
-            "id": made["id"], "app": "billing", "name": "Close the day", "handler": "closeDay", "description": "", "owner": "", "tags": [], "params": "", "parts": 1,
+        let mut expected = job_defaults(&document(api).await);
+        let members = json!({
+            "id": made["id"], "app": "billing", "name": "Close the day", "handler": "closeDay",
             "schedule": {"kind": "cron", "expression": "*/10 * * * * ?", "timezone": "UTC", "clock_changes": "carillon"},
-            "catch_up": "all", "misfire": "fire_once", "misfire_threshold_seconds": 60, "misfire_limit": 100,
-            "misfire_window_seconds": 3600, "route": "round_robin", "route_labels": "", "overlap": "allow", "overlap_queue": 10,
-            "block": "serial", "timeout_seconds": 0, "retries": 0, "retry_delay": {"kind": "exponential", "base_seconds": 5, "cap_seconds": 300}, "children": [], "takes_result": true, "script": null, "workflow": null, "http": null, "key": "", "set": "", "flag_after_seconds": 0, "pause_after_failures": 0, "enabled": true,
             "next_fire_at": "2025-10-09T08:54:10.000Z", "paused_reason": null, "pause": null, "fires_left": null, "revision": 1,
             "created_at": "2025-10-09T08:54:00.400Z", "updated_at": "2025-10-09T08:54:00.400Z"
         });
-        for (member, value) in [("max_concurrent", json!(1)), ("limits", json!([])), ("priority", json!(0))] {
-            expected[member] = value;
+        for (member, value) in members.as_object().unwrap() {
+            expected[member] = value.clone();
         }
         assert_eq!(made, expected);
         assert_eq!(api.get(&format!("/jobs/{}", made["id"])).await.ok(), expected);
@@ -39,14 +39,17 @@ fn expressions_are_texts_in_every_field_of_a_job() {
     api(async |api| {
         let text = EXPRESSIONS;
         let lines = format!("{text}\n{text}");
-        let members = json!({"name": text, "handler": text, "description": lines, "owner": text, "params": lines, "schedule": {"kind": "none"}});
+        let mut members = json!({"name": text, "handler": text, "description": lines, "params": lines});
+        for note in NOTES {
+            members[note.member] = json!(text);
+        }
         let made = api.job(members.clone()).await;
         let read = api.get(&format!("/jobs/{}", made["id"])).await.ok();
         assert_eq!(api.get("/jobs").await.ok()["items"][0]["name"], text);
         let changed = api.put(&format!("/jobs/{}", made["id"]), job(members.clone())).await.ok();
         for found in [&made, &read, &changed] {
-            for field in ["name", "handler", "description", "owner", "params"] {
-                assert_eq!(found[field], members[field], "{field}");
+            for (field, given) in members.as_object().unwrap() {
+                assert_eq!(found[field], *given, "{field}");
             }
         }
         let parts = json!({"parts": [text, text], "schedule": {"kind": "none"}});

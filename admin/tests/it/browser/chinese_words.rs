@@ -1,12 +1,15 @@
 //! The console in Chinese has no English words, except names: what templates mark as data (`translate="no"`), code, and a short
 //! list.
 
+use carillon_alerts::channel::ChannelKind;
+use carillon_locale::Language;
+
 use super::chromium::Browser;
 use super::pages::NAMES;
 
-/// Names that Chinese texts hold, too.
-const ALSO_CHINESE: &str = "API Aegis AppName BOM CSV Carillon Cron English Excel FRI FreeOTP HASH HTTP ID JSON Java JobHandler Kubernetes KiB Lark Lines MON MiB \
-    Microsoft OAuth OpenID PagerDuty Quartz Redis Rust SDK STARTTLS SUN Slack TLS Teams URL UTC Unix Webhook crontab curl job tzdata xxl";
+/// Names that Chinese texts hold, too, beside those of channels.
+const ALSO_CHINESE: &str = "API Aegis AppName BOM CSV Carillon Cron English Excel FRI FreeOTP HASH HTTP ID JSON Java JobHandler Kubernetes KiB Lines MON MiB \
+    Microsoft OAuth OpenID Quartz Redis Rust SDK STARTTLS SUN TLS URL UTC Unix crontab curl job tzdata xxl";
 
 /// The words of the page of two letters or more in elements that hold no data, each with its text: of all texts, also of menus
 /// that are closed, and of the attributes that people read. Sentences may hold data: the names that the test has made, what
@@ -41,6 +44,8 @@ const WORDS: &str = r#"
 /// What is English on the page that the browser shows.
 pub async fn english(browser: &Browser) -> Vec<String> {
     let data = serde_json::to_string(&NAMES).unwrap();
-    let script = WORDS.replace("WANTED", ALSO_CHINESE).replace("DATA", &data);
+    let channels = ChannelKind::ALL.iter().map(|kind| Language::Chinese.text(kind.title()).to_string());
+    let names = channels.fold(ALSO_CHINESE.to_owned(), |names, channel| format!("{names} {channel}"));
+    let script = WORDS.replace("WANTED", &names).replace("DATA", &data);
     serde_json::from_value(browser.script(&script).await).unwrap()
 }

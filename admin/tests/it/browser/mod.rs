@@ -7,7 +7,7 @@ mod every_page;
 mod live;
 mod log;
 mod new_job;
-mod pages;
+pub mod pages;
 mod people;
 mod plain;
 mod promises;

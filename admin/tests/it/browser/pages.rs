@@ -1,6 +1,6 @@
 //! A node whose pages are as full as they may be, and the address of every page of it.
 
-use carillon_admin::web::route_table;
+use carillon_admin::web::{RouteEntry, route_table};
 use carillon_engine::manage::RunRequest;
 use carillon_scheduler::{AlertKind, Cause, JobDraft, LimitDraft, RunState, ScheduleDraft, ScriptDraft, ScriptKind};
 use carillon_store::alert::alerts::AlertFilter;
@@ -58,6 +58,18 @@ const NO_PAGES: [&str; 13] = [
     "/setup",
     "/zones",
 ];
+
+/// Whether it is a page of the console, whatever it needs.
+pub fn is_page(route: &RouteEntry) -> bool {
+    let is_other = ["/api/", "/metrics", "/healthz", "/readyz"].iter().any(|it| route.path.starts_with(it));
+    route.method == "GET" && !is_other && !NO_PAGES.contains(&route.path.as_str())
+}
+
+/// The paths of the pages that are about no single object.
+pub fn lists(is_wanted: impl Fn(&RouteEntry) -> bool) -> Vec<String> {
+    let is_list = |route: &RouteEntry| is_page(route) && !route.path.contains('{') && is_wanted(route);
+    route_table().into_iter().filter(is_list).map(|route| route.path).collect()
+}
 
 /// Pages in states that their plain address does not show.
 const VARIANTS: [&str; 10] = [
@@ -126,12 +138,7 @@ impl Filled {
         let run = browser.find("tr[data-run-id]").await.attr("data-run-id").await.unwrap().unwrap();
         browser.go("/apps").await;
         let executor = browser.find("a[href*='/executor?']").await.attr("href").await.unwrap().unwrap();
-        let is_page = |path: &str| {
-            !NO_PAGES.contains(&path)
-                && !["/api/", "/metrics", "/healthz", "/readyz"].iter().any(|it| path.starts_with(it))
-        };
-        let routes = route_table().into_iter().filter(|route| route.method == "GET" && is_page(&route.path));
-        let pages = routes.map(|route| match route.path.as_str() {
+        let pages = route_table().into_iter().filter(is_page).map(|route| match route.path.as_str() {
             "/apps/{id}/executor" => executor.clone(),
             path => self.path(path, &run),
         });

@@ -2,6 +2,7 @@
 
 use carillon_scheduler::AuditObjectKind;
 use carillon_scheduler::ScheduleDraft;
+use carillon_scheduler::job::NOTES;
 use carillon_store::audit::list::AuditFilter;
 
 use super::client::Console;
@@ -69,23 +70,24 @@ fn a_new_job_is_what_was_filled_in() {
 // covers: S35
 #[test]
 fn expressions_are_texts_in_every_field_of_the_form() {
-    const FIELDS: [&str; 5] = ["name", "handler", "description", "owner", "params"];
+    let notes = NOTES.iter().map(|note| note.member);
+    let all: Vec<&str> = ["name", "handler", "description", "params"].into_iter().chain(notes).collect();
     run(async {
         let console = Console::start().await;
         let admin = console.admin().await;
         let text = EXPRESSIONS;
-        let answer = admin.submit("/jobs", &but(&FIELDS.map(|field| (field, text)))).await;
+        let answer = admin.submit("/jobs", &but(&all.iter().map(|field| (*field, text)).collect::<Vec<_>>())).await;
         assert_eq!((answer.status, answer.location()), (303, "/jobs/1"), "{}", answer.body);
         let job = serde_json::to_value(console.store.jobs().get(1).await.unwrap().unwrap().draft).unwrap();
-        for field in FIELDS {
-            assert_eq!(job[field], text, "{field}");
+        for field in &all {
+            assert_eq!(job[*field], text, "{field}");
         }
         let shown = text.replace('<', "&#60;").replace('>', "&#62;");
         for path in ["/jobs/1", "/jobs/1/edit", "/jobs"] {
             assert!(admin.get(path).await.body.contains(&shown), "{path}");
         }
         // The form gives back what it was given.
-        assert!(admin.get("/jobs/1/edit").await.body.matches(&*shown).count() >= FIELDS.len());
+        assert!(admin.get("/jobs/1/edit").await.body.matches(&*shown).count() >= all.len());
     });
 }
 

@@ -102,8 +102,8 @@ impl FormPage {
         LABELS.iter().find(|(field, _)| *field == name).map_or("", |(_, label)| label)
     }
 
-    fn may_sign(&self) -> bool {
-        self.kind.may_sign()
+    fn has(&self, member: &str) -> bool {
+        self.kind.may_have(member)
     }
 
     /// What the field of a secret says when it is empty.

@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
 use carillon_engine::executor::SentOnce;
+use carillon_scheduler::job::Note;
 use carillon_scheduler::{
     BlockStrategy, HttpMethod, JobDraft, JobTemplate, Overlap, RouteStrategy, ScriptKind, Weekday,
 };
@@ -91,6 +92,10 @@ impl Page {
     fn label(&self, name: &str) -> &'static str {
         let found = labels().into_iter().find(|(field, _)| *field == name);
         found.map_or("", |(_, label)| label)
+    }
+
+    fn notes(&self) -> impl Iterator<Item = (&'static Note, &'static str)> {
+        crate::web::forms::job_form::notes()
     }
 
     /// Where the link of an error leads.

@@ -56,6 +56,20 @@ struct Page {
 }
 
 impl Page {
+    /// The notes that it has, with the keys of their labels.
+    fn notes(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let draft = &self.job.draft;
+        carillon_scheduler::job::NOTES
+            .iter()
+            .map(|note| (note.member, note.of(draft)))
+            .filter(|(_, text)| !text.is_empty())
+    }
+
+    /// Only these schemes are linked: others could run a script.
+    fn is_address(&self, text: &str) -> bool {
+        text.starts_with("https://") || text.starts_with("http://")
+    }
+
     /// What is to be said before the next fires: why they come later, or not at all.
     fn before_fires(&self) -> Option<Message> {
         let until = |key, end: &Millis| self.context.t(key).with("end", self.context.full(end));

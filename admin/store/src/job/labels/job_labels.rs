@@ -1,6 +1,8 @@
-//! Description, owner and tags of a job. They lie beside its row, which each claim reads.
+//! Description, notes and tags of a job. They lie beside its row, which each claim reads.
 
-use sea_orm::Value;
+use carillon_scheduler::JobDraft;
+use carillon_scheduler::job::NOTES;
+use sea_orm::{DbErr, QueryResult, Value};
 
 use crate::db::pool::transaction::Transaction;
 use crate::error::Result;
@@ -9,22 +11,40 @@ use crate::job::stored_job::Job;
 use crate::people::grants::VisibleApps;
 use crate::views::JobStore;
 
-const LABEL: &str = "job_id, description, owner, tags";
 const TAG: &str = "tag, job_id";
+
+/// The columns of `job_label` beside the job's id; each note has the one of its name.
+fn columns() -> impl Iterator<Item = &'static str> {
+    ["description", "tags"].into_iter().chain(NOTES.iter().map(|note| note.member))
+}
+
+/// The columns of a table `l`, for [`read_labels`].
+pub(crate) fn selected() -> String {
+    columns().map(|column| format!("l.{column}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Reads what [`selected`] has selected. A job without labels has no row.
+pub(crate) fn read_labels(row: &QueryResult, draft: &mut JobDraft) -> std::result::Result<(), DbErr> {
+    let text = |column| Ok::<_, DbErr>(row.try_get::<Option<String>>("", column)?.unwrap_or_default());
+    draft.description = text("description")?;
+    draft.tags = tags::tags_of(&text("tags")?);
+    for note in NOTES {
+        note.set(draft, text(note.member)?);
+    }
+    Ok(())
+}
+
 impl JobStore<'_> {
     pub(crate) async fn insert_labels(self, tx: &Transaction, jobs: &[Job]) -> Result<()> {
-        let has_one = |job: &&Job| {
-            let draft = &job.draft;
-            !(draft.description.is_empty() && draft.owner.is_empty() && draft.tags.is_empty())
-        };
+        let has_one = |job: &&Job| texts(&job.draft).iter().any(|text| !text.is_empty());
         let labels = jobs.iter().filter(has_one).map(label_row).collect();
-        self.insert_rows(tx, "job_label", LABEL, labels).await?;
+        let columns = ["job_id"].into_iter().chain(columns()).collect::<Vec<_>>().join(", ");
+        self.insert_rows(tx, "job_label", &columns, labels).await?;
         self.insert_rows(tx, "job_tag", TAG, jobs.iter().flat_map(tag_rows).collect()).await
     }
 
     pub(crate) async fn write_labels(self, tx: &Transaction, old: &Job, new: &Job) -> Result<()> {
-        let of = |job: &Job| (job.draft.description.clone(), job.draft.owner.clone(), job.draft.tags.clone());
-        if of(old) == of(new) {
+        if texts(&old.draft) == texts(&new.draft) {
             return Ok(());
         }
         self.drop_labels(tx, old.id).await?;
@@ -53,10 +73,14 @@ impl JobStore<'_> {
     }
 }
 
+/// In the order of [`columns`].
+fn texts(draft: &JobDraft) -> Vec<String> {
+    let first = [draft.description.clone(), tags::joined(&draft.tags)];
+    first.into_iter().chain(NOTES.iter().map(|note| note.of(draft).to_owned())).collect()
+}
+
 fn label_row(job: &Job) -> Vec<Value> {
-    let draft = &job.draft;
-    let joined = tags::joined(&draft.tags);
-    values![job.id, draft.description.as_str(), draft.owner.as_str(), joined]
+    [job.id.into()].into_iter().chain(texts(&job.draft).into_iter().map(Value::from)).collect()
 }
 
 fn tag_rows(job: &Job) -> Vec<Vec<Value>> {

@@ -1,5 +1,7 @@
 //! The form of a job, each of its fields with wrong values.
 
+use carillon_scheduler::job::NOTES;
+
 use super::{start, wrong};
 use crate::console::forms::but;
 use crate::console::run;
@@ -12,7 +14,6 @@ const WRONG_JOBS: &[&[(&str, &str)]] = &[
     &[("name", "a\tb")],
     &[("handler", "")],
     &[("description", "a\u{1}b")],
-    &[("owner", "a\tb")],
     &[("tags", "Big")],
     &[("tags", "a b c d e f g h i j k")],
     &[("params", "a\0b")],
@@ -114,12 +115,18 @@ const WRONG_JOBS: &[&[(&str, &str)]] = &[
     &[("runs", "http"), ("http_curl", "curl a -u b:c --oauth2-bearer d"), ("step", "read_curl")],
 ];
 
+/// These, and a note with a wrong value each.
+fn wrong_jobs() -> Vec<Vec<(&'static str, &'static str)>> {
+    let notes = NOTES.iter().map(|note| vec![(note.member, "a\tb")]);
+    WRONG_JOBS.iter().map(|fields| fields.to_vec()).chain(notes).collect()
+}
+
 #[test]
 fn each_error_of_the_form_of_a_job_stands_beside_its_field_too() {
     run(async {
         let (_console, reader, _) = start().await;
         let (mut found, mut others) = (vec![], 0);
-        for fields in WRONG_JOBS {
+        for fields in &wrong_jobs() {
             let page = reader.submit("/jobs", &but(fields)).await.body;
             // The character NUL is refused before there is a form.
             let Some(rest) = page.split("data-testid=\"errors\"").nth(1) else {
@@ -144,7 +151,7 @@ fn errors_of_the_form_of_a_job_are_chinese() {
     run(async {
         let (_console, reader, _) = start().await;
         let mut found = vec![];
-        for fields in WRONG_JOBS {
+        for fields in &wrong_jobs() {
             let answer = reader.submit("/jobs", &but(fields)).await;
             found.extend(wrong(&reader, &format!("{fields:?}"), answer, 2).await);
         }
