@@ -1,4 +1,4 @@
-//! What has been kept long enough is deleted, by the holder of the first shard, a hundred runs at a time, so that other writers
+//! What has been kept long enough is deleted, by the holder of the first shard, five hundred runs at a time, so that other writers
 //! wait for no more than that.
 //!
 //! Two walks along the ids. One, the oldest first, looks at each run when it has come to the shortest age for which any rule keeps runs:
@@ -28,7 +28,7 @@ use carillon_store::{MisfireFilter, MisfireKey};
 
 /// Between two rounds; between two steps that find what is old; and between two pages of the walk over all runs.
 const REST: Duration = Duration::from_secs(600);
-const BREATH: Duration = Duration::from_millis(200);
+const BREATH: Duration = Duration::from_millis(50);
 const PACE: Duration = Duration::from_secs(1);
 /// The time within which the walk over all runs ends: less than a day, so that it ends also between two restarts of each night. A step
 /// reads no more than this number of pages: with more runs it takes longer.
@@ -39,7 +39,7 @@ const ORPHANS: Duration = Duration::from_secs(24 * 3600);
 /// Runs of a page, pages of a step that finds what is old, runs that a transaction deletes.
 const PAGE: u32 = 1000;
 const PAGES: usize = 10;
-const BATCH: usize = 100;
+const BATCH: usize = 500;
 
 /// The service.
 pub struct Pruner {

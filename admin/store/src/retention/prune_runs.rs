@@ -106,7 +106,7 @@ impl RetentionStore<'_> {
         self.tuple(&self.engine_reads, text, values![id]).await
     }
 
-    /// Deletes those of these runs that nothing needs any more, in one transaction, and answers how many. A hundred at a
+    /// Deletes those of these runs that nothing needs any more, in one transaction, and answers how many. Five hundred at a
     /// time are few enough. Outcomes that were not learned before `given_up_before` are not waited for.
     pub async fn prune_runs(self, ids: &[i64], given_up_before: Millis) -> Result<u64> {
         retry::on_race(|| self.try_prune_runs(ids, given_up_before)).await
