@@ -65,6 +65,7 @@ const HOW: &[Field] = fields! {
     block word "block-strategy",
     timeout_seconds seconds "time-out",
     flag_after_seconds seconds "flag-if-not-sent",
+    start_within_seconds seconds "start-within",
     retries number "retries",
     pause_after_failures number "pause-after-failures",
 };
