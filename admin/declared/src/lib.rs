@@ -4,13 +4,15 @@
 //! `check` looks at what it sends, once. `rounds` is a service of the node that holds the first shard: for each app that is not `settled`
 //! it takes the declaration that counts, and `reconciler` goes through its jobs, which `resolve` finds by key and name. `job` decides what
 //! becomes of one: `code` reads what the code says of it into the form in which the server keeps jobs, and `compare` decides member by
-//! member between the code, what was written last, and the job as it is. What is written is an ordinary edit.
+//! member between the code, what was written last, and the job as it is. What is written is an ordinary edit. `edit` refuses
+//! edits of what is enforced.
 
 mod announced;
 mod applier;
 mod check;
 mod code;
 mod compare;
+mod edit;
 mod job;
 mod order;
 mod orphans;

@@ -33,6 +33,7 @@ use crate::dispatch::overlap_tracker::OverlapTracker;
 use crate::dispatch::probe::Prober;
 use crate::dispatch::route::refresher::ExecutorRefresher;
 use crate::dispatch::route::router::Router;
+use crate::dispatch::send::observed_starts::ObservedStarts;
 use crate::dispatch::send_task::Sender;
 use crate::dispatch::trace::TraceBuffer;
 use crate::executor::address_gate::FreedApps;
@@ -59,6 +60,7 @@ use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pause_refresher::PauseRefresher;
 use crate::maintain::pruner::Pruner;
 use crate::maintain::run_summarizer::RunSummarizer;
+use crate::maintain::start_watcher::StartWatcher;
 use crate::maintain::zone_follower::ZoneFollower;
 use crate::manage::limits::costly::CostlyWork;
 use crate::manage::limits::log_turns::LogTurns;
@@ -198,12 +200,14 @@ impl Engine {
         let router = Arc::new(component!(Router { cx, directory, addresses; memory, counts, sets }));
         let admitter = Arc::new(component!(Admitter { cx, overlaps, queue, limits, killer, tasks }));
         let prober = Arc::new(component!(Prober { cx, client, router, queue; runs, answered }));
+        let starts = Arc::<ObservedStarts>::default();
         let expander = Arc::new(component!(Expander {
-            cx, held, queue, wakes, followed, tasks; open; places: Semaphore::new(MAX_EXPANSIONS)
+            cx, held, queue, wakes, followed, starts, tasks; open; places: Semaphore::new(MAX_EXPANSIONS)
         }));
         let scripts = Arc::new(ScriptCache::new(cx.store.clone()));
         let marker = Arc::new(component!(Marker { cx, jobs, scripts, outcomes }));
-        let sender = Arc::new(component!(Sender { cx, client, http, addresses, outcomes, traces, departures, tasks }));
+        let sender =
+            Arc::new(component!(Sender { cx, client, http, addresses, outcomes, traces, departures, starts, tasks }));
         let lead = Arc::new(MarkLead::new(cx.settings.mark_ahead));
         let dispatcher = component!(Dispatcher {
             cx,
@@ -271,6 +275,7 @@ impl Engine {
                 cx, held, clock_guard, limit_rules, limits; refreshed, audited
             })),
             overdue_flagger: Arc::new(component!(OverdueFlagger { cx, held, clock_guard, pauses; seen, begins })),
+            start_watcher: Arc::new(component!(StartWatcher { cx, held, clock_guard, pauses, starts })),
             alarm_escalator: Arc::new(component!(AlarmEscalator { cx, held, clock_guard })),
             clock_guard,
         };

@@ -21,6 +21,7 @@ use crate::maintain::overdue_flagger::OverdueFlagger;
 use crate::maintain::pause_refresher::PauseRefresher;
 use crate::maintain::pruner::Pruner;
 use crate::maintain::run_summarizer::RunSummarizer;
+use crate::maintain::start_watcher::StartWatcher;
 use crate::maintain::zone_follower::ZoneFollower;
 use crate::plan::backfill_releaser::BackfillReleaser;
 use crate::plan::scan_poller::ScanPoller;
@@ -91,6 +92,8 @@ services! {
         summarizer: RunSummarizer,
         /// Every second.
         overdue_flagger: OverdueFlagger,
+        /// Every 5 s.
+        start_watcher: StartWatcher,
         /// Every 10 s.
         alarm_escalator: AlarmEscalator,
     }

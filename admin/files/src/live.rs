@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carillon_scheduler::JobDraft;
 use carillon_scheduler::workflow::{NodeJob, WorkflowDraft};
+use carillon_scheduler::{JobDraft, LimitDraft};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::document::JobRef;
+use crate::document::{JobRef, LimitRef};
 
 /// An app of the server.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -15,6 +15,30 @@ pub struct LiveApp {
     pub id: i64,
     pub name: String,
     pub title: String,
+}
+
+/// A limit of the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveLimit {
+    pub id: i64,
+    pub version: i64,
+    pub draft: LimitDraft,
+}
+
+impl LiveLimit {
+    /// # Errors
+    /// The answer has a member that this program does not know, or lacks one.
+    pub fn from_answer(mut answer: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Stored {
+            id: i64,
+            version: i64,
+        }
+        const STORED: [&str; 5] = ["id", "version", "taken", "created_at", "updated_at"];
+        let stored = STORED.into_iter().filter_map(|name| answer.remove_entry(name)).collect();
+        let Stored { id, version } = serde_json::from_value(Value::Object(stored))?;
+        Ok(Self { id, version, draft: serde_json::from_value(Value::Object(answer))? })
+    }
 }
 
 /// A job of the server.
@@ -77,6 +101,7 @@ impl LiveJob {
 #[derive(Clone, Debug, Default)]
 pub struct Live {
     pub apps: Vec<LiveApp>,
+    pub limits: Vec<LiveLimit>,
     jobs: BTreeMap<i64, LiveJob>,
     ids: BTreeMap<JobRef, i64>,
 }
@@ -85,7 +110,11 @@ impl Live {
     pub fn new(apps: Vec<LiveApp>, jobs: impl IntoIterator<Item = LiveJob>) -> Self {
         let jobs: BTreeMap<i64, LiveJob> = jobs.into_iter().map(|job| (job.id, job)).collect();
         let ids = jobs.values().filter_map(|job| Some((job.reference()?, job.id))).collect();
-        Self { apps, jobs, ids }
+        Self { apps, limits: vec![], jobs, ids }
+    }
+
+    pub fn with_limits(self, limits: Vec<LiveLimit>) -> Self {
+        Self { limits, ..self }
     }
 
     /// By id, ascending.
@@ -117,6 +146,10 @@ impl Live {
             }
         }
         (workflow, unnamed)
+    }
+
+    pub fn limit(&self, reference: &LimitRef) -> Option<&LiveLimit> {
+        self.limits.iter().find(|limit| LimitRef::of(&limit.draft) == *reference)
     }
 
     pub fn app(&self, name: &str) -> Option<&LiveApp> {

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 const COMPONENTS: &str = "#/components/schemas/";
 const JOB: &str = "JobRequest";
+const LIMIT: &str = "LimitMembers";
 const NODE: &str = "WorkflowNodeDefinition";
 /// `key` or `app/key`
 const REFERENCE: &str = "^([A-Za-z0-9][A-Za-z0-9._-]*/)?[a-z0-9._-]{1,64}$";
@@ -19,6 +20,7 @@ pub fn schema(openapi: &Value) -> Value {
         name_job_by_key(node);
     }
     definitions.insert("Job".to_owned(), job);
+    definitions.insert("Limit".to_owned(), schemas.get(LIMIT).cloned().unwrap_or_else(|| json!({"type": "object"})));
     let mut definitions = Value::Object(definitions);
     relocate(&mut definitions);
     json!({
@@ -31,6 +33,7 @@ pub fn schema(openapi: &Value) -> Value {
             "format": {"const": 1},
             "set": {"type": "string", "pattern": "^[a-z0-9._-]{1,64}$", "description": "The name of the set of files; it owns the jobs"},
             "apps": {"type": "array", "items": {"$ref": "#/$defs/App"}},
+            "limits": {"type": "array", "items": {"$ref": "#/$defs/Limit"}},
             "jobs": {"type": "array", "items": {"$ref": "#/$defs/Job"}},
         },
         "$defs": definitions,

@@ -7,5 +7,5 @@ mod number;
 mod sentences;
 
 pub use language::Language;
-pub use message::{Count, Message};
+pub use message::{Count, Markup, Message};
 pub use number::grouped;

@@ -25,6 +25,8 @@ words! {
         Stuck = 8 "stuck",
         /// A run has succeeded, and a child of its job was not started, because its app does not allow that.
         ChildNotStarted = 9 "child_not_started",
+        /// A run has missed the objective of its job: it was not sent within the time after it was due.
+        LateStart = 10 "late_start",
     }
 }
 
@@ -59,6 +61,8 @@ words! {
         NoExecutor = 12 "no_executor",
         /// A run has succeeded, and a child of its job was not started, because its app does not allow that.
         ChildNotStarted = 13 "child_not_started",
+        /// A run has missed the objective of its job: it was not sent within the time after it was due.
+        LateStart = 14 "late_start",
     }
 }
 
@@ -75,6 +79,7 @@ impl From<AlarmKind> for AlertKind {
             AlarmKind::Gap => Self::Gap,
             AlarmKind::Stuck => Self::Stuck,
             AlarmKind::ChildNotStarted => Self::ChildNotStarted,
+            AlarmKind::LateStart => Self::LateStart,
         }
     }
 }

@@ -94,6 +94,7 @@ fn the_ranges_of_declarations_are_those_of_jobs() {
             "retries" => draft.retries = small,
             "seconds" => draft.schedule = ScheduleDraft::fixed_rate(number),
             "spread_seconds" => draft.schedule.spread_seconds = u32::try_from(number).unwrap_or(u32::MAX),
+            "start_within_seconds" => draft.start_within_seconds = small,
             "timeout_seconds" => draft.timeout_seconds = small,
             other => panic!("{other}"),
         }

@@ -46,6 +46,7 @@ pub const NUMBERS: &[(&str, RangeInclusive<i64>)] = &[
     // The period of a fixed rate, and a fixed delay.
     ("seconds", 1..=31_536_000),
     ("spread_seconds", 2..=86_400),
+    ("start_within_seconds", 0..=86_400),
     ("timeout_seconds", 0..=604_800),
 ];
 

@@ -61,6 +61,7 @@ const MEMBERS: &[(&str, Kind)] = &[
     ("route", Kind::Word),
     ("route_labels", Kind::Text("route_labels")),
     ("spread", Kind::Seconds("spread_seconds")),
+    ("start_within", Kind::Seconds("start_within_seconds")),
     ("tags", Kind::Texts),
     ("timeout", Kind::Seconds("timeout_seconds")),
     ("timezone", Kind::Zone),

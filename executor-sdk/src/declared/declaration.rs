@@ -299,6 +299,8 @@ members! {
     pause_after_failures(number: u32) => "pause_after_failures", number, check_number("pause_after_failures", number.into());
     /// The time after which a run that was not sent is flagged, in whole seconds, up to a day.
     flag_after(limit: Duration) => "flag_after_seconds", limit.as_secs(), checked_seconds("flag_after_seconds", limit).1;
+    /// The objective of the job: its runs are sent within this time after they were due, in whole seconds, up to a day; 0: none.
+    start_within(limit: Duration) => "start_within_seconds", limit.as_secs(), checked_seconds("start_within_seconds", limit).1;
 }
 
 fn checked_seconds(member: &str, time: Duration) -> (u64, Result<(), String>) {

@@ -126,5 +126,8 @@ app-starters-hint = Names of apps, with commas between. A job of such an app may
 app-unstarted = These jobs are children of jobs of other apps that may not start them, so they are not started:
 app-starters-saved = Saved.
 app-takes-global = It accepts the token of all apps
+app-weight = Weight at limits
+app-weight-unit = turns, 1 to 100
+app-weight-hint = Where runs of several apps wait for a <a href="/limits">limit</a>, an app with 3 gets three times the slots of one with 1.
 app-runs-scripts = Its executors in Java run scripts
 app-runs-scripts-hint = Runs of script jobs are sent to executors that announce nothing. Carillon's own executors say themselves what they run.

@@ -27,6 +27,7 @@ task-resolve = Runs without an answer
 task-monitor = Runs at executors
 task-lease-ends = Ends of executors' leases
 task-flag-overdue = Overdue runs
+task-watch-starts = Objectives of jobs
 task-escalate = Open alarms
 task-backfill = Backfills
 task-calendars = Changed calendars

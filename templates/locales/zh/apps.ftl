@@ -116,5 +116,8 @@ app-starters-hint = 应用名称，以逗号分隔。这些应用的任务可以
 app-unstarted = 以下任务是其他应用任务的子任务，但那些应用不允许启动它们，因此它们不会被启动：
 app-starters-saved = 已保存。
 app-takes-global = 接受所有应用的令牌
+app-weight = 限制权重
+app-weight-unit = 份，1 到 100
+app-weight-hint = 多个应用的运行等待同一<a href="/limits">限制</a>时，权重 3 的应用获得的名额是权重 1 的三倍。
 app-runs-scripts = 其 Java 执行器可运行脚本
 app-runs-scripts-hint = 脚本任务的运行会发送给未声明能力的执行器。Carillon 自己的执行器会自行声明可运行的脚本。

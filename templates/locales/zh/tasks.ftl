@@ -24,6 +24,7 @@ task-resolve = 未答复的运行
 task-monitor = 执行器上的运行
 task-lease-ends = 执行器租约的到期
 task-flag-overdue = 逾期的运行
+task-watch-starts = 任务的目标
 task-escalate = 未关闭的报警
 task-backfill = 补跑
 task-calendars = 日历变更

@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::complete::followed_runs::FollowedRuns;
 use crate::context::Context;
+use crate::dispatch::send::observed_starts::ObservedStarts;
 use crate::dispatch::stages::AdmittedRun;
 use crate::executor::request::filled_params;
 use crate::job_cache::CachedJob;
@@ -38,6 +39,7 @@ pub struct Expander {
     pub(crate) queue: Arc<DueQueue>,
     pub(crate) wakes: Arc<ScanWakes>,
     pub(crate) followed: Arc<FollowedRuns>,
+    pub(crate) starts: Arc<ObservedStarts>,
     pub(crate) tasks: TaskTracker,
     pub(crate) places: Semaphore,
     /// Runs that are being expanded or wait for a place.
@@ -91,7 +93,10 @@ impl Expander {
         match expanded {
             // It is expanded already, by a commit whose answer was lost: its parts are in the table. Or it is not to be split any more.
             Ok(Expanded::Parts(parts)) if parts.is_empty() => self.wakes.read_again(run.shard),
-            Ok(Expanded::Begun) => self.followed.add(&[run.run_id]),
+            Ok(Expanded::Begun) => {
+                self.starts.record(&run, &job, self.cx.clock.now());
+                self.followed.add(&[run.run_id]);
+            }
             Ok(Expanded::Parts(parts)) => {
                 for part in parts {
                     let due_at = part.due_at;

@@ -10,6 +10,7 @@ use crate::complete::in_flight::SendInFlight;
 use crate::complete::outcome_queue::OutcomeQueue;
 use crate::context::Context;
 use crate::dispatch::departures::Departures;
+use crate::dispatch::send::observed_starts::ObservedStarts;
 use crate::dispatch::stages::{MarkStamp, MarkedRun};
 use crate::dispatch::trace::TraceBuffer;
 use crate::executor::address_gate::{AddressGate, Reservation, WaitAborted};
@@ -31,6 +32,7 @@ pub struct Sender {
     pub outcomes: Arc<OutcomeQueue>,
     pub traces: Arc<TraceBuffer>,
     pub departures: Arc<Departures>,
+    pub starts: Arc<ObservedStarts>,
     /// Requests under way or waiting for their second.
     pub tasks: TaskTracker,
 }
@@ -235,7 +237,7 @@ impl SendTask {
         let sent_at = cx.clock.now();
         let under_way = self.sender.outcomes.in_flight.begin(run.run_id, sent_at);
         cx.metrics.in_flight.inc();
-        cx.metrics.observe_lateness(&routed.decision.job.stored.app, sent_at - run.due_at);
+        self.sender.observe_start(run, &routed.decision.job, sent_at);
         let request = body(run, &routed.decision.job, params.clone(), script.as_deref());
         let headers = headers(&cx.cluster, run, &routed.decision.job, not_after(stamp, cx));
         failpoint::hit_when_written("after_request_written");

@@ -11,4 +11,5 @@ pub(crate) mod pause_refresher;
 pub(crate) mod pruner;
 pub(crate) mod retention_filter;
 pub(crate) mod run_summarizer;
+pub(crate) mod start_watcher;
 pub(crate) mod zone_follower;

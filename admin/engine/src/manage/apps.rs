@@ -80,15 +80,22 @@ impl Apps<'_> {
         Ok(app)
     }
 
+    /// # Errors
+    /// `Invalid`
+    pub fn check_weight(weight: i32) -> Result<(), Error> {
+        match (1..=MAX_WEIGHT.cast_signed()).contains(&weight) {
+            true => Ok(()),
+            false => Err(Error::field("weight", format!("{weight} is not allowed; 1 to {MAX_WEIGHT}"))),
+        }
+    }
+
     /// Sets the turns of the app's runs where runs of several apps wait for a limit.
     ///
     /// # Errors
     /// `Forbidden`, `Missing`, `Invalid`
     pub async fn set_weight(&self, id: i64, weight: i32, by: &Actor) -> Result<App, Error> {
         require(by, Action::Administer, Object::Installation, String::new)?;
-        if !(1..=MAX_WEIGHT.cast_signed()).contains(&weight) {
-            return Err(Error::field("weight", format!("{weight} is not allowed; 1 to {MAX_WEIGHT}")));
-        }
+        Self::check_weight(weight)?;
         let cx = &self.engine.cx;
         Ok(cx.store.apps().set_weight(id, weight, cx.clock.now(), by).await?)
     }

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use crate::yaml::{Content, Node};
 
 /// The members that are numbers, beside those that are called `…_seconds`.
-const NUMBERS: [&str; 9] = [
+const NUMBERS: [&str; 10] = [
+    "max",
     "max_concurrent",
     "max_fires",
     "misfire_limit",
@@ -18,7 +19,7 @@ const NUMBERS: [&str; 9] = [
     "retries",
     "seconds",
 ];
-const BOOLEANS: [&str; 4] = ["enabled", "idempotent", "in_body", "takes_result"];
+const BOOLEANS: [&str; 5] = ["all_jobs", "enabled", "idempotent", "in_body", "takes_result"];
 /// Where the test of an answer's body begins.
 const EXPECTED: &str = ".http.expect.body.";
 /// Where the members of nodes begin.

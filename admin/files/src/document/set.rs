@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::entry::{AppEntry, JobEntry, JobRef};
 use super::fault::Fault;
-use super::job;
+use super::limit::{LimitEntry, LimitRef};
+use super::{job, limit};
 use crate::yaml::{self, Content, Key, Node};
 
 /// What the files say together.
@@ -13,10 +14,11 @@ pub struct FileSet {
     /// Recorded at each of its jobs.
     pub name: String,
     pub apps: Vec<AppEntry>,
+    pub limits: Vec<LimitEntry>,
     pub jobs: Vec<JobEntry>,
 }
 
-const MEMBERS: [&str; 4] = ["format", "set", "apps", "jobs"];
+const MEMBERS: [&str; 5] = ["format", "set", "apps", "limits", "jobs"];
 
 /// The set that these files, each with its name, describe together.
 ///
@@ -69,6 +71,12 @@ impl Reader {
         self.name(file, member(members, "set"));
         for (index, node) in self.list(file, "apps", member(members, "apps")).iter().enumerate() {
             self.app(file, node, index);
+        }
+        for (index, node) in self.list(file, "limits", member(members, "limits")).iter().enumerate() {
+            match limit::read(file, node, index) {
+                Ok(entry) => self.limit(entry),
+                Err(faults) => self.faults.extend(faults),
+            }
         }
         let set = self.set.name.clone();
         for (index, node) in self.list(file, "jobs", member(members, "jobs")).iter().enumerate() {
@@ -143,6 +151,19 @@ impl Reader {
                 Some(_) => self.fault(file, node.line, &place, format!("{name} has another title in another place")),
                 None => self.set.apps.push(AppEntry { name: name.to_owned(), title }),
             },
+        }
+    }
+
+    /// A shared limit may stand in the files of several apps, if all say the same.
+    fn limit(&mut self, entry: LimitEntry) {
+        let reference: LimitRef = entry.reference();
+        match self.set.limits.iter().find(|known| known.reference() == reference) {
+            Some(known) if known.draft == entry.draft => {}
+            Some(known) => {
+                let message = format!("{}:{} says something else of this limit", known.file, known.line);
+                self.faults.push(entry.fault("", message));
+            }
+            None => self.set.limits.push(entry),
         }
     }
 
@@ -254,11 +275,31 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_has_the_members_of_the_api_and_stands_once() {
+        let head = "format: 1\nset: billing\nlimits:\n";
+        let shared = "  - {name: export, max: 2}\n";
+        let one = format!("{head}{shared}  - {{name: '12', app: billing, max: 1, key: customer.id, all_jobs: true}}\n");
+        let set = read([("a.yaml", &*one), ("b.yaml", &*format!("{head}{shared}"))]).unwrap();
+        let names: Vec<String> = set.limits.iter().map(|limit| limit.reference().to_string()).collect();
+        assert_eq!(names, ["limit export", "limit billing/12"]);
+        assert!(set.limits[1].draft.all_jobs && set.limits[1].draft.max == 1);
+        let said = faults(&format!(
+            "{head}{shared}  - {{max: 0}}\n  - {{name: a b, max: many, colour: red}}\n  - {{name: a b, max: 0}}\n"
+        ));
+        assert_eq!(said[0], "a.yaml:5: limits[1]: name: is missing; it is required");
+        assert_eq!(said[1], "a.yaml:6: limits[2]: colour: is no member of a limit");
+        assert!(said[2].starts_with("a.yaml:7: limits[3]: name: "), "{said:?}");
+        assert_eq!(said[3], "a.yaml:7: limits[3]: max: 0 is not allowed; 1 to 10000 runs");
+        let other = faults(&format!("{head}{shared}  - {{name: export, max: 3}}\n"));
+        assert_eq!(other, ["a.yaml:5: limit export: a.yaml:4 says something else of this limit"]);
+    }
+
+    #[test]
     fn the_frame_of_a_file_is_checked() {
         assert_eq!(
             faults("jobs: []\nsets: x\n"),
             [
-                "a.yaml:2: sets: is no member of a file; allowed: format, set, apps, jobs",
+                "a.yaml:2: sets: is no member of a file; allowed: format, set, apps, limits, jobs",
                 "a.yaml:1: format: is missing; write format: 1",
                 "a.yaml:1: set: is missing; it names the set of files that owns these jobs",
             ]

@@ -1,13 +1,13 @@
 //! The files of an export.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use carillon_scheduler::workflow::WorkflowDraft;
-use carillon_scheduler::{ClockChanges, HttpDraft, JobDraft, Parts, Weekday};
+use carillon_scheduler::{ClockChanges, HttpDraft, JobDraft, LimitDraft, Parts, Weekday};
 use serde_json::{Map, Value, json};
 
-use crate::document::{JobRef, REDACTED};
+use crate::document::{JobRef, LimitRef, REDACTED, limit_without_defaults};
 use crate::live::{Live, LiveApp, LiveJob};
 use crate::yaml::write;
 
@@ -99,7 +99,7 @@ pub fn export(live: &Live, options: &ExportOptions) -> Result<Vec<ExportedFile>,
     }
     let file = |(app, jobs): (&str, BTreeMap<&str, Value>)| ExportedFile {
         app: app.to_owned(),
-        text: text(&set, app, live.app(app), jobs.into_values().collect()),
+        text: text(&set, app, live.app(app), limits(live, app, options), jobs.into_values().collect()),
     };
     Ok(by_app.into_iter().map(file).collect())
 }
@@ -107,7 +107,7 @@ pub fn export(live: &Live, options: &ExportOptions) -> Result<Vec<ExportedFile>,
 /// A file with these jobs of one app, which have keys and no children.
 pub fn write_jobs(set: &str, app: &str, jobs: &[JobDraft]) -> String {
     let members = |draft: &JobDraft| without_defaults(&JobDraft { set: String::new(), ..draft.clone() }).into();
-    text(set, app, None, jobs.iter().map(members).collect())
+    text(set, app, None, vec![], jobs.iter().map(members).collect())
 }
 
 fn set_name(jobs: &[&LiveJob], options: &ExportOptions) -> String {
@@ -118,15 +118,32 @@ fn set_name(jobs: &[&LiveJob], options: &ExportOptions) -> String {
     options.set.clone().or_else(of_jobs).unwrap_or_else(|| "main".to_owned())
 }
 
-fn text(set: &str, name: &str, app: Option<&LiveApp>, jobs: Vec<Value>) -> String {
+fn text(set: &str, name: &str, app: Option<&LiveApp>, limits: Vec<Value>, jobs: Vec<Value>) -> String {
     let mut entry = json!({"name": name});
     if let Some(app) = app.filter(|app| !app.title.is_empty()) {
         entry["title"] = app.title.as_str().into();
     }
-    let parts = [("format", json!(1)), ("set", json!(set)), ("apps", json!([entry])), ("jobs", Value::Array(jobs))];
+    let limits = (!limits.is_empty()).then_some(("limits", Value::Array(limits)));
+    let head = [("format", json!(1)), ("set", json!(set)), ("apps", json!([entry]))];
+    let parts = head.into_iter().chain(limits).chain([("jobs", Value::Array(jobs))]);
     let part = |(name, value): (&str, Value)| write(&Map::from_iter([(name.to_owned(), value)]));
-    let body: String = parts.into_iter().map(part).collect();
+    let body: String = parts.map(part).collect();
     format!("# yaml-language-server: $schema=carillon.schema.json\n{body}")
+}
+
+/// The limits of the app, and the shared ones that its jobs name, by name.
+fn limits(live: &Live, app: &str, options: &ExportOptions) -> Vec<Value> {
+    let jobs = live.jobs().filter(|job| job.draft.app == app && options.includes(job));
+    let named: BTreeSet<&String> = jobs.flat_map(|job| &job.draft.limits).collect();
+    let of_app = |name: &str| live.limit(&LimitRef { app: Some(app.to_owned()), name: name.to_owned() });
+    let is_written = |limit: &LimitDraft| match &limit.app {
+        Some(owner) => owner == app,
+        None => named.contains(&limit.name) && of_app(&limit.name).is_none(),
+    };
+    let written = live.limits.iter().map(|limit| &limit.draft).filter(|limit| is_written(limit));
+    let by_name: BTreeMap<&str, Value> =
+        written.map(|limit| (limit.name.as_str(), limit_without_defaults(limit).into())).collect();
+    by_name.into_values().collect()
 }
 
 fn job_members(live: &Live, job: &LiveJob, options: &ExportOptions) -> Result<Map<String, Value>, Vec<Problem>> {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use carillon_scheduler::{JobDraft, KindDraft, ScriptDraft};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::change::{AppChange, Change, JobChange, Plan};
+use super::change::{AppChange, Change, JobChange, LimitChange, Plan};
 use super::diff::{Difference, difference};
 use super::started;
 use crate::document::{AppEntry, Fault, FileSet, JobEntry, JobRef};
@@ -27,6 +27,7 @@ pub struct Options {
 pub fn build(set: &FileSet, live: &Live, options: Options) -> Result<Plan, Vec<Fault>> {
     let mut builder = Builder { set, live, options, plan: Plan::default(), faults: vec![], kept: BTreeSet::new() };
     builder.apps();
+    builder.limits();
     for entry in &set.jobs {
         builder.job(entry);
     }
@@ -66,6 +67,31 @@ impl<'a> Builder<'a> {
             let app = &entry.draft.app;
             if !known.contains(app) && self.live.app(app).is_none() {
                 self.faults.push(entry.fault("app", "there is no such app; add it to apps, or correct the name"));
+            }
+        }
+    }
+
+    fn limits(&mut self) {
+        for entry in &self.set.limits {
+            if let Some(app) = &entry.draft.app
+                && self.set.apps.iter().all(|it| it.name != *app)
+                && self.live.app(app).is_none()
+            {
+                self.faults.push(entry.fault("app", "there is no such app; add it to apps, or correct the name"));
+                continue;
+            }
+            let live = self.live.limit(&entry.reference());
+            let members = |draft| match json!(draft) {
+                Value::Object(members) => members,
+                _ => Map::new(),
+            };
+            let differences = match live {
+                Some(live) => difference(&members(&live.draft), &members(&entry.draft)),
+                None => vec![],
+            };
+            if live.is_none() || !differences.is_empty() {
+                let before = live.map(|live| (live.id, live.version));
+                self.plan.limits.push(LimitChange { before, differences, entry: entry.clone() });
             }
         }
     }

@@ -5,12 +5,14 @@ use serde_json::{Map, Value};
 
 use super::diff::Difference;
 use super::instants::InstantChange;
-use crate::document::{Fault, JobEntry, JobRef};
+use crate::document::{Fault, JobEntry, JobRef, LimitEntry};
 
 /// All changes, in the order in which they are made.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     pub apps: Vec<AppChange>,
+    /// Limits are created and changed, never deleted: no set owns them.
+    pub limits: Vec<LimitChange>,
     pub creates: Vec<JobChange>,
     pub updates: Vec<JobChange>,
     pub deletes: Vec<JobChange>,
@@ -27,7 +29,7 @@ pub struct Plan {
 impl Plan {
     /// Nothing has to be done.
     pub fn is_empty(&self) -> bool {
-        self.apps.is_empty() && self.jobs().next().is_none()
+        self.apps.is_empty() && self.limits.is_empty() && self.jobs().next().is_none()
     }
 
     pub fn jobs(&self) -> impl Iterator<Item = &JobChange> {
@@ -40,7 +42,7 @@ impl Plan {
 
     /// The number of single changes.
     pub fn len(&self) -> usize {
-        self.apps.len() + self.jobs().count()
+        self.apps.len() + self.limits.len() + self.jobs().count()
     }
 }
 
@@ -52,6 +54,16 @@ pub struct AppChange {
     pub id: Option<i64>,
     pub name: String,
     pub title: Option<String>,
+}
+
+/// A limit that is created, or gets other members.
+#[derive(Clone, Debug)]
+pub struct LimitChange {
+    /// Id and version of the limit on the server; None: it is created.
+    pub before: Option<(i64, i64)>,
+    pub differences: Vec<Difference>,
+    /// What the file says.
+    pub entry: LimitEntry,
 }
 
 /// What becomes of a job.

@@ -12,7 +12,7 @@ mod prune;
 mod started;
 
 pub use build::{Options, build};
-pub use change::{AppChange, Change, JobChange, Plan};
+pub use change::{AppChange, Change, JobChange, LimitChange, Plan};
 pub use diff::Difference;
 pub use instants::InstantChange;
 pub use order::levels;

@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use super::change::{AppChange, Change, JobChange, Plan};
-use super::diff::difference;
+use super::change::{AppChange, Change, JobChange, LimitChange, Plan};
+use super::diff::{Difference, difference};
 use super::instants::InstantChange;
+use crate::document::limit_without_defaults;
 
 /// Characters of a value that are shown.
 const SHOWN: usize = 200;
@@ -15,6 +16,9 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for app in &self.apps {
             write_app(f, app)?;
+        }
+        for limit in &self.limits {
+            write_limit(f, limit)?;
         }
         for job in self.jobs() {
             write_job(f, job)?;
@@ -61,7 +65,28 @@ fn write_job(f: &mut fmt::Formatter<'_>, job: &JobChange) -> fmt::Result {
             writeln!(f, "    + {}: {}", added.member, shown(&added.after))?;
         }
     }
-    for difference in &job.differences {
+    write_differences(f, &job.differences)?;
+    match &job.instants {
+        Some(instants) if !instants.is_empty() => write_instants(f, instants),
+        _ => Ok(()),
+    }
+}
+
+fn write_limit(f: &mut fmt::Formatter<'_>, limit: &LimitChange) -> fmt::Result {
+    let sign = if limit.before.is_some() { '~' } else { '+' };
+    writeln!(f, "{sign} {}", limit.entry.reference())?;
+    if limit.before.is_none() {
+        let mut members = limit_without_defaults(&limit.entry.draft);
+        members.retain(|member, _| !matches!(&member[..], "app" | "name"));
+        for (member, value) in &members {
+            writeln!(f, "    + {member}: {}", shown(value))?;
+        }
+    }
+    write_differences(f, &limit.differences)
+}
+
+fn write_differences(f: &mut fmt::Formatter<'_>, differences: &[Difference]) -> fmt::Result {
+    for difference in differences {
         let (before, after) = (&difference.before, &difference.after);
         match (before.is_null(), after.is_null()) {
             (true, _) => writeln!(f, "    + {}: {}", difference.member, shown(after))?,
@@ -69,10 +94,7 @@ fn write_job(f: &mut fmt::Formatter<'_>, job: &JobChange) -> fmt::Result {
             _ => writeln!(f, "    ~ {}: {} → {}", difference.member, shown(before), shown(after))?,
         }
     }
-    match &job.instants {
-        Some(instants) if !instants.is_empty() => write_instants(f, instants),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn write_instants(f: &mut fmt::Formatter<'_>, change: &InstantChange) -> fmt::Result {
@@ -110,9 +132,19 @@ impl Plan {
                 "instants": job.instants,
             })
         };
+        let limit = |limit: &LimitChange| {
+            json!({
+                "change": if limit.before.is_some() { Change::Update } else { Change::Create },
+                "app": limit.entry.draft.app,
+                "name": limit.entry.draft.name,
+                "id": limit.before.map(|(id, _)| id),
+                "differences": limit.differences,
+            })
+        };
         let names = |references: Vec<String>| json!(references);
         json!({
             "apps": self.apps,
+            "limits": self.limits.iter().map(limit).collect::<Vec<_>>(),
             "jobs": self.jobs().map(job).collect::<Vec<_>>(),
             "unchanged": self.unchanged,
             "left_over": names(self.left_over.iter().map(ToString::to_string).collect()),

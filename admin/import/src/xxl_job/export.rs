@@ -188,6 +188,7 @@ fn lost(draft: &JobDraft, is_child: bool) -> Vec<&'static str> {
         (has_schedule && draft.catch_up == CatchUp::All, "catch_up all"),
         (takes_result, "takes_result true"),
         (draft.flag_after_seconds > 0, "flag_after_seconds"),
+        (draft.start_within_seconds > 0, "start_within_seconds"),
         (!draft.description.is_empty(), "description"),
         (draft.script.is_some(), "former versions and the remark of the script"),
         (has_own_tag, "tags"),

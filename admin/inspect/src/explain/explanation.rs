@@ -21,6 +21,8 @@ pub struct Explanation {
     pub job_id: i64,
     /// Its name; None: the job is deleted.
     pub job: Option<String>,
+    /// The objective that the job has now: its runs start within this time; 0: none.
+    pub start_within_seconds: i32,
     pub at: Millis,
     /// When it was asked for.
     pub now: Millis,
@@ -126,6 +128,7 @@ pub async fn explain(
     let records = Explanation {
         job_id,
         job: None,
+        start_within_seconds: 0,
         at,
         now,
         verdict: verdict(Verdict::Skipped),
@@ -155,6 +158,7 @@ pub async fn explain(
     };
     Ok(Some(Explanation {
         job,
+        start_within_seconds: input.job.draft.start_within_seconds,
         verdict,
         revision: era.and_then(|era| era.revision),
         begun_by: era.and_then(|era| era.begun_by.clone()),

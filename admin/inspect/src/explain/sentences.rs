@@ -25,7 +25,7 @@ impl Explanation {
         let skipped = self.misfire.as_ref().map(|range| misfire(language, range));
         let lines = [Some(head(language, self)), definition(language, self), skipped, why(language, self), nearby];
         let lines = lines.into_iter().flatten().map(|line| line.to_string());
-        lines.chain(self.runs.iter().flat_map(|it| run(language, it))).collect()
+        lines.chain(self.runs.iter().flat_map(|it| run(language, self, it))).collect()
     }
 }
 
@@ -90,12 +90,13 @@ fn misfire(language: Language, range: &Misfire) -> Message {
     text.with("from", time(range.from_at)).with("to", time(range.to_at)).with("by", by).with("why", why)
 }
 
-fn run(language: Language, explained: &ExplainedRun) -> Vec<String> {
+fn run(language: Language, found: &Explanation, explained: &ExplainedRun) -> Vec<String> {
     let run = &explained.run;
     let chosen = explained.choice.as_ref().map(|choice| chosen(language, choice));
     let sent = sent(language, run).map(|text| text.to_string());
     let params = params(language, explained).to_string();
-    let lines = [Some(recorded(language, run)), chosen, sent, Some(params), Some(ended(language, run))];
+    let late = late(language, found, run).map(|text| text.to_string());
+    let lines = [Some(recorded(language, run)), chosen, sent, late, Some(params), Some(ended(language, run))];
     let since = time(run.due_at);
     let waits = explained.places.iter().map(|place| waits_for(language, place, &since).to_string());
     lines.into_iter().flatten().chain(waits).collect()
@@ -182,6 +183,18 @@ fn sent(language: Language, run: &RunView) -> Option<Message> {
     Some(text.with("at", time(marked)).with("to", to).count("count", run.sends))
 }
 
+/// The run has missed the objective of its job.
+fn late(language: Language, found: &Explanation, run: &RunView) -> Option<Message> {
+    let (key, started_at) = match run.sent_at {
+        Some(sent_at) => ("explain-late-start", sent_at),
+        None if run.state == RunState::Claimed => ("explain-late-waiting", found.now),
+        None => return None,
+    };
+    let (late, within) = (started_at - run.due_at, found.start_within_seconds);
+    let is_missed = within > 0 && late > Millis::from(within) * 1_000;
+    is_missed.then(|| language.text(key).with("seconds", late / 1_000).with("within", within))
+}
+
 fn params(language: Language, explained: &ExplainedRun) -> Message {
     let (text, params) = match (&explained.params, explained.run.revision) {
         (RunParams::Own(params) | RunParams::OfPart(params), _) => (language.text("explain-params-own"), params),
@@ -235,6 +248,7 @@ mod tests {
         let mut found = Explanation {
             job_id: 7,
             job: Some("Close the day".into()),
+            start_within_seconds: 0,
             at: 1_774_656_000_000,
             now: 0,
             verdict,

@@ -113,6 +113,9 @@ pub struct JobDraft {
     /// A run that has not been sent this time after it was due is flagged, in seconds; 0 = the server's default.
     #[serde(default)]
     pub flag_after_seconds: i32,
+    /// A run that has not been sent this time after it was due misses the objective of its job, with an alarm, in seconds; 0 = none.
+    #[serde(default)]
+    pub start_within_seconds: i32,
     /// The engine pauses it after this many fires in a row that failed after their retries; 0 = never.
     #[serde(default)]
     pub pause_after_failures: i32,
@@ -158,6 +161,7 @@ impl JobDraft {
             retry_delay: RetryDelay::default(),
             children: vec![],
             flag_after_seconds: 0,
+            start_within_seconds: 0,
             pause_after_failures: 0,
             enabled: true,
         }

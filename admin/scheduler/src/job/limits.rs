@@ -48,6 +48,8 @@ pub const TIMEOUT_SECONDS: RangeInclusive<i64> = 0..=604_800;
 pub const RETRIES: RangeInclusive<i64> = 0..=100;
 /// Range of `flag_after_seconds`; 0 is the server's default.
 pub const FLAG_AFTER_SECONDS: RangeInclusive<i64> = 0..=86_400;
+/// Range of `start_within_seconds`; 0 is no objective.
+pub const START_WITHIN_SECONDS: RangeInclusive<i64> = 0..=86_400;
 /// Range of `pause_after_failures`; 0 is never.
 pub const PAUSE_AFTER_FAILURES: RangeInclusive<i64> = 0..=1_000;
 /// Range of a job's id: `jobId` is a 32-bit integer in Java.

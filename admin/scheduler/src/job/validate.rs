@@ -74,6 +74,8 @@ impl JobDraft {
             "flag_after_seconds",
             check_number(flag, &limits::FLAG_AFTER_SECONDS, " seconds (0: as the server says)"),
         );
+        let start = i64::from(self.start_within_seconds);
+        check("start_within_seconds", check_number(start, &limits::START_WITHIN_SECONDS, " seconds (0: none)"));
         let failures = i64::from(self.pause_after_failures);
         check("pause_after_failures", check_number(failures, &limits::PAUSE_AFTER_FAILURES, " failures (0: never)"));
         match schedule {

@@ -44,6 +44,11 @@ impl RequestError {
         matches!(self, Self::Refused { status: StatusCode::CONFLICT, .. })
     }
 
+    /// There is no such thing.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Refused { status: StatusCode::NOT_FOUND, .. })
+    }
+
     /// The token may not do it.
     pub fn is_denied(&self) -> bool {
         matches!(self, Self::Refused { status: StatusCode::FORBIDDEN, .. })

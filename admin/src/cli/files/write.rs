@@ -1,4 +1,4 @@
-//! A plan is carried out: apps, new jobs after those that they start, changed jobs, deletions. What is done stays done if a later step fails;
+//! A plan is carried out: apps, limits, new jobs after those that they start, changed jobs, deletions. What is done stays done if a later step fails;
 //! a second apply does the rest.
 
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use carillon_files::document::JobRef;
 use carillon_files::live::{Live, LiveJob};
-use carillon_files::plan::{AppChange, JobChange, Plan, levels};
+use carillon_files::plan::{AppChange, JobChange, LimitChange, Plan, levels};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -38,6 +38,9 @@ impl<'a> Writer<'a> {
         for app in &plan.apps {
             self.write_app(app).await?;
         }
+        for limit in &plan.limits {
+            self.write_limit(limit).await?;
+        }
         self.create(&plan.creates).await?;
         for job in &plan.updates {
             self.update(job).await?;
@@ -64,6 +67,27 @@ impl<'a> Writer<'a> {
         };
         self.client.send(method, &path, Some(&body)).await.with_context(|| format!("app {}", app.name))?;
         self.is_done(sign, &format!("app {}", app.name));
+        Ok(())
+    }
+
+    async fn write_limit(&mut self, limit: &LimitChange) -> anyhow::Result<()> {
+        let (entry, mut body) = (&limit.entry, json!(limit.entry.draft));
+        let (method, path, sign) = match limit.before {
+            Some((id, version)) => {
+                body["version"] = version.into();
+                (Method::PUT, format!("/limits/{id}"), '~')
+            }
+            None => (Method::POST, "/limits".to_owned(), '+'),
+        };
+        let sent = self.client.send(method, &path, Some(&body)).await;
+        sent.map_err(|error| {
+            let faults = error.faults().iter().map(|(member, message)| entry.fault(member, message));
+            match faults.collect::<Vec<_>>() {
+                faults if faults.is_empty() => anyhow::Error::from(error).context(entry.reference().to_string()),
+                faults => report::refused(&faults),
+            }
+        })?;
+        self.is_done(sign, &entry.reference().to_string());
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! A form as it was filled in, with the errors of its fields: nothing that was typed is lost.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use actix_web::HttpMessage as _;
 use actix_web::http::StatusCode;
@@ -14,10 +14,15 @@ use crate::web::from_request::from_request;
 /// The field of the password that a form asks for again.
 pub const OWN_PASSWORD: &str = "own_password";
 
+/// The field with the names of those that were locked when the form was made.
+pub const LOCKED: &str = "locked";
+
 #[derive(Clone, Debug, Default)]
 pub struct Form {
     values: HashMap<String, String>,
     errors: Vec<(String, String)>,
+    /// Fields that are shown and cannot be changed.
+    locked: BTreeSet<String>,
 }
 
 impl Form {
@@ -43,6 +48,29 @@ impl Form {
     pub fn items(&self, name: &str) -> Vec<String> {
         let items = self.value(name).lines().map(str::to_owned);
         items.filter(|item| !item.is_empty()).collect()
+    }
+
+    /// These fields get the values of another form, and cannot be changed.
+    pub fn lock(&mut self, names: &[&str], stored: &Self) {
+        for name in names {
+            self.set(name, stored.value(name));
+            self.locked.insert((*name).to_owned());
+        }
+        let locked: Vec<&str> = self.locked.iter().map(String::as_str).collect();
+        let locked = locked.join("\n");
+        self.set(LOCKED, locked);
+    }
+
+    /// The fields that were locked when the form was made get the values of another form: browsers do not send them.
+    pub fn keep_locked(&mut self, stored: &Self) {
+        for name in self.items(LOCKED).into_iter().filter(|name| stored.values.contains_key(name)) {
+            self.set(&name, stored.value(&name));
+        }
+        self.set(LOCKED, "");
+    }
+
+    pub fn is_locked(&self, name: &str) -> bool {
+        self.locked.contains(name)
     }
 
     /// Whether this is one of them.
@@ -258,7 +286,7 @@ impl From<Fields> for Form {
                 None => drop(values.insert(name, value)),
             }
         }
-        Self { values, errors: vec![] }
+        Self { values, ..Self::default() }
     }
 }
 

@@ -74,6 +74,7 @@ const HOW: &[Field] = fields! {
     block word "block-strategy",
     timeout_seconds seconds "time-out",
     flag_after_seconds seconds "flag-if-not-sent",
+    start_within_seconds seconds "start-within",
     retries number "retries",
     pause_after_failures number "pause-after-failures",
 };
@@ -100,6 +101,25 @@ pub fn labels() -> Vec<(&'static str, &'static str)> {
         &last,
     ]
     .concat()
+}
+
+/// The fields of these members.
+pub fn fields_of(members: &[String]) -> Vec<&'static str> {
+    let mut fields = vec![];
+    for member in members {
+        let of_member: &[(&'static str, &'static str)] = match member.as_str() {
+            "schedule" => schedule_form::LABELS,
+            "retry_delay" => retry_form::LABELS,
+            "children" => child_jobs::LABELS,
+            "workflow" => workflow_form::LABELS,
+            _ => &[],
+        };
+        fields.extend(of_member.iter().map(|(name, _)| *name));
+        fields.extend(plain_fields().map(|field| field.name).filter(|name| *name == member.as_str()));
+        // A job with a handler of the code is not made one of another kind.
+        fields.extend((member == "handler").then_some("runs"));
+    }
+    fields
 }
 
 /// A job as the form shows it to a viewer in this zone.

@@ -3,6 +3,6 @@
 mod language;
 mod script;
 
-pub use carillon_locale::{Count, Language, Message, grouped};
+pub use carillon_locale::{Count, Language, Markup, Message, grouped};
 pub use language::{LANGUAGE, language_of};
 pub use script::script_words;

@@ -38,7 +38,7 @@ pub async fn update(state: Shared, call: Call) -> Reply {
         draft.schedule.anchor_at = None;
         draft.schedule.spread_offset_seconds = None;
     }
-    state.engine.jobs().update(job.id, &draft, Some(job.revision), &call.by).await?;
+    state.declarations.update_job(job.id, &draft, Some(job.revision), &call.by).await?;
     Ok(call.done(Value::Null))
 }
 

@@ -2,4 +2,5 @@
 
 pub mod alarms;
 pub(crate) mod escalation;
+pub mod late_starts;
 pub(crate) mod stalled_shards;

@@ -87,7 +87,8 @@ impl AlertStore<'_> {
         let rows: Vec<Row> = self.tuples(&self.engine_reads, &text, values).await?;
         let mut apps: BTreeMap<i64, News> = BTreeMap::new();
         for (kind, app, at, reason, others) in rows {
-            let is_failure = [AlertKind::Failed, AlertKind::Stuck].iter().any(|it| it.as_str() == kind);
+            let is_failure =
+                [AlertKind::Failed, AlertKind::Stuck, AlertKind::LateStart].iter().any(|it| it.as_str() == kind);
             let Some(app) = app.filter(|_| is_failure && others == 0) else { return Ok(None) };
             let found_none = reason.as_deref() == Some(no_executor);
             let news = apps.entry(app).or_insert(News { last_at: at, found_none });

@@ -4,7 +4,7 @@ use carillon_scheduler::{AlarmKind, AuditAction, AuditObjectKind, Cause, RunStat
 use sea_orm::{DbBackend, Value};
 
 use crate::alarm::alarms::{self, AlarmFilter};
-use crate::alarm::escalation;
+use crate::alarm::{escalation, late_starts};
 use crate::alert::routing;
 use crate::app::limits::{audit as limits, take};
 use crate::audit::list::{self as audit, AuditFilter, AuditKey};
@@ -75,7 +75,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("open_of_backfills", &release::OPEN_OF_BACKFILLS),
         ("open_runs", &cancel::OPEN_RUNS),
     ];
-    let plain: [(&str, &str); 32] = [
+    let plain: [(&str, &str); 33] = [
         ("due", claim::DUE),
         ("orphans", adopt::ORPHANS),
         ("new", adopt::NEW_ORPHANS),
@@ -88,6 +88,7 @@ pub fn texts(backend: DbBackend) -> Vec<(&'static str, String)> {
         ("stale_slots", limits::STALE_SLOTS),
         ("pending", overdue::PENDING),
         ("oldest_waiting", overdue::OLDEST),
+        ("late_starts", late_starts::LATE_STARTS),
         ("agreed", running::AGREED),
         ("not_agreed", running::NOT_AGREED),
         ("long_running", checked::LONG_RUNNING),

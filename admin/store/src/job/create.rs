@@ -260,7 +260,7 @@ fn job_row(job: &Job) -> impl Iterator<Item = NamedValue> {
 }
 
 /// What both the insert and the update write.
-pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 35] {
+pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 36] {
     let draft = &job.draft;
     let script = draft.script.as_ref();
     named![
@@ -293,6 +293,7 @@ pub(crate) fn definition_columns(job: &Job) -> [NamedValue; 35] {
         retry_delay: draft.retry_delay.to_string(),
         follow: follow::of_job(draft),
         flag_after_seconds: draft.flag_after_seconds,
+        start_within_seconds: draft.start_within_seconds,
         pause_after_failures: draft.pause_after_failures,
         takes_result: draft.takes_result,
         enabled: draft.enabled,

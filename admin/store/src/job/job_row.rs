@@ -83,6 +83,8 @@ pub struct StoredDefinition {
     pub retries: i32,
     /// Into how many runs each fire is split.
     pub parts: i32,
+    /// After this many seconds its runs miss its objective; 0: it has none.
+    pub start_within_seconds: i32,
     pub updated_at: Millis,
 }
 
@@ -110,7 +112,7 @@ impl JobStore<'_> {
              CASE WHEN job_params.params IS NULL THEN '' WHEN OCTET_LENGTH(job_params.params) <= {most} THEN job_params.params END AS params, \
              job.schedule_text, job.anchor_at, \
              job.spread_offset, job.catch_up, job.misfire, job.misfire_threshold_ms, job.misfire_limit, job.misfire_window_ms, \
-             job.route, job.route_labels, job.overlap, job.overlap_queue, job.max_concurrent, job.limits, job.priority, job.block, job.timeout_seconds, job.retries, job.parts, job.updated_at \
+             job.route, job.route_labels, job.overlap, job.overlap_queue, job.max_concurrent, job.limits, job.priority, job.block, job.timeout_seconds, job.retries, job.parts, job.start_within_seconds, job.updated_at \
              FROM job JOIN app ON app.id = job.app_id LEFT JOIN job_params ON job_params.job_id = job.id WHERE job.id IN ({{ids}})"
         );
         let rows = self.query(&self.engine_reads, &text, values![self.ids(job_ids)]).await?;

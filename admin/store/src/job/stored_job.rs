@@ -224,7 +224,7 @@ pub(crate) fn whole_second(at: Millis) -> Millis {
 
 const COLUMNS: &str = "j.id, j.app_id, j.shard, a.name AS app, j.name, j.handler, p.params, j.schedule_text, j.anchor_at, j.catch_up, \
      j.misfire, j.misfire_threshold_ms, j.misfire_limit, j.misfire_window_ms, j.route, j.route_labels, j.overlap, j.overlap_queue, j.max_concurrent, j.limits, j.priority, \
-     j.block, j.timeout_seconds, j.retries, j.retry_delay, j.follow, j.flag_after_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
+     j.block, j.timeout_seconds, j.retries, j.retry_delay, j.follow, j.flag_after_seconds, j.start_within_seconds, j.enabled, j.spread_offset, j.fires_left, j.paused_reason, \
      j.resume_from_at, j.revision, j.created_at, j.updated_at, j.pause_after_failures, j.takes_result, j.job_key, j.set_name, j.script_type, j.script_version, j.parts, \
      j.graph_version, g.graph, j.http, c.remark AS script_remark, c.sha256 AS script_sha256, c.bytes AS script_bytes, \
      s.note AS pause_note, s.author AS pause_author, s.paused_at, s.ends_at AS pause_ends_at";
@@ -344,6 +344,7 @@ impl FromQueryResult for Job {
             // Whose they are is read with the others of a list.
             children: if get::<i16>(row, "follow")? & follow::CHILDREN != 0 { vec![0] } else { vec![] },
             flag_after_seconds: get(row, "flag_after_seconds")?,
+            start_within_seconds: get(row, "start_within_seconds")?,
             pause_after_failures: get(row, "pause_after_failures")?,
             enabled: get(row, "enabled")?,
             // A list is read with the others.

@@ -3,6 +3,7 @@
 use carillon_alerts::channel::ChannelKind;
 use carillon_scheduler::{AlarmKind, AlertKind, Clock as _};
 use carillon_store::alarm::alarms::Alarm;
+use carillon_store::alarm::late_starts::LateStart;
 use serde_json::{Value, json};
 
 use super::world::World;
@@ -139,6 +140,24 @@ databases! {
         assert_eq!(world.store.alerts().unrouted_misfires(now).await.unwrap(), []);
         world.later(3_601);
         world.round().await;
+        assert_eq!(world.told().await, ["opened", "resolved"]);
+    }
+
+    async fn a_late_start_is_told_until_a_run_of_its_job_starts_in_time(db: &TestDatabase) {
+        let world = World::start(db, 1).await;
+        world.rule_for(AlertKind::LateStart, json!({"app": "billing"})).await;
+        let (job_id, now) = (world.jobs[0], world.clock.now());
+        world.sql("UPDATE job SET start_within_seconds = 10").await;
+        let late = LateStart { run_id: 1, job_id, due_at: now - 12_000, start_within_seconds: 10 };
+        let alarms = world.store.alarms();
+        assert_eq!(alarms.raise_late_starts(&[(late, None)], now).await.unwrap().len(), 1);
+        world.round().await;
+        world.later(7_200);
+        world.look().await;
+        let text = "job 0: run 1 was due 12 s ago and has not started; the objective is 10 s".to_owned();
+        assert_eq!(world.only().await, (AlertKind::LateStart, 1, Some(job_id), text), "its time does not end it");
+        assert_eq!(alarms.close_late_starts(&[job_id], now).await.unwrap(), 1);
+        world.look().await;
         assert_eq!(world.told().await, ["opened", "resolved"]);
     }
 

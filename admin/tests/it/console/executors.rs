@@ -278,5 +278,25 @@ fn declared_jobs_are_shown_with_their_differences_and_applied_from_then_on() {
         console.store.declarations().write_job(app.id, "close-day", &applied).await.unwrap();
         let body = admin.get(&format!("/jobs/{}/edit", job.id)).await.body;
         assert!(body.contains("The program enforces these members") && body.contains("handler, retries"));
+        assert!(body.contains("billing 4.2.1 at src/&#60;jobs&#62;.rs:12"), "{body}");
+        let tag = |id: &str| body.split('<').find(|tag| tag.contains(&format!("id=\"{id}\""))).unwrap();
+        assert!(["retries", "handler", "runs-http"].iter().all(|id| tag(id).contains(" disabled")), "{body}");
+        assert!(!tag("owner").contains(" disabled"));
+        // Browsers send no locked fields, and one that is sent all the same changes nothing.
+        let path = format!("/jobs/{}/edit", job.id);
+        let form = admin.get(&path).await;
+        let (revision, seen, locked) = (form.hidden("revision"), form.hidden("seen"), form.hidden("locked"));
+        let sent = [
+            ("revision", revision.as_str()),
+            ("seen", seen.as_str()),
+            ("locked", locked.as_str()),
+            ("name", "Close"),
+            ("app", "orders"),
+        ];
+        let saved =
+            admin.submit(&path, &[&sent[..], &[("owner", "Ada"), ("retries", "9"), ("kind", "none")]].concat()).await;
+        assert_eq!(saved.status, 303, "{}", saved.body);
+        let kept = console.store.jobs().get(job.id).await.unwrap().unwrap().draft;
+        assert_eq!((kept.owner.as_str(), kept.retries, kept.handler), ("Ada", job.draft.retries, job.draft.handler));
     });
 }

@@ -9,6 +9,23 @@ use super::hostile::{HOSTILE, holds_as_markup};
 use super::run;
 use crate::browser::pages::lists;
 
+#[test]
+fn the_page_of_a_job_says_how_often_its_objective_was_met() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let (plain, prompt) = (console.job(|_| ()).await, console.job(|job| job.start_within_seconds = 60).await);
+        assert!(!admin.get(&format!("/jobs/{}", plain.id)).await.body.contains("data-testid=\"objective\""));
+        let body = admin.get(&format!("/jobs/{}", prompt.id)).await.body;
+        assert!(
+            body.contains("data-testid=\"objective\"") && body.contains("In time: 0 of 0 runs of the last day"),
+            "{body}"
+        );
+        let form = admin.get(&format!("/jobs/{}/edit", prompt.id)).await.body;
+        assert!(form.contains("id=\"start_within_seconds\""), "{form}");
+    });
+}
+
 // covers: S28
 #[test]
 fn every_text_is_shown_as_text() {

@@ -107,6 +107,7 @@ fn the_schema_describes_a_file() {
     for member in ["children", "moved", "schedule", "retry_delay", "enabled", "workflow"] {
         assert!(job["properties"][member].is_object(), "{member}");
     }
+    assert!(schema["$defs"]["Limit"]["properties"]["max"].is_object(), "a limit has the members of the API");
     assert!(job["properties"]["set"].is_null() && job["properties"]["id"].is_null());
     let references =
         out.match_indices("\"$ref\": \"").map(|(at, found)| out[at + found.len()..].split('"').next().unwrap());

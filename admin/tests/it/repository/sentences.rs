@@ -10,6 +10,7 @@ use super::texts::{files, root};
 const SOURCES: &[&str] = &[
     "admin/accounts/src",
     "admin/alerts/src",
+    "admin/declared/src",
     "admin/engine/src",
     "admin/import/src",
     "admin/inspect/src",
@@ -31,6 +32,7 @@ const REFUSING: &[&str] = &[
     "admin/alerts/src/channel/template.rs",
     "admin/alerts/src/manage/",
     "admin/alerts/src/silence.rs",
+    "admin/declared/src/edit.rs",
     "admin/engine/src/manage/",
     "admin/engine/src/outgoing/address.rs",
     "admin/scheduler/src/",

@@ -36,5 +36,5 @@ declared-orphan-hint = No live build declares it. It is not deleted; where the p
 declared-failed = refused
 declared-failed-hint = What the code says cannot be stored.
 declared-in = Declared in { $build }
-declared-enforced = The program enforces these members, and overwrites what you change here within some seconds: { $members }.
+declared-enforced = The program enforces these members, so they are locked: { $members }. They are declared in { $build } at { $place }. To change them here, choose “Show differences, write nothing” on the page <a href="/apps/{ $app }/declarations">Declared in code</a> of the app.
 declared-kept = The program declares these members: { $members }. What you change here stays, and is shown as a difference.

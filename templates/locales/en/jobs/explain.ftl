@@ -78,6 +78,8 @@ explain-sent = Marked { $at }, sent { $count ->
    *[other] { $count } times
 } to { $to }, { $late } ms after it was due.
 explain-marked = Marked { $at }, for { $to }; sends: { $count }.
+explain-late-start = It missed the objective of its job: it started { $seconds } s after it was due, and not within { $within } s.
+explain-late-waiting = It misses the objective of its job: it was due { $seconds } s ago, and should have started within { $within } s.
 explain-params = Parameters: { $params }.
 explain-params-own = Parameters, of this run alone: { $params }.
 explain-params-revision = Parameters, of the job's version { $revision }: { $params }.

@@ -60,6 +60,9 @@ pause-after = after { $count ->
 } in a row
 flag = Flag
 flag-after = if not sent within { $period }
+objective = Objective
+objective-within = starts within { $period } after it was due
+objective-met = In time: { $day_met } of { $day } runs of the last day, { $week_met } of { $week } of the last 7 days, among the newest 20,000 runs of all jobs
 next-fires = Next fires
 job-paused-preview = The job is paused. If it were enabled, it would fire at:
 job-all-runs = All runs

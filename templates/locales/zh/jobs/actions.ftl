@@ -1,5 +1,6 @@
 # 手动执行、补跑与任务定义的历史版本
 run-now-hint = 仅用于本次运行；任务自身的任务参数不变。
+run-now-priority-hint = 排队等待时提前的秒数，-3600 到 3600；留空：沿用任务的 { $seconds } 秒。
 run-now-parts-hint = 仅用于本次触发。数字表示拆分成多少次运行，各自使用上面的任务参数。或者填写每个分片的参数，每行一个；此时上面的参数须为空。
 run-now-by-route = 按路由策略：{ $route }
 run-now-no-executor = { $app } 没有在线的执行器：运行将失败。

@@ -36,5 +36,5 @@ declared-orphan-hint = 没有在线版本声明此任务。任务不会被删除
 declared-failed = 被拒绝
 declared-failed-hint = 代码的内容无法保存。
 declared-in = 由 { $build } 声明
-declared-enforced = 程序强制这些字段，几秒内会覆盖此处的修改：{ $members }。
+declared-enforced = 程序强制这些字段，因此已锁定：{ $members }。声明位置：{ $build }，{ $place }。如需在此修改，请在应用的<a href="/apps/{ $app }/declarations">代码声明</a>页面选择“只显示差异，不写入”。
 declared-kept = 程序声明了这些字段：{ $members }。此处的修改会保留，并显示为差异。

@@ -124,7 +124,7 @@ impl SendBatch {
         let cx = &self.sender.cx;
         let runs = self.tasks.iter().map(|task| {
             let (routed, job) = (&task.marked.routed, &task.marked.routed.decision.job);
-            cx.metrics.observe_lateness(&job.stored.app, sent_at - routed.run.due_at);
+            self.sender.observe_start(&routed.run, job, sent_at);
             let headers = headers(&cx.cluster, &routed.run, job, not_after(&task.marked.stamp, cx));
             BatchRun {
                 run: body(&routed.run, job, task.marked.params.clone(), None),

@@ -23,7 +23,7 @@ impl SendTask {
         let sent_at = cx.clock.now();
         let under_way = self.sender.outcomes.in_flight.begin(run.run_id, sent_at);
         cx.metrics.in_flight.inc();
-        cx.metrics.observe_lateness(&job.stored.app, sent_at - run.due_at);
+        self.sender.observe_start(run, job, sent_at);
         let params = filled_params(run, job, self.marked.params.clone(), || own_params(job));
         failpoint::hit_when_written("after_request_written");
         let send_until = self.marked.stamp.asked + cx.settings.send_limit;

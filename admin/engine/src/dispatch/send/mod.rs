@@ -2,6 +2,7 @@
 
 mod batch;
 mod http;
+pub(crate) mod observed_starts;
 mod queue;
 
 use std::collections::BTreeMap;
@@ -10,12 +11,14 @@ use std::time::Duration;
 
 use carillon_scheduler::{Cause, Millis, RunEvent, RunReason};
 use carillon_store::job::job_row::MOST_PARAMS;
+use carillon_store::run::adopt::ClaimedRun;
 
 use crate::dispatch::send::batch::group;
 use crate::dispatch::send::queue::send_single;
 use crate::dispatch::send_task::{SendTask, Sender};
 use crate::dispatch::stages::MarkedRun;
 use crate::executor::request::is_unsendable;
+use crate::job_cache::CachedJob;
 
 impl Sender {
     pub fn send(self: &Arc<Self>, batch: Vec<MarkedRun>) {
@@ -38,6 +41,12 @@ impl Sender {
             }
             self.tasks.spawn(self.clone().start_at(due_at, tasks));
         }
+    }
+
+    /// A request for the run is about to leave.
+    pub(in crate::dispatch) fn observe_start(&self, run: &ClaimedRun, job: &CachedJob, sent_at: Millis) {
+        self.cx.metrics.observe_lateness(&job.stored.app, sent_at - run.due_at);
+        self.starts.record(run, job, sent_at);
     }
 
     /// One timer for all that leave at the same instant.

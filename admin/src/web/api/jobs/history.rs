@@ -46,6 +46,6 @@ pub async fn history(state: Shared, id: Id, caller: Caller, query: Query) -> Ans
 
 pub async fn restore(state: Shared, id: Id, revision: RevisionNumber, caller: Caller, query: Query) -> Answer<JobView> {
     let expected = query.id("expected")?;
-    let job = state.engine.jobs().restore(id.0, revision.0, expected, &caller.0).await?;
+    let job = state.declarations.restore_job(id.0, revision.0, expected, &caller.0).await?;
     with_next_fire(&state, job).await
 }

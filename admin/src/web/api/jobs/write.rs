@@ -71,7 +71,7 @@ pub async fn create_batch(
 pub async fn update(state: Shared, id: Id, caller: Caller, body: Body<JobUpdate>) -> Answer<JobView> {
     let JobUpdate { value, revision } = body.0;
     let draft = definition::update(value, id.0)?;
-    let job = state.engine.jobs().update(id.0, &draft, revision, &caller.0).await?;
+    let job = state.declarations.update_job(id.0, &draft, revision, &caller.0).await?;
     with_next_fire(&state, job).await
 }
 
@@ -84,7 +84,7 @@ pub async fn put_by_key(state: Shared, app: Id, key: JobKey, caller: Caller, bod
     let JobUpdate { value, revision } = body.0;
     let name = state.engine.apps().get(app.0).await?.name;
     let draft = definition::with_key(value, &name, &key.0)?;
-    let job = state.engine.jobs().put(app.0, draft, revision, &caller.0).await?;
+    let job = state.declarations.put_job(app.0, draft, revision, &caller.0).await?;
     with_next_fire(&state, job).await
 }
 

@@ -231,6 +231,10 @@ pub struct JobSettings {
     /// configured (30 s)
     #[schema(minimum = 0, maximum = 86_400, default = 0, required = false)]
     flag_after_seconds: i64,
+    /// Its objective: a run that has not been sent this number of seconds after it was due misses it, with an alarm `late_start`;
+    /// 0: none
+    #[schema(minimum = 0, maximum = 86_400, default = 0, required = false)]
+    start_within_seconds: i64,
     /// The server pauses it after this many fires in a row that failed after their retries; 0: never
     #[schema(minimum = 0, maximum = 1_000, default = 0, required = false)]
     pause_after_failures: i64,

@@ -2,7 +2,7 @@
 
 use actix_web::web::Path;
 use askama::Template;
-use carillon_engine::manage::Error;
+use carillon_engine::manage::{Apps, Error};
 use carillon_store::App;
 use carillon_store::app::executors::Executor;
 use carillon_store::app::rename::FormerName;
@@ -34,7 +34,8 @@ struct Page {
 /// The form of the name, as it is stored.
 fn with_names(form: Form, app: &App) -> Form {
     let runs_scripts = if app.runs_scripts { "yes" } else { "" };
-    form.with("name", &app.name).with("title", &app.title).with("runs_scripts", runs_scripts)
+    let form = form.with("name", &app.name).with("title", &app.title).with("runs_scripts", runs_scripts);
+    form.with("weight", app.weight.to_string())
 }
 
 /// The page again with the faults of another form than that of the name.
@@ -78,9 +79,20 @@ pub async fn enter(state: Shared, by: Caller, context: PageContext, id: Path<i64
 pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let name = form.value("name").trim().to_owned();
     let title = form.given("title").unwrap_or_else(|| name.clone());
+    let weight = form.optional_number("weight", 1);
+    if let Some(weight) = weight {
+        form.accept(Apps::check_weight(weight))?;
+    }
+    if !form.is_valid() {
+        form.accept(state.engine.apps().check(&name, Some(&title)))?;
+        return show(&state, context, *id, Some(form)).await;
+    }
     let updated = state.engine.apps().update(*id, Some(&name), Some(&title), &by.0).await;
     if let Some(app) = form.accept_named("The name belongs or belonged to another app.", updated)? {
         state.engine.apps().set_runs_scripts(*id, form.is("runs_scripts", "yes"), &by.0).await?;
+        if let Some(weight) = weight {
+            state.engine.apps().set_weight(*id, weight, &by.0).await?;
+        }
         return Ok(done(&format!("/apps/{id}"), context.t("app-is-saved").with("name", app.name)));
     }
     show(&state, context, *id, Some(form)).await

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::web::access::Caller;
 use crate::web::console::account::owner;
 use crate::web::console::account::page::Own;
-use crate::web::console::jobs::form_page::{Purpose, page, template_name, template_text, unlike};
+use crate::web::console::jobs::form_page::{Purpose, lock_declared, page, template_name, template_text, unlike};
 use crate::web::console::jobs::script::TOO_LATE;
 use crate::web::forms::job_form::{draft, filled, normal};
 use crate::web::forms::merge::{self, LIKE, SEEN, UNLIKE};
@@ -144,6 +144,7 @@ async fn original(state: &State, form: &Form, context: &PageContext) -> Result<O
 /// `POST /jobs/{id}/edit`
 pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i64>, mut form: Form) -> PageResult {
     let old = state.engine.jobs().get(*id).await?;
+    lock_declared(&state, &mut form, &old, &context).await?;
     if curl_form::is_asked(&form) {
         return read_curl(&state, context, Purpose::Edit(&old), form).await;
     }
@@ -154,7 +155,7 @@ pub async fn update(state: Shared, by: Caller, context: PageContext, id: Path<i6
         return send_once(&state, context, Purpose::Edit(&old), (form, &draft, Some(&old))).await;
     }
     let revision = form.value("revision").parse().unwrap_or(-1);
-    match state.engine.jobs().update(*id, &draft, Some(revision), &by.0).await {
+    match state.declarations.update_job(*id, &draft, Some(revision), &by.0).await {
         Err(Error::Changed(_)) => conflict(&state, context, *id, form).await,
         updated => match form.accept(updated)? {
             Some(job) => saved(&state, &context, &job, &form, "job-is-saved").await,

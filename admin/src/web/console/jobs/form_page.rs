@@ -14,11 +14,11 @@ use crate::web::console::jobs::preview::{self, Preview};
 use crate::web::console::workflows::definition::{self, Definition};
 use crate::web::forms::child_jobs::{self, ChildJob};
 use crate::web::forms::curl_form::CurlNotes;
-use crate::web::forms::job_form::{filled, labels, normal};
+use crate::web::forms::job_form::{fields_of, filled, labels, normal};
 use crate::web::forms::merge::{self, Conflict, Difference, UNLIKE};
 use crate::web::forms::moment::zone_of;
 use crate::web::forms::{Form, workflow_form};
-use crate::web::locale::{Language, Message};
+use crate::web::locale::{Language, Markup, Message};
 use crate::web::page::{PageContext, PageError, render};
 use crate::web::state::State;
 use crate::web::text::names::weekday_name;
@@ -71,7 +71,7 @@ pub struct Page {
     /// The set of files that defines the job that is edited.
     set: Option<String>,
     /// What becomes of the members that code declares, if they are changed here.
-    declared: Option<Message>,
+    declared: Option<Markup>,
     /// The workflow that is filled in, if it can be drawn.
     definition: Option<Definition>,
 }
@@ -209,6 +209,10 @@ pub async fn page(
         Purpose::Edit(job) => Some(job),
         _ => None,
     };
+    let declared = match before {
+        Some(job) => lock_declared(state, &mut form, job, &context).await?,
+        None => None,
+    };
     let unlike = match purpose {
         Purpose::Copy(job) if form.is_valid() => unlike(&context, &form, job),
         _ => vec![],
@@ -241,7 +245,7 @@ pub async fn page(
         asks_password: context.viewer.as_ref().is_some_and(|viewer| viewer.issuer.is_none()),
         has_script: before.is_some_and(|job| job.draft.script.is_some()),
         set: before.map(|job| job.draft.set.clone()).filter(|set| !set.is_empty()),
-        declared: declared_warning(state, &context, before).await?,
+        declared,
         origin: origin.map(|job| (job.id, job.draft.name.clone())),
         action,
         back,
@@ -289,18 +293,28 @@ fn routes(language: Language, of_xxl_job: bool) -> Vec<Choice> {
     routes.map(|route| Choice { word: route.as_str(), text: strategies::route(language, *route) }).collect()
 }
 
-/// The members that code declares, and whether a change of them lasts.
-async fn declared_warning(
+/// The members that code declares, and whether they can be changed here. Fields that a program enforces keep what is stored: browsers do not
+/// send locked fields. Nor do they send those that were locked when the form was made.
+pub async fn lock_declared(
     state: &State,
+    form: &mut Form,
+    job: &Job,
     context: &PageContext,
-    before: Option<&Job>,
-) -> Result<Option<Message>, PageError> {
-    let Some(job) = before else { return Ok(None) };
+) -> Result<Option<Markup>, PageError> {
+    let stored = filled(&job.draft, zone_of(form, context.zone));
+    form.keep_locked(&stored);
     let Some(declared) = state.declarations.of_job(job).await? else { return Ok(None) };
     let app = state.engine.apps().get(job.app_id).await?;
-    let (key, members) = match declared.enforced(app.declarations) {
-        [] => ("declared-kept", declared.members.as_slice()),
-        enforced => ("declared-enforced", enforced),
+    let members = declared.enforced(app.declarations);
+    form.lock(&fields_of(members), &stored);
+    let message = match members.is_empty() {
+        true => context.t("declared-kept").with("members", declared.members.join(", ")),
+        false => context
+            .t("declared-enforced")
+            .with("members", members.join(", "))
+            .with("build", &declared.build)
+            .with("place", &declared.place)
+            .with("app", app.id.to_string()),
     };
-    Ok(Some(context.t(key).with("members", members.join(", "))))
+    Ok(Some(message.markup()))
 }

@@ -4,6 +4,7 @@ use actix_web::web::Path;
 use askama::Template;
 use carillon_declared::DeclaredJobView;
 use carillon_scheduler::Millis;
+use carillon_store::run::view::starts::StartShares;
 use carillon_store::{Job, Misfire, MisfireFilter, RunFilter, ScheduledFilter, ScheduledRun};
 
 use crate::web::console::apps::declarations::differences;
@@ -47,6 +48,8 @@ struct Page {
     unstarted: Vec<i64>,
     /// What code says of it.
     declared: Option<DeclaredJobView>,
+    /// How often its runs have met its objective. None: it has none.
+    starts: Option<StartShares>,
     preview: Preview,
     runs: Vec<RunRow>,
     misfires: Vec<Misfire>,
@@ -115,6 +118,10 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
         Some(draft) => definition::definition(&state.store, context.language, draft, &context.visible()).await?,
         None => None,
     };
+    let starts = match job.draft.start_within_seconds {
+        0 => None,
+        within => Some(state.store.runs().start_shares(job.id, within, context.now).await?),
+    };
     let users: Vec<i64> = state.store.workflows().users_of(job.id).await?.into_iter().map(|(id, _)| id).collect();
     let page = Page {
         badge: match context.pause_of(job.app_id) {
@@ -137,6 +144,7 @@ pub async fn page(state: Shared, context: PageContext, id: Path<i64>) -> PageRes
             .map(|link| if link.child == job.id { link.parent } else { link.child })
             .collect(),
         declared: state.declarations.of_job(&job).await?,
+        starts,
         preview: preview::of_job(&context, &job),
         runs: runs.items.into_iter().map(|run| RunRow::new(&context, run)).collect(),
         misfires: state.store.runs().misfires(&misfires).await?.items,

@@ -7,6 +7,8 @@ use carillon_inspect::preview;
 use carillon_scheduler::{FieldError, JobDraft, Millis, Zone};
 use carillon_store::Job;
 
+use crate::web::forms::job_form::filled;
+use crate::web::forms::moment::zone_of;
 use crate::web::forms::schedule_form::{LABELS, is_blank, schedule_of};
 use crate::web::forms::{Fields, Form};
 use crate::web::locale::Language;
@@ -166,11 +168,14 @@ struct PreviewFragment {
 /// `GET /jobs/preview`: a part of the form's page. The query has the form's fields and the id of the job that it changes.
 pub async fn fragment(state: Shared, request: HttpRequest, context: PageContext) -> PageResult {
     let fields = url::form_urlencoded::parse(request.query_string().as_bytes());
-    let form = Form::from(Fields(fields.into_owned().collect()));
+    let mut form = Form::from(Fields(fields.into_owned().collect()));
     let before = match form.value("job").parse() {
         Ok(id) => state.store.jobs().get(id).await?.filter(|job| context.may_see(&job.app_id)),
         Err(_) => None,
     };
+    if let Some(job) = &before {
+        form.keep_locked(&filled(&job.draft, zone_of(&form, context.zone)));
+    }
     let preview = of_form(&state, &form, before.as_ref(), &context).await?;
     Ok(show(&PreviewFragment { context, preview }))
 }

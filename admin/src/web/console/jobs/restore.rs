@@ -74,7 +74,7 @@ pub async fn restore(
         by = by.confirmed();
     }
     let expected = form.value("revision").parse().unwrap_or(-1);
-    match state.engine.jobs().restore(id, revision, Some(expected), &by).await {
+    match state.declarations.restore_job(id, revision, Some(expected), &by).await {
         Ok(job) => {
             let text = context.t("job-is-restored").with("name", job.draft.name).with("version", revision);
             Ok(done(&format!("/jobs/{id}"), text))

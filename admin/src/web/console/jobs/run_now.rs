@@ -123,6 +123,8 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>,
         return page(&state, context, job, form).await;
     }
     let parts = parts_form::read(form.value("parts"));
+    let has_priority = form.given("priority").is_some();
+    let priority = has_priority.then(|| form.seconds("priority", 0));
     let given = |name: &str| Some(form.value(name).to_owned()).filter(|text| !text.is_empty());
     let rerun_of = given("rerun_of").and_then(|id| id.parse().ok());
     if let Some(run) = original(&state, &context, rerun_of, job.id).await? {
@@ -139,7 +141,7 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>,
             .filter(|params| parts.texts().is_none() || !params.is_empty()),
         parts: (parts.texts().is_some() || parts != job.draft.parts).then_some(parts),
         address: given("address"),
-        priority: None,
+        priority,
         idempotency_key: given("key").map(|key| format!("console-{key}")),
     };
     // What is repeated is repeated now.

@@ -92,7 +92,7 @@ pub async fn save(state: Shared, own: Own, context: PageContext, id: Path<i64>, 
         form.accept(state.engine.jobs().check(&draft, Some(&job), &own.by.0).await)?;
         if form.is_valid() && owner::check(&state, &own, &mut form, &password, &context, TOO_LATE).await?.is_some() {
             let by = own.by.0.clone().confirmed();
-            let saved = state.engine.jobs().update(*id, &draft, Some(revision), &by).await;
+            let saved = state.declarations.update_job(*id, &draft, Some(revision), &by).await;
             if let Some(job) = form.accept(saved)? {
                 let text = context.t("script-is-saved").with("name", job.draft.name);
                 return Ok(done(&format!("/jobs/{id}/script"), text));

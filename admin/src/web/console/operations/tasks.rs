@@ -83,6 +83,7 @@ fn title(name: &str) -> &'static str {
         "monitor" => "task-monitor",
         "lease ends" => "task-lease-ends",
         "flag overdue" => "task-flag-overdue",
+        "watch starts" => "task-watch-starts",
         "escalate" => "task-escalate",
         "backfill" => "task-backfill",
         "calendars" => "task-calendars",

@@ -7,3 +7,4 @@ pub mod list;
 pub(crate) mod misfires;
 pub mod records;
 pub(crate) mod run_view;
+pub mod starts;

@@ -131,6 +131,7 @@ pub(super) fn values(name: &str, kind: Kind) -> Vec<String> {
         "retry" => list(&["900000", "5", "1"]),
         "unanswered" => plain(&["2", "1", "16", "1000"]),
         "pending" => plain(&["2", "1", &cursor, &until, "30000", &until]),
+        "late_starts" => plain(&["2", "1", &until, &until]),
         "agreed" | "not_agreed" | "next_unanswered" => plain(&["2", "1"]),
         "cursors" if kind == Kind::Mariadb => plain(&["2", &cursor, &cursor, "5", "200"]),
         "cursors" => plain(&["2", &cursor, "5", "200"]),
@@ -203,6 +204,11 @@ fn expected(name: &str) -> [&'static str; 3] {
         "oldest_waiting" => {
             ["run USING INDEX run_open (shard=? AND state=? AND epoch=?)", "run_open", "run ref run_open"]
         }
+        "late_starts" => [
+            "run USING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at<?)",
+            "run_open",
+            "run range run_open",
+        ],
         "pending" => [
             "run USING INDEX run_open (shard=? AND state=? AND epoch=? AND due_at>? AND due_at<?)",
             "run_open",
@@ -346,6 +352,7 @@ fn locks(name: &str) -> bool {
         "unanswered",
         "next_unanswered",
         "pending",
+        "late_starts",
         "agreed",
         "not_agreed",
         "long_running",

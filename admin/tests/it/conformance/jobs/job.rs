@@ -47,6 +47,7 @@ fn every_member() -> JobDraft {
         retries: 3,
         retry_delay: "fixed 1 60".parse().unwrap(),
         flag_after_seconds: 90,
+        start_within_seconds: 45,
         pause_after_failures: 5,
         children: vec![],
         enabled: false,

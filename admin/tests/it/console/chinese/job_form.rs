@@ -93,6 +93,7 @@ const WRONG_JOBS: &[&[(&str, &str)]] = &[
     &[("retry_kind", "list"), ("retry_list", "10, soon")],
     &[("retry_kind", "list"), ("retry_list", "")],
     &[("flag_after_seconds", "-1")],
+    &[("start_within_seconds", "90000")],
     &[("pause_after_failures", "-1")],
     &[("runs", "http"), ("http_url", "http://a/"), ("http_curl", "curl http://b/")],
     &[("runs", "http"), ("http_curl", "wget http://a/"), ("step", "read_curl")],

@@ -1,4 +1,5 @@
 use carillon_store::Actor;
+use carillon_store::audit::list::AuditFilter;
 
 use super::client::Console;
 use super::run;
@@ -58,5 +59,45 @@ fn a_limit_that_a_job_names_is_not_deleted_and_the_job_shows_it() {
         // The form of the job keeps its limits.
         let form = admin.get(&format!("/jobs/{}/edit", job.id)).await.body;
         assert!(form.contains("value=\"db-export\""), "{form}");
+    });
+}
+
+#[test]
+fn the_weight_of_an_app_is_set_on_its_page() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let app = console.store.apps().by_name("orders").await.unwrap().unwrap();
+        let page = format!("/apps/{}", app.id);
+        let weight = async || console.store.apps().by_name("orders").await.unwrap().unwrap().weight;
+        assert!(admin.get(&page).await.body.contains("Weight at limits"));
+        let saved = admin.submit(&page, &[("name", "orders"), ("title", "Orders"), ("weight", "3")]).await;
+        assert_eq!((saved.status, weight().await), (303, 3), "{}", saved.body);
+        let wrong = admin.submit(&page, &[("name", "a"), ("title", "Other"), ("weight", "101")]).await;
+        assert_eq!(wrong.error("weight").unwrap(), "101 is not allowed; 1 to 100");
+        assert!(wrong.error("name").is_some(), "all faults at once");
+        assert_eq!(admin.submit(&page, &[("name", "orders"), ("title", "Orders")]).await.status, 303);
+        assert_eq!(weight().await, 3, "a form without it leaves it as it is");
+    });
+}
+
+#[test]
+fn a_run_is_asked_for_with_a_priority() {
+    run(async {
+        let console = Console::start().await;
+        let admin = console.admin().await;
+        let job = console.job(|draft| draft.priority = 30).await;
+        let path = format!("/jobs/{}/run", job.id);
+        let form = admin.get(&path).await;
+        assert!(form.body.contains("empty: that of the job, 30 s"), "{}", form.body);
+        let wrong = admin.submit(&path, &[("priority", "2h")]).await;
+        assert_eq!(wrong.error("priority").unwrap(), "7200 is not allowed; -3600 to 3600 seconds");
+        let made = admin.submit(&path, &[("priority", "-60")]).await;
+        assert_eq!(made.status, 303, "{}", made.body);
+        let audit =
+            console.store.audit().list(&AuditFilter { limit: 1, ..AuditFilter::default() }).await.unwrap().items;
+        assert!(format!("{:?}", audit[0]).contains("-60"), "{audit:?}");
+        let plain = admin.submit(&path, &[("priority", "")]).await;
+        assert_eq!(plain.status, 303, "{}", plain.body);
     });
 }

@@ -30,6 +30,7 @@ fn a_round_that_finds_nothing_is_followed_by_a_pause() {
             all.pruner.clone(),
             all.summarizer.clone(),
             all.overdue_flagger.clone(),
+            all.start_watcher.clone(),
             all.alarm_escalator.clone(),
             all.clock_guard.clone(),
             all.refresher.clone(),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use carillon_declared::{Declarations, DeclaredJobView};
+use carillon_engine::manage::Error;
 use carillon_scheduler::{Clock as _, HttpDraft, JobDraft, ScriptDraft, ScriptKind};
 use carillon_store::app::declared::declarations::Declaration;
 use carillon_store::audit::list::AuditFilter;
@@ -200,6 +201,36 @@ databases! {
         let all = Declaring::start(db, DeclarationSetting::Apply).await;
         assert_eq!(all.after_an_edit("enforce").await, (DeclaredState::Applied, 2));
         assert_eq!(all.after_a_deletion().await, (1, DeclaredState::Applied));
+    }
+
+    async fn what_a_program_enforces_is_not_changed_here(db: &TestDatabase) {
+        let all = Declaring::start(db, DeclarationSetting::Apply).await;
+        all.deploy(&Program::new(ONE, "billing 1", "enforce", json!({"retries": 2, "tags": ["b", "a"]}))).await;
+        let job = all.job().await;
+        let update = async |change: fn(&mut JobDraft)| {
+            let mut draft = all.job().await.draft;
+            change(&mut draft);
+            let said: Vec<String> = match all.declarations.update_job(job.id, &draft, None, &actor()).await {
+                Err(Error::Invalid(errors)) => errors.iter().map(ToString::to_string).collect(),
+                updated => updated.map(|_| vec![]).unwrap(),
+            };
+            said
+        };
+        let said: Vec<String> = update(|draft| (draft.retries, draft.owner, draft.tags) = (5, "Ada".into(), vec!["c".into()])).await;
+        let members: Vec<&str> = said.iter().map(|text| text.split(':').next().unwrap()).collect();
+        assert_eq!(members, ["retries", "tags"]);
+        assert!(said[0].starts_with("retries: is declared in billing 1 at ") && said[0].contains("set the declarations of the app to `report`"), "{said:?}");
+        assert_eq!(all.job().await.revision, job.revision);
+        assert_eq!(update(|draft| (draft.owner, draft.tags) = ("Ada".into(), vec!["b".into(), "a".into()])).await, [""; 0]);
+        // A former version is restored with the same right.
+        let refused = all.declarations.restore_job(job.id, job.revision, None, &actor()).await;
+        assert!(refused.is_ok(), "only the owner differs: {refused:?}");
+        all.declarations.set(all.node.app.id, DeclarationSetting::Report, &actor()).await.unwrap();
+        assert_eq!(update(|draft| draft.retries = 5).await, [""; 0], "nothing is enforced");
+        all.declarations.set(all.node.app.id, DeclarationSetting::Apply, &actor()).await.unwrap();
+        all.round().await;
+        assert_eq!(all.job().await.draft.retries, 2);
+        assert_eq!(update(|draft| (draft.retries, draft.set) = (7, "ops".into())).await, [""; 0], "files take it over");
     }
 
     async fn a_job_that_was_made_here_is_taken_over_by_policy(db: &TestDatabase) {

@@ -6,6 +6,7 @@ mod declared;
 mod explain;
 mod gaps;
 mod job_pauses;
+mod late_starts;
 mod monitoring;
 mod overdue_runs;
 mod prune;

@@ -1,0 +1,92 @@
+//! Runs that miss the objective of their job: they have an alarm while they still wait, or when they start late between two looks. The
+//! alarm of a job is open until a run of it that was due later starts in time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use carillon_scheduler::Millis;
+use carillon_store as store;
+use carillon_store::alarm::late_starts::LateStart;
+use foldhash::{HashMap, HashSet};
+
+use crate::context::Context;
+use crate::dispatch::app_pauses::AppPauses;
+use crate::dispatch::send::observed_starts::{JobStarts, ObservedStarts};
+use crate::lease::clock_guard::ClockGuard;
+use crate::lease::held_shards::HeldShards;
+use crate::runtime::{Service, Step};
+
+/// A miss has its alarm this long after it happened, at most.
+const EVERY: Duration = Duration::from_secs(5);
+
+pub struct StartWatcher {
+    pub(crate) cx: Arc<Context>,
+    pub(crate) held: Arc<HeldShards>,
+    pub(crate) clock_guard: Arc<ClockGuard>,
+    pub(crate) pauses: Arc<AppPauses>,
+    pub(crate) starts: Arc<ObservedStarts>,
+}
+
+impl StartWatcher {
+    async fn round(&self) -> store::Result<usize> {
+        if self.clock_guard.is_suspect() {
+            return Ok(0);
+        }
+        let now = self.cx.clock.now();
+        let waiting = self.waiting(now).await?;
+        let started = self.starts.take();
+        let written = self.write(&waiting, &started, now).await;
+        if written.is_err() {
+            self.starts.put_back(started);
+        }
+        written
+    }
+
+    /// Runs that wait and have missed their objective. Shards without such jobs are not looked at.
+    async fn waiting(&self, now: Millis) -> store::Result<Vec<LateStart>> {
+        let shards = self.cx.store.runs().shards_with_objectives().await?;
+        let Some(paused) = self.pauses.paused_apps(now).filter(|_| !shards.is_empty()) else {
+            return Ok(vec![]);
+        };
+        let mut waiting = vec![];
+        for (shard, epoch) in self.held.trusted().into_iter().filter(|(shard, _)| shards.contains(shard)) {
+            waiting.extend(self.cx.store.runs().late_starts(shard, epoch, &paused, now).await?);
+        }
+        Ok(waiting)
+    }
+
+    /// Raises and closes alarms; answers how many were raised.
+    async fn write(
+        &self,
+        waiting: &[LateStart],
+        started: &HashMap<i64, JobStarts>,
+        now: Millis,
+    ) -> store::Result<usize> {
+        let alarms = self.cx.store.alarms();
+        let mut late: Vec<_> = waiting.iter().map(|run| (*run, None)).collect();
+        late.extend(started.values().filter_map(|job| job.late).map(|(run, sent_at)| (run, Some(sent_at))));
+        let raised = if late.is_empty() { vec![] } else { alarms.raise_late_starts(&late, now).await? };
+        raised.iter().for_each(|alarm| self.cx.log_alarm(alarm));
+        let waits: HashSet<i64> = waiting.iter().map(|run| run.job_id).collect();
+        let is_over = |(job_id, job): &(&i64, &JobStarts)| job.is_met && !waits.contains(job_id);
+        let over: Vec<i64> = started.iter().filter(is_over).map(|(job_id, _)| *job_id).collect();
+        if !over.is_empty() {
+            alarms.close_late_starts(&over, now).await?;
+        }
+        Ok(raised.len())
+    }
+}
+
+impl Service for StartWatcher {
+    const NAME: &'static str = "watch starts";
+    /// Alarms that were raised.
+    type Report = usize;
+
+    async fn step(&self) -> Step<usize> {
+        let did = self.round().await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "the starts of runs could not be compared with the objectives of their jobs; the next round goes on");
+            0
+        });
+        Step { did, next: EVERY }
+    }
+}
