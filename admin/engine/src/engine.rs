@@ -227,7 +227,7 @@ impl Engine {
         });
         let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs, followed, limits }));
         let refused = Arc::new(component!(RefusedReports { cx }));
-        let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
+        let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused, client }));
         let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, scripts, outcomes, http }));
         let recover = Arc::new(component!(RecoverContext { cx, client, directory, outcomes, jobs }));
         let checks = Arc::new(component!(RunChecks { recover, tasks; schedule, places, inquiries, alarmed }));

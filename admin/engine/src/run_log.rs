@@ -3,6 +3,7 @@
 use carillon_scheduler::RunState;
 use carillon_store::Actor;
 
+use crate::complete::hide_secrets::hide_in_text;
 use crate::executor::client::{self, LogAnswer};
 use crate::manage::entry_points::Runs;
 use crate::manage::error::Error;
@@ -54,7 +55,13 @@ impl Runs<'_> {
         let _turn = engine.log_turns.enter(app, by).await;
         let answer = engine.client.read_log(address, app, run_id, run.due_at, i64::from(from)).await;
         match answer {
-            Ok(LogAnswer::Page(page)) => Ok(as_page(from, page, run.state)),
+            Ok(LogAnswer::Page(page)) => {
+                // The lines are counted before: a secret may have several.
+                let page = as_page(from, page, run.state);
+                let keys = engine.client.tokens.keys();
+                let content = hide_in_text(&engine.cx.store, keys, run_id, &page.content).await?;
+                Ok(LogPage { content, ..page })
+            }
             Ok(LogAnswer::NoLog) => Err(Error::NoLog("this executor keeps no log".into())),
             // It has not begun to write; a run that goes on may still.
             Err(_) if run.state.is_open() => Ok(LogPage { from, to: from - 1, content: String::new(), end: false }),

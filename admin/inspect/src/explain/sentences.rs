@@ -184,7 +184,9 @@ fn sent(language: Language, run: &RunView) -> Option<Message> {
 
 fn params(language: Language, explained: &ExplainedRun) -> Message {
     let (text, params) = match (&explained.params, explained.run.revision) {
-        (RunParams::Own(params) | RunParams::OfPart(params), _) => (language.text("explain-params-own"), params),
+        (RunParams::Own(params) | RunParams::Repeated(params) | RunParams::OfPart(params), _) => {
+            (language.text("explain-params-own"), params)
+        }
         (RunParams::Sent(params), Some(revision)) => {
             (language.text("explain-params-revision").with("revision", revision), params)
         }

@@ -20,6 +20,8 @@ use crate::views::RunStore;
 pub enum RunParams {
     /// Given with this fire in place of the job's own.
     Own(String),
+    /// The same, and they repeat what the job was saved with.
+    Repeated(String),
     /// Those of this part of the fire, from a list with a text for each part.
     OfPart(String),
     /// The job's own, under the revision that the run was sent with.
@@ -38,8 +40,19 @@ impl RunParams {
     /// None: not known, or there are none because the run was never sent.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Self::Own(text) | Self::OfPart(text) | Self::Sent(text) | Self::Waiting(text) => Some(text),
+            Self::Own(text) | Self::Repeated(text) | Self::OfPart(text) | Self::Sent(text) | Self::Waiting(text) => {
+                Some(text)
+            }
             Self::Items | Self::NeverSent | Self::NotOnRecord => None,
+        }
+    }
+
+    /// Those that were given with a fire.
+    fn given(text: String, is_of_part: bool, repeats_saved: bool) -> Self {
+        match (is_of_part, repeats_saved) {
+            (true, _) => Self::OfPart(text),
+            (false, true) => Self::Repeated(text),
+            (false, false) => Self::Own(text),
         }
     }
 }
@@ -65,8 +78,8 @@ impl RunStore<'_> {
             return Ok(RunParams::Items);
         }
         if let Some(own) = &run.params {
-            let own = own.clone();
-            return Ok(if run.is_of_part == Some(true) { RunParams::OfPart(own) } else { RunParams::Own(own) });
+            let (is_of_part, repeats_saved) = (run.is_of_part == Some(true), run.repeats_saved == Some(true));
+            return Ok(RunParams::given(own.clone(), is_of_part, repeats_saved));
         }
         let Some(revision) = run.revision else {
             return match (run.marked_at, run.state.is_open()) {
@@ -91,8 +104,7 @@ impl RunStore<'_> {
         for run in runs {
             let params = match (given.remove(&run.id), run.revision) {
                 _ if run.cause == Cause::Item => RunParams::Items,
-                (Some(given), _) if given.is_of_part => RunParams::OfPart(given.text),
-                (Some(given), _) => RunParams::Own(given.text),
+                (Some(given), _) => RunParams::given(given.text, given.is_of_part, given.repeats_saved),
                 (None, Some(revision)) => match sent.entry((run.job_id, revision)) {
                     Entry::Occupied(known) => known.get().clone(),
                     Entry::Vacant(new) => new.insert(self.params_of(run).await?).clone(),

@@ -1,5 +1,5 @@
 # Running a job by hand, its backfills, and the versions of its definition.
-run-now-hint = For this run only; the parameters of the job do not change.
+run-now-hint = For this run only; the parameters of the job do not change. Secrets count only in saved parameters.
 run-now-parts-hint = For this fire only. A number splits it into that many runs, each with the parameters above. Or the parameters of each part, one in each line; then leave those above empty.
 run-now-by-route = By route: { $route }
 run-now-no-executor = No executor of { $app } is online: the run would fail.

@@ -180,6 +180,7 @@ impl Bulk<'_> {
             job: *job,
             cause,
             params: None,
+            repeats_saved: false,
             address: None,
             priority: None,
             idempotency_key: self.key.map(|key| hash(&format!("bulk {} {key}", job.id))),
