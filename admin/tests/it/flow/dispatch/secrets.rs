@@ -8,6 +8,7 @@ use carillon_engine::manage::{BulkRequest, Error, RunAction, RunRequest, Selecti
 use carillon_protocol::RunBatch;
 use carillon_scheduler::{Cause, JobDraft, ManualClock, RetryDelay, RunState};
 use carillon_store::Job;
+use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_testkit::{RecordingExecutor, Reply};
 use serde_json::json;
 
@@ -223,7 +224,7 @@ fn what_an_executor_repeats_of_a_secret_is_masked() {
         let edited = node.edit(&job, JobDraft { params: "none".into(), ..job.draft.clone() }).await;
         node.callback(&[(run, 500, &format!("wrong key {} {SECRET}", json!(SECRET)))]).await;
         assert_eq!(node.runs(&edited).await[0].message(), "wrong key \"***\" ***");
-        let alarms = node.store.alarms().list(&carillon_store::AlarmFilter::default()).await.unwrap().items;
+        let alarms = node.store.alarms().list(&AlarmFilter::default()).await.unwrap().items;
         assert!(alarms.iter().all(|alarm| !alarm.text.contains("s3cret")), "{alarms:?}");
         // The job of another text is left alone.
         let plain = node.job(|_| ()).await;
