@@ -236,7 +236,7 @@ impl SendTask {
         let under_way = self.sender.outcomes.in_flight.begin(run.run_id, sent_at);
         cx.metrics.in_flight.inc();
         cx.metrics.observe_lateness(&routed.decision.job.stored.app, sent_at - run.due_at);
-        let (secret, script) = (secret_params.as_deref(), script.as_deref());
+        let (secret, script) = (secret_params.as_ref().map(|it| it.text.as_str()), script.as_deref());
         let request = body(run, &routed.decision.job, BodyParts { given: params.clone(), secret, script });
         let headers = headers(&cx.cluster, run, &routed.decision.job, not_after(stamp, cx));
         failpoint::hit_when_written("after_request_written");

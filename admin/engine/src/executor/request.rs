@@ -5,7 +5,6 @@ use carillon_scheduler::job::placeholders::{MOST_FILLED, PlaceholderValues, fill
 use carillon_scheduler::{BlockStrategy, Cause, FireKey, Millis, ScriptKind, Traceparent, Zone};
 
 use crate::executor::client::{RunHeaders, RunRequest};
-use crate::executor::secrets::SecretParams;
 use crate::job_cache::CachedJob;
 use carillon_store::job::job_row::{GivenParams, Params};
 use carillon_store::run::adopt::ClaimedRun;
@@ -15,8 +14,8 @@ use carillon_store::run::adopt::ClaimedRun;
 pub struct BodyParts<'a> {
     /// What the run has in place of its job's parameters.
     pub given: Option<GivenParams>,
-    /// The parameters, if they name secrets.
-    pub secret: Option<&'a SecretParams>,
+    /// The parameters with their secrets, if they name any.
+    pub secret: Option<&'a str>,
     /// The source of the job's script, if it has one.
     pub script: Option<&'a str>,
 }
@@ -29,7 +28,7 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, parts: BodyParts<'_>) -> RunReque
     let glue_type = job.script().map_or("BEAN", ScriptKind::glue_type);
     let (cached, job) = (job, &job.stored);
     let params = match parts.secret {
-        Some(secret) => secret.text.clone(),
+        Some(text) => text.to_owned(),
         None => filled_params(run, cached, parts.given, || own_params(cached)),
     };
     RunRequest {
@@ -85,10 +84,10 @@ pub fn placeholder_values(run: &ClaimedRun, zone: Zone) -> PlaceholderValues {
 /// What a run takes in JSON beside its texts, at most: names of members, numbers, its fire key.
 const MEMBERS: usize = 800;
 
-/// Bytes of [`body`] and the headers as JSON, at most. `secret`: the parameters, if they name secrets.
-pub fn size_at_most(job: &CachedJob, given: Option<&GivenParams>, secret: Option<&SecretParams>) -> usize {
+/// Bytes of [`body`] and the headers as JSON, at most. `secret`: the parameters with their secrets, if they name any.
+pub fn size_at_most(job: &CachedJob, given: Option<&GivenParams>, secret: Option<&str>) -> usize {
     let params = match (given, &job.stored.params) {
-        _ if secret.is_some() => secret.map_or(0, |secret| escaped_len(&secret.text)),
+        _ if secret.is_some() => secret.map_or(0, escaped_len),
         (Some(GivenParams { text, .. }), _) | (None, Params::Here(text)) => {
             escaped_len(text) + if may_hold_placeholders(text) { MOST_FILLED } else { 0 }
         }

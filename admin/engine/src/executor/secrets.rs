@@ -11,13 +11,17 @@ use carillon_store::Store;
 use carillon_store::job::job_row::{GivenParams, Params};
 use carillon_store::run::adopt::ClaimedRun;
 
-use crate::executor::http::seal_context;
 use crate::executor::outcome::Outcome;
 use crate::executor::request::placeholder_values;
 use crate::job_cache::CachedJob;
 
 /// A shorter line of a secret cannot be told from other words of a log.
 const LEAST_LINE_BYTES: usize = 8;
+
+/// What encrypts the secret of an app.
+pub fn seal_context(app_id: i64, name: &str) -> String {
+    format!("secret {app_id} {name}")
+}
 
 /// Those of the secrets of an app that were asked for.
 #[derive(Default)]

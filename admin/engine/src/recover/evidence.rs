@@ -228,7 +228,7 @@ impl Evidence {
         if self.cx.clock.monotonic().saturating_sub(window.asked) > limit {
             return Ok(Resolution::Later);
         }
-        let parts = BodyParts { given, secret: secret.as_ref(), script: script.as_deref() };
+        let parts = BodyParts { given, secret: secret.as_ref().map(|it| it.text.as_str()), script: script.as_deref() };
         let request = body(run, job, parts);
         let of_run = headers(&self.cx.cluster, run, job, window.marked_at + 2 * ms(limit));
         let about = RunHeaders { journal_id: own.journal_id.as_deref(), ..of_run };

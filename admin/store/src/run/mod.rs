@@ -15,7 +15,6 @@ pub mod open;
 pub(crate) mod params;
 pub mod poll;
 pub mod route;
-pub mod secret_texts;
 pub mod settle;
 pub mod trigger;
 pub mod unmark;

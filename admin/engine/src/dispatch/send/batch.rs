@@ -66,7 +66,7 @@ fn split(tasks: Vec<SendTask>) -> Vec<Vec<SendTask>> {
     for task in tasks {
         let bytes = {
             let MarkedRun { routed, params, secret_params, .. } = &task.marked;
-            size_at_most(&routed.decision.job, params.as_ref(), secret_params.as_deref())
+            size_at_most(&routed.decision.job, params.as_ref(), secret_params.as_ref().map(|it| it.text.as_str()))
         };
         if open.len() == MAX_BATCH_RUNS || (size + bytes > MOST_BYTES && !open.is_empty()) {
             full.push(mem::take(&mut open));
@@ -130,7 +130,7 @@ impl SendBatch {
             let (routed, job) = (&task.marked.routed, &task.marked.routed.decision.job);
             cx.metrics.observe_lateness(&job.stored.app, sent_at - routed.run.due_at);
             let headers = headers(&cx.cluster, &routed.run, job, not_after(&task.marked.stamp, cx));
-            let secret = task.marked.secret_params.as_deref();
+            let secret = task.marked.secret_params.as_ref().map(|it| it.text.as_str());
             BatchRun {
                 run: body(&routed.run, job, BodyParts { given: task.marked.params.clone(), secret, script: None }),
                 fire_key: headers.fire_key,

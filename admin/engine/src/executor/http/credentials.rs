@@ -12,11 +12,6 @@ use crate::context::Context;
 use crate::executor::outcome::Outcome;
 use crate::executor::secrets::open_secrets;
 
-/// What encrypts the secret of an app.
-pub fn seal_context(app_id: i64, name: &str) -> String {
-    format!("secret {app_id} {name}")
-}
-
 impl HttpSender {
     /// The token of the authorization server, if the job has one. None: also without the secret, which is a fault of the request.
     pub(super) async fn token(

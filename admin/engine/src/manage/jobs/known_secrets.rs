@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashMapExt as _};
 
 use crate::engine::Engine;
 use crate::manage::error::Error;
-use crate::manage::jobs::validation::node_without;
+use crate::manage::jobs::older_nodes::node_without;
 
 /// Looked up only if a draft names a secret.
 pub(super) struct KnownSecrets {

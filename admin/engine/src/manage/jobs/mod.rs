@@ -8,6 +8,7 @@ mod history;
 mod known_secrets;
 mod moved_links;
 mod node_jobs;
+mod older_nodes;
 mod pause;
 mod run;
 mod scripts;

@@ -18,6 +18,7 @@ use crate::manage::jobs::forbidden_children::ForbiddenChildren;
 use crate::manage::jobs::known_secrets::KnownSecrets;
 use crate::manage::jobs::moved_links::{StoppedLink, stopped_links};
 use crate::manage::jobs::node_jobs::NodeJobs;
+use crate::manage::jobs::older_nodes::node_without;
 use crate::settings::ms;
 
 /// Looked up once for all drafts of a request.
@@ -225,13 +226,6 @@ impl ValidationContext {
         let others = others.into_iter().filter(|error| error.field != "app");
         std::iter::once(FieldError::new("app", message)).chain(others).collect()
     }
-}
-
-/// The address of a live node that does not know a feature.
-pub(super) async fn node_without(engine: &Engine, feature: &str) -> Result<Option<String>, Error> {
-    let since = engine.cx.clock.now() - ms(engine.cx.settings.lease_ttl);
-    let live = engine.cx.store.leases().live_nodes(since).await?;
-    Ok(live.into_iter().find(|node| !node.knows(feature)).map(|node| node.address))
 }
 
 /// Instants that are looked at: a schedule that fires more often does so within some days.
