@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use carillon_accounts::secret::random_secret;
 use carillon_accounts::secret_keys::SecretKeys;
-use carillon_engine::manage::{BulkRequest, Error, RunAction, RunRequest, Selection};
+use carillon_engine::manage::{BulkRequest, Error, JobAction, RunAction, RunRequest, Selection};
 use carillon_protocol::RunBatch;
 use carillon_scheduler::{Cause, JobDraft, ManualClock, RetryDelay, RunState};
 use carillon_store::Job;
 use carillon_store::alarm::alarms::AlarmFilter;
 use carillon_testkit::{RecordingExecutor, Reply};
+use sea_orm::ConnectionTrait as _;
 use serde_json::json;
 
 use crate::conformance::fixture::actor;
@@ -258,5 +259,36 @@ fn a_job_is_saved_only_with_secrets_that_its_app_has() {
             panic!("it was saved");
         };
         assert_eq!(wrong.iter().map(ToString::to_string).collect::<Vec<_>>(), [missing]);
+        // It cannot move to an app without the secret either, where its runs would fail.
+        node.store.apps().create("other", "Other", START, &actor()).await.unwrap();
+        let selection = Selection::Ids(vec![job.id]);
+        let action = JobAction::Move("other".into());
+        let request = BulkRequest { selection: &selection, action, expected: None, idempotency_key: None };
+        let moved = node.engine.do_with_all(request, &actor()).await.unwrap();
+        assert_eq!((moved.done, moved.refused.len()), (0, 1), "{moved:?}");
+        assert!(format!("{moved:?}").contains("names the secret KEY, which the app other does not have"), "{moved:?}");
+    });
+}
+
+// covers: 001-44
+#[test]
+fn a_job_names_a_secret_when_each_live_node_can_send_it() {
+    on(Kind::Sqlite, async |db| {
+        let mut config = db.config();
+        config.secret_keys = SecretKeys::parse(&random_secret()).unwrap();
+        let node = Node::on(config, Arc::new(ManualClock::new(START))).await;
+        node.engine.app_secrets().set(node.app.id, "KEY", SECRET, &actor()).await.unwrap();
+        let raw = sea_orm::Database::connect(db.direct_url()).await.unwrap();
+        let old =
+            "INSERT INTO node (id, address, version, seen_at, features) VALUES ('old', 'http://10.0.0.9/', '0.1.0', ";
+        raw.execute_unprepared(&format!("{old}{START}, 'http2')")).await.unwrap();
+        let draft = JobDraft { params: NAMED.into(), ..JobDraft::new("orders", "job", "handle") };
+        let Err(Error::Invalid(wrong)) = node.engine.jobs().create(draft.clone(), None, &actor()).await else {
+            panic!("it was saved");
+        };
+        let why = "cannot name a secret while http://10.0.0.9/ is of an earlier version, which cannot send it";
+        assert_eq!((wrong[0].field.as_str(), wrong[0].message.as_str()), ("params", why));
+        raw.execute_unprepared("UPDATE node SET features = 'http2,secret_params' WHERE id = 'old'").await.unwrap();
+        node.engine.jobs().create(draft, None, &actor()).await.unwrap();
     });
 }
