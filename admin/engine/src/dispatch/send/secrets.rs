@@ -26,7 +26,7 @@ impl SendTask {
 
 impl Sender {
     /// Those of these runs that have all their secrets. The others fail, or go back if the secrets could not be read.
-    pub async fn with_secrets(self: &Arc<Self>, tasks: Vec<SendTask>) -> Vec<SendTask> {
+    pub(super) async fn with_secrets(self: &Arc<Self>, tasks: Vec<SendTask>) -> Vec<SendTask> {
         let mut names: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
         for task in &tasks {
             names.entry(task.app_id()).or_default().extend(task.secret_names());

@@ -18,4 +18,4 @@ mod validation;
 pub use bulk::JobAction;
 pub use definitions::PreviewRequest;
 pub use delayed::{DelayedRun, DueTime, MAX_DELAY_SECONDS, RunLaterRequest};
-pub use run::{RepeatedParams, RunRequest, repeated_params, repeated_parts};
+pub use run::{RunRequest, repeated_params, repeated_parts};
