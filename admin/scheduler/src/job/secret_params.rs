@@ -18,7 +18,9 @@ const PLACEHOLDER_BYTES: usize = 160;
 /// Maximum number of secrets in one text.
 const MOST: usize = 20;
 const PREFIX: &str = "secret.";
-const IN_WORKFLOW: &str = "in a workflow the job of a node names it, in its own parameters";
+const IN_REQUEST: &str = "names a secret; an HTTP job names its secrets in its request";
+const IN_WORKFLOW: &str = "names a secret; in a workflow the job of a node names it, in its own parameters";
+const IN_PARTS: &str = "names a secret; only the parameters of the whole job may";
 
 enum Source<'a> {
     Run(RunPlaceholder<'a>),
@@ -120,11 +122,11 @@ impl JobDraft {
         let mut faults = vec![];
         let mut refuse = |field: &str, text: &str, why: &str| {
             if names_secrets(text) {
-                faults.push(FieldError::new(field, format!("names a secret; {why}")));
+                faults.push(FieldError::new(field, why.to_owned()));
             }
         };
         if self.http.is_some() {
-            refuse("params", &self.params, "an HTTP job names its secrets in its request");
+            refuse("params", &self.params, IN_REQUEST);
         }
         if let Some(workflow) = &self.workflow {
             refuse("params", &self.params, IN_WORKFLOW);
@@ -134,7 +136,7 @@ impl JobDraft {
             }
         }
         for text in self.parts.texts().into_iter().flatten() {
-            refuse("parts", text, "only the parameters of the whole job may");
+            refuse("parts", text, IN_PARTS);
         }
         if let Err(why) = check_secrets(&self.params) {
             faults.push(FieldError::new("params", why));
