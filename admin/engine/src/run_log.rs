@@ -3,7 +3,6 @@
 use carillon_scheduler::RunState;
 use carillon_store::Actor;
 
-use crate::complete::hide_secrets::hide_in_text;
 use crate::executor::client::{self, LogAnswer};
 use crate::manage::entry_points::Runs;
 use crate::manage::error::Error;
@@ -57,10 +56,9 @@ impl Runs<'_> {
         match answer {
             Ok(LogAnswer::Page(page)) => {
                 // The lines are counted before: a secret may have several.
-                let page = as_page(from, page, run.state);
-                let keys = engine.client.tokens.keys();
-                let content = hide_in_text(&engine.cx.store, keys, run_id, &page.content).await?;
-                Ok(LogPage { content, ..page })
+                let mut page = as_page(from, page, run.state);
+                engine.hide_secrets(run_id, std::iter::once(&mut page.content)).await?;
+                Ok(page)
             }
             Ok(LogAnswer::NoLog) => Err(Error::NoLog("this executor keeps no log".into())),
             // It has not begun to write; a run that goes on may still.

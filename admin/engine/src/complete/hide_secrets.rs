@@ -39,13 +39,24 @@ pub async fn hide_in_reports(store: &Store, keys: &SecretKeys, reports: &mut [Ru
     Ok(())
 }
 
-/// A text of a run's executor without these secrets.
+/// The same in other texts of a run's executor, none of which is cut.
 ///
 /// # Errors
-/// The database does not answer: then it must not be shown.
-pub async fn hide_in_text(store: &Store, keys: &SecretKeys, run_id: i64, text: &str) -> store::Result<String> {
-    let secrets = hidden_of(store, keys, &[run_id]).await?;
-    Ok(secrets.get(&run_id).map_or_else(|| text.to_owned(), |secrets| masked(text, secrets)))
+/// The database does not answer: then they must not be stored or shown.
+pub async fn hide_in_texts(
+    store: &Store,
+    keys: &SecretKeys,
+    run_id: i64,
+    texts: impl Iterator<Item = &mut String>,
+) -> store::Result<()> {
+    let texts: Vec<&mut String> = texts.filter(|text| text.len() >= LEAST_BYTES).collect();
+    if texts.is_empty() || !store.apps().has_secrets().await? {
+        return Ok(());
+    }
+    if let Some(secrets) = hidden_of(store, keys, &[run_id]).await?.get(&run_id) {
+        texts.into_iter().for_each(|text| *text = masked(text, secrets));
+    }
+    Ok(())
 }
 
 /// By run, those of which the parameters have named secrets.
