@@ -195,6 +195,11 @@ mod tests {
         let parts = Parts::Each(vec!["1".into(), "{{secret.KEY}}".into()]);
         let split = JobDraft { parts, params: String::new(), ..named.clone() };
         assert_eq!(faults(&split), ["parts: names a secret; only the parameters of the whole job may"]);
+        let nodes = serde_json::json!({"nodes": {"x": {"job": 1, "params": "{{secret.KEY}}"}}});
+        let workflow = Some(serde_json::from_value(nodes).unwrap());
+        let workflow = JobDraft { workflow, params: String::new(), ..named.clone() };
+        let why = "names a secret; in a workflow the job of a node names it, in its own parameters";
+        assert_eq!(faults(&workflow), [format!("workflow.nodes.x.params: {why}")]);
         let wrong = JobDraft { params: "{{secret.}}".into(), ..named };
         assert!(faults(&wrong)[0].starts_with("params: `` is no name of a secret"), "{:?}", faults(&wrong));
     }
