@@ -226,7 +226,7 @@ fn what_an_executor_repeats_of_a_secret_is_masked() {
         node.callback(&[(run, 500, &format!("wrong key {} {SECRET}", json!(SECRET)))]).await;
         assert_eq!(node.runs(&edited).await[0].message(), "wrong key \"***\" ***");
         let alarms = node.store.alarms().list(&AlarmFilter::default()).await.unwrap().items;
-        assert!(alarms.iter().all(|alarm| !alarm.text.contains("s3cret")), "{alarms:?}");
+        assert!(alarms.iter().all(|alarm| !alarm.alarm.text.contains("s3cret")), "{alarms:?}");
         // The job of another text is left alone.
         let plain = node.job(|_| ()).await;
         let run = node.fire(&plain).await;
