@@ -184,7 +184,7 @@ fn retries_and_reruns_have_the_secrets_of_the_saved_parameters() {
         let second = node.runs(&job).await[1].id;
         node.callback(&[(second, 500, "no")]).await;
         // The next day: a rerun is for the day of its original, and so is its retry.
-        node.clock.advance(std::time::Duration::from_secs(86_400));
+        node.advance(86_400_000).await;
         node.register(executor).await;
         rerun(node, second).await;
         let third = node.runs(&job).await.pop().unwrap();
