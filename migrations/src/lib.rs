@@ -13,7 +13,7 @@ mod m0009_limits;
 mod m0010_declared;
 mod m0011_receipt;
 mod m0012_refused;
-mod m0014_secret_params;
+mod m0016_secret_params;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -34,7 +34,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0010_declared", statements: m0010_declared::STATEMENTS },
     Step { name: "m0011_receipt", statements: m0011_receipt::STATEMENTS },
     Step { name: "m0012_refused", statements: m0012_refused::STATEMENTS },
-    Step { name: "m0014_secret_params", statements: m0014_secret_params::STATEMENTS },
+    Step { name: "m0016_secret_params", statements: m0016_secret_params::STATEMENTS },
 ];
 
 pub struct Migrator;
