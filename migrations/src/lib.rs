@@ -15,6 +15,7 @@ mod m0011_receipt;
 mod m0012_refused;
 mod m0014_objective;
 mod m0015_former_texts;
+mod m0016_secret_params;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -37,6 +38,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0012_refused", statements: m0012_refused::STATEMENTS },
     Step { name: "m0014_objective", statements: m0014_objective::STATEMENTS },
     Step { name: "m0015_former_texts", statements: m0015_former_texts::STATEMENTS },
+    Step { name: "m0016_secret_params", statements: m0016_secret_params::STATEMENTS },
 ];
 
 pub struct Migrator;

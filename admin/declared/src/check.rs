@@ -3,6 +3,7 @@
 use carillon_protocol::{Declaration, DeclaredJob};
 use carillon_scheduler::check_key;
 use carillon_scheduler::job::limits::CHILDREN;
+use carillon_scheduler::job::secret_params::names_secrets;
 use carillon_scheduler::workflow::limits::NODES;
 use serde_json::{Map, Value};
 
@@ -44,6 +45,10 @@ fn check_job(job: &DeclaredJob) -> Result<(), String> {
         return Err(format!("`{member:.64}` cannot be declared"));
     }
     check_started(job)?;
+    // Who has the token of an executor declares jobs, and must not get secrets that no job of a person sends.
+    if job.members.get("params").and_then(Value::as_str).is_some_and(names_secrets) {
+        return Err("`params` names a secret, which a declaration must not".to_owned());
+    }
     match has_nul(&job.members) {
         true => Err("a text has the character NUL, which databases do not take".to_owned()),
         false => Ok(()),
@@ -103,6 +108,14 @@ mod tests {
             assert_eq!(refusal(members), "job a: a text has the character NUL, which databases do not take");
         }
         assert_eq!(refusal(json!({"params": "a\nb", "children": ["b"]})), "");
+    }
+
+    // covers: 001-44
+    #[test]
+    fn a_declaration_names_no_secret() {
+        let refused = refusal(json!({"params": "{\"key\": \"{{ secret.KEY }}\"}"}));
+        assert_eq!(refused, "job a: `params` names a secret, which a declaration must not");
+        assert_eq!(refusal(json!({"params": "{{run_id}} secret.KEY"})), "");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::complete::advancer::Advancer;
 use crate::complete::completer::{Completer, SuccessWriter};
 use crate::complete::effects::Effects;
 use crate::complete::followed_runs::FollowedRuns;
+use crate::complete::hide_secrets::hide_in_texts;
 use crate::complete::outcome_queue::{OutcomeQueue, ReportNotStored};
 use crate::complete::refused_reports::RefusedReports;
 use crate::complete::unmarker::Unmarker;
@@ -231,7 +232,7 @@ impl Engine {
         });
         let effects = Arc::new(component!(Effects { cx, overlaps, queue, wakes, backfill_runs, followed, limits }));
         let refused = Arc::new(component!(RefusedReports { cx }));
-        let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused }));
+        let completer = Arc::new(component!(Completer { cx, outcomes, traces, effects, refused, client }));
         let evidence = Arc::new(component!(Evidence { cx, client, directory, jobs, scripts, outcomes, http }));
         let recover = Arc::new(component!(RecoverContext { cx, client, directory, outcomes, jobs }));
         let checks = Arc::new(component!(RunChecks { recover, tasks; schedule, places, inquiries, alarmed }));
@@ -335,6 +336,14 @@ impl Engine {
             Some(request) => self.http.masked(store, request, text).await,
             None => Ok(text.to_owned()),
         }
+    }
+
+    /// Puts `***` in place of the secrets that the parameters of a run name, or have named, in texts of its executor.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn hide_secrets(&self, run_id: i64, texts: impl Iterator<Item = &mut String>) -> store::Result<()> {
+        hide_in_texts(&self.cx.store, self.client.tokens.keys(), run_id, texts).await
     }
 
     /// Whether runs of this app still wait for executors that could not register while no node, or no database, took heartbeats.

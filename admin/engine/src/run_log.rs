@@ -54,7 +54,12 @@ impl Runs<'_> {
         let _turn = engine.log_turns.enter(app, by).await;
         let answer = engine.client.read_log(address, app, run_id, run.due_at, i64::from(from)).await;
         match answer {
-            Ok(LogAnswer::Page(page)) => Ok(as_page(from, page, run.state)),
+            Ok(LogAnswer::Page(page)) => {
+                // The lines are counted before: a secret may have several.
+                let mut page = as_page(from, page, run.state);
+                engine.hide_secrets(run_id, std::iter::once(&mut page.content)).await?;
+                Ok(page)
+            }
             Ok(LogAnswer::NoLog) => Err(Error::NoLog("this executor keeps no log".into())),
             // It has not begun to write; a run that goes on may still.
             Err(_) if run.state.is_open() => Ok(LogPage { from, to: from - 1, content: String::new(), end: false }),

@@ -45,7 +45,7 @@ pub use job::pause::{JobPause, PauseNote};
 pub use job::stored_job::{Definition, DefinitionContext, Job};
 pub use people::grants::{GrantScope, Grants, Role, VisibleApps};
 pub use people::source_network::source_network;
-pub use run::params::RunParams;
+pub use run::params::{NamingText, RunParams};
 pub use run::trigger::delayed::view::{ScheduledFilter, ScheduledKey, ScheduledRun};
 pub use run::view::filter::{RunFilter, RunSort};
 pub use run::view::misfires::{Misfire, MisfireFilter, MisfireKey};

@@ -14,10 +14,12 @@ use foldhash::{HashSet, HashSetExt as _};
 use tokio::sync::Notify;
 
 use crate::complete::effects::Effects;
+use crate::complete::hide_secrets::hide_in_reports;
 use crate::complete::outcome_queue::{BATCH, Failure, Lane, OutcomeQueue, PendingReport};
 use crate::complete::refused_reports::RefusedReports;
 use crate::context::Context;
 use crate::dispatch::trace::TraceBuffer;
+use crate::executor::client::ExecutorClient;
 use crate::runtime::{Service, Step};
 use carillon_store as store;
 use carillon_store::run::lock::LockMode;
@@ -35,6 +37,7 @@ pub struct Completer {
     pub traces: Arc<TraceBuffer>,
     pub effects: Arc<Effects>,
     pub refused: Arc<RefusedReports>,
+    pub client: Arc<ExecutorClient>,
 }
 
 /// Reports of one transaction if they are no successes: it is short, so that successes, marks and claims get between two.
@@ -49,6 +52,14 @@ struct Written {
     /// The database takes nothing: these wait as they are.
     refused: HashSet<i64>,
     error: Option<store::Error>,
+}
+
+impl Written {
+    /// Nothing, as the database does not answer.
+    fn refused(reports: &[RunReport], error: store::Error) -> Self {
+        let refused = reports.iter().map(|report| report.run_id).collect();
+        Self { refused, error: Some(error), ..Self::default() }
+    }
 }
 
 /// What a round wrote.
@@ -140,8 +151,12 @@ impl Completer {
         for pending in &mut taken {
             self.fill_sent_at(&mut pending.reports);
         }
-        let reports: Vec<RunReport> = taken.iter().flat_map(|it| it.reports.clone()).collect();
-        let mut written = self.write(&reports, now).await;
+        let mut reports: Vec<RunReport> = taken.iter().flat_map(|it| it.reports.clone()).collect();
+        let keys = self.client.tokens.keys();
+        let mut written = match hide_in_reports(&self.cx.store, keys, &mut reports).await {
+            Ok(()) => self.write(&reports, now).await,
+            Err(error) => Written::refused(&reports, error),
+        };
         if let Some(error) = &written.error {
             let reports = written.refused.len();
             tracing::warn!(%error, report.count = reports, "results could not be stored; they are repeated");

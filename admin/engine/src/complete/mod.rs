@@ -4,6 +4,7 @@ pub(crate) mod advancer;
 pub(crate) mod completer;
 pub(crate) mod effects;
 pub(crate) mod followed_runs;
+pub(crate) mod hide_secrets;
 pub(crate) mod in_flight;
 pub(crate) mod outcome_queue;
 pub(crate) mod pending_outcomes;

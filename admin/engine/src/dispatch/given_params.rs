@@ -20,7 +20,7 @@ pub async fn given_params(
     let mut given = if ids.is_empty() { vec![] } else { store.jobs().given_params(&ids).await? };
     for run in of_items {
         let text = text(run, store.maps().input(run.fire_no, run.part).await?);
-        given.push((run.run_id, GivenParams { text, is_of_part: false }));
+        given.push((run.run_id, GivenParams { text, is_of_part: false, repeats_saved: false }));
     }
     Ok(given)
 }

@@ -94,7 +94,7 @@ impl Marker {
                 let marked = batch.into_iter().map(|routed| {
                     let params = params.remove(&routed.run.run_id);
                     let script = routed.decision.job.script_version().and_then(|it| scripts.get(&it).cloned());
-                    MarkedRun { routed, stamp, params, script }
+                    MarkedRun { routed, stamp, params, secret_params: None, script }
                 });
                 marked.collect()
             }

@@ -18,7 +18,7 @@ use crate::executor::address_pool::AddressPool;
 use crate::executor::client::ExecutorClient;
 use crate::executor::http::HttpSender;
 use crate::executor::outcome::Outcome;
-use crate::executor::request::{body, headers, traceparent};
+use crate::executor::request::{BodyParts, body, headers, traceparent};
 use crate::settings::ms;
 use carillon_store::db::failpoint;
 use carillon_store::run::settle::finding::{AcceptedRun, RunReport};
@@ -232,20 +232,30 @@ impl SendTask {
     }
 
     async fn post(&self, address: &str) -> (Outcome, Option<SendInFlight>) {
-        let MarkedRun { routed, stamp, params, script } = &self.marked;
+        let MarkedRun { routed, stamp, params, secret_params, script } = &self.marked;
         let (run, cx) = (&routed.run, &self.sender.cx);
         let sent_at = cx.clock.now();
         let under_way = self.sender.outcomes.in_flight.begin(run.run_id, sent_at);
         cx.metrics.in_flight.inc();
         self.sender.observe_start(run, &routed.decision.job, sent_at);
-        let request = body(run, &routed.decision.job, params.clone(), script.as_deref());
+        let (secret, script) = (secret_params.as_ref().map(|it| it.text.as_str()), script.as_deref());
+        let request = body(run, &routed.decision.job, BodyParts { given: params.clone(), secret, script });
         let headers = headers(&cx.cluster, run, &routed.decision.job, not_after(stamp, cx));
         failpoint::hit_when_written("after_request_written");
         // Boxed: the client's future is large, and the task would be copied with it.
         let (outcome, received_at) = Box::pin(self.sender.client.run(address, &request, &headers)).await;
         failpoint::hit("after_answer_read");
         cx.metrics.in_flight.dec();
+        let outcome = self.without_secrets(outcome);
         (outcome, under_way.end().map(|it| SendInFlight { received_at, ..it }))
+    }
+
+    /// What its executor has answered, for people.
+    pub fn without_secrets(&self, outcome: Outcome) -> Outcome {
+        match &self.marked.secret_params {
+            Some(params) => params.masked(outcome),
+            None => outcome,
+        }
     }
 
     /// The outcome at the candidate of this index.

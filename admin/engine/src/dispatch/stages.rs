@@ -12,6 +12,7 @@ use crate::dispatch::overlap_tracker::Admission;
 use crate::dispatch::route::decision::RouteDecision;
 use crate::executor::address_gate::Reservation;
 use crate::executor::directory::Candidate;
+use crate::executor::secrets::SecretParams;
 use crate::job_cache::CachedJob;
 use carillon_store::job::job_row::GivenParams;
 use carillon_store::run::adopt::ClaimedRun;
@@ -72,6 +73,8 @@ pub struct MarkedRun {
     pub stamp: MarkStamp,
     /// Those that it has in place of its job's.
     pub params: Option<GivenParams>,
+    /// Its parameters with the secrets that they name, from the moment when it is due.
+    pub secret_params: Option<Arc<SecretParams>>,
     /// The source of its job's script.
     pub script: Option<Arc<str>>,
 }

@@ -12,6 +12,7 @@ pub(crate) mod outcome;
 mod registrations;
 pub(crate) mod request;
 pub(crate) mod scripts;
+pub(crate) mod secrets;
 mod signed_requests;
 pub(crate) mod slot_limit;
 pub(crate) mod tokens;

@@ -9,14 +9,28 @@ use crate::job_cache::CachedJob;
 use carillon_store::job::job_row::{GivenParams, Params};
 use carillon_store::run::adopt::ClaimedRun;
 
-/// The body of a run's request. `given`: what the run has in place of its job's parameters. `script`: the source of the job's script, if it has one.
-pub fn body(run: &ClaimedRun, job: &CachedJob, given: Option<GivenParams>, script: Option<&str>) -> RunRequest {
+/// What the body of a run's request has beside its run and its job.
+#[derive(Default)]
+pub struct BodyParts<'a> {
+    /// What the run has in place of its job's parameters.
+    pub given: Option<GivenParams>,
+    /// The parameters with their secrets, if they name any.
+    pub secret: Option<&'a str>,
+    /// The source of the job's script, if it has one.
+    pub script: Option<&'a str>,
+}
+
+/// The body of a run's request.
+pub fn body(run: &ClaimedRun, job: &CachedJob, parts: BodyParts<'_>) -> RunRequest {
     // Another one would refuse a delivery, or end one, where an executor gets two.
     let own_block = || job.rules.as_ref().map_or(BlockStrategy::default(), |rules| rules.block);
     let block = if run.cause == Cause::Item { BlockStrategy::Serial } else { own_block() };
     let glue_type = job.script().map_or("BEAN", ScriptKind::glue_type);
     let (cached, job) = (job, &job.stored);
-    let params = filled_params(run, cached, given, || own_params(cached));
+    let params = match parts.secret {
+        Some(text) => text.to_owned(),
+        None => filled_params(run, cached, parts.given, || own_params(cached)),
+    };
     RunRequest {
         job_id: i32::try_from(run.job_id).unwrap_or(i32::MAX),
         handler: job.handler.clone(),
@@ -26,7 +40,7 @@ pub fn body(run: &ClaimedRun, job: &CachedJob, given: Option<GivenParams>, scrip
         log_id: run.run_id,
         log_date_time: run.due_at,
         glue_type: glue_type.into(),
-        glue_source: script.unwrap_or_default().to_owned(),
+        glue_source: parts.script.unwrap_or_default().to_owned(),
         // An executor knows a script by this number alone.
         glue_updatetime: job.script_version.unwrap_or(job.updated_at),
         // The number of a delivery is none of a part.
@@ -44,7 +58,7 @@ pub fn own_params(job: &CachedJob) -> String {
     }
 }
 
-/// The parameters of a run, given with its fire or else its job's own, with their placeholders replaced.
+/// The parameters of a run, given with its fire or else its job's own, with their placeholders replaced, but for those of secrets.
 pub fn filled_params(
     run: &ClaimedRun,
     job: &CachedJob,
@@ -62,7 +76,7 @@ pub fn filled_params(
 }
 
 /// What placeholders stand for.
-pub(super) fn placeholder_values(run: &ClaimedRun, zone: Zone) -> PlaceholderValues {
+pub fn placeholder_values(run: &ClaimedRun, zone: Zone) -> PlaceholderValues {
     let ClaimedRun { run_id, job_id, scheduled_at, attempt, part, parts, .. } = *run;
     PlaceholderValues { scheduled_at, zone, run_id, job_id, attempt, part, parts }
 }
@@ -70,9 +84,10 @@ pub(super) fn placeholder_values(run: &ClaimedRun, zone: Zone) -> PlaceholderVal
 /// What a run takes in JSON beside its texts, at most: names of members, numbers, its fire key.
 const MEMBERS: usize = 800;
 
-/// Bytes of [`body`] and the headers as JSON, at most.
-pub fn size_at_most(job: &CachedJob, given: Option<&GivenParams>) -> usize {
+/// Bytes of [`body`] and the headers as JSON, at most. `secret`: the parameters with their secrets, if they name any.
+pub fn size_at_most(job: &CachedJob, given: Option<&GivenParams>, secret: Option<&str>) -> usize {
     let params = match (given, &job.stored.params) {
+        _ if secret.is_some() => secret.map_or(0, escaped_len),
         (Some(GivenParams { text, .. }), _) | (None, Params::Here(text)) => {
             escaped_len(text) + if may_hold_placeholders(text) { MOST_FILLED } else { 0 }
         }

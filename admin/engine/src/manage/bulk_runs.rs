@@ -169,13 +169,15 @@ impl Bulk<'_> {
         }
         let trigger = |(((job, run), given), parts): ((&(TargetJob, RunView), RunParams), Option<Parts>)| {
             // Also those that its job has now: the job may be edited before the run is sent. They are for the instant of the run.
-            let params = jobs[&job.id].as_ref().and_then(|now| repeated_params(run, &given, now));
+            let repeated = jobs[&job.id].as_ref().and_then(|now| repeated_params(run, &given, now));
+            let repeats_saved = repeated.as_ref().is_some_and(|repeated| repeated.repeats_saved);
             let idempotency_key = self.key.map(|key| hash(&format!("rerun {} {key}", run.id)));
             let rerun_of = Some(run.id);
             NewTrigger {
                 job: *job,
                 cause,
-                params,
+                params: repeated.map(|repeated| repeated.text),
+                repeats_saved,
                 parts,
                 address: None,
                 priority: None,

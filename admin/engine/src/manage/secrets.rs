@@ -6,7 +6,7 @@ use carillon_scheduler::job::http::check_secret_name;
 use carillon_store::app::secrets::SecretName;
 use carillon_store::{Actor, App};
 
-use crate::executor::http::seal_context;
+use crate::executor::secrets::seal_context;
 use crate::manage::authorize::require;
 use crate::manage::entry_points::AppSecrets;
 use crate::manage::error::Error;

@@ -80,6 +80,30 @@ async fn the_http_client_resolves_to_checked_addresses_alone() {
     assert!(!was_reached());
 }
 
+// covers: 001-44, S20
+#[tokio::test]
+async fn an_http_job_is_not_rebound_to_an_internal_address() {
+    let (port, was_reached) = canary();
+    for inside in ["127.0.0.1", "10.0.0.5", "169.254.169.254", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1"] {
+        // First a public address, then one inside, and at last both in one answer.
+        let answers = Answers::of(&[&["192.0.2.1"], &[inside], &["192.0.2.1", inside]]);
+        let rules = NetworkRules { purpose: Purpose::HttpJobs, ..NetworkRules::default() };
+        let clients = clients(Connector::with_resolver(rules, answers.clone()));
+        let url = format!("http://rebinding.example:{port}/hook");
+        send(&clients, &url).await.map(drop).unwrap_or(());
+        assert_eq!(answers.left(), 2, "the address that was checked is the one that was connected to");
+        let error = send(&clients, &url).await.unwrap_err();
+        let why = describe(&error);
+        assert!(
+            error.is_connect() && (why.contains("private address") || why.contains("no HTTP job")),
+            "{inside}: {why}"
+        );
+        send(&clients, &url).await.map(drop).unwrap_or(());
+        assert_eq!(answers.left(), 0);
+    }
+    assert!(!was_reached());
+}
+
 // covers: V6, S19, S20
 #[tokio::test]
 async fn a_name_that_leads_to_the_database_by_its_second_answer_is_not_connected_to() {

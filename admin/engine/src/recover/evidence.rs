@@ -18,13 +18,16 @@ use crate::executor::client::{ExecutorClient, LogAnswer, OTHER_JOURNAL, RunHeade
 use crate::executor::directory::{Candidate, ExecutorDirectory};
 use crate::executor::http::{HttpOutcome, HttpSender};
 use crate::executor::outcome::Outcome;
-use crate::executor::request::{body, headers, is_unsendable};
+use crate::executor::request::{BodyParts, body, headers, is_unsendable};
 use crate::executor::scripts::ScriptCache;
-use crate::job_cache::JobCache;
+use crate::executor::secrets::{SecretParams, named_secrets, open_secrets};
+use crate::job_cache::{CachedJob, JobCache};
 use crate::recover::lost::NO_ANSWER_GRACE;
 use crate::recover::run_knowledge::log_shows_start;
 use crate::settings::ms;
 use carillon_store as store;
+use carillon_store::job::job_row::GivenParams;
+use carillon_store::run::adopt::ClaimedRun;
 use carillon_store::run::open::unanswered::{ResendPermit, UnansweredRun};
 use carillon_store::run::settle::finding::{AcceptedRun, RunReport};
 
@@ -192,7 +195,7 @@ impl Evidence {
         window: ResendWindow,
     ) -> store::Result<Resolution> {
         let run = &unanswered.run;
-        let given = given_params(&self.cx.store, std::iter::once(run)).await?.pop();
+        let given = given_params(&self.cx.store, std::iter::once(run)).await?.pop().map(|(_, given)| given);
         let current = self.jobs.current(&[run.job_id]).await?;
         let mut jobs = self.jobs.with_params(current.values()).await?;
         jobs.extend(current.into_iter().filter(|(_, job)| !job.params_are_apart()));
@@ -201,9 +204,16 @@ impl Evidence {
         let Some(job) = job.filter(|job| job.stored.revision == revision) else {
             return Ok(Resolution::Later);
         };
-        if is_unsendable(job, given.as_ref().map(|(_, given)| given)) {
+        if is_unsendable(job, given.as_ref()) {
             return Ok(Resolution::Unresolved(NO_ANSWER));
         }
+        let secret = match self.secret_params(run, job, given.as_ref()).await? {
+            Ok(secret) => secret,
+            Err(why) => {
+                tracing::info!(run.id = run.run_id, reason = why, "a run without an answer is not sent again");
+                return Ok(Resolution::Unresolved(NO_ANSWER));
+            }
+        };
         let script = match job.script_version() {
             None => None,
             // Switched off since it was sent.
@@ -218,10 +228,15 @@ impl Evidence {
         if self.cx.clock.monotonic().saturating_sub(window.asked) > limit {
             return Ok(Resolution::Later);
         }
-        let request = body(run, job, given.map(|(_, given)| given), script.as_deref());
+        let parts = BodyParts { given, secret: secret.as_ref().map(|it| it.text.as_str()), script: script.as_deref() };
+        let request = body(run, job, parts);
         let of_run = headers(&self.cx.cluster, run, job, window.marked_at + 2 * ms(limit));
         let about = RunHeaders { journal_id: own.journal_id.as_deref(), ..of_run };
         let (outcome, _) = self.client.run(&own.address, &request, &about).await;
+        let outcome = match &secret {
+            Some(secret) => secret.masked(outcome),
+            None => outcome,
+        };
         Ok(match outcome {
             Outcome::Accepted => Resolution::Accepted,
             // It has come back with another journal since it registered: what ran before is not known.
@@ -230,6 +245,22 @@ impl Evidence {
             // It may just be starting again, or be slow. When its lease is over there is no one left to ask.
             Outcome::NotSent { .. } | Outcome::Withheld { .. } | Outcome::Unknown { .. } => Resolution::Later,
         })
+    }
+
+    /// The parameters of a run, if they name secrets. The inner error says which secret is missing.
+    async fn secret_params(
+        &self,
+        run: &ClaimedRun,
+        job: &CachedJob,
+        given: Option<&GivenParams>,
+    ) -> store::Result<Result<Option<SecretParams>, String>> {
+        let names = named_secrets(run, job, given);
+        if names.is_empty() {
+            return Ok(Ok(None));
+        }
+        let keys = self.client.tokens.keys();
+        let opened = open_secrets(&self.cx.store, keys, job.stored.app_id, &names).await?;
+        Ok(SecretParams::new(run, job, given, &opened).map(Some))
     }
 
     /// Asks an executor that keeps a journal without sending the run; None: it does not know the run.

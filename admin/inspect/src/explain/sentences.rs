@@ -197,7 +197,9 @@ fn late(language: Language, found: &Explanation, run: &RunView) -> Option<Messag
 
 fn params(language: Language, explained: &ExplainedRun) -> Message {
     let (text, params) = match (&explained.params, explained.run.revision) {
-        (RunParams::Own(params) | RunParams::OfPart(params), _) => (language.text("explain-params-own"), params),
+        (RunParams::Own(params) | RunParams::Repeated(params) | RunParams::OfPart(params), _) => {
+            (language.text("explain-params-own"), params)
+        }
         (RunParams::Sent(params), Some(revision)) => {
             (language.text("explain-params-revision").with("revision", revision), params)
         }

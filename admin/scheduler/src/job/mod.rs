@@ -9,6 +9,7 @@ pub mod limits;
 pub(crate) mod parts;
 pub mod placeholders;
 mod script;
+pub mod secret_params;
 mod spec;
 mod template;
 mod validate;

@@ -3,6 +3,8 @@
 //!
 //! FORMAT is one of `strftime`, such as `%Y-%m-%d`, or `s` or `ms` for the time since 1970-01-01 UTC; without one it is RFC 3339. ZONE is an
 //! IANA name; without one it is that of the job's schedule.
+//!
+//! Secrets in the parameters of a job are in [`secret_params`](super::secret_params).
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -146,6 +148,11 @@ impl RunPlaceholder<'_> {
     /// Says what is wrong.
     pub(crate) fn check(&self) -> Result<(), String> {
         if let Self::ScheduledAt(form) = self { form.check() } else { Ok(()) }
+    }
+
+    /// What stands in its place in parameters. None: it stays as it is.
+    pub(crate) fn param_value(&self, values: &PlaceholderValues) -> Option<String> {
+        self.value(values).filter(|value| value.len() <= VALUE_BYTES)
     }
 
     /// None: its form is wrong.

@@ -47,6 +47,7 @@ impl JobDraft {
         check("tags", check_tags(&self.tags));
         check("params", check_params(&self.params));
         check("parts", self.check_parts());
+        errors.extend(self.secret_faults());
         let schedule = self.schedule(context, before, now).map_err(|error| {
             let other = self.other_schedule_fault(context, &error);
             errors.extend([Some(error), other].into_iter().flatten());

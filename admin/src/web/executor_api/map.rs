@@ -37,7 +37,10 @@ pub async fn add_page(request: HttpRequest, body: AuthenticatedBody, state: Shar
 
 /// `POST /api/map/results`
 pub async fn add_results(request: HttpRequest, body: AuthenticatedBody, state: Shared) -> HttpResponse {
-    stored(&request, &body, &state, check_results, async |results: ItemResults, reporter| {
+    stored(&request, &body, &state, check_results, async |mut results: ItemResults, reporter| {
+        // Before they are cut: a secret of which a part is left would not be found.
+        let texts = results.results.iter_mut().filter_map(|result| result.msg.as_mut());
+        state.engine.hide_secrets(results.log_id, texts).await?;
         let outcome = |result: carillon_protocol::ItemResult| ItemOutcome {
             item: result.item,
             succeeded: result.code == SUCCESS,

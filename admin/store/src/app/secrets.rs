@@ -1,4 +1,4 @@
-//! Secrets of apps, which the requests of HTTP jobs name. The database keeps them encrypted, the audit their names alone.
+//! Secrets of apps, which the requests of HTTP jobs and the parameters of other jobs name. The database keeps them encrypted, the audit their names alone.
 
 use carillon_scheduler::{AuditAction, Millis};
 use sea_orm::FromQueryResult;
@@ -25,6 +25,12 @@ impl AppStore<'_> {
     pub async fn secret_names(self, app_id: i64) -> Result<Vec<SecretName>> {
         let text = "SELECT name, updated_at FROM secret WHERE app_id = ? ORDER BY name";
         self.all(&self.read, text, values![app_id]).await
+    }
+
+    /// Whether any app has a secret.
+    pub async fn has_secrets(self) -> Result<bool> {
+        let found: Option<i64> = self.tuple(&self.engine_reads, "SELECT app_id FROM secret LIMIT 1", vec![]).await?;
+        Ok(found.is_some())
     }
 
     /// The secrets of an app by name, encrypted.

@@ -38,6 +38,8 @@ pub struct GivenParams {
     pub text: String,
     /// From a list with a text for each part: no other part of the fire has them.
     pub is_of_part: bool,
+    /// They repeat what the job was saved with: placeholders of secrets count in them.
+    pub repeats_saved: bool,
 }
 
 /// A job as it is stored; words and schedule are parsed by the engine, so that one bad row spoils only itself.
@@ -151,8 +153,9 @@ impl JobStore<'_> {
 
     /// The parameters that these runs have in place of those of their jobs.
     pub async fn given_params(self, run_ids: &[i64]) -> Result<Vec<(i64, GivenParams)>> {
-        let text = "SELECT run_id, params, is_of_part FROM run_input WHERE params IS NOT NULL AND run_id IN ({ids})";
-        let given = |(run_id, text, is_of_part)| (run_id, GivenParams { text, is_of_part });
+        let text = "SELECT run_id, params, is_of_part, repeats_saved FROM run_input WHERE params IS NOT NULL AND run_id IN ({ids})";
+        let given =
+            |(run_id, text, is_of_part, repeats_saved)| (run_id, GivenParams { text, is_of_part, repeats_saved });
         let rows = self.tuples(&self.engine_reads, text, values![self.ids(run_ids)]).await?;
         Ok(rows.into_iter().map(given).collect())
     }

@@ -25,8 +25,11 @@ impl Node {
 /// Requests of HTTP jobs with callbacks, patterns, two signatures and tokens of authorization servers.
 pub const HTTP_REQUESTS: &str = "http2";
 
+/// Secrets in the parameters of jobs for executors.
+pub const SECRET_PARAMS: &str = "secret_params";
+
 /// What this process knows that an earlier one may not, with commas between.
-const FEATURES: &str = HTTP_REQUESTS;
+const FEATURES: &str = "http2,secret_params";
 
 /// What this process is, as nodes report it to each other: Carillon's version, and the time zone data that it computes with.
 pub fn version() -> String {

@@ -119,7 +119,7 @@ impl RunStore<'_> {
         let Some((first, others)) = texts.split_first() else {
             return Ok(());
         };
-        let text = "UPDATE run_input SET params = ?, is_of_part = TRUE WHERE run_id = ?";
+        let text = "UPDATE run_input SET params = ?, is_of_part = TRUE, repeats_saved = FALSE WHERE run_id = ?";
         if self.execute(tx, text, values![first.as_str(), run.run_id]).await? == 0 {
             self.insert_rows(tx, "run_input", COLUMNS, vec![row(run.run_id, first)]).await?;
         }
@@ -129,8 +129,8 @@ impl RunStore<'_> {
 
     /// What was given with the fire is given to its other parts.
     async fn copy_input(self, tx: &Transaction, run: &ClaimedRun, ids: &[i64]) -> Result<()> {
-        let text = "INSERT INTO run_input (run_id, params, address, expires_at, traceparent, priority) WITH part (id) AS ({ids}) \
-                    SELECT part.id, given.params, given.address, given.expires_at, given.traceparent, given.priority \
+        let text = "INSERT INTO run_input (run_id, params, repeats_saved, address, expires_at, traceparent, priority) WITH part (id) AS ({ids}) \
+                    SELECT part.id, given.params, given.repeats_saved, given.address, given.expires_at, given.traceparent, given.priority \
                     FROM part CROSS JOIN run_input AS given WHERE given.run_id = ?";
         self.execute(tx, text, values![self.ids(ids), run.run_id]).await.map(drop)
     }

@@ -22,6 +22,8 @@ use crate::views::RunStore;
 pub enum RunParams {
     /// Given with this fire in place of the job's own.
     Own(String),
+    /// The same, and they repeat what the job was saved with.
+    Repeated(String),
     /// Those of this part of the fire, from a list with a text for each part.
     OfPart(String),
     /// The job's own, under the revision that the run was sent with.
@@ -40,10 +42,30 @@ impl RunParams {
     /// None: not known, or there are none because the run was never sent.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Self::Own(text) | Self::OfPart(text) | Self::Sent(text) | Self::Waiting(text) => Some(text),
+            Self::Own(text) | Self::Repeated(text) | Self::OfPart(text) | Self::Sent(text) | Self::Waiting(text) => {
+                Some(text)
+            }
             Self::Items | Self::NeverSent | Self::NotOnRecord => None,
         }
     }
+
+    /// Those that were given with a fire.
+    fn given(text: String, is_of_part: bool, repeats_saved: bool) -> Self {
+        match (is_of_part, repeats_saved) {
+            (true, _) => Self::OfPart(text),
+            (false, true) => Self::Repeated(text),
+            (false, false) => Self::Own(text),
+        }
+    }
+}
+
+/// Parameters that a run may have been sent with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamingText {
+    pub run_id: i64,
+    /// The app of the run, and that of its job, which may have moved since.
+    pub app_ids: [i64; 2],
+    pub text: String,
 }
 
 /// What a part of a fire was given, and what was asked for with the fire.
@@ -67,8 +89,8 @@ impl RunStore<'_> {
             return Ok(RunParams::Items);
         }
         if let Some(own) = &run.params {
-            let own = own.clone();
-            return Ok(if run.is_of_part == Some(true) { RunParams::OfPart(own) } else { RunParams::Own(own) });
+            let (is_of_part, repeats_saved) = (run.is_of_part == Some(true), run.repeats_saved == Some(true));
+            return Ok(RunParams::given(own.clone(), is_of_part, repeats_saved));
         }
         let Some(revision) = run.revision else {
             return match (run.marked_at, run.state.is_open()) {
@@ -93,8 +115,7 @@ impl RunStore<'_> {
         for run in runs {
             let params = match (given.remove(&run.id), run.revision) {
                 _ if run.cause == Cause::Item => RunParams::Items,
-                (Some(given), _) if given.is_of_part => RunParams::OfPart(given.text),
-                (Some(given), _) => RunParams::Own(given.text),
+                (Some(given), _) => RunParams::given(given.text, given.is_of_part, given.repeats_saved),
                 (None, Some(revision)) => match sent.entry((run.job_id, revision)) {
                     Entry::Occupied(known) => known.get().clone(),
                     Entry::Vacant(new) => new.insert(self.params_of(run).await?).clone(),
@@ -104,6 +125,23 @@ impl RunStore<'_> {
             found.push(params);
         }
         Ok(found)
+    }
+
+    /// The parameters of these runs' jobs that may name secrets: those of now, those of before that are on record, and those that the runs
+    /// repeat. A run whose job has never named a secret has none.
+    pub async fn naming_texts(self, run_ids: &[i64]) -> Result<Vec<NamingText>> {
+        const RUNS: &str = "SELECT run.id, run.app_id, COALESCE(job.app_id, run.app_id), t.params FROM run \
+                            LEFT JOIN job ON job.id = run.job_id JOIN";
+        const NAMES: &str = "run.id IN ({ids}) AND t.params LIKE '%secret.%'";
+        let text = format!(
+            "{RUNS} job_params AS t ON t.job_id = run.job_id WHERE {NAMES} \
+             UNION ALL {RUNS} job_params_history AS t ON t.job_id = run.job_id WHERE {NAMES} \
+             UNION ALL {RUNS} run_input AS t ON t.run_id = run.id AND t.repeats_saved = TRUE WHERE {NAMES}"
+        );
+        let ids = || self.ids(run_ids);
+        let rows = self.tuples(&self.engine_reads, &text, values![ids(), ids(), ids()]).await?;
+        let naming = |(run_id, of_run, of_job, text)| NamingText { run_id, app_ids: [of_run, of_job], text };
+        Ok(rows.into_iter().map(naming).collect())
     }
 
     /// What a repetition of a run's fire is split into: the list of the fire, or the number of parts that was asked for with it. None: what

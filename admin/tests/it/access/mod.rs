@@ -6,6 +6,7 @@ mod callers;
 mod denied;
 mod exposed;
 mod forged;
+mod job_secrets;
 mod lists;
 mod matrix;
 mod moved;

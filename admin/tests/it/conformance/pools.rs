@@ -42,6 +42,7 @@ fn fire(job_id: i64) -> NewTrigger {
         idempotency_key: None,
         traceparent: None,
         rerun_of: None,
+        repeats_saved: false,
         is_only_rerun: false,
     }
 }

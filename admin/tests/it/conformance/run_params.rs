@@ -74,6 +74,28 @@ databases! {
         assert_eq!(given(&fixture, by_hand).await, RunParams::Own("own".into()));
     }
 
+    // covers: 001-44
+    async fn the_texts_that_may_name_secrets_are_found(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let job = fixture.create(&JobDraft { params: "{{ secret.A }}".into(), ..draft("a") }).await;
+        let plain = fixture.create(&JobDraft { params: "secrets".into(), ..draft("b") }).await;
+        sent(&fixture, &job, 1, 1).await;
+        sent(&fixture, &plain, 2, 1).await;
+        edit(&fixture, &job, "{{secret.B}}").await;
+        sent(&fixture, &plain, 3, 1).await;
+        sent(&fixture, &plain, 4, 1).await;
+        fixture.sql("INSERT INTO run_input (run_id, params) VALUES (3, '{{secret.C}}')").await;
+        fixture.sql("INSERT INTO run_input (run_id, params, repeats_saved) VALUES (4, '{{secret.D}}', TRUE)").await;
+        let found = fixture.store.runs().naming_texts(&[1, 2, 3, 4]).await.unwrap();
+        let mut texts: Vec<(i64, String)> = found.into_iter().map(|naming| (naming.run_id, naming.text)).collect();
+        texts.sort();
+        let expected = [(1, "{{ secret.A }}"), (1, "{{secret.B}}"), (4, "{{secret.D}}")];
+        assert_eq!(texts, expected.map(|(id, text)| (id, text.to_owned())));
+        assert_eq!(given(&fixture, 3).await, RunParams::Own("{{secret.C}}".into()));
+        assert_eq!(given(&fixture, 4).await, RunParams::Repeated("{{secret.D}}".into()));
+        assert!(!fixture.store.apps().has_secrets().await.unwrap());
+    }
+
     // covers: A1
     async fn earlier_parameters_go_with_the_last_run_that_may_have_had_them(db: &TestDatabase) {
         let fixture = Fixture::new(db).await;

@@ -1,5 +1,5 @@
 # Running a job by hand, its backfills, and the versions of its definition.
-run-now-hint = For this run only; the parameters of the job do not change.
+run-now-hint = For this run only; the parameters of the job do not change. Secrets count only in saved parameters.
 run-now-priority-hint = A head start where runs wait in a line, from -3600 to 3600 seconds; empty: that of the job, { $seconds } s.
 run-now-parts-hint = For this fire only. A number splits it into that many runs, each with the parameters above. Or the parameters of each part, one in each line; then leave those above empty.
 run-now-by-route = By route: { $route }

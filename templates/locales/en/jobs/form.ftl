@@ -30,7 +30,7 @@ fields-wrong = { $count ->
 }
 handler = Handler
 handler-hint = The name under which the executor has registered the code to run.
-parameters-hint = Any text up to 64 KiB. In it, <code>{"{{scheduled_at}}"}</code> becomes the instant of the fire when a run is sent, and <code>{"{{scheduled_at|%Y-%m-%d}}"}</code> its day; <code>{"{{run_id}}"}</code>, <code>{"{{attempt}}"}</code> and <code>{"{{part}}"}</code> become numbers. The rest reaches the handler unchanged.
+parameters-hint = Any text up to 64 KiB. In it, <code>{"{{scheduled_at}}"}</code> becomes the instant of the fire when a run is sent, and <code>{"{{scheduled_at|%Y-%m-%d}}"}</code> its day; <code>{"{{run_id}}"}</code>, <code>{"{{attempt}}"}</code> and <code>{"{{part}}"}</code> become numbers. <code>{"{{secret.NAME}}"}</code> becomes a secret of the app, which no page shows. The rest reaches the handler unchanged.
 save-and-run = Save, then run…
 yes = yes
 no = no

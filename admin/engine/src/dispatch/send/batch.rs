@@ -10,9 +10,10 @@ use foldhash::{HashMap, HashMapExt as _};
 use crate::complete::in_flight::{RequestGuard, SendInFlight};
 use crate::dispatch::departures::gives_way;
 use crate::dispatch::send_task::{SendTask, Sender, not_after};
+use crate::dispatch::stages::MarkedRun;
 use crate::executor::directory::RegisteredExecutor;
 use crate::executor::outcome::{Outcome, plausible_moment, unknown};
-use crate::executor::request::{body, headers, size_at_most};
+use crate::executor::request::{BodyParts, body, headers, size_at_most};
 use carillon_store::db::failpoint;
 
 /// Bytes of the runs of one request, as JSON; the executor takes 5 MiB in all.
@@ -63,7 +64,10 @@ pub fn group(sender: &Arc<Sender>, tasks: Vec<SendTask>) -> (Vec<SendBatch>, Vec
 fn split(tasks: Vec<SendTask>) -> Vec<Vec<SendTask>> {
     let (mut full, mut open, mut size) = (vec![], vec![], 0);
     for task in tasks {
-        let bytes = size_at_most(&task.marked.routed.decision.job, task.marked.params.as_ref());
+        let bytes = {
+            let MarkedRun { routed, params, secret_params, .. } = &task.marked;
+            size_at_most(&routed.decision.job, params.as_ref(), secret_params.as_ref().map(|it| it.text.as_str()))
+        };
         if open.len() == MAX_BATCH_RUNS || (size + bytes > MOST_BYTES && !open.is_empty()) {
             full.push(mem::take(&mut open));
             size = 0;
@@ -126,8 +130,9 @@ impl SendBatch {
             let (routed, job) = (&task.marked.routed, &task.marked.routed.decision.job);
             self.sender.observe_start(&routed.run, job, sent_at);
             let headers = headers(&cx.cluster, &routed.run, job, not_after(&task.marked.stamp, cx));
+            let secret = task.marked.secret_params.as_ref().map(|it| it.text.as_str());
             BatchRun {
-                run: body(&routed.run, job, task.marked.params.clone(), None),
+                run: body(&routed.run, job, BodyParts { given: task.marked.params.clone(), secret, script: None }),
                 fire_key: headers.fire_key,
                 scheduled_at: headers.scheduled_at,
                 attempt: headers.attempt.unsigned_abs(),
@@ -152,7 +157,7 @@ impl SendBatch {
             let answer = |answers: &HashMap<i64, RunAnswer>| answers.get(&task.marked.routed.run.run_id).cloned();
             let answer = answers.as_ref().map(answer);
             let received_at = answer.as_ref().ok().and_then(|answer| plausible_moment(answer.as_ref()?.received_at?));
-            let outcome = answer.map_or_else(Outcome::clone, outcome);
+            let outcome = task.without_secrets(answer.map_or_else(Outcome::clone, outcome));
             let in_flight = under_way.end().map(|it| SendInFlight { received_at, ..it });
             let result = task.classify(0, outcome, in_flight);
             task.after_first(result);

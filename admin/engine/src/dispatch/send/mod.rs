@@ -4,6 +4,7 @@ mod batch;
 mod http;
 pub(crate) mod observed_starts;
 mod queue;
+mod secrets;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -55,10 +56,23 @@ impl Sender {
         if due_in > 0 {
             tokio::time::sleep(Duration::from_millis(due_in as u64)).await;
         }
-        let (batches, single) = group(&self, tasks);
+        let (naming, plain): (Vec<_>, Vec<_>) = tasks.into_iter().partition(SendTask::names_secrets);
+        if !naming.is_empty() {
+            // The others do not wait for the database.
+            let sender = self.clone();
+            self.tasks.spawn(async move {
+                let ready = sender.with_secrets(naming).await;
+                sender.start(ready);
+            });
+        }
+        self.start(plain);
+    }
+
+    fn start(self: &Arc<Self>, tasks: Vec<SendTask>) {
+        let (batches, single) = group(self, tasks);
         for batch in batches {
             self.tasks.spawn(batch.run());
         }
-        send_single(&self, single);
+        send_single(self, single);
     }
 }

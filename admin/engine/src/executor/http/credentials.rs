@@ -10,11 +10,7 @@ use super::answer::HttpOutcome;
 use super::sender::HttpSender;
 use crate::context::Context;
 use crate::executor::outcome::Outcome;
-
-/// What encrypts the secret of an app.
-pub fn seal_context(app_id: i64, name: &str) -> String {
-    format!("secret {app_id} {name}")
-}
+use crate::executor::secrets::open_secrets;
 
 impl HttpSender {
     /// The token of the authorization server, if the job has one. None: also without the secret, which is a fault of the request.
@@ -67,12 +63,8 @@ impl HttpSender {
         app_id: i64,
         names: &BTreeSet<&str>,
     ) -> Result<BTreeMap<String, String>, String> {
-        let sealed = store.apps().sealed_secrets(app_id).await.map_err(|error| error.to_string())?;
-        let open = |(name, value): (String, String)| {
-            let secret = self.keys.open(&seal_context(app_id, &name), &value)?;
-            Some((name, secret))
-        };
-        Ok(sealed.into_iter().filter(|(name, _)| names.contains(name.as_str())).filter_map(open).collect())
+        let opened = open_secrets(store, &self.keys, app_id, names).await.map_err(|error| error.to_string())?;
+        Ok(opened.values)
     }
 }
 

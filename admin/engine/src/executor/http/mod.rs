@@ -12,6 +12,5 @@ mod signature;
 
 pub use answer::HttpOutcome;
 pub use callback::CallbackUrls;
-pub use credentials::seal_context;
 pub use send_once::SentOnce;
 pub use sender::{HttpRun, HttpSender};

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::bulk::{Bulk, BulkAction, MOST_SELECTED, SLICE};
 use crate::manage::error::Error;
+use crate::manage::jobs::known_secrets::KnownSecrets;
 use crate::manage::jobs::moved_links::{StoppedLink, stopped_links};
 use crate::manage::jobs::pause::check_pause;
 
@@ -138,9 +139,16 @@ impl Bulk<'_> {
         let asked: BTreeMap<i64, Option<i64>> = jobs.iter().map(|job| (job.id, job.app_id)).collect();
         let ids: Vec<i64> = asked.keys().copied().collect();
         let mut changes = Vec::with_capacity(jobs.len());
-        for job in self.engine.cx.store.jobs().with_ids(&ids).await? {
+        let found = self.engine.cx.store.jobs().with_ids(&ids).await?;
+        let drafts: Vec<JobDraft> = found.iter().filter(|_| target.is_some()).map(|job| job.draft.clone()).collect();
+        let secrets = KnownSecrets::new(self.engine, &drafts, target.into_iter()).await?;
+        for job in found {
             if asked.get(&job.id) != Some(&Some(job.app_id)) {
                 self.refuse(job.id, format!("there is no job {}", job.id));
+                continue;
+            }
+            if let Some(error) = target.and_then(|app| secrets.error(&job.draft, app, Some(&job))) {
+                self.refuse(job.id, error.to_string());
                 continue;
             }
             match self.definition(&job, action, target) {
@@ -180,6 +188,7 @@ impl Bulk<'_> {
             job: *job,
             cause,
             params: None,
+            repeats_saved: false,
             address: None,
             priority: None,
             idempotency_key: self.key.map(|key| hash(&format!("bulk {} {key}", job.id))),

@@ -3,6 +3,7 @@
 use carillon_accounts::policy::Action;
 use carillon_scheduler::job::limits::check_params;
 use carillon_scheduler::job::placeholders::{fill_instant, has_placeholders};
+use carillon_scheduler::job::secret_params::names_secrets;
 use carillon_scheduler::{Cause, Parts, Traceparent, check_priority, check_split};
 use carillon_store::run::trigger::NewTrigger;
 use carillon_store::{Actor, Job, RunParams, RunView};
@@ -28,16 +29,29 @@ pub struct RunRequest {
     pub idempotency_key: Option<String>,
 }
 
+/// The parameters of a run that repeats another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepeatedParams {
+    pub text: String,
+    /// They are what the job was saved with: placeholders of secrets count in them.
+    pub repeats_saved: bool,
+}
+
 /// What a run gets that repeats another one: its parameters, or those of its job if it was never sent or its own are not on record, for
 /// the instant of the original. None: those that the job has when it is sent, or those of `parts`, which are repeated with the whole fire.
-pub fn repeated_params(original: &RunView, given: &RunParams, job: &Job) -> Option<String> {
-    let zone = job.draft.schedule.zone();
-    match given.text() {
-        _ if matches!(given, RunParams::OfPart(_)) => None,
-        Some(text) => Some(fill_instant(text, original.scheduled_at, zone).into_owned()),
-        None => {
+pub fn repeated_params(original: &RunView, given: &RunParams, job: &Job) -> Option<RepeatedParams> {
+    let fill = |text| fill_instant(text, original.scheduled_at, job.draft.schedule.zone()).into_owned();
+    // A job that has moved has other secrets, of which its former editors must not name any.
+    let is_of_app = original.app == job.draft.app;
+    match given {
+        RunParams::OfPart(_) => None,
+        RunParams::Own(text) => Some(RepeatedParams { text: fill(text), repeats_saved: false }),
+        RunParams::Sent(text) | RunParams::Waiting(text) | RunParams::Repeated(text) => {
+            Some(RepeatedParams { text: fill(text), repeats_saved: is_of_app })
+        }
+        RunParams::Items | RunParams::NeverSent | RunParams::NotOnRecord => {
             let own = &job.draft.params;
-            has_placeholders(own).then(|| fill_instant(own, original.scheduled_at, zone).into_owned())
+            has_placeholders(own).then(|| RepeatedParams { text: fill(own), repeats_saved: true })
         }
     }
 }
@@ -103,12 +117,10 @@ impl Jobs<'_> {
         if let Some(address) = &request.address {
             self.must_be_registered(request.job_id, address).await?;
         }
-        if let Some(original) = rerun_of {
-            let run = self.engine.cx.store.runs().get(original).await?;
-            if run.is_none_or(|run| run.job_id != request.job_id) {
-                return Err(Error::field("rerun_of", format!("{original} is no run of this job")));
-            }
-        }
+        let repeats_saved = match rerun_of {
+            Some(original) => self.repeats_saved(original, &request).await?,
+            None => false,
+        };
         self.engine.costly.count_runs(1, by)?;
         let RunRequest { job_id, cause, params, parts, address, priority, idempotency_key } = request;
         let traceparent = traceparent.map(|it| it.to_string());
@@ -117,6 +129,7 @@ impl Jobs<'_> {
             job,
             cause,
             params,
+            repeats_saved,
             parts,
             address,
             priority,
@@ -129,6 +142,24 @@ impl Jobs<'_> {
         let made = made.ok_or_else(|| Error::missing("job", job_id))?;
         self.engine.job_changed(made.shard);
         Ok(made.run_id)
+    }
+
+    /// Whether the parameters of a rerun are what the original was sent with, untouched, and its job was saved with.
+    ///
+    /// # Errors
+    /// `Invalid`: `rerun_of`
+    async fn repeats_saved(&self, original: i64, request: &RunRequest) -> Result<bool, Error> {
+        let store = &self.engine.cx.store;
+        let run = store.runs().get(original).await?.filter(|run| run.job_id == request.job_id);
+        let no_run = || Error::field("rerun_of", format!("{original} is no run of this job"));
+        let (run, job) = (run.ok_or_else(no_run)?, self.get(request.job_id).await?);
+        let Some(text) = request.params.as_deref().filter(|text| names_secrets(text)) else { return Ok(false) };
+        let given = store.runs().params_of(&run).await?;
+        let repeated = repeated_params(&run, &given, &job);
+        // Without placeholders of the run they are those of the job.
+        let own = || RepeatedParams { text: job.draft.params.clone(), repeats_saved: given.text().is_none() };
+        let repeated = repeated.unwrap_or_else(own);
+        Ok(repeated.repeats_saved && repeated.text == text)
     }
 
     pub(super) async fn check_parts(&self, job_id: i64, parts: &Parts, has_params: bool) -> Result<(), Error> {

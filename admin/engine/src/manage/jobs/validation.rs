@@ -15,8 +15,10 @@ use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
 use crate::manage::jobs::forbidden_children::ForbiddenChildren;
+use crate::manage::jobs::known_secrets::KnownSecrets;
 use crate::manage::jobs::moved_links::{StoppedLink, stopped_links};
 use crate::manage::jobs::node_jobs::NodeJobs;
+use crate::manage::jobs::older_nodes::node_without;
 use crate::settings::ms;
 
 /// Looked up once for all drafts of a request.
@@ -29,6 +31,7 @@ pub(super) struct ValidationContext {
     before: Option<Job>,
     children: ForbiddenChildren,
     node_jobs: NodeJobs,
+    secrets: KnownSecrets,
     /// If the draft moves the job to another app: the links that stop, and why.
     stopped: Vec<StoppedLink>,
     /// What the drafts name and the actor must not: apps and children.
@@ -100,13 +103,27 @@ impl ValidationContext {
             Some((id, app)) => stopped_links(engine, &[id], app, by).await?,
             None => vec![],
         };
+        let secrets = KnownSecrets::new(engine, drafts, apps.values()).await?;
         let min_period = engine.cx.settings.limits.min_period;
         let now = engine.cx.clock.now();
         let behind = match drafts.iter().any(|draft| draft.http.is_some()) {
             true => node_without(engine, HTTP_REQUESTS).await?,
             false => None,
         };
-        Ok(Self { apps, calendars, loads, before, children, node_jobs, stopped, denied, min_period, behind, now })
+        Ok(Self {
+            apps,
+            calendars,
+            loads,
+            before,
+            children,
+            node_jobs,
+            secrets,
+            stopped,
+            denied,
+            min_period,
+            behind,
+            now,
+        })
     }
 
     /// Before anything is saved: the actor must be an editor of each app that the drafts name. What it names and may not is for
@@ -181,6 +198,7 @@ impl ValidationContext {
             .chain(stopped)
             .chain(unknown)
             .chain(self.too_new(draft))
+            .chain(self.secrets.error(draft, app, before))
             .collect();
         match forbidden.is_empty() {
             true => definition.map(|definition| (definition, chosen)),
@@ -208,13 +226,6 @@ impl ValidationContext {
         let others = others.into_iter().filter(|error| error.field != "app");
         std::iter::once(FieldError::new("app", message)).chain(others).collect()
     }
-}
-
-/// The address of a live node that does not know a feature.
-async fn node_without(engine: &Engine, feature: &str) -> Result<Option<String>, Error> {
-    let since = engine.cx.clock.now() - ms(engine.cx.settings.lease_ttl);
-    let live = engine.cx.store.leases().live_nodes(since).await?;
-    Ok(live.into_iter().find(|node| !node.knows(feature)).map(|node| node.address))
 }
 
 /// Instants that are looked at: a schedule that fires more often does so within some days.

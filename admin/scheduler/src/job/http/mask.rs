@@ -6,14 +6,31 @@ use std::ops::Range;
 /// What stands in place of a secret.
 const MASK: &str = "***";
 
+/// Bytes of the longest escape, of which a cut may leave a part.
+const LONGEST_ESCAPE: usize = 12;
+
 /// The text with `***` in place of these secrets.
 pub fn masked(text: &str, secrets: &[String]) -> String {
+    mask(text, secrets, false)
+}
+
+/// The same of the beginning of a longer text: its end may be the beginning of a secret.
+pub fn masked_cut(text: &str, secrets: &[String]) -> String {
+    mask(text, secrets, true)
+}
+
+fn mask(text: &str, secrets: &[String], is_cut: bool) -> String {
     if secrets.iter().all(String::is_empty) {
         return text.to_owned();
     }
     let mut found = vec![];
     for layer in layers(text) {
-        secrets.iter().for_each(|secret| layer.find(secret.as_bytes(), &mut found));
+        for secret in secrets {
+            layer.find(secret.as_bytes(), &mut found);
+            if is_cut {
+                layer.find_beginning(secret.as_bytes(), &mut found);
+            }
+        }
     }
     without(text, found)
 }
@@ -78,6 +95,19 @@ impl Layer {
             if self.bytes[begin..].starts_with(secret) {
                 found.push(self.starts[begin] as usize..self.starts[end] as usize);
             }
+        }
+    }
+
+    /// Adds the last part of the text if a secret begins there, also if a part of an escape follows.
+    fn find_beginning(&self, secret: &[u8], found: &mut Vec<Range<usize>>) {
+        let length = self.bytes.len();
+        let ends = length.saturating_sub(LONGEST_ESCAPE)..=length;
+        let begins = |end: usize| {
+            let first = end.saturating_sub(secret.len());
+            (first..end).find(|begin| secret.starts_with(&self.bytes[*begin..end]))
+        };
+        if let Some(begin) = ends.filter_map(begins).min() {
+            found.push(self.starts[begin] as usize..self.starts[length] as usize);
         }
     }
 }
@@ -164,6 +194,18 @@ mod tests {
             let text = format!("é {spelled}, {spelled} \\u12 %4 \\");
             assert_eq!(masked(&text, &secrets), "é ***, *** \\u12 %4 \\", "{spelled}");
         }
+    }
+
+    // covers: 001-44
+    #[test]
+    fn the_beginning_of_a_secret_at_a_cut_is_masked() {
+        let secrets = ["pass\"word é1".to_owned()];
+        for end in ["p", "pass", "pass\"word ", "pass\\", "pass\\\"word \\u00", "pass%22wo", "pass%2"] {
+            let shown = masked_cut(&format!("0123456789abcdef {end}"), &secrets);
+            assert_eq!(shown, "0123456789abcdef ***", "{end}");
+        }
+        assert_eq!(masked_cut("pass\"word é1, 0123456789abcdef", &secrets), "***, 0123456789abcdef");
+        assert_eq!(masked_cut("", &secrets), "");
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub use check::is_reserved_header;
 pub use draft::{HttpDraft, HttpMethod, MOST_CALLBACK_SECONDS, MOST_TIMEOUT_SECONDS};
 pub use expect::{ExpectDraft, StatusRanges};
 pub use fill::FilledRequest;
-pub use mask::masked;
+pub use mask::{masked, masked_cut};
+pub(crate) use template::Escape;
 pub use template::check_secret_name;
 pub use values::{HttpValues, Unfillable};

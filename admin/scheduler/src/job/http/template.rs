@@ -23,7 +23,7 @@ enum Source<'a> {
 
 /// How the values of a text are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Escape {
+pub(crate) enum Escape {
     None,
     /// Within a text of JSON.
     Json,
@@ -152,7 +152,7 @@ fn json_of(params: &str, path: &str) -> String {
 }
 
 impl Escape {
-    pub(super) fn apply(self, value: String) -> String {
+    pub(crate) fn apply(self, value: String) -> String {
         match self {
             Self::None => value,
             Self::Json => {

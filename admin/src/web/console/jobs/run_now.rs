@@ -59,7 +59,7 @@ pub async fn ask(state: Shared, context: PageContext, id: Path<i64>, defaults: Q
     if let Some(run) = like {
         form.set("rerun_of", run.id.to_string());
         let given = state.store.runs().params_of(&run).await?;
-        let repeated = repeated_params(&run, &given, &job).unwrap_or_else(|| job.draft.params.clone());
+        let repeated = repeated_params(&run, &given, &job).map_or_else(|| job.draft.params.clone(), |it| it.text);
         let note = match given.text() {
             Some(_) if repeated != job.draft.params => Some("run-now-like"),
             Some(_) => None,
@@ -129,7 +129,7 @@ pub async fn run(state: Shared, by: Caller, context: PageContext, id: Path<i64>,
     let rerun_of = given("rerun_of").and_then(|id| id.parse().ok());
     if let Some(run) = original(&state, &context, rerun_of, job.id).await? {
         let given = state.store.runs().params_of(&run).await?;
-        let given = repeated_params(&run, &given, &job).unwrap_or_default();
+        let given = repeated_params(&run, &given, &job).map_or_else(String::new, |it| it.text);
         params = line_ends::kept(&params, &given);
     }
     let request = RunRequest {

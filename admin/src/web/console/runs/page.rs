@@ -103,7 +103,7 @@ impl Page {
     /// The parameters of the run as its executor gets them; None: see the note.
     fn params(&self) -> Option<Cow<'_, str>> {
         let run = &self.row.run;
-        if self.is_workflow && !matches!(self.given, RunParams::Own(_)) {
+        if self.is_workflow && !matches!(self.given, RunParams::Own(_) | RunParams::Repeated(_)) {
             return None;
         }
         let text = self.given.text()?;
@@ -119,7 +119,7 @@ impl Page {
     /// Where the parameters come from, and whether those of the job differ now.
     fn params_note(&self) -> Message {
         match &self.given {
-            RunParams::Own(_) => self.context.t("params-given"),
+            RunParams::Own(_) | RunParams::Repeated(_) => self.context.t("params-given"),
             // It is sent to no executor, so there is no record of what it was sent.
             _ if self.is_workflow => self.context.t("workflow-params-own"),
             RunParams::OfPart(_) => self.context.t("params-of-part"),

@@ -3,6 +3,9 @@
 /// Kept of a result's text, in bytes.
 const MESSAGE_LIMIT: usize = 64 * 1024;
 
+/// What stands at the end of a text that was cut.
+pub const CUT: &str = "… [cut at 65536 bytes]";
+
 /// PostgreSQL takes no NUL in text; what is longer than the limit says so at its end.
 pub fn printable(message: &str) -> String {
     let clean = message.replace('\0', "\u{2400}");
@@ -10,7 +13,12 @@ pub fn printable(message: &str) -> String {
         return clean;
     }
     let end = clean.floor_char_boundary(MESSAGE_LIMIT);
-    format!("{}… [cut at {MESSAGE_LIMIT} bytes]", &clean[..end])
+    format!("{}{CUT}", &clean[..end])
+}
+
+/// The text that [`printable`] has left of a longer one. None: it has left the whole text.
+pub fn before_cut(text: &str) -> Option<&str> {
+    text.strip_suffix(CUT)
 }
 
 /// The beginning of a text, which says so where it is cut.
@@ -32,6 +40,9 @@ mod tests {
         let long = "é".repeat(MESSAGE_LIMIT);
         let kept = printable(&long);
         assert!(kept.len() < MESSAGE_LIMIT + 64 && kept.ends_with("bytes]"), "{}", kept.len());
+        assert_eq!(before_cut(&kept).map(str::len), Some(MESSAGE_LIMIT));
+        assert_eq!(before_cut("a"), None);
+        assert!(kept.ends_with(&format!("… [cut at {MESSAGE_LIMIT} bytes]")));
         assert_eq!(printable("a\0b"), "a\u{2400}b");
     }
 }

@@ -47,8 +47,8 @@ pub static RETRY: Bulk = Bulk::text(
 /// What was given with the attempt before.
 pub(crate) static RETRY_INPUT: Bulk = Bulk::text(
     RETRIES,
-    "INSERT INTO run_input (run_id, params, address, is_of_part, parts, part_params, traceparent, priority) SELECT u.id, i.params, i.address, \
-     i.is_of_part, i.parts, i.part_params, i.traceparent, i.priority FROM {list} \
+    "INSERT INTO run_input (run_id, params, address, is_of_part, repeats_saved, parts, part_params, traceparent, priority) SELECT u.id, i.params, i.address, \
+     i.is_of_part, i.repeats_saved, i.parts, i.part_params, i.traceparent, i.priority FROM {list} \
      {join} run_input AS i{index PRIMARY} ON i.run_id = u.old",
 );
 

@@ -24,6 +24,8 @@ pub struct NewTrigger {
     pub job: TargetJob,
     pub cause: Cause,
     pub params: Option<String>,
+    /// `params` repeat what the job was saved with: placeholders of secrets count in them.
+    pub repeats_saved: bool,
     /// In place of the parts that the job has.
     pub parts: Option<Parts>,
     pub address: Option<String>,
@@ -60,19 +62,20 @@ pub enum TriggerResult {
 const SLICE: usize = 50;
 /// Bytes of the parameters that the audit keeps.
 const PARAMS_IN_AUDIT: usize = 1000;
-pub(crate) const INPUT: &str = "run_id, params, address, rerun_of, parts, part_params, traceparent, priority";
+pub(crate) const INPUT: &str =
+    "run_id, params, address, rerun_of, parts, part_params, traceparent, priority, repeats_saved";
 
-/// The row of what a run is given, in the order of [`INPUT`].
+/// The row of what a run is given, in the order of [`INPUT`]. `params`: also whether they repeat what the job was saved with.
 pub(crate) fn input_row(
     run_id: i64,
-    (params, address): (Option<&str>, Option<&str>),
+    ((params, repeats_saved), address): ((Option<&str>, bool), Option<&str>),
     rerun_of: Option<i64>,
     parts: Option<&Parts>,
     traceparent: Option<&str>,
     priority: Option<i32>,
 ) -> Vec<Value> {
     let texts = parts.and_then(Parts::texts).map(|texts| json!(texts).to_string());
-    values![run_id, params, address, rerun_of, parts.map(Parts::count), texts, traceparent, priority]
+    values![run_id, params, address, rerun_of, parts.map(Parts::count), texts, traceparent, priority, repeats_saved]
 }
 
 impl RunStore<'_> {
@@ -162,7 +165,7 @@ impl RunStore<'_> {
         let is_given = fire.params.is_some() || fire.address.is_some() || fire.parts.is_some();
         let is_given = is_given || fire.rerun_of.is_some() || fire.traceparent.is_some() || fire.priority.is_some();
         if is_given {
-            let given = (fire.params.as_deref(), fire.address.as_deref());
+            let given = ((fire.params.as_deref(), fire.repeats_saved), fire.address.as_deref());
             let traceparent = fire.traceparent.as_deref();
             let row = input_row(run_id, given, fire.rerun_of, fire.parts.as_ref(), traceparent, fire.priority);
             self.insert_rows(tx, "run_input", INPUT, vec![row]).await?;

@@ -50,6 +50,8 @@ row_struct! {
         pub params: Option<String>,
         /// `params` are those of this part alone; read with a single run only.
         pub is_of_part: Option<bool>,
+        /// `params` repeat what the job was saved with; read with a single run only.
+        pub repeats_saved: Option<bool>,
         /// The address that this fire was bound to; read with a single run only.
         pub bound_address: Option<String>,
         /// The run that this one repeats; read with a single run only.
@@ -111,9 +113,8 @@ pub(crate) const COLUMNS: &str = "r.id, r.job_id, a.name AS app, j.name AS job, 
      r.attempt, r.scheduled_at, r.due_at, r.marked_at, r.sent_at, r.received_at, r.finished_at, r.kill_asked_at, r.flagged_at, r.address, \
      r.epoch, r.owner, r.sends, r.revision, r.reason, r.result_code, r.result_msg";
 /// What is read with a single run only, and what stands for it elsewhere.
-const INPUT: &str =
-    "i.params, i.is_of_part, i.address AS bound_address, i.rerun_of, i.traceparent, r.candidates_id, r.route_code";
-pub(crate) const NO_INPUT: &str = "NULL AS params, NULL AS is_of_part, NULL AS bound_address, NULL AS rerun_of, NULL AS traceparent, \
+const INPUT: &str = "i.params, i.is_of_part, i.repeats_saved, i.address AS bound_address, i.rerun_of, i.traceparent, r.candidates_id, r.route_code";
+pub(crate) const NO_INPUT: &str = "NULL AS params, NULL AS is_of_part, NULL AS repeats_saved, NULL AS bound_address, NULL AS rerun_of, NULL AS traceparent, \
      NULL AS candidates_id, NULL AS route_code";
 /// The names that go with a run `r`. A job that has moved to another app shows the former one nothing of what it is now.
 pub(crate) const NAMES: &str =

@@ -25,6 +25,7 @@ pub fn fire(job: &Job) -> NewTrigger {
         idempotency_key: None,
         traceparent: None,
         rerun_of: None,
+        repeats_saved: false,
         is_only_rerun: false,
     }
 }

@@ -32,6 +32,7 @@ fn trigger(job: TargetJob) -> NewTrigger {
         idempotency_key: None,
         traceparent: None,
         rerun_of: None,
+        repeats_saved: false,
         is_only_rerun: false,
     }
 }

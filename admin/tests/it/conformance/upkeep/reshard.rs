@@ -161,6 +161,7 @@ async fn fires(race: &Race) {
             idempotency_key,
             traceparent: None,
             rerun_of: None,
+            repeats_saved: false,
             is_only_rerun: false,
         };
         repeated(async || race.store().runs().insert_triggered(&fire, NOW, &Actor::engine()).await).await.unwrap();

@@ -16,5 +16,6 @@ mod probes;
 pub mod routes;
 mod run_limits;
 mod scripts;
+mod secrets;
 mod shared_addresses;
 pub mod write_gate;

@@ -201,7 +201,7 @@ impl DelayedStore<'_> {
         let has_row = |item: &NewDelayed| is_given(item) || item.expires_at.is_some() || traceparent.is_some();
         let given = items().filter(|(_, item)| has_row(item));
         let row = |(id, item): (&i64, &NewDelayed)| {
-            let given = (item.params.as_deref(), item.address.as_deref());
+            let given = ((item.params.as_deref(), false), item.address.as_deref());
             input_row(*id, given, None, item.parts.as_ref(), traceparent, item.priority)
         };
         self.insert_rows(tx, "run_input", INPUT, given.map(row).collect()).await

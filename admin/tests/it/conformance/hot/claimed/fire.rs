@@ -20,6 +20,7 @@ fn fire(job_id: i64, key: Option<&str>) -> NewTrigger {
         idempotency_key: key.map(Into::into),
         traceparent: None,
         rerun_of: None,
+        repeats_saved: false,
         is_only_rerun: false,
     }
 }

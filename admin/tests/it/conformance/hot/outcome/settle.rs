@@ -47,7 +47,7 @@ pub fn found(run_id: i64, event: RunEvent, reason: RunReason) -> RunReport {
 
 /// Parameters that a fire was given, for all its parts.
 pub fn given_with_fire(text: &str) -> GivenParams {
-    GivenParams { text: text.to_owned(), is_of_part: false }
+    GivenParams { text: text.to_owned(), is_of_part: false, repeats_saved: false }
 }
 
 pub fn success(run_id: i64) -> RunReport {
