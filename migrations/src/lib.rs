@@ -10,6 +10,7 @@ mod m0006_map;
 mod m0007_http;
 mod m0008_delayed;
 mod m0010_declared;
+mod m0012_loops;
 mod step;
 
 use sea_orm_migration::prelude::*;
@@ -27,6 +28,7 @@ const STEPS: &[Step] = &[
     Step { name: "m0007_http", statements: m0007_http::STATEMENTS },
     Step { name: "m0008_delayed", statements: m0008_delayed::STATEMENTS },
     Step { name: "m0010_declared", statements: m0010_declared::STATEMENTS },
+    Step { name: "m0012_loops", statements: m0012_loops::STATEMENTS },
 ];
 
 pub struct Migrator;

@@ -55,6 +55,8 @@ views! {
     jobs -> JobStore;
     /// Leases of shards, and the nodes that hold them.
     leases -> LeaseStore;
+    /// Leases of the loops that executors fire by themselves.
+    loops -> LoopStore;
     /// Items of runs, their deliveries and outcomes.
     maps -> MapStore;
     /// Accounts, sessions, tokens and sign-ins.

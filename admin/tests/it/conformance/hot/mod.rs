@@ -8,6 +8,7 @@ pub mod executor;
 mod ids;
 mod lease;
 mod locks;
+mod loops;
 mod mark;
 pub mod outcome;
 mod parts;

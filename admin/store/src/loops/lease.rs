@@ -1,0 +1,94 @@
+//! The leases as they are read.
+
+use carillon_scheduler::Millis;
+use sea_orm::FromQueryResult;
+
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::list::SHARDS;
+use crate::error::Result;
+use crate::views::LoopStore;
+
+/// The lease of a job's loop.
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
+pub struct LoopLease {
+    pub job_id: i64,
+    pub shard: i32,
+    /// The job is enabled, so that an executor is to have the loop.
+    pub is_wanted: bool,
+    /// Grows with each grant and with each stop.
+    pub epoch: i64,
+    /// The app of the executor that got it last; 0: none ever did.
+    pub app_id: i64,
+    pub address: String,
+    /// Of the start of the executor that has it; empty: none has.
+    pub boot_id: String,
+    /// No executor gets the loop before, by the database's clock; 0: nothing has to be waited for.
+    pub expires_at: Millis,
+    pub granted_at: Millis,
+    /// When the report came; 0: there is none of this grant.
+    pub reported_at: Millis,
+    /// The sums of the grants before this one, as JSON; empty: there were none.
+    pub counters: String,
+    /// The last report of this grant, as JSON; empty: there is none.
+    pub report: String,
+}
+
+impl LoopLease {
+    /// Whether an executor has the loop, or had it until its lease was over and nothing has come since.
+    pub fn is_granted(&self) -> bool {
+        !self.boot_id.is_empty()
+    }
+}
+
+const COLUMNS: &str =
+    "job_id, shard, is_wanted, epoch, app_id, address, boot_id, expires_at, granted_at, reported_at, counters, report";
+
+/// The wanted loops of a list of shards whose leases are over.
+pub(crate) static FREE: Bulk = Bulk::text(
+    SHARDS,
+    "SELECT job_id FROM {list} {join} loop_lease{index loop_lease_shard} ON loop_lease.shard = u.shard \
+     WHERE loop_lease.expires_at < {clock} AND loop_lease.is_wanted ORDER BY job_id",
+);
+
+/// The wanted loops of a list of shards with the ends of their leases.
+pub(crate) static ENDS: Bulk = Bulk::text(
+    SHARDS,
+    "SELECT job_id, expires_at FROM {list} {join} loop_lease{index loop_lease_shard} ON loop_lease.shard = u.shard \
+     WHERE loop_lease.is_wanted ORDER BY job_id",
+);
+
+impl LoopStore<'_> {
+    /// The lease of a job; None: it was never a loop.
+    pub async fn get(self, job_id: i64) -> Result<Option<LoopLease>> {
+        let text = format!("SELECT {COLUMNS} FROM loop_lease WHERE job_id = ?");
+        self.one(&self.read, &text, values![job_id]).await
+    }
+
+    /// The leases of these jobs that have one, by job.
+    pub async fn of_jobs(self, job_ids: &[i64]) -> Result<Vec<LoopLease>> {
+        let text = format!("SELECT {COLUMNS} FROM loop_lease WHERE job_id IN ({{ids}}) ORDER BY job_id");
+        self.all(&self.engine_reads, &text, values![self.ids(job_ids)]).await
+    }
+
+    /// The wanted loops of these shards whose leases are over, by the database's clock.
+    pub async fn free(self, shards: &[i64], now: Millis) -> Result<Vec<i64>> {
+        self.bulk_tuples(&self.engine_reads, &FREE, &[("now", now.into())], shards).await
+    }
+
+    /// The wanted loops of these shards, each with the end of its lease.
+    pub async fn ends(self, shards: &[i64]) -> Result<Vec<(i64, Millis)>> {
+        self.bulk_tuples(&self.engine_reads, &ENDS, &[], shards).await
+    }
+
+    /// The loops that executors at this address of the app have, by job.
+    pub async fn at_address(self, app_id: i64, address: &str) -> Result<Vec<i64>> {
+        let text = "SELECT job_id FROM loop_lease WHERE app_id = ? AND address = ? AND boot_id <> '' ORDER BY job_id";
+        self.tuples(&self.engine_reads, text, values![app_id, address]).await
+    }
+
+    /// The loops that executors of the app have, by job.
+    pub async fn of_app(self, app_id: i64) -> Result<Vec<i64>> {
+        let text = "SELECT job_id FROM loop_lease WHERE app_id = ? AND boot_id <> '' ORDER BY job_id";
+        self.tuples(&self.engine_reads, text, values![app_id]).await
+    }
+}

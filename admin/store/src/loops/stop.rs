@@ -1,0 +1,71 @@
+//! Stops: by a change of the job, or because its executor is not to have it any more. The lease goes on until its end, unless the executor
+//! confirms that it has stopped: it may fire until then.
+
+use carillon_scheduler::Millis;
+use sea_orm::ConnectionTrait;
+
+use crate::db::pool::transaction::Transaction;
+use crate::db::sql::bulk::Bulk;
+use crate::db::sql::forms::Update;
+use crate::db::sql::list::IDS;
+use crate::error::Result;
+use crate::job::stored_job::Job;
+use crate::loops::lease::LoopLease;
+use crate::views::LoopStore;
+
+static STOP: Bulk = Bulk::update(
+    IDS,
+    Update {
+        table: "loop_lease",
+        index: "PRIMARY",
+        on: "loop_lease.job_id = u.id",
+        set: &[("epoch", "loop_lease.epoch + 1"), ("boot_id", "''")],
+        only_if: "loop_lease.boot_id <> ''",
+    },
+);
+
+impl LoopStore<'_> {
+    /// Ends the grant of a job that is changed, and notes whether an executor is to have its loop from now on.
+    #[expect(dead_code, reason = "no job can be saved with a loop yet")]
+    pub(crate) async fn change(self, tx: &Transaction, job: &Job, is_wanted: bool) -> Result<()> {
+        let text = "UPDATE loop_lease SET epoch = epoch + 1, boot_id = '', is_wanted = ?, shard = ? WHERE job_id = ?";
+        let changed = self.execute(tx, text, values![is_wanted, job.shard, job.id]).await?;
+        if changed == 0 && is_wanted {
+            self.insert(tx, job.id, job.shard).await?;
+        }
+        Ok(())
+    }
+
+    /// The row of a job that is to have a loop.
+    async fn insert(self, db: &impl ConnectionTrait, job_id: i64, shard: i32) -> Result<()> {
+        let row = named![
+            job_id, shard, is_wanted: true, epoch: 0i64, app_id: 0i64, address: "", boot_id: "", expires_at: 0i64, granted_at: 0i64,
+            reported_at: 0i64, counters: "", report: ""
+        ];
+        self.insert_row(db, "loop_lease", row).await
+    }
+
+    /// Forgets the loop of a job that is deleted. A renewal finds no row, so an executor that has it stops.
+    pub(crate) async fn forget(self, tx: &Transaction, job_id: i64) -> Result<()> {
+        self.execute(tx, "DELETE FROM loop_lease WHERE job_id = ?", values![job_id]).await.map(drop)
+    }
+
+    /// Ends the grants of loops that are to go to other executors, and answers their leases: where each was, and until when it may go on there.
+    pub async fn stop(self, job_ids: &[i64]) -> Result<Vec<LoopLease>> {
+        self.bulk(&self.changes, &STOP, &[], job_ids).await?;
+        self.of_jobs(job_ids).await
+    }
+
+    /// The executor has stopped a loop and fires it no more: others may get it at once. `epoch` is that of the stop.
+    pub async fn confirm_stop(self, job_id: i64, epoch: i64, report: &str, now: Millis) -> Result<()> {
+        let text = "UPDATE loop_lease SET expires_at = 0, report = ?, reported_at = ? WHERE job_id = ? AND epoch = ? AND boot_id = ''";
+        self.execute(&self.write, text, values![report, now, job_id, epoch]).await.map(drop)
+    }
+
+    /// After an older state of the database was restored: epochs above all that may have been granted since. Executors that go on by
+    /// grants which are lost do so until their next renewal.
+    pub(crate) async fn forget_grants(self, tx: &Transaction, step: i64) -> Result<()> {
+        let text = "UPDATE loop_lease SET epoch = epoch + ?, boot_id = ''";
+        self.execute(tx, text, values![step]).await.map(drop)
+    }
+}
