@@ -14,6 +14,7 @@ mod handler;
 mod job_log;
 mod journal;
 mod lane;
+mod loops;
 mod map;
 mod own_thread;
 mod run;
