@@ -49,6 +49,7 @@ use crate::lease::hints::{HintListener, HintSender};
 use crate::lease::lock::ShardLock;
 use crate::lease::pending_hints::PendingHints;
 use crate::lease::stalled_shards::StalledShards;
+use crate::loops::granter::LoopGranter;
 use crate::maintain::alarm_escalator::AlarmEscalator;
 use crate::maintain::calendar_follower::CalendarFollower;
 use crate::maintain::gap_auditor::GapAuditor;
@@ -235,6 +236,9 @@ impl Engine {
             lease_watcher: Arc::new(component!(LeaseEndWatcher { monitor; timers, observed })),
             monitor,
             backfill_releaser: Arc::new(component!(BackfillReleaser { cx, held, wakes, backfill_runs })),
+            loop_granter: Arc::new(component!(LoopGranter {
+                cx, held, clock_guard, jobs, pauses, router, directory, client; refused, wake
+            })),
             calendar_follower: Arc::new(component!(CalendarFollower { cx, held, wakes; followed, everything })),
             zone_follower: Arc::new(component!(ZoneFollower { cx, held, wakes; done })),
             gap_auditor: Arc::new(component!(GapAuditor { cx, held, jobs; passed, walk, reported })),
@@ -298,6 +302,7 @@ impl Engine {
     /// To be called after a change of a job was committed: its shard is scanned at once, also by another node.
     pub fn job_changed(&self, shard: i32) {
         self.wakes.wake_holder(shard);
+        self.services.loop_granter.wake.notify_one();
     }
 
     /// To be called after delayed triggers of a shard were recorded or moved: its holder looks at once if one of them is near. Those that

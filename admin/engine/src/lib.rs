@@ -11,6 +11,7 @@ mod engine;
 pub mod executor;
 mod job_cache;
 pub mod lease;
+pub mod loops;
 pub(crate) mod maintain;
 pub mod manage;
 pub mod metrics;

@@ -25,6 +25,7 @@ task-pauses = List of paused apps
 task-resolve = Runs without an answer
 task-monitor = Runs at executors
 task-lease-ends = Ends of executors' leases
+task-loops = Loops of executors
 task-flag-overdue = Overdue runs
 task-escalate = Open alarms
 task-backfill = Backfills

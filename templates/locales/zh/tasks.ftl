@@ -22,6 +22,7 @@ task-pauses = 已暂停的应用列表
 task-resolve = 未答复的运行
 task-monitor = 执行器上的运行
 task-lease-ends = 执行器租约的到期
+task-loops = 执行器的循环
 task-flag-overdue = 逾期的运行
 task-escalate = 未关闭的报警
 task-backfill = 补跑

@@ -4,6 +4,7 @@ use carillon_scheduler::Millis;
 use sea_orm::FromQueryResult;
 
 use crate::db::sql::bulk::Bulk;
+use crate::db::sql::execute::read;
 use crate::db::sql::list::SHARDS;
 use crate::error::Result;
 use crate::views::LoopStore;
@@ -40,6 +41,18 @@ impl LoopLease {
     }
 }
 
+/// The end of a lease.
+#[derive(Clone, Debug, PartialEq, Eq, FromQueryResult)]
+pub struct LoopEnd {
+    pub job_id: i64,
+    /// The app of the executor that got it last.
+    pub app_id: i64,
+    pub expires_at: Millis,
+    pub is_wanted: bool,
+    /// Of the start of the executor that has it; empty: none has.
+    pub boot_id: String,
+}
+
 const COLUMNS: &str =
     "job_id, shard, is_wanted, epoch, app_id, address, boot_id, expires_at, granted_at, reported_at, counters, report";
 
@@ -50,11 +63,11 @@ pub(crate) static FREE: Bulk = Bulk::text(
      WHERE loop_lease.expires_at < {clock} AND loop_lease.is_wanted ORDER BY job_id",
 );
 
-/// The wanted loops of a list of shards with the ends of their leases.
+/// The loops of a list of shards that are wanted, or may still go on.
 pub(crate) static ENDS: Bulk = Bulk::text(
     SHARDS,
-    "SELECT job_id, expires_at FROM {list} {join} loop_lease{index loop_lease_shard} ON loop_lease.shard = u.shard \
-     WHERE loop_lease.is_wanted ORDER BY job_id",
+    "SELECT job_id, app_id, expires_at, is_wanted, boot_id FROM {list} {join} loop_lease{index loop_lease_shard} ON loop_lease.shard = u.shard \
+     WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id",
 );
 
 impl LoopStore<'_> {
@@ -75,9 +88,10 @@ impl LoopStore<'_> {
         self.bulk_tuples(&self.engine_reads, &FREE, &[("now", now.into())], shards).await
     }
 
-    /// The wanted loops of these shards, each with the end of its lease.
-    pub async fn ends(self, shards: &[i64]) -> Result<Vec<(i64, Millis)>> {
-        self.bulk_tuples(&self.engine_reads, &ENDS, &[], shards).await
+    /// The loops of these shards that are wanted, or may still go on, each with the end of its lease.
+    pub async fn ends(self, shards: &[i64]) -> Result<Vec<LoopEnd>> {
+        let rows = self.bulk_query(&self.engine_reads, &ENDS, &[], shards).await?;
+        rows.iter().map(read).collect()
     }
 
     /// The loops that executors at this address of the app have, by job.

@@ -10,7 +10,7 @@ mod stop;
 
 pub use grant::Grant;
 pub(crate) use grant::{GRANT, GRANTED};
-pub use lease::LoopLease;
 pub(crate) use lease::{ENDS, FREE};
+pub use lease::{LoopEnd, LoopLease};
 pub use renew::{LoopHolder, Report};
 pub(crate) use renew::{RELEASE, RENEW, RENEWED};

@@ -81,6 +81,7 @@ fn title(name: &str) -> &'static str {
         "resolve" => "task-resolve",
         "monitor" => "task-monitor",
         "lease ends" => "task-lease-ends",
+        "loops" => "task-loops",
         "flag overdue" => "task-flag-overdue",
         "escalate" => "task-escalate",
         "backfill" => "task-backfill",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use carillon_store::loops::{Grant, LoopHolder, LoopLease, Report};
+use carillon_store::loops::{Grant, LoopEnd, LoopHolder, LoopLease, Report};
 use futures_util::future::join_all;
 
 use crate::conformance::fixture::{Fixture, NOW, actor, draft};
@@ -74,7 +74,8 @@ databases! {
         // Also with what it is now it is not free.
         assert_eq!(fixture.store.loops().grant(&[fixture.grant(&lease, "another")], NOW, LONG).await.unwrap(), []);
         assert_eq!(fixture.store.loops().free(&[0, 1, 2, 3], NOW).await.unwrap(), [0i64; 0]);
-        assert_eq!(fixture.store.loops().ends(&[1]).await.unwrap(), [(5, lease.expires_at)]);
+        let end = LoopEnd { job_id: 5, app_id: fixture.app.id, expires_at: lease.expires_at, is_wanted: true, boot_id: lease.boot_id };
+        assert_eq!(fixture.store.loops().ends(&[1]).await.unwrap(), [end]);
         assert_eq!(fixture.store.loops().ends(&[0, 2, 3]).await.unwrap(), []);
     }
 
