@@ -302,7 +302,6 @@ impl Engine {
     /// To be called after a change of a job was committed: its shard is scanned at once, also by another node.
     pub fn job_changed(&self, shard: i32) {
         self.wakes.wake_holder(shard);
-        self.services.loop_granter.wake.notify_one();
     }
 
     /// To be called after delayed triggers of a shard were recorded or moved: its holder looks at once if one of them is near. Those that

@@ -31,7 +31,7 @@ pub use declaration::{
 pub use log::{LogAnswer, LogPage, LogRequest, parse_cut_log_page, parse_log_page};
 pub use loops::{
     LOOP_LATENESS_MS, LoopCounters, LoopFailure, LoopGrant, LoopHistory, LoopRef, LoopRenewals, LoopReport,
-    LoopReports, LoopRun, LoopTiming, MAX_LOOP_REPORT_BYTES, MAX_LOOP_TEXT_BYTES, RenewedLoop, parse_loops,
+    LoopReports, LoopRun, LoopStop, LoopTiming, MAX_LOOP_REPORT_BYTES, MAX_LOOP_TEXT_BYTES, RenewedLoop, parse_loops,
 };
 pub use map::{
     DeliveredItem, Delivery, ItemQuery, ItemResult, ItemResults, MAX_ITEM_BYTES, MAX_ITEM_RESULT_BYTES, MAX_MAP_ITEMS,

@@ -29,13 +29,23 @@ pub struct LoopGrant {
 }
 
 /// Body of `POST /loop/stop`: the loop of the job ends, if its epoch is not above this one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopStop {
+    /// The job.
+    pub job_id: i32,
+    /// Above that of the grant.
+    pub epoch: i64,
+    /// The start of the executor that has the loop. Another one at its address must not confirm: the one before may live on without it.
+    pub boot_id: String,
+}
+
+/// Body of `POST /loop/recent`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopRef {
     /// The job.
     pub job_id: i32,
-    /// Of a grant.
-    pub epoch: i64,
 }
 
 /// Body of `POST /api/loops`: what an executor reports of all its loops, and with that asks to keep them.
@@ -169,7 +179,7 @@ pub enum LoopTiming {
     },
 }
 
-/// The payload of the answer to `POST /loop/recent`, whose body is a [`LoopRef`]: what the executor remembers.
+/// The payload of the answer to a [`LoopRef`]: what the executor remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopHistory {
     /// The last calls, the newest first.

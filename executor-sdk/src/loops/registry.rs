@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_protocol::{LoopGrant, LoopHistory, LoopRef, LoopRenewals, LoopReport, headers};
+use carillon_protocol::{LoopGrant, LoopHistory, LoopRenewals, LoopReport, headers};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore};
@@ -94,12 +94,12 @@ impl Loops {
     }
 
     /// Ends the loop of a job, unless it is of a later epoch. Its last report; `None`: there is no such loop.
-    pub(crate) fn stop(&self, stop: LoopRef) -> Option<LoopReport> {
+    pub(crate) fn stop(&self, job_id: i32, epoch: i64) -> Option<LoopReport> {
         let mut state = self.state.lock();
-        let known = state.loops.get(&stop.job_id).filter(|known| known.epoch() <= stop.epoch).cloned()?;
-        state.loops.remove(&stop.job_id);
+        let known = state.loops.get(&job_id).filter(|known| known.epoch() <= epoch).cloned()?;
+        state.loops.remove(&job_id);
         known.end();
-        tracing::info!(job.id = stop.job_id, epoch = known.epoch(), "a loop was stopped");
+        tracing::info!(job.id = job_id, epoch = known.epoch(), "a loop was stopped");
         Some(known.report())
     }
 

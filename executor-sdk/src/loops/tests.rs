@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_protocol::{LoopCounters, LoopGrant, LoopRef, LoopRenewals, LoopTiming, RenewedLoop};
+use carillon_protocol::{LoopCounters, LoopGrant, LoopRenewals, LoopTiming, RenewedLoop};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
@@ -213,12 +213,12 @@ async fn a_stopped_loop_confirms_with_its_last_report() {
     let bench = Bench::new();
     bench.grant(1, 7, "takes", "").unwrap();
     bench.renewed_for(Duration::from_secs(1), EVERY_50_MS).await;
-    assert_eq!(bench.loops.stop(LoopRef { job_id: 1, epoch: 6 }), None, "it is of a later grant");
-    let report = bench.loops.stop(LoopRef { job_id: 1, epoch: 8 }).unwrap();
+    assert_eq!(bench.loops.stop(1, 6), None, "it is of a later grant");
+    let report = bench.loops.stop(1, 8).unwrap();
     assert_eq!((report.epoch, report.counters.fired, report.ends), (7, 20, true));
     sleep(Duration::from_secs(1)).await;
     assert_eq!(bench.calls.lock().len(), 20);
-    assert_eq!(bench.loops.stop(LoopRef { job_id: 1, epoch: 8 }), None);
+    assert_eq!(bench.loops.stop(1, 8), None);
     assert_eq!(bench.loops.history(1), None);
 }
 

@@ -9,8 +9,8 @@ use actix_web::web::{self, Bytes, Data, PayloadConfig};
 use actix_web::{App, FromRequest, HttpRequest, HttpResponse, Route};
 use carillon_listener::{Connection, ServeOptions, paced};
 use carillon_protocol::{
-    Answer, BatchAnswer, BatchRun, FAILURE, JobRef, LogRequest, LoopGrant, LoopRef, MAX_BATCH_RUNS, OTHER_JOURNAL,
-    RunAnswer, RunBatch, RunRequest, SUCCESS, headers,
+    Answer, BatchAnswer, BatchRun, FAILURE, JobRef, LogRequest, LoopGrant, LoopRef, LoopStop, MAX_BATCH_RUNS,
+    OTHER_JOURNAL, RunAnswer, RunBatch, RunRequest, SUCCESS, headers,
 };
 use futures_util::future::{LocalBoxFuture, join_all};
 use serde::de::DeserializeOwned;
@@ -250,8 +250,11 @@ async fn start_loop(body: AuthenticatedBody, endpoints: Data<Endpoints>) -> Resu
 
 /// Confirms that the loop fires no more; its last report is the payload.
 async fn stop_loop(body: AuthenticatedBody, endpoints: Data<Endpoints>) -> Result<HttpResponse, actix_web::Error> {
-    let stop: LoopRef = body.parse()?;
-    Ok(answer(match endpoints.loops.stop(stop) {
+    let stop: LoopStop = body.parse()?;
+    if stop.boot_id != endpoints.boot_id {
+        return Ok(answer(Answer::fail("the loop is of another start of this executor")));
+    }
+    Ok(answer(match endpoints.loops.stop(stop.job_id, stop.epoch) {
         Some(report) => Answer::ok_with(json!(report)),
         None => Answer::ok().with_msg("the loop is not here any more."),
     }))

@@ -39,7 +39,7 @@ async fn a_loop_is_granted_renewed_and_stopped() {
     admin.wait_for("the report of the grant", |calls| calls.iter().flat_map(reports).any(|it| it.epoch == 7)).await;
     let called = async {
         loop {
-            let answer = worker.post("/loop/recent", &json!({"jobId": 1, "epoch": 7}), &[]).await;
+            let answer = worker.post("/loop/recent", &json!({"jobId": 1}), &[]).await;
             let history: LoopHistory = serde_json::from_value(answer.body["content"].clone()).unwrap();
             if !history.runs.is_empty() {
                 return history;
@@ -48,10 +48,13 @@ async fn a_loop_is_granted_renewed_and_stopped() {
     };
     let history = tokio::time::timeout(LIMIT, called).await.unwrap();
     assert_eq!(history.runs[0].text.as_deref(), Some("hello"));
-    let stopped = worker.post("/loop/stop", &json!({"jobId": 1, "epoch": 8}), &[]).await;
+    let other = worker.post("/loop/stop", &json!({"jobId": 1, "epoch": 8, "bootId": "another"}), &[]).await;
+    assert_eq!((other.code(), other.msg()), (500, "the loop is of another start of this executor"));
+    let stop = json!({"jobId": 1, "epoch": 8, "bootId": worker.handle.boot_id()});
+    let stopped = worker.post("/loop/stop", &stop, &[]).await;
     let report: LoopReport = serde_json::from_value(stopped.body["content"].clone()).unwrap();
     assert!(report.ends && report.counters.fired > 0, "{report:?}");
-    let again = worker.post("/loop/stop", &json!({"jobId": 1, "epoch": 8}), &[]).await;
+    let again = worker.post("/loop/stop", &stop, &[]).await;
     assert_eq!((again.code(), again.msg()), (200, "the loop is not here any more."));
     assert_eq!(admin.results(), [], "calls have no results of their own");
 }

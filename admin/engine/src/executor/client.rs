@@ -197,7 +197,7 @@ impl ExecutorClient {
     ///
     /// # Errors
     /// The executor has not confirmed it.
-    pub async fn stop_loop(&self, address: &str, app: &str, of: &wire::LoopRef) -> Result<Option<String>, String> {
+    pub async fn stop_loop(&self, address: &str, app: &str, of: &wire::LoopStop) -> Result<Option<String>, String> {
         let call = self.post(address, "loop/stop", app, of).await.map_err(Outcome::into_reason)?;
         let (status, body) = outcome::exchange(call, outcome::ANSWER_LIMIT).await.map_err(Outcome::into_reason)?;
         match wire::parse_answer(status, &body) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carillon_protocol::{LoopGrant, LoopRef};
+use carillon_protocol::{LoopGrant, LoopStop};
 use carillon_scheduler::Millis;
 use carillon_store as store;
 use carillon_store::loops::{Grant, LoopEnd, LoopLease};
@@ -48,7 +48,7 @@ pub struct LoopGranter {
     pub(crate) client: Arc<ExecutorClient>,
     /// By job and address: until when it is passed over.
     pub(crate) refused: Mutex<HashMap<(i64, String), Duration>>,
-    /// A loop was given back, or a job with a loop was changed.
+    /// A loop was given back.
     pub(crate) wake: Arc<Notify>,
 }
 
@@ -88,7 +88,7 @@ impl LoopGranter {
 
     /// Ends the grants of executors that are draining, and of apps that are paused.
     async fn take_back(&self, ends: &[LoopEnd]) -> store::Result<usize> {
-        let granted: Vec<i64> = ends.iter().filter(|end| !end.boot_id.is_empty()).map(|end| end.job_id).collect();
+        let granted: Vec<i64> = ends.iter().filter(|end| !end.is_stopped).map(|end| end.job_id).collect();
         if granted.is_empty() {
             return Ok(0);
         }
@@ -98,7 +98,7 @@ impl LoopGranter {
             let live = self.directory.live(app);
             live.iter().any(|it| it.is_draining() && it.boot_id.as_deref() == Some(&*end.boot_id))
         };
-        let is_taken = |end: &&LoopEnd| !end.boot_id.is_empty() && (self.is_paused(end.app_id) || is_draining(end));
+        let is_taken = |end: &&LoopEnd| !end.is_stopped && (self.is_paused(end.app_id) || is_draining(end));
         let taken: Vec<i64> = ends.iter().filter(is_taken).map(|end| end.job_id).collect();
         if taken.is_empty() {
             return Ok(0);
@@ -110,7 +110,7 @@ impl LoopGranter {
     /// Asks executors to confirm that they have stopped what was taken from them, by a change of the job or here.
     async fn confirm_stops(&self, ends: &[LoopEnd]) -> store::Result<usize> {
         let now = self.cx.clock.now();
-        let is_stopping = |end: &&LoopEnd| end.boot_id.is_empty() && end.expires_at > now;
+        let is_stopping = |end: &&LoopEnd| end.is_stopped && end.expires_at > now;
         let stopping: Vec<i64> = ends.iter().filter(is_stopping).map(|end| end.job_id).collect();
         if stopping.is_empty() {
             return Ok(0);
@@ -128,8 +128,9 @@ impl LoopGranter {
 
     async fn stop(&self, lease: LoopLease) -> bool {
         let Ok(Some(app)) = self.cx.store.apps().get(lease.app_id).await else { return false };
-        let known = LoopRef { job_id: i32::try_from(lease.job_id).unwrap_or(i32::MAX), epoch: lease.epoch };
-        let report = match self.client.stop_loop(&lease.address, &app.name, &known).await {
+        let job_id = i32::try_from(lease.job_id).unwrap_or(i32::MAX);
+        let stop = LoopStop { job_id, epoch: lease.epoch, boot_id: lease.boot_id.clone() };
+        let report = match self.client.stop_loop(&lease.address, &app.name, &stop).await {
             Ok(report) => report.unwrap_or_else(|| lease.report.clone()),
             Err(reason) => {
                 tracing::debug!(
@@ -262,7 +263,14 @@ mod tests {
 
     #[test]
     fn the_next_look_is_at_the_end_of_a_lease() {
-        let end = |expires_at, is_wanted| LoopEnd { job_id: 1, app_id: 1, expires_at, is_wanted, boot_id: "a".into() };
+        let end = |expires_at, is_wanted| LoopEnd {
+            job_id: 1,
+            app_id: 1,
+            expires_at,
+            is_wanted,
+            boot_id: "a".into(),
+            is_stopped: false,
+        };
         let now = 1_760_000_000_000;
         assert_eq!(next_look(&[], now), EVERY);
         assert_eq!(next_look(&[end(now + 5_000, true), end(0, true)], now), EVERY);

@@ -22,6 +22,10 @@ pub(super) fn timing(schedule: &Schedule, now: Millis) -> LoopTiming {
         KindDraft::FixedRate { seconds } if is_bare && is_valid => {
             LoopTiming::Rate { period_ms: period(seconds), from: schedule.anchor_at() }
         }
+        KindDraft::FixedPeriod { milliseconds } if is_bare && is_valid => {
+            let period_ms = u32::try_from(milliseconds).unwrap_or(u32::MAX);
+            LoopTiming::Rate { period_ms, from: schedule.anchor_at() }
+        }
         KindDraft::FixedDelay { seconds } if is_valid => LoopTiming::Delay { delay_ms: period(seconds) },
         _ => {
             let following = std::iter::successors(schedule.next_after(now), |last| schedule.next_after(*last));
@@ -54,6 +58,8 @@ mod tests {
     #[test]
     fn a_plain_rate_and_a_delay_are_what_they_are() {
         assert_eq!(timing_of(rate(2)), LoopTiming::Rate { period_ms: 2_000, from: 1_760_000_000_000 });
+        let fast = KindDraft::FixedPeriod { milliseconds: 50 };
+        assert_eq!(timing_of(fast.into()), LoopTiming::Rate { period_ms: 50, from: 1_760_000_000_000 });
         let delay = ScheduleDraft::from(KindDraft::FixedDelay { seconds: 3 });
         assert_eq!(timing_of(delay.clone()), LoopTiming::Delay { delay_ms: 3_000 });
         let later = ScheduleDraft { start_at: Some(NOW + 60_000), ..delay };

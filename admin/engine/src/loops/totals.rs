@@ -35,6 +35,7 @@ mod tests {
             app_id: 1,
             address: String::new(),
             boot_id: String::new(),
+            is_stopped: true,
             expires_at: 0,
             granted_at: 0,
             reported_at: 0,

@@ -2,6 +2,7 @@
 
 mod block;
 mod draft;
+mod durability;
 pub mod http;
 mod labels;
 pub mod limits;
@@ -15,6 +16,7 @@ mod validate_tests;
 
 pub use block::BlockStrategy;
 pub use draft::JobDraft;
+pub use durability::Durability;
 pub use http::{HttpAuth, HttpDraft, HttpMethod};
 pub use labels::{check_key, check_tag};
 pub use parts::Parts;

@@ -54,6 +54,8 @@ pub fn fill(form: Form, draft: &ScheduleDraft, zone: Zone) -> Form {
         KindDraft::FixedRate { seconds } | KindDraft::FixedDelay { seconds } => {
             form.with("seconds", seconds.to_string())
         }
+        // The form has no field for it: a job with such a period is edited by the API and by files.
+        KindDraft::FixedPeriod { .. } => form,
         KindDraft::Once { at } => moment::fill(form, "at", Some(*at), zone),
         KindDraft::Daily(daily) => form
             .with("every_seconds", daily.every_seconds.to_string())

@@ -5,7 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use carillon_scheduler::{AuditAction, Millis, Schedule, ScheduleContext, ScheduleDraft};
+use carillon_scheduler::{AuditAction, Durability, Millis, Schedule, ScheduleContext, ScheduleDraft};
 use serde_json::{Map, Value};
 
 use crate::calendar::pinned::Calendars;
@@ -200,7 +200,9 @@ impl JobStore<'_> {
         let Ok(draft) = serde_json::from_value::<ScheduleDraft>(member("schedule")) else {
             return Ok(VersionRules::Unknown);
         };
-        let enabled = member("enabled").as_bool().unwrap_or(false);
+        // The fires of a best-effort job have no records.
+        let is_durable = member("durability").as_str() != Some(Durability::BestEffort.as_str());
+        let enabled = member("enabled").as_bool().unwrap_or(false) && is_durable;
         let Some(calendars) = self.calendars_then(&draft, &member("calendar_versions")).await? else {
             return Ok(VersionRules::Unknown);
         };

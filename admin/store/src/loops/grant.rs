@@ -43,6 +43,7 @@ pub(crate) static GRANT: Bulk = Bulk::update(
             ("app_id", "u.app_id"),
             ("address", "u.address"),
             ("boot_id", "u.boot_id"),
+            ("is_stopped", "FALSE"),
             ("counters", "u.counters"),
             ("report", "''"),
             ("reported_at", "0"),

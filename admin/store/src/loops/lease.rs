@@ -7,6 +7,7 @@ use crate::db::sql::bulk::Bulk;
 use crate::db::sql::execute::read;
 use crate::db::sql::list::SHARDS;
 use crate::error::Result;
+use crate::job::stored_job::Job;
 use crate::views::LoopStore;
 
 /// The lease of a job's loop.
@@ -21,8 +22,10 @@ pub struct LoopLease {
     /// The app of the executor that got it last; 0: none ever did.
     pub app_id: i64,
     pub address: String,
-    /// Of the start of the executor that has it; empty: none has.
+    /// Of the start of the executor that got it last.
     pub boot_id: String,
+    /// That grant was ended, by a change or by its executor; also before the first one.
+    pub is_stopped: bool,
     /// No executor gets the loop before, by the database's clock; 0: nothing has to be waited for.
     pub expires_at: Millis,
     pub granted_at: Millis,
@@ -34,10 +37,15 @@ pub struct LoopLease {
     pub report: String,
 }
 
+/// Whether an executor is to have a loop of the job.
+pub(super) fn is_wanted(job: &Job) -> bool {
+    job.draft.is_best_effort() && job.draft.enabled
+}
+
 impl LoopLease {
     /// Whether an executor has the loop, or had it until its lease was over and nothing has come since.
     pub fn is_granted(&self) -> bool {
-        !self.boot_id.is_empty()
+        !self.is_stopped
     }
 }
 
@@ -49,12 +57,12 @@ pub struct LoopEnd {
     pub app_id: i64,
     pub expires_at: Millis,
     pub is_wanted: bool,
-    /// Of the start of the executor that has it; empty: none has.
     pub boot_id: String,
+    /// No executor has it, but the last one may go on until the end.
+    pub is_stopped: bool,
 }
 
-const COLUMNS: &str =
-    "job_id, shard, is_wanted, epoch, app_id, address, boot_id, expires_at, granted_at, reported_at, counters, report";
+pub(super) const COLUMNS: &str = "job_id, shard, is_wanted, epoch, app_id, address, boot_id, is_stopped, expires_at, granted_at, reported_at, counters, report";
 
 /// The wanted loops of a list of shards whose leases are over.
 pub(crate) static FREE: Bulk = Bulk::text(
@@ -66,7 +74,7 @@ pub(crate) static FREE: Bulk = Bulk::text(
 /// The loops of a list of shards that are wanted, or may still go on.
 pub(crate) static ENDS: Bulk = Bulk::text(
     SHARDS,
-    "SELECT job_id, app_id, expires_at, is_wanted, boot_id FROM {list} {join} loop_lease{index loop_lease_shard} ON loop_lease.shard = u.shard \
+    "SELECT job_id, app_id, expires_at, is_wanted, boot_id, is_stopped FROM {list} {join} loop_lease{index loop_lease_shard} ON loop_lease.shard = u.shard \
      WHERE loop_lease.is_wanted OR loop_lease.expires_at > 0 ORDER BY job_id",
 );
 
@@ -96,13 +104,14 @@ impl LoopStore<'_> {
 
     /// The loops that executors at this address of the app have, by job.
     pub async fn at_address(self, app_id: i64, address: &str) -> Result<Vec<i64>> {
-        let text = "SELECT job_id FROM loop_lease WHERE app_id = ? AND address = ? AND boot_id <> '' ORDER BY job_id";
+        let text =
+            "SELECT job_id FROM loop_lease WHERE app_id = ? AND address = ? AND is_stopped = FALSE ORDER BY job_id";
         self.tuples(&self.engine_reads, text, values![app_id, address]).await
     }
 
     /// The loops that executors of the app have, by job.
     pub async fn of_app(self, app_id: i64) -> Result<Vec<i64>> {
-        let text = "SELECT job_id FROM loop_lease WHERE app_id = ? AND boot_id <> '' ORDER BY job_id";
+        let text = "SELECT job_id FROM loop_lease WHERE app_id = ? AND is_stopped = FALSE ORDER BY job_id";
         self.tuples(&self.engine_reads, text, values![app_id]).await
     }
 }

@@ -34,7 +34,7 @@ pub(crate) static RENEW: Bulk = Bulk::update(
         index: "PRIMARY",
         on: "loop_lease.job_id = u.id",
         set: &[("report", "u.report"), ("reported_at", ":now"), ("expires_at", "{clock} + :ttl")],
-        only_if: "loop_lease.epoch = u.epoch AND loop_lease.boot_id = :boot AND loop_lease.app_id = :app AND loop_lease.expires_at > {clock}",
+        only_if: "loop_lease.epoch = u.epoch AND loop_lease.boot_id = :boot AND loop_lease.app_id = :app AND loop_lease.is_stopped = FALSE AND loop_lease.expires_at > {clock}",
     },
 );
 
@@ -42,7 +42,7 @@ pub(crate) static RENEW: Bulk = Bulk::update(
 pub(crate) static RENEWED: Bulk = Bulk::text(
     &[long("id"), long("epoch")],
     "SELECT u.id FROM {list} {join} loop_lease ON loop_lease.job_id = u.id \
-     WHERE loop_lease.epoch = u.epoch AND loop_lease.boot_id = :boot AND loop_lease.app_id = :app AND loop_lease.expires_at > {clock}",
+     WHERE loop_lease.epoch = u.epoch AND loop_lease.boot_id = :boot AND loop_lease.app_id = :app AND loop_lease.is_stopped = FALSE AND loop_lease.expires_at > {clock}",
 );
 
 /// Also of a lease that is over: its last report counts as long as no other executor has the loop.
@@ -52,7 +52,7 @@ pub(crate) static RELEASE: Bulk = Bulk::update(
         table: "loop_lease",
         index: "PRIMARY",
         on: "loop_lease.job_id = u.id",
-        set: &[("report", "u.report"), ("reported_at", ":now"), ("expires_at", "0"), ("boot_id", "''")],
+        set: &[("report", "u.report"), ("reported_at", ":now"), ("expires_at", "0"), ("is_stopped", "TRUE")],
         only_if: "loop_lease.epoch = u.epoch AND loop_lease.boot_id = :boot AND loop_lease.app_id = :app",
     },
 );

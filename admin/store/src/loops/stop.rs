@@ -1,8 +1,8 @@
 //! Stops: by a change of the job, or because its executor is not to have it any more. The lease goes on until its end, unless the executor
 //! confirms that it has stopped: it may fire until then.
 
-use carillon_scheduler::Millis;
-use sea_orm::ConnectionTrait;
+use carillon_scheduler::{Millis, shard_of};
+use sea_orm::Value;
 
 use crate::db::pool::transaction::Transaction;
 use crate::db::sql::bulk::Bulk;
@@ -10,8 +10,13 @@ use crate::db::sql::forms::Update;
 use crate::db::sql::list::IDS;
 use crate::error::Result;
 use crate::job::stored_job::Job;
-use crate::loops::lease::LoopLease;
+use crate::loops::lease::{COLUMNS, LoopLease, is_wanted};
 use crate::views::LoopStore;
+
+/// In the order of the columns: no executor has it.
+fn free_row(job_id: i64, shard: i32) -> Vec<Value> {
+    values![job_id, shard, true, 0i64, 0i64, "", "", true, 0i64, 0i64, 0i64, "", ""]
+}
 
 static STOP: Bulk = Bulk::update(
     IDS,
@@ -19,30 +24,29 @@ static STOP: Bulk = Bulk::update(
         table: "loop_lease",
         index: "PRIMARY",
         on: "loop_lease.job_id = u.id",
-        set: &[("epoch", "loop_lease.epoch + 1"), ("boot_id", "''")],
-        only_if: "loop_lease.boot_id <> ''",
+        set: &[("epoch", "loop_lease.epoch + 1"), ("is_stopped", "TRUE")],
+        only_if: "loop_lease.is_stopped = FALSE",
     },
 );
 
 impl LoopStore<'_> {
     /// Ends the grant of a job that is changed, and notes whether an executor is to have its loop from now on.
-    #[expect(dead_code, reason = "no job can be saved with a loop yet")]
-    pub(crate) async fn change(self, tx: &Transaction, job: &Job, is_wanted: bool) -> Result<()> {
-        let text = "UPDATE loop_lease SET epoch = epoch + 1, boot_id = '', is_wanted = ?, shard = ? WHERE job_id = ?";
+    pub(crate) async fn change(self, tx: &Transaction, job: &Job) -> Result<()> {
+        let is_wanted = is_wanted(job);
+        let text =
+            "UPDATE loop_lease SET epoch = epoch + 1, is_stopped = TRUE, is_wanted = ?, shard = ? WHERE job_id = ?";
         let changed = self.execute(tx, text, values![is_wanted, job.shard, job.id]).await?;
         if changed == 0 && is_wanted {
-            self.insert(tx, job.id, job.shard).await?;
+            self.insert_rows(tx, "loop_lease", COLUMNS, vec![free_row(job.id, job.shard)]).await?;
         }
         Ok(())
     }
 
-    /// The row of a job that is to have a loop.
-    async fn insert(self, db: &impl ConnectionTrait, job_id: i64, shard: i32) -> Result<()> {
-        let row = named![
-            job_id, shard, is_wanted: true, epoch: 0i64, app_id: 0i64, address: "", boot_id: "", expires_at: 0i64, granted_at: 0i64,
-            reported_at: 0i64, counters: "", report: ""
-        ];
-        self.insert_row(db, "loop_lease", row).await
+    /// The rows of new jobs whose loops executors are to have.
+    pub(crate) async fn insert_wanted(self, tx: &Transaction, jobs: &[Job], shards: i32) -> Result<()> {
+        let wanted = jobs.iter().filter(|job| is_wanted(job));
+        let rows: Vec<_> = wanted.map(|job| free_row(job.id, shard_of(job.id, shards))).collect();
+        self.insert_rows(tx, "loop_lease", COLUMNS, rows).await
     }
 
     /// Forgets the loop of a job that is deleted. A renewal finds no row, so an executor that has it stops.
@@ -58,14 +62,14 @@ impl LoopStore<'_> {
 
     /// The executor has stopped a loop and fires it no more: others may get it at once. `epoch` is that of the stop.
     pub async fn confirm_stop(self, job_id: i64, epoch: i64, report: &str, now: Millis) -> Result<()> {
-        let text = "UPDATE loop_lease SET expires_at = 0, report = ?, reported_at = ? WHERE job_id = ? AND epoch = ? AND boot_id = ''";
+        let text = "UPDATE loop_lease SET expires_at = 0, report = ?, reported_at = ? WHERE job_id = ? AND epoch = ? AND is_stopped = TRUE";
         self.execute(&self.write, text, values![report, now, job_id, epoch]).await.map(drop)
     }
 
     /// After an older state of the database was restored: epochs above all that may have been granted since. Executors that go on by
     /// grants which are lost do so until their next renewal.
     pub(crate) async fn forget_grants(self, tx: &Transaction, step: i64) -> Result<()> {
-        let text = "UPDATE loop_lease SET epoch = epoch + ?, boot_id = ''";
+        let text = "UPDATE loop_lease SET epoch = epoch + ?, is_stopped = TRUE";
         self.execute(tx, text, values![step]).await.map(drop)
     }
 }

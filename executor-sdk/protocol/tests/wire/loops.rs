@@ -19,7 +19,9 @@ fn assert_wire<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T, t
 fn requests_and_answers_are_written_byte_for_byte() {
     let grant = LoopGrant { job_id: 5, epoch: 7, handler: "tick".into(), params: "é".into(), timeout_seconds: 3 };
     assert_wire(&grant, r#"{"jobId":5,"epoch":7,"handler":"tick","params":"é","timeoutSeconds":3}"#);
-    assert_wire(&LoopRef { job_id: 5, epoch: 8 }, r#"{"jobId":5,"epoch":8}"#);
+    assert_wire(&LoopRef { job_id: 5 }, r#"{"jobId":5}"#);
+    let stop = LoopStop { job_id: 5, epoch: 8, boot_id: "boot".into() };
+    assert_wire(&stop, r#"{"jobId":5,"epoch":8,"bootId":"boot"}"#);
     let renewed = |job_id, timing| RenewedLoop { job_id, epoch: 7, timing };
     let loops = vec![
         renewed(5, LoopTiming::Rate { period_ms: 50, from: 1_790_000_000_000 }),

@@ -13,6 +13,7 @@ use foldhash::{HashMap, HashMapExt as _};
 use crate::engine::Engine;
 use crate::manage::authorize::require;
 use crate::manage::error::Error;
+use crate::manage::jobs::best_effort::BestEffortCheck;
 use crate::manage::jobs::forbidden_children::ForbiddenChildren;
 use crate::manage::jobs::moved_links::{StoppedLink, stopped_links};
 use crate::manage::jobs::node_jobs::NodeJobs;
@@ -33,6 +34,7 @@ pub(super) struct ValidationContext {
     /// What the drafts name and the actor must not: apps and children.
     denied: Vec<AuditObject>,
     min_period: Duration,
+    best_effort: BestEffortCheck,
     now: Millis,
 }
 
@@ -97,9 +99,10 @@ impl ValidationContext {
             Some((id, app)) => stopped_links(engine, &[id], app, by).await?,
             None => vec![],
         };
+        let best_effort = BestEffortCheck::new(engine, drafts, before.as_ref()).await?;
         let min_period = engine.cx.settings.limits.min_period;
         let now = engine.cx.clock.now();
-        Ok(Self { apps, calendars, loads, before, children, node_jobs, stopped, denied, min_period, now })
+        Ok(Self { apps, calendars, loads, before, children, node_jobs, stopped, denied, min_period, best_effort, now })
     }
 
     /// Before anything is saved: the actor must be an editor of each app that the drafts name. What it names and may not is for
@@ -172,11 +175,18 @@ impl ValidationContext {
         let definition = Definition::check_in(surroundings, draft, self.now);
         let schedule = definition.as_ref().ok().map(|definition| &definition.spec().schedule);
         let is_kept = |it: &Schedule| before.is_some_and(|job| job.draft.schedule == it.draft());
-        let too_often =
-            schedule.filter(|it| !is_kept(it)).and_then(|it| fires_too_often(it, self.now, self.min_period));
+        let too_often = schedule
+            .filter(|it| !draft.is_best_effort() && !is_kept(it))
+            .and_then(|it| fires_too_often(it, self.now, self.min_period));
         let stopped = self.stopped.iter().filter_map(|stopped| stopped.field_error(draft, before?.id));
-        let forbidden: Vec<FieldError> =
-            self.children.errors(draft).chain(too_often).chain(stopped).chain(unknown).collect();
+        let forbidden: Vec<FieldError> = self
+            .children
+            .errors(draft)
+            .chain(self.best_effort.errors(draft))
+            .chain(too_often)
+            .chain(stopped)
+            .chain(unknown)
+            .collect();
         match forbidden.is_empty() {
             true => definition.map(|definition| (definition, chosen)),
             false => Err(definition.err().into_iter().flatten().chain(forbidden).collect()),

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use carillon_scheduler::{Durability, JobDraft};
 use carillon_store::loops::{Grant, LoopEnd, LoopHolder, LoopLease, Report};
 use futures_util::future::join_all;
 
-use crate::conformance::fixture::{Fixture, NOW, actor, draft};
+use crate::conformance::fixture::{Fixture, NOW, actor, after, draft, each};
 use crate::services::{Kind, TestDatabase};
 
 const LONG: i64 = 600_000;
@@ -13,9 +14,9 @@ const LONG: i64 = 600_000;
 impl Fixture {
     /// The lease of a loop that an executor is to have.
     async fn free_loop(&self, job_id: i64) -> LoopLease {
-        let row = format!("({job_id}, {}, TRUE, 0, 0, '', '', 0, 0, 0, '', '')", job_id % 4);
+        let row = format!("({job_id}, {}, TRUE, 0, 0, '', '', TRUE, 0, 0, 0, '', '')", job_id % 4);
         self.sql(&format!(
-            "INSERT INTO loop_lease (job_id, shard, is_wanted, epoch, app_id, address, boot_id, expires_at, granted_at, reported_at, counters, report) \
+            "INSERT INTO loop_lease (job_id, shard, is_wanted, epoch, app_id, address, boot_id, is_stopped, expires_at, granted_at, reported_at, counters, report) \
              VALUES {row}"
         ))
         .await;
@@ -74,7 +75,7 @@ databases! {
         // Also with what it is now it is not free.
         assert_eq!(fixture.store.loops().grant(&[fixture.grant(&lease, "another")], NOW, LONG).await.unwrap(), []);
         assert_eq!(fixture.store.loops().free(&[0, 1, 2, 3], NOW).await.unwrap(), [0i64; 0]);
-        let end = LoopEnd { job_id: 5, app_id: fixture.app.id, expires_at: lease.expires_at, is_wanted: true, boot_id: lease.boot_id };
+        let end = LoopEnd { job_id: 5, app_id: fixture.app.id, expires_at: lease.expires_at, is_wanted: true, boot_id: lease.boot_id, is_stopped: false };
         assert_eq!(fixture.store.loops().ends(&[1]).await.unwrap(), [end]);
         assert_eq!(fixture.store.loops().ends(&[0, 2, 3]).await.unwrap(), []);
     }
@@ -188,5 +189,35 @@ databases! {
         let lease = fixture.loop_lease(5).await;
         assert!(lease.epoch > 1_000_000 && !lease.is_granted(), "{lease:?}");
         assert!(lease.expires_at > 0, "its executor may go on until then");
+    }
+}
+
+databases! {
+    async fn a_best_effort_job_has_a_lease_in_the_place_of_a_cursor(db: &TestDatabase) {
+        let fixture = Fixture::new(db).await;
+        let draft = JobDraft { durability: Durability::BestEffort, ..each("* * * * * ?") };
+        let job = fixture.create(&draft).await;
+        assert_eq!((job.next_fire_at, fixture.count("job_clock", "1 = 1").await), (None, 0));
+        let lease = fixture.loop_lease(job.id).await;
+        assert_eq!((lease.shard, lease.is_wanted, lease.epoch), (job.shard, true, 0));
+        fixture.store.loops().grant(&[fixture.grant(&lease, "a")], NOW, LONG).await.unwrap();
+        let jobs = fixture.store.jobs();
+        let paused = jobs.set_enabled(job.id, false, NOW, &actor()).await.unwrap();
+        let lease = fixture.loop_lease(job.id).await;
+        assert_eq!((lease.is_wanted, lease.epoch, lease.is_granted()), (false, 2, false));
+        assert!(lease.expires_at > 0, "its executor may go on until then");
+        assert_eq!(jobs.get(job.id).await.unwrap(), Some(paused));
+        let enabled = jobs.set_enabled(job.id, true, NOW + 1, &actor()).await.unwrap();
+        assert_eq!((enabled.next_fire_at, fixture.count("job_clock", "1 = 1").await), (None, 0));
+        assert_eq!((fixture.loop_lease(job.id).await.is_wanted, fixture.loop_lease(job.id).await.epoch), (true, 3));
+        // As a durable job it fires by its records from now on, and back.
+        let durable = JobDraft { durability: Durability::Durable, ..enabled.draft.clone() };
+        let changed = jobs.update(job.id, &fixture.definition(&durable), None, NOW + 2, &actor()).await.unwrap();
+        assert_eq!(changed.next_fire_at, Some(after(1)));
+        assert!(!fixture.loop_lease(job.id).await.is_wanted);
+        let back = jobs.update(job.id, &fixture.definition(&draft), None, NOW + 3, &actor()).await.unwrap();
+        assert_eq!((back.next_fire_at, fixture.count("job_clock", "1 = 1").await), (None, 0));
+        assert!(fixture.loop_lease(job.id).await.is_wanted);
+        assert_eq!(fixture.store.runs().scheduled_jobs(0, 10).await.unwrap().len(), 0, "the audit expects no records");
     }
 }

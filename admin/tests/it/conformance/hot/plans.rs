@@ -44,9 +44,11 @@ pub(in crate::conformance) async fn fill(fixture: &Fixture, jobs: i64) {
             format!("({}, {}, {id}, {id}, 0, 1)", id % i64::from(SHARDS), after(id))
         }),
         (
-            "loop_lease (job_id, shard, is_wanted, epoch, app_id, address, boot_id, expires_at, granted_at, reported_at, counters, report)",
+            "loop_lease (job_id, shard, is_wanted, epoch, app_id, address, boot_id, is_stopped, expires_at, granted_at, reported_at, counters, report)",
             jobs,
-            &|id| format!("({id}, {}, TRUE, 1, 1, 'a', 'b', {}, 1, 1, '', '')", id % i64::from(SHARDS), after(id)),
+            &|id| {
+                format!("({id}, {}, TRUE, 1, 1, 'a', 'b', FALSE, {}, 1, 1, '', '')", id % i64::from(SHARDS), after(id))
+            },
         ),
         (
             "run (id, job_id, app_id, shard, cause, fire_no, part, parts, attempt, scheduled_at, due_at, state, epoch, sends)",

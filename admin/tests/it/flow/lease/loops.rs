@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use carillon_engine::runtime::Service as _;
-use carillon_scheduler::Clock as _;
+use carillon_scheduler::{Clock as _, Durability, JobDraft, RunState};
 use carillon_store::Job;
 use carillon_store::loops::LoopLease;
 use carillon_testkit::{RecordingExecutor, Reply};
@@ -15,14 +15,7 @@ const LEASE_MS: u64 = 5_000;
 
 /// A job whose loop an executor is to have.
 async fn loop_job(node: &Node) -> Job {
-    let job = node.every(2, |draft| draft.params = "p".into()).await;
-    node.sql(&format!(
-        "INSERT INTO loop_lease (job_id, shard, is_wanted, epoch, app_id, address, boot_id, expires_at, granted_at, reported_at, counters, report) \
-         VALUES ({}, {}, TRUE, 0, 0, '', '', 0, 0, 0, '', '')",
-        job.id, job.shard
-    ))
-    .await;
-    job
+    node.every(2, |draft| (draft.params, draft.durability) = ("p".into(), Durability::BestEffort)).await
 }
 
 async fn announce(node: &Node, executor: &RecordingExecutor, boot_id: &str) {
@@ -139,7 +132,7 @@ fn a_stopped_loop_goes_on_when_its_executor_confirms_that_it_has_stopped() {
         let last = json!({"jobId": job.id, "epoch": 1, "counters": {"fired": 6}, "ends": true});
         executor.reply_to("/loop/stop", Reply::Body(json!({"code": 200, "content": last}).to_string()));
         assert_eq!(look(node).await, 2, "stopped and granted");
-        assert_eq!(executor.received("/loop/stop")[0].json(), json!({"jobId": job.id, "epoch": 2}));
+        assert_eq!(executor.received("/loop/stop")[0].json(), json!({"jobId": job.id, "epoch": 2, "bootId": "boot-1"}));
         let lease = lease(node, &job).await;
         assert_eq!((lease.epoch, carillon_engine::loops::totals(&lease).fired), (3, 6));
     });
@@ -164,5 +157,25 @@ fn an_executor_that_refuses_a_loop_is_asked_again_after_a_while() {
         announce(node, &executor, "boot-1").await;
         assert_eq!(look(node).await, 1);
         assert!(lease(node, &job).await.expires_at > node.clock.now());
+    });
+}
+
+#[test]
+fn a_best_effort_job_has_no_runs_and_an_edit_ends_its_grant() {
+    on_node(async |node| {
+        let executor = RecordingExecutor::start().await;
+        let job = loop_job(node).await;
+        announce(node, &executor, "boot-1").await;
+        look(node).await;
+        node.advance(2_000).await;
+        node.advance(2_000).await;
+        assert_eq!(node.states(&job).await, [] as [RunState; 0]);
+        let job = node.edit(&job, JobDraft { params: "q".into(), ..job.draft.clone() }).await;
+        assert_eq!(look(node).await, 2, "stopped and granted");
+        let granted = executor.received("/loop");
+        assert_eq!((granted[1].json()["epoch"].as_i64(), &granted[1].json()["params"]), (Some(3), &json!("q")));
+        node.edit(&job, JobDraft { enabled: false, ..job.draft.clone() }).await;
+        assert_eq!(look(node).await, 1, "stopped");
+        assert!(!lease(node, &job).await.is_wanted);
     });
 }
