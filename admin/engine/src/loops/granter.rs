@@ -121,9 +121,10 @@ impl LoopGranter {
 
     /// Answers how many have confirmed. The others may fire until their leases are over.
     async fn stop_all(&self, leases: Vec<LoopLease>) -> usize {
-        let leases = leases.into_iter().filter(|lease| !lease.is_granted() && lease.expires_at > 0);
+        let may_go_on = |lease: &LoopLease| lease.is_stopped && lease.expires_at > 0;
+        let leases: Vec<LoopLease> = leases.into_iter().filter(may_go_on).collect();
         let stopped = iter(leases).map(|lease| self.stop(lease)).buffer_unordered(AT_ONCE);
-        stopped.filter(|is_stopped| std::future::ready(*is_stopped)).count().await
+        stopped.collect::<Vec<bool>>().await.into_iter().filter(|is_stopped| *is_stopped).count()
     }
 
     async fn stop(&self, lease: LoopLease) -> bool {
@@ -168,8 +169,8 @@ impl LoopGranter {
         }
         let wanted: Vec<Grant> = grants.iter().map(|(grant, _)| grant.clone()).collect();
         let granted = self.cx.store.loops().grant(&wanted, self.cx.clock.now(), ms(LOOP_LEASE)).await?;
-        let granted = grants.into_iter().filter(|(grant, _)| granted.contains(&grant.lease.job_id));
-        Ok(iter(granted).map(|(grant, job)| self.send(grant, job)).buffer_unordered(AT_ONCE).count().await)
+        grants.retain(|(grant, _)| granted.contains(&grant.lease.job_id));
+        Ok(iter(grants).map(|(grant, job)| self.send(grant, job)).buffer_unordered(AT_ONCE).count().await)
     }
 
     fn new_grant(&self, lease: LoopLease, job: &CachedJob, executor: &Candidate) -> Grant {
