@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use carillon_protocol::{
     LoopCounters, LoopFailure, LoopGrant, LoopHistory, LoopRef, LoopRenewals, LoopReport, LoopReports, LoopRun,
-    LoopTiming, RenewedLoop, parse_loops,
+    LoopStop, LoopTiming, RenewedLoop, parse_loops,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -73,7 +73,7 @@ databases! {
         let lease = fixture.loop_lease(5).await;
         assert_eq!((lease.epoch, lease.is_granted(), lease.granted_at), (1, true, NOW));
         // Also with what it is now it is not free.
-        assert_eq!(fixture.store.loops().grant(&[fixture.grant(&lease, "another")], NOW, LONG).await.unwrap(), []);
+        assert_eq!(fixture.store.loops().grant(&[fixture.grant(&lease, "another")], NOW, LONG).await.unwrap(), [0i64; 0]);
         assert_eq!(fixture.store.loops().free(&[0, 1, 2, 3], NOW).await.unwrap(), [0i64; 0]);
         let end = LoopEnd { job_id: 5, app_id: fixture.app.id, expires_at: lease.expires_at, is_wanted: true, boot_id: lease.boot_id, is_stopped: false };
         assert_eq!(fixture.store.loops().ends(&[1]).await.unwrap(), [end]);
