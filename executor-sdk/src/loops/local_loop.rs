@@ -93,7 +93,8 @@ impl LocalLoop {
     /// When the next instant comes; `None`: that is not known.
     fn next_moment(&self) -> Option<Instant> {
         let state = self.state.lock();
-        if state.is_delay() && state.running.is_some() {
+        // The end of the call says when the next one is due, and wakes this.
+        if state.is_delay() && self.turn.available_permits() == 0 {
             return None;
         }
         let instant = next_after(state.timing.as_ref()?, state.last)?;
@@ -115,15 +116,16 @@ impl LocalLoop {
     }
 
     async fn call(self: Arc<Self>, instant: i64, turn: OwnedSemaphorePermit) {
-        let Some((run, late_us)) = self.start(instant) else { return };
-        let started = Instant::now();
-        let ctx = JobContext::new(Arc::clone(&run), RunLog::to_events(&run.request));
-        tokio::select! {
-            biased;
-            result = execute(&run, &*self.handler, ctx) => {
-                self.finish(instant, late_us, micros(started), result);
+        if let Some((run, late_us)) = self.start(instant) {
+            let started = Instant::now();
+            let ctx = JobContext::new(Arc::clone(&run), RunLog::to_events(&run.request));
+            tokio::select! {
+                biased;
+                result = execute(&run, &*self.handler, ctx) => {
+                    self.finish(instant, late_us, micros(started), result);
+                }
+                () = self.shared.aborted.cancelled() => {}
             }
-            () = self.shared.aborted.cancelled() => {}
         }
         drop(turn);
         self.changed.notify_one();
