@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use carillon_engine::runtime::Service as _;
-use carillon_scheduler::{Clock as _, Durability, JobDraft, RunState};
-use carillon_store::Job;
+use carillon_scheduler::{Clock as _, Durability, JobDraft, RunState, ScheduleDraft};
 use carillon_store::loops::LoopLease;
+use carillon_store::{Actor, Job};
 use carillon_testkit::{RecordingExecutor, Reply};
 use serde_json::{Value, json};
 
@@ -177,5 +177,18 @@ fn a_best_effort_job_has_no_runs_and_an_edit_ends_its_grant() {
         node.edit(&job, JobDraft { enabled: false, ..job.draft.clone() }).await;
         assert_eq!(look(node).await, 1, "stopped");
         assert!(!lease(node, &job).await.is_wanted);
+    });
+}
+
+#[test]
+fn a_best_effort_job_is_refused_when_it_is_saved() {
+    on_node(async |node| {
+        let schedule = ScheduleDraft::fixed_rate(1);
+        let draft =
+            JobDraft { durability: Durability::BestEffort, schedule, ..JobDraft::new("orders", "tick", "handle") };
+        let refused = node.engine.jobs().create(draft, None, &Actor::engine()).await.unwrap_err();
+        let carillon_engine::Error::Invalid(errors) = refused else { panic!("{refused:?}") };
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["durability: must be `durable`: this server does not take best-effort jobs yet"]);
     });
 }
