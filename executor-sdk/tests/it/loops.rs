@@ -13,7 +13,7 @@ const NOW: i64 = 1_790_000_000_000;
 fn renew(admin: &StubAdmin, loops: &[(i32, i64)]) {
     let timing = LoopTiming::Rate { period_ms: 50, from: 0 };
     let renewed = |(job_id, epoch): &(i32, i64)| RenewedLoop { job_id: *job_id, epoch: *epoch, timing: timing.clone() };
-    let answer = LoopRenewals { now: NOW, lease_ms: 60_000, loops: loops.iter().map(renewed).collect() };
+    let answer = LoopRenewals { now: NOW, lease_ms: 5_000, loops: loops.iter().map(renewed).collect() };
     admin.reply_to("/api/loops", Reply::Body(json!({"code": 200, "content": answer}).to_string()));
 }
 
